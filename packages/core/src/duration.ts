@@ -1,0 +1,41 @@
+import { describe } from './options.js';
+
+/** A length of time: `'250ms'`, `'5s'`, `'1m30s'`, `'1.5h'`, `'1d'`, or a number of milliseconds. */
+export type Duration = string | number;
+
+const MICROS = { ms: 1_000, s: 1_000_000, m: 60_000_000, h: 3_600_000_000, d: 86_400_000_000 } as const;
+const PART = /(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)/g;
+const WHOLE = /^(?:\d{1,15}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
+
+/** The longest duration: ten years of 365 days. Sums with an epoch time in µs stay exact integers. */
+export const MAX_MICROS = 3650 * MICROS.d;
+
+/**
+ * Turns a duration into whole microseconds.
+ * @throws RangeError when it is not a duration, is finer than a microsecond, below `min` or above ten years.
+ */
+export function toMicros(what: string, value: Duration, min = 1): number {
+  const micros = typeof value === 'number' ? value * MICROS.ms : parse(value);
+  const whole = Math.round(micros);
+  if (!(whole >= min && whole <= MAX_MICROS) || Math.abs(whole - micros) > 1e-3) {
+    const least = min === 0 ? '0' : '1 µs';
+    throw new RangeError(
+      `${what} must be a duration such as '250ms', '5s', '1m30s', '1h' or a number of milliseconds, ` +
+        `from ${least} to 3650 days in whole microseconds, not ${describe(value)}`,
+    );
+  }
+  return whole;
+}
+
+function parse(text: unknown): number {
+  if (typeof text !== 'string' || text.length > 100 || !WHOLE.test(text)) return Number.NaN;
+  let sum = 0;
+  let last = Number.POSITIVE_INFINITY;
+  for (const [, amount, unit] of text.matchAll(PART)) {
+    const micros = MICROS[unit as keyof typeof MICROS];
+    if (micros >= last) return Number.NaN; // '30s1m' or '1s1s' is more likely a slip than a wish
+    sum += Number(amount) * micros;
+    last = micros;
+  }
+  return sum;
+}

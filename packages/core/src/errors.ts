@@ -1,0 +1,98 @@
+import type { Decision } from './decision.js';
+import { decisionHeaders } from './http/headers/decision-headers.js';
+
+/** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
+const brand = Symbol.for('sluice.error');
+
+/** What every run-time error of Sluice has: a stable `code`. Bad configuration throws `RangeError` or `TypeError` instead. */
+export abstract class SluiceError extends Error {
+  abstract readonly code: string;
+  readonly [brand] = true;
+
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/**
+ * A limit said no. Carries what a web framework needs to answer by itself: `status`, `statusCode` (429), `headers`
+ * and `expose`.
+ */
+export class RateLimitExceededError extends SluiceError {
+  readonly code = 'SLUICE_RATE_LIMIT_EXCEEDED';
+  readonly status = 429;
+  readonly statusCode = 429;
+  readonly expose = true;
+
+  constructor(
+    /** The decision that denied. */
+    readonly decision: Decision,
+    message = denial(decision),
+  ) {
+    super(message);
+  }
+
+  /** Milliseconds until the same call can pass; `Infinity` when it never can. */
+  get retryAfter(): number {
+    return this.decision.retryAfter;
+  }
+
+  /** `Retry-After`, `RateLimit` and `RateLimit-Policy`, ready to be set on a response. */
+  get headers(): Record<string, string> {
+    return decisionHeaders(this.decision);
+  }
+}
+
+function denial({ name, cost, limit, retryAfter }: Decision): string {
+  if (retryAfter === Number.POSITIVE_INFINITY) {
+    return `Rate limit '${name}': a cost of ${cost} can never pass a limit of ${limit}`;
+  }
+  return `Rate limit '${name}' exceeded: retry in ${Math.ceil(retryAfter / 1000)} s`;
+}
+
+/**
+ * The store did not answer: no connection, a deadline passed, or a server that cannot serve now. Whether a call that
+ * timed out was counted is unknown; it is counted at most once.
+ */
+export class StoreUnavailableError extends SluiceError {
+  readonly code = 'SLUICE_STORE_UNAVAILABLE';
+  readonly status = 503;
+  readonly statusCode = 503;
+}
+
+/** The store answered that it is set up wrongly: a foreign key under ours, a missing right, a wrong password. */
+export class StoreConfigurationError extends SluiceError {
+  readonly code = 'SLUICE_STORE_CONFIGURATION';
+}
+
+/** A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. */
+export class KeyResolutionError extends SluiceError {
+  readonly code = 'SLUICE_KEY_RESOLUTION';
+  readonly status = 400;
+  readonly statusCode = 400;
+
+  constructor(
+    message: string,
+    /** The expression that found no value, such as `#{user.id}`. */
+    readonly expression?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The limiter was closed before or while the call was waiting. */
+export class LimiterClosedError extends SluiceError {
+  readonly code = 'SLUICE_LIMITER_CLOSED';
+}
+
+const guard =
+  <E extends SluiceError>(code: E['code']) =>
+  (error: unknown): error is E =>
+    error instanceof Error && brand in error && (error as SluiceError).code === code;
+
+export const isSluiceError = (error: unknown): error is SluiceError => error instanceof Error && brand in error;
+export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');
+export const isStoreUnavailableError = guard<StoreUnavailableError>('SLUICE_STORE_UNAVAILABLE');
+export const isStoreConfigurationError = guard<StoreConfigurationError>('SLUICE_STORE_CONFIGURATION');
+export const isKeyResolutionError = guard<KeyResolutionError>('SLUICE_KEY_RESOLUTION');
+export const isLimiterClosedError = guard<LimiterClosedError>('SLUICE_LIMITER_CLOSED');

@@ -1,0 +1,27 @@
+export type { Algorithm, Policy, Script } from './algorithms/algorithm.js';
+export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow } from './algorithms/fixed-window/fixed-window.js';
+export {
+  type TokenBucketOptions,
+  type TokenBucketPolicy,
+  tokenBucket,
+  tokenBucketOfRate,
+} from './algorithms/token-bucket/token-bucket.js';
+export { type Clock, ManualClock, systemClock } from './clock.js';
+export type { Decision } from './decision.js';
+export type { Duration } from './duration.js';
+export * from './errors.js';
+export { decisionHeaders } from './http/headers/decision-headers.js';
+export { PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';
+export { currentRequest, runWithRequest } from './http/request-context.js';
+export { REQUEST_FIELDS, type RequestView } from './http/request-view.js';
+export {
+  type AcquireOptions,
+  type ConsumeOptions,
+  type LimiterKey,
+  RateLimiter,
+  type RateLimiterOptions,
+} from './limiter.js';
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
+export { type RedisClient, recommendedRedisOptions } from './stores/redis-client.js';
+export { type RedisStore, redisStore } from './stores/redis-store.js';
+export type { Answer, Call, Store } from './stores/store.js';

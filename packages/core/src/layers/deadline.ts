@@ -1,0 +1,32 @@
+import { StoreUnavailableError } from '../errors.js';
+import type { Answer, Call, Store } from '../stores/store.js';
+
+/**
+ * A store whose every answer comes within `micros` or is an error. A call that had left before is counted or not, at most
+ * once; one that had not left (no connection yet) never leaves. A late answer is ignored.
+ */
+export function withDeadline(store: Store, micros: number): Store {
+  if (!store.remote) return store;
+  const ms = Math.max(1, Math.round(micros / 1000));
+
+  const race = <T>(work: Promise<T>, abandon: () => void): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        abandon();
+        reject(new StoreUnavailableError(`${store.name} store: no answer within ${ms} ms`));
+      }, ms);
+      work.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+
+  return {
+    name: store.name,
+    remote: true,
+    clock: store.clock,
+    decide: (call: Call): Promise<Answer> =>
+      race(store.decide(call), () => {
+        call.abandoned = true;
+      }),
+    reset: (key) => race(store.reset(key), () => {}),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,27 @@
+/** Refuses option names that do not exist, so that a typing error is not a limit that silently never applies. */
+export function checkOptions(where: string, options: unknown, accepted: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`${where} takes an options object (${accepted.join(', ')}), not ${describe(options)}`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!accepted.includes(name)) {
+      throw new TypeError(`${where} has no option '${name}'; its options are ${accepted.join(', ')}`);
+    }
+  }
+}
+
+/** A whole number from `min` to `max`, or a `RangeError` that names the value and what is accepted. */
+export function checkInteger(what: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+    throw new RangeError(`${what} must be a whole number from ${min} to ${max}, not ${describe(value)}`);
+  }
+  return value;
+}
+
+/** How an error names a value: short, and never the inside of an object. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  return String(value);
+}

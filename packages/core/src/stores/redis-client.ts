@@ -1,0 +1,89 @@
+import type { Script } from '../algorithms/algorithm.js';
+import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+
+/**
+ * What we need of a Redis client: an ioredis `Redis` or `Cluster`, version 5 or 6, is one as it is. Without `status` the
+ * client is taken to be ready always.
+ */
+export interface RedisClient {
+  evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  eval(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  del(key: string): Promise<unknown>;
+  /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
+  readonly status?: string;
+  connect?(): Promise<unknown>;
+  on?(event: string, listener: (...args: never[]) => void): unknown;
+  removeListener?(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+/**
+ * Settings for a client whose calls are sent at most once and never late: nothing is kept for a server that is away, and
+ * nothing is sent again when a reply is lost. `redisStore(url)` uses them; give them to a client of your own too.
+ */
+export const recommendedRedisOptions = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 500,
+  socketTimeout: 1000,
+} as const;
+
+/** EVALSHA first; the whole text only when the server does not know it; no other error is tried again. */
+export async function runScript(
+  client: RedisClient,
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  try {
+    return await client.evalsha(script.sha1, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!/NOSCRIPT|NoScriptError/.test(String(error))) throw error;
+    return await client.eval(script.source, keys.length, ...keys, ...args);
+  }
+}
+
+/**
+ * Resolves when the client is connected. Sending before that would leave a call in the client's queue, to be counted whenever
+ * the server comes back, long after its caller was told that it failed.
+ */
+export function whenReady(client: RedisClient): Promise<void> {
+  if (client.status === 'end' || client.on === undefined) {
+    return Promise.reject(new Error(`the connection is in state '${client.status}'`));
+  }
+  return new Promise((resolve, reject) => {
+    const settle = (done: () => void) => {
+      client.removeListener?.('ready', opened);
+      client.removeListener?.('close', lost);
+      done();
+    };
+    const opened = () => settle(resolve);
+    const lost = () => settle(() => reject(new Error('no connection')));
+    client.on?.('ready', opened);
+    client.on?.('close', lost);
+    // A lazy client connects when asked; how that ends is told by the events above and by 'error'.
+    if (client.status === 'wait') client.connect?.().catch(() => {});
+  });
+}
+
+/** Server answers that say "not now": the next call may find it well again. */
+const UNAVAILABLE =
+  /^(?:ReplyError: )?(?:LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
+/** Server answers that say "never like this". */
+const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|SLUICE)\b|unknown command|ERR /;
+
+/** Gives a client's error a class and a code of ours; the client's own error is its `cause`. */
+export function classified(error: unknown, lastConnectionError?: Error): Error {
+  const text = String(error instanceof Error ? `${error.name}: ${error.message}` : error);
+  if (!UNAVAILABLE.test(text) && CONFIGURATION.test(text)) {
+    return new StoreConfigurationError(`redis store: ${messageOf(error)}`, { cause: error });
+  }
+  const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
+  return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, { cause: lastConnectionError ?? error });
+}
+
+/** Connection errors of several addresses arrive as an AggregateError with an empty message. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
