@@ -57,6 +57,7 @@ export class ManualClock implements Clock {
   /** Moves time on and lets those whose moment has come run, in the order of their moments. */
   async advance(duration: Duration): Promise<void> {
     const end = this.#now + toMicros('advance', duration, 0);
+    await settled(); // those who are about to sleep fall asleep first
     for (;;) {
       const next = this.#sleepers.sort((a, b) => a.due - b.due)[0];
       if (next === undefined || next.due > end) break;

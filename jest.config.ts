@@ -1,0 +1,46 @@
+/** @jest-config-loader esbuild-register */
+import type { Config } from 'jest';
+
+/** Jest runs CommonJS; swc turns each file into it, with the decorators that the file's name asks for. */
+const swc = (decorators: Record<string, unknown>): [string, Record<string, unknown>] => [
+  '@swc/jest',
+  {
+    swcrc: false,
+    sourceMaps: 'inline',
+    module: { type: 'commonjs' },
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: decorators,
+    },
+  },
+];
+
+/** Packages that publish ES modules only, which Jest cannot load as they are. */
+const esmOnly: string[] = [];
+
+const config: Config = {
+  testEnvironment: 'node',
+  testEnvironmentOptions: {
+    customExportConditions: ['@sluice/source', 'node', 'node-addons', 'require', 'default'],
+  },
+  testMatch: [
+    '<rootDir>/packages/**/src/**/*.test.ts',
+    '<rootDir>/tests/**/*.test.ts',
+    '<rootDir>/examples/**/*.test.ts',
+  ],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  testTimeout: 30_000,
+  globalSetup: '<rootDir>/tests/support/redis/global-setup.ts',
+  globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
+  transform: {
+    '\\.legacy(\\.test)?\\.ts$': swc({ legacyDecorator: true, decoratorMetadata: true }),
+    '\\.ts$': swc({ decoratorVersion: '2022-03' }),
+    ...(esmOnly.length > 0 && { '\\.m?js$': swc({}) }),
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${[...esmOnly, '-'].join('|')})/)`],
+  // Sources name the file that will exist, x.js; where there is none (never in node_modules) it is x.ts.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
+};
+
+export default config;

@@ -1,0 +1,85 @@
+import ipaddr from 'ipaddr.js';
+import { KeyResolutionError } from '../errors.js';
+import { checkInteger, describe } from '../options.js';
+
+export interface ClientIpOptions {
+  /**
+   * How many leading bits of an IPv6 address make one client, from 32 to 128. Default 64: what one customer gets at the
+   * least, so that a client cannot have a new limit for each of its 2^64 addresses. 56 or 48 is stricter.
+   */
+  readonly ipv6Subnet?: number;
+}
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+// Only the form without leading zeros, which some read as octal: it is canonical, so it can be the key as it stands.
+const IPV4 = new RegExp(`^${OCTET}\\.${OCTET}\\.${OCTET}\\.${OCTET}$`);
+const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/;
+const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/;
+/** `[`, 45 characters, `%` and a zone, `]:65535`: nothing longer is an address. */
+const MAX_LENGTH = 128;
+
+/**
+ * The limiter key of a client address: IPv4 as `1.2.3.4`, IPv6 as its network, such as `2001:db8:1:2::/64`.
+ * Every spelling of an address gives one key: IPv4-mapped IPv6 (`::ffff:1.2.3.4`, `::ffff:102:304`) is IPv4, ports
+ * (`1.2.3.4:5678`, `[2001:db8::1]:443`) and zones (`fe80::1%eth0`) are dropped. Tunnel formats (6to4, NAT64) are
+ * ordinary IPv6.
+ *
+ * Give it the framework's own answer (`req.ip`, `request.ip`, `ctx.ip`) under a correct trust-proxy setting. Never
+ * give it `X-Forwarded-For`, which the client writes.
+ * @throws KeyResolutionError when there is no address or it is not one, also for `127.1` and `0x7f000001`.
+ * @throws RangeError when `ipv6Subnet` is not a whole number from 32 to 128.
+ */
+export function clientIp(address: string | undefined, options?: ClientIpOptions): string {
+  const subnet = options?.ipv6Subnet;
+  const bits = subnet === undefined ? 64 : checkInteger('ipv6Subnet', subnet, 32, 128);
+  if (typeof address !== 'string' || address === '' || address.length > MAX_LENGTH) throw refusal(address);
+  if (IPV4.test(address)) return address;
+  const host = IPV4_WITH_PORT.exec(address)?.[1];
+  if (host !== undefined && IPV4.test(host)) return host;
+  const groups = ipv6Groups(BRACKETED.exec(address)?.[1] ?? address);
+  if (groups === undefined) throw refusal(address);
+  return isMapped(groups) ? dotted(groups) : network(groups, bits);
+}
+
+/** The eight 16-bit groups, or undefined when the text is not an IPv6 address. */
+function ipv6Groups(text: string): number[] | undefined {
+  const zone = text.indexOf('%');
+  const host = zone > 0 && zone < text.length - 1 ? text.slice(0, zone) : text;
+  const colon = host.lastIndexOf(':');
+  if (colon < 0) return undefined;
+  const tail = host.slice(colon + 1);
+  if (!tail.includes('.')) return parse(host);
+  // ipaddr.js reads octal here, and takes `::1.2.3.4` for a mapped address, which its bits are not.
+  if (!IPV4.test(tail)) return undefined;
+  const [a, b, c, d] = tail.split('.').map(Number) as [number, number, number, number];
+  return parse(`${host.slice(0, colon + 1)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`);
+}
+
+function parse(host: string): number[] | undefined {
+  return ipaddr.IPv6.isValid(host) ? ipaddr.IPv6.parse(host).parts : undefined;
+}
+
+function isMapped(groups: number[]): boolean {
+  return groups[5] === 0xffff && groups.every((group, i) => i >= 5 || group === 0);
+}
+
+function dotted(groups: number[]): string {
+  const [high, low] = groups.slice(6) as [number, number];
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+function network(groups: number[], bits: number): string {
+  const masked = groups.map((group, i) => {
+    const kept = Math.min(16, Math.max(0, bits - i * 16));
+    return group & (0xffff << (16 - kept)) & 0xffff;
+  });
+  return `${new ipaddr.IPv6(masked).toRFC5952String()}/${bits}`;
+}
+
+function refusal(address: unknown): KeyResolutionError {
+  const problem =
+    address === undefined || address === ''
+      ? 'There is no client address: the connection is closed, or the framework was given none'
+      : `The client address is not an IPv4 or IPv6 address: ${describe(address)}`;
+  return new KeyResolutionError(`${problem}; pass the framework's own result, such as req.ip`);
+}

@@ -1,0 +1,83 @@
+import { KeyResolutionError } from '../errors.js';
+import { describe } from '../options.js';
+import { jsonPathReader } from './json-path.js';
+import { keyPart } from './key-part.js';
+import { readProperty } from './property.js';
+import { encodePart, separates } from './redis-key.js';
+import { type Expression, parseTemplate } from './template-syntax.js';
+
+/** Gives the value of a root name (`user`, `req`, `0`), undefined when there is none. The caller decides what names mean. */
+export type KeyScope = (root: string) => unknown;
+
+/** A compiled key template. */
+export interface KeyTemplate {
+  /** The template as it was written. */
+  readonly source: string;
+  /** The first names of its expressions, each once: `['user', '0']` for `order:#{user.id}:#{0}`. */
+  readonly roots: readonly string[];
+  /**
+   * The key for one call.
+   * @throws KeyResolutionError when a value is missing, or is not a string, a finite number, a bigint or a boolean.
+   */
+  resolve(scope: KeyScope): string;
+}
+
+type Read = (scope: KeyScope) => string;
+
+/**
+ * Compiles a key template, once, at start-up.
+ *
+ * `#{user.id}` and `#<user.id>` mean the same; `#{0}` and `#{0.phone}` begin at a position; text may stand around
+ * them, and several may stand in one template: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`;
+ * others are written `['x.y']`. Steps find own properties and class accessors only, never methods or inherited values.
+ * `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find exactly one value. Recursion (`..`),
+ * filters and scripts are refused. A template without expressions is a constant.
+ *
+ * One value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two that has none of
+ * `: / | ; #` or a space gets a `:`, so that different values never make the same key.
+ *
+ * Templates are code: never build one from a request.
+ * @param template 1 to 1,000 characters; a path has at most 16 steps.
+ * @throws RangeError when it is malformed, naming the position and the remedy; TypeError when it is not a string.
+ */
+export function compileKey(template: string): KeyTemplate {
+  const { texts, expressions } = parseTemplate(template);
+  const roots = [...new Set(expressions.map(({ root }) => root))];
+  const reads = expressions.map((expression) => compileExpression(expression, template));
+  const [first, second] = reads;
+  if (first === undefined) return { source: template, roots, resolve: () => template };
+  const [head = '', ...rest] = texts;
+  if (second === undefined) {
+    const tail = rest.join('');
+    return { source: template, roots, resolve: (scope) => head + first(scope) + tail };
+  }
+  const after = rest.map((text, i) => (i === rest.length - 1 || separates(text) ? text : `${text}:`));
+  return { source: template, roots, resolve: (scope) => joinParts(head, reads, after, scope) };
+}
+
+function joinParts(head: string, reads: readonly Read[], after: readonly string[], scope: KeyScope): string {
+  let key = head;
+  for (let i = 0; i < reads.length; i++) key += encodePart((reads[i] as Read)(scope)) + after[i];
+  return key;
+}
+
+function compileExpression({ source, root, path }: Expression, template: string): Read {
+  const what = `${source} in the key template ${describe(template)}`;
+  const firstWide = path.findIndex((step) => step.wide);
+  const names = (firstWide < 0 ? path : path.slice(0, firstWide)).map((step) => step.name);
+  const follow = (scope: KeyScope): unknown => {
+    let value = scope(root);
+    for (const name of names) value = readProperty(value, name);
+    return value;
+  };
+  if (firstWide < 0) return (scope) => keyPart(follow(scope), what, source);
+
+  const readAll = jsonPathReader(path.slice(firstWide));
+  return (scope) => {
+    const found = readAll(follow(scope));
+    if (found.length > 1) {
+      throw new KeyResolutionError(`${what} finds ${found.length} values; it must find exactly one`, source);
+    }
+    return keyPart(found[0], what, source);
+  };
+}

@@ -1,0 +1,39 @@
+import { KeyResolutionError } from '../errors.js';
+
+/**
+ * Turns a value into the text of a key. A string stays as it is; a finite number, a bigint and a boolean become their
+ * usual text, so the number 7 and the string '7' are the same key, and -0 is '0'.
+ *
+ * Everything else is refused, because its text is shared by strangers (`[object Object]`, `undefined`, the empty
+ * string) or can be steered by a client (`?phone[]=a` arrives as an array).
+ * @param what how the error names the value, e.g. `#{user.id}` or `the user id`.
+ * @param expression the error's `expression`; `what` by default.
+ * @throws KeyResolutionError naming `what` and the kind of the value, never the value itself.
+ */
+export function keyPart(value: unknown, what: string, expression: string = what): string {
+  switch (typeof value) {
+    case 'string':
+      if (value !== '') return value;
+      break;
+    case 'number':
+      if (Number.isFinite(value)) return String(value);
+      break;
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+  }
+  throw new KeyResolutionError(
+    `${what} ${problem(value)}; a key needs a string, a finite number, a bigint or a boolean`,
+    expression,
+  );
+}
+
+function problem(value: unknown): string {
+  if (value === undefined) return 'is missing (undefined)';
+  if (value === null) return 'is null';
+  if (value === '') return 'is an empty string';
+  if (typeof value === 'number') return `is ${value}`;
+  if (typeof value === 'object') return Array.isArray(value) ? 'is an array' : 'is an object';
+  return `is a ${typeof value}`;
+}

@@ -1,0 +1,24 @@
+import { describe } from '../options.js';
+
+/**
+ * What a limit counts by.
+ * - `IP`: one count per client address.
+ * - `USER`: one count per signed-in user.
+ * - `METHOD`: one count for everybody who calls the method (`ClassName.methodName`).
+ * - `CUSTOM`: one count per value of a key expression such as `#{user.id}`.
+ */
+export const LimitType = { IP: 'IP', USER: 'USER', METHOD: 'METHOD', CUSTOM: 'CUSTOM' } as const;
+export type LimitType = (typeof LimitType)[keyof typeof LimitType];
+
+const accepted: readonly unknown[] = Object.values(LimitType);
+
+/**
+ * Checks a limit type that comes from configuration. Spelling and case are exact.
+ * @throws RangeError when it is none of `IP`, `USER`, `METHOD`, `CUSTOM`.
+ */
+export function parseLimitType(value: unknown): LimitType {
+  if (!accepted.includes(value)) {
+    throw new RangeError(`limitType must be one of ${accepted.join(', ')}, not ${describe(value)}`);
+  }
+  return value as LimitType;
+}

@@ -1,0 +1,143 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { detach, encodeKey, encodePart, separates } from './redis-key.js';
+
+const safe = /^[A-Za-z0-9._~@+=,/%-]{1,128}$/;
+const MEGABYTE = 1 << 20;
+
+/** Any UTF-16, lone surrogates too, biased to what an encoder confuses. */
+const anyString = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('%', '%25', '%uD800', '%uFFFD', '%s', '~', ':', '{', '}', '\0', '\ufffd', '\ud800', '\udc00', '😀'),
+      fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+      fc.string({ maxLength: 40 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
+
+/** What `encodeKey` promises, read backwards: only an injective encoding has this. */
+function decode(encoded: string): string {
+  if (encoded === '%empty') return '';
+  return encoded.replace(/%u([0-9A-F]{4})|((?:%[0-9A-F]{2})+)/g, (_, unit: string | undefined, bytes: string) =>
+    unit === undefined ? decodeURIComponent(bytes) : String.fromCharCode(Number.parseInt(unit, 16)),
+  );
+}
+
+describe('encodeKey', () => {
+  it.each([
+    ['', '%empty'],
+    ['%empty', '%25empty'],
+    ['user-1@example.com', 'user-1@example.com'],
+    ['2001:db8::/64', '2001%3Adb8%3A%3A/64'],
+    ['{a}:b', '%7Ba%7D%3Ab'],
+    ['%7B', '%257B'],
+    ['a b\n\0\x7f', 'a%20b%0A%00%7F'],
+    ['*?[x]', '%2A%3F%5Bx%5D'],
+    ['é', '%C3%A9'],
+    ['用户', '%E7%94%A8%E6%88%B7'],
+    ['😀', '%F0%9F%98%80'],
+    ['\ufffd', '%EF%BF%BD'],
+    ['\ud800', '%uD800'],
+    ['\udfff\ud800', '%uDFFF%uD800'],
+    ['%uD800', '%25uD800'],
+    ['__proto__', '__proto__'],
+    ['a'.repeat(128), 'a'.repeat(128)],
+    [`${'a'.repeat(125)}:`, `${'a'.repeat(125)}%3A`],
+  ])('%p becomes %p', (key, encoded) => {
+    expect(encodeKey(key)).toBe(encoded);
+  });
+
+  it.each(['a'.repeat(129), `${'a'.repeat(126)}:`, '用'.repeat(15), '\0'.repeat(MEGABYTE), '%'.repeat(200)])(
+    'hashes what would pass 128 bytes',
+    (key) => {
+      expect(encodeKey(key)).toMatch(/^%sha256-[A-Za-z0-9_-]{43}$/);
+    },
+  );
+
+  it('keeps long keys apart: lone surrogates, U+FFFD, the written escape, a last character after 1 MB', () => {
+    const pad = 'x'.repeat(200);
+    const long = 'y'.repeat(MEGABYTE);
+    const keys = ['\ud800', '\ud801', '\udc00', '\ufffd', '%uD800', '%EF%BF%BD'].map((end) => pad + end);
+    keys.push(`${long}a`, `${long}b`, long);
+    const encoded = keys.map(encodeKey);
+    expect(new Set(encoded).size).toBe(keys.length);
+    expect(new Set(encoded.map(encodeKey)).size).toBe(keys.length);
+  });
+
+  it('a user cannot write the hash of another key', () => {
+    const hash = encodeKey('x'.repeat(200));
+    expect(encodeKey(hash)).not.toBe(hash);
+  });
+
+  it('every result is safe and can be read back', () => {
+    fc.assert(
+      fc.property(anyString, (key) => {
+        const encoded = encodeKey(key);
+        expect(encoded).toMatch(safe);
+        if (!encoded.startsWith('%sha256-')) expect(decode(encoded)).toBe(key);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('different keys stay different, also as bytes', () => {
+    fc.assert(
+      fc.property(anyString, anyString, fc.nat(200), (a, b, padding) => {
+        const [x, y] = [a, b].map((key) => Buffer.from(encodeKey('p'.repeat(padding) + key)).toString('hex'));
+        expect(x === y).toBe(a === b);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe('encodePart', () => {
+  it.each([
+    ['a.b@c', 'a.b@c'],
+    ['a:b', 'a~3Ab'],
+    ['~3A', '~7E3A'],
+    ['/|;# ', '~2F~7C~3B~23~20'],
+    ['用户{}%', '用户{}%'],
+  ])('%p becomes %p', (value, encoded) => {
+    expect(encodePart(value)).toBe(encoded);
+  });
+
+  it('is reversible and leaves no separator', () => {
+    fc.assert(
+      fc.property(anyString, (value) => {
+        const encoded = encodePart(value);
+        expect(separates(encoded)).toBe(false);
+        const back = encoded.replace(/~([0-9A-F]{2})/g, (_, hex: string) =>
+          String.fromCharCode(Number.parseInt(hex, 16)),
+        );
+        expect(back).toBe(value);
+      }),
+    );
+  });
+});
+
+describe('memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+
+  it.each([
+    ['encodeKey', encodeKey],
+    ['detach', detach],
+  ])('%s keeps no 16 kB parent alive', (_name, copy) => {
+    const count = 1_000;
+    const kept: string[] = [];
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < count; i++) {
+      const header = Buffer.alloc(16_384, `user-${i}-of-many.`).toString('latin1');
+      kept.push(copy(header.slice(3, 40)));
+    }
+    collect();
+    const perKey = (process.memoryUsage().heapUsed - before) / count;
+    expect(kept).toHaveLength(count);
+    expect(perKey).toBeLessThan(2_000);
+  });
+});

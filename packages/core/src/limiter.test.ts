@@ -1,0 +1,156 @@
+import { fixedWindow } from './algorithms/fixed-window/fixed-window.js';
+import { tokenBucket } from './algorithms/token-bucket/token-bucket.js';
+import { ManualClock } from './clock.js';
+import { isLimiterClosedError, isRateLimitExceededError, LimiterClosedError } from './errors.js';
+import { RateLimiter, type RateLimiterOptions } from './limiter.js';
+import { memoryStore } from './stores/memory-store.js';
+
+function limiterOf(options: Partial<RateLimiterOptions> = {}) {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const limiter = new RateLimiter({ policy: fixedWindow({ limit: 2, window: '10s' }), store, ...options });
+  return { clock, store, limiter };
+}
+
+describe('consume', () => {
+  test('tells the whole decision, in milliseconds', async () => {
+    const { clock, limiter } = limiterOf({ name: 'login' });
+    expect(await limiter.consume('ann')).toEqual({
+      allowed: true, name: 'login', cost: 1, limit: 2, window: 10_000, remaining: 1,
+      retryAfter: 0, resetAfter: 10_000, waited: 0, source: 'memory',
+    });
+    await limiter.consume('ann');
+    await clock.advance('2.5s');
+    expect(await limiter.consume('ann')).toMatchObject({ allowed: false, remaining: 0, retryAfter: 7_500, resetAfter: 7_500 });
+    expect(await limiter.consume('bob')).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
+  test('retryAfter is the first whole millisecond at which a retry passes', async () => {
+    const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 3, every: '1s' }) });
+    await limiter.consume('k');
+    const { retryAfter } = await limiter.consume('k');
+    await clock.advance(retryAfter - 1);
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 1 });
+    await clock.advance(1);
+    expect(await limiter.consume('k')).toMatchObject({ allowed: true });
+  });
+
+  test('a cost above the limit says that it never passes', async () => {
+    const { limiter } = limiterOf();
+    expect(await limiter.consume('k', { cost: 3 })).toMatchObject({ allowed: false, retryAfter: Number.POSITIVE_INFINITY, remaining: 2 });
+  });
+
+  test('a cost of 0 takes nothing', async () => {
+    const { limiter, store } = limiterOf();
+    expect(await limiter.consume('k', { cost: 0 })).toMatchObject({ allowed: true, remaining: 2 });
+    expect(store.size).toBe(0);
+  });
+
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null, 2 ** 53])('refuses a cost of %p', async (cost) => {
+    const { limiter, store } = limiterOf();
+    await expect(limiter.consume('k', { cost: cost as never })).rejects.toThrow(/^cost must be a whole number from 0 to/);
+    expect(store.size).toBe(0);
+  });
+
+  test.each([[undefined], [null], [['victim', '1000000']], [{}], [Number.NaN], [''], [Symbol('k')], [() => 1]])(
+    'refuses %p as a key', async (key) => {
+      const { limiter, store } = limiterOf();
+      await expect(limiter.consume(key as never)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
+      expect(store.size).toBe(0);
+    });
+
+  test('keys that differ stay apart, whatever they are made of', async () => {
+    const { limiter, store } = limiterOf({ policy: fixedWindow({ limit: 1, window: '1s' }) });
+    const keys = ['a', 'A', 'a ', 'a:b', 'a%3Ab', '{a}', 'a}b', '__proto__', 'constructor', '\u0000', '\ud800', '\ufffd', 'x'.repeat(200), 'x'.repeat(201)];
+    for (const key of keys) expect(await limiter.consume(key)).toMatchObject({ allowed: true });
+    for (const key of keys) expect(await limiter.consume(key)).toMatchObject({ allowed: false });
+    expect(store.size).toBe(keys.length);
+  });
+});
+
+test('peek takes nothing and tells what is left now; reset gives all back', async () => {
+  const { limiter } = limiterOf();
+  await limiter.consume('k');
+  expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 1 });
+  expect(await limiter.peek('k', { cost: 2 })).toMatchObject({ allowed: false, remaining: 1, retryAfter: 10_000 });
+  await limiter.reset('k');
+  expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 2, resetAfter: 0 });
+});
+
+describe('acquire', () => {
+  test('serves in the order of asking, each at its moment', async () => {
+    const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '1s' }) });
+    const start = clock.now();
+    const served: [string, number][] = [];
+    const calls = ['a', 'b', 'c'].map((who) =>
+      limiter.acquire('k').then(({ waited }) => served.push([who, waited], [who, (clock.now() - start) / 1000])),
+    );
+    await clock.advance('5s');
+    await Promise.all(calls);
+    expect(served).toEqual([['a', 0], ['a', 0], ['b', 1000], ['b', 1000], ['c', 2000], ['c', 2000]]);
+  });
+
+  test('refuses at once, and books nothing, when the wait would pass the timeout', async () => {
+    const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
+    await limiter.acquire('k');
+    const error = await limiter.acquire('k', { timeout: '9s' }).catch((caught: unknown) => caught);
+    expect(isRateLimitExceededError(error) && error).toMatchObject({
+      status: 429, retryAfter: 10_000, headers: { 'Retry-After': '10', RateLimit: '"default";r=0;t=10', 'RateLimit-Policy': '"default";q=1;w=10' },
+      message: "Rate limit 'default' exceeded: retry in 10 s",
+    });
+    const waiting = limiter.acquire('k', { timeout: '10s' });
+    await clock.advance('10s');
+    expect(await waiting).toMatchObject({ allowed: true, waited: 10_000 });
+  });
+
+  test('an abort ends the wait with its reason and gives the permit back', async () => {
+    const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
+    await limiter.acquire('k');
+    const abort = new AbortController();
+    const waiting = limiter.acquire('k', { signal: abort.signal });
+    const ended = expect(waiting).rejects.toThrow('no longer needed');
+    await clock.advance('1s');
+    abort.abort(new Error('no longer needed'));
+    await ended;
+    expect(await limiter.peek('k')).toMatchObject({ retryAfter: 9_000 });
+    await expect(limiter.acquire('k', { signal: abort.signal })).rejects.toThrow('no longer needed');
+    expect(await limiter.peek('k')).toMatchObject({ retryAfter: 9_000 });
+  });
+
+  test.each([-1, 'soon', Number.NaN])('refuses a timeout of %p', async (timeout) => {
+    await expect(limiterOf().limiter.acquire('k', { timeout })).rejects.toThrow(/^acquire: timeout must be a duration/);
+  });
+});
+
+test('close ends the waits, gives their permits back, and refuses new calls', async () => {
+  const { limiter, store, clock } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
+  await limiter.consume('k');
+  const waiting = limiter.acquire('k').catch((error: unknown) => error);
+  await clock.advance(1);
+  await limiter.close();
+  await limiter.close();
+  expect(await waiting).toBeInstanceOf(LimiterClosedError);
+  expect(isLimiterClosedError(await limiter.consume('k').catch((error: unknown) => error))).toBe(true);
+  const other = new RateLimiter({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }), store });
+  expect(await other.peek('k')).toMatchObject({ retryAfter: 9_999 });
+});
+
+test.each([
+  [{}, /policy must be made by fixedWindow\(\{ … \}\) or tokenBucket/],
+  [{ policy: { algorithm: 'guess' } }, /with algorithm "guess"/],
+  [{ policy: { algorithm: 'fixedWindow', limit: 0, window: 1 } }, /limit must be a whole number/],
+  [{ polcy: 1 }, /no option 'polcy'; its options are name, policy/],
+  [{ name: 'a{b}' }, /name must be 1 to 100 letters/],
+  [{ name: '' }, /name must be/],
+  [{ keyPrefix: 'a b' }, /keyPrefix must be/],
+  [{ store: {} }, /store must be memoryStore\(\) or redisStore/],
+  [{ deadline: 0 }, /deadline must be a duration/],
+])('refuses %j', (wrong, message) => {
+  const right = Object.keys(wrong).length === 0 ? {} : { policy: fixedWindow({ limit: 1, window: '1s' }) };
+  expect(() => new RateLimiter({ ...right, ...wrong } as never)).toThrow(message);
+});
+
+test('a policy is plain data: it survives JSON', async () => {
+  const policy = JSON.parse(JSON.stringify(tokenBucket({ capacity: 5, refill: 1, every: '1s' })));
+  expect(await new RateLimiter({ policy }).consume('k')).toMatchObject({ limit: 5, remaining: 4 });
+});

@@ -1,0 +1,51 @@
+import { mkdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const HEARTBEAT_MS = 1_000;
+const STALE_MS = 8_000;
+
+/**
+ * Runs `task` while holding `folder` as a lock that other processes see. A holder that crashed stops its heartbeat, and is
+ * passed over 8 s later. In a rare race two processes may both believe that they hold it: `task` must put its result in
+ * place with one rename, so that this costs time and nothing else.
+ */
+export async function withLock<T>(folder: string, task: () => Promise<T>): Promise<T> {
+  while (!(await tryLock(folder))) {
+    if (await isStale(folder)) await discard(folder);
+    else await sleep(100);
+  }
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(folder, now, now).catch(() => undefined);
+  }, HEARTBEAT_MS);
+  try {
+    return await task();
+  } finally {
+    clearInterval(heartbeat);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function tryLock(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function isStale(folder: string): Promise<boolean> {
+  try {
+    return Date.now() - (await stat(folder)).mtimeMs > STALE_MS;
+  } catch {
+    return false; // released between the two calls
+  }
+}
+
+async function discard(folder: string): Promise<void> {
+  const aside = `${folder}-stale-${process.pid}`;
+  await rename(folder, aside).catch(() => undefined);
+  await rm(aside, { recursive: true, force: true });
+}

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+
+export interface Finished {
+  readonly ok: boolean;
+  /** stdout and stderr, as they came */
+  readonly output: string;
+}
+
+/** Runs a program to its end. Never throws: a program that does not exist is a failure like any other. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number } = {},
+): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      timeout: options.timeoutMs ?? 120_000,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('error', (error) => resolve({ ok: false, output: error.message }));
+    child.once('close', (code) => resolve({ ok: code === 0, output }));
+  });
+}
