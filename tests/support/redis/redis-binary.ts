@@ -17,11 +17,18 @@ const IMAGE = 'redis:7-alpine';
 const CACHE = resolve(__dirname, '../../../node_modules/.cache/sluice-redis');
 const ROOT = join(CACHE, 'root');
 
+let found: Promise<RedisBinary> | undefined;
+
 /**
  * Finds a Redis server, or obtains one: SLUICE_TEST_REDIS_SERVER, PATH, our cache, apt, Docker.
  * @throws Error when there is none, with what to install
  */
-export async function redisBinary(): Promise<RedisBinary> {
+export function redisBinary(): Promise<RedisBinary> {
+  found ??= find();
+  return found;
+}
+
+async function find(): Promise<RedisBinary> {
   const named = process.env.SLUICE_TEST_REDIS_SERVER;
   if (named !== undefined && named !== '') {
     if (await works({ command: named, env: {} })) return { command: named, env: {} };

@@ -16,13 +16,18 @@ export function run(
     const child = spawn(command, args, {
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
-      timeout: options.timeoutMs ?? 120_000,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // Not spawn's own timeout, whose timer outlives a program that does not exist.
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 120_000);
+    const finish = (finished: Finished) => {
+      clearTimeout(timer);
+      resolve(finished);
+    };
     let output = '';
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
-    child.once('error', (error) => resolve({ ok: false, output: error.message }));
-    child.once('close', (code) => resolve({ ok: code === 0, output }));
+    child.once('error', (error) => finish({ ok: false, output: error.message }));
+    child.once('close', (code) => finish({ ok: code === 0, output }));
   });
 }

@@ -45,9 +45,12 @@ describe('clientIp', () => {
     expect(clientIp('1.2.3.4', { ipv6Subnet })).toBe('1.2.3.4');
   });
 
-  it.each([31, 129, 0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY, '64', null])('refuses ipv6Subnet %p', (value) => {
-    expect(() => clientIp('1.2.3.4', { ipv6Subnet: value as number })).toThrow(RangeError);
-  });
+  it.each([31, 129, 0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY, '64', null])(
+    'refuses ipv6Subnet %p',
+    (value) => {
+      expect(() => clientIp('1.2.3.4', { ipv6Subnet: value as number })).toThrow(RangeError);
+    },
+  );
 
   it.each([
     undefined,
@@ -106,12 +109,16 @@ describe('clientIp', () => {
   it('names the problem without a flood of text', () => {
     expect(() => clientIp('unknown')).toThrow('not an IPv4 or IPv6 address: "unknown"');
     expect(() => clientIp(undefined)).toThrow('There is no client address');
-    expect(() => clientIp('x'.repeat(100_000))).toThrow(expect.objectContaining({ message: expect.stringMatching(/^.{1,250}$/) }));
+    expect(() => clientIp('x'.repeat(100_000))).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,250}$/) }),
+    );
   });
 
   it('agrees with Node on what an address is', () => {
     const nearly = fc
-      .array(fc.constantFrom(':', '::', '0', '1', 'ffff', 'ab', '.', '1.2.3.4', '255', 'g', '12345'), { maxLength: 17 })
+      .array(fc.constantFrom(':', '::', '0', '1', 'ffff', 'ab', '.', '1.2.3.4', '255', 'g', '12345'), {
+        maxLength: 17,
+      })
       .map((parts) => parts.join(''));
     const address = fc.oneof(nearly, fc.ipV6(), fc.ipV4());
     fc.assert(
@@ -132,7 +139,10 @@ describe('clientIp', () => {
         const full = parts.map((part) => part.toString(16).padStart(4, '0')).join(':');
         const short = new URL(`http://[${full}]/`).hostname;
         const quad = parts.slice(6).flatMap((part) => [part >> 8, part & 255]);
-        const mixed = `${parts.slice(0, 6).map((part) => part.toString(16)).join(':')}:${quad.join('.')}`;
+        const mixed = `${parts
+          .slice(0, 6)
+          .map((part) => part.toString(16))
+          .join(':')}:${quad.join('.')}`;
         const keys = [full, full.toUpperCase(), short, mixed, `${mixed}%lo`].map((text) => clientIp(text));
         expect(new Set(keys).size).toBe(1);
         // the key is itself a canonical address

@@ -5,13 +5,22 @@ describe('parseLimitType', () => {
     expect(parseLimitType(type)).toBe(type);
   });
 
-  it.each(['ip', 'Ip ', '', 'toString', '__proto__', 'constructor', undefined, null, 0, ['IP'], { IP: 'IP' }])(
-    'refuses %p and names what is accepted',
-    (value) => {
-      expect(() => parseLimitType(value)).toThrow(RangeError);
-      expect(() => parseLimitType(value)).toThrow(/IP, USER, METHOD, CUSTOM/);
-    },
-  );
+  it.each([
+    'ip',
+    'Ip ',
+    '',
+    'toString',
+    '__proto__',
+    'constructor',
+    undefined,
+    null,
+    0,
+    ['IP'],
+    { IP: 'IP' },
+  ])('refuses %p and names what is accepted', (value) => {
+    expect(() => parseLimitType(value)).toThrow(RangeError);
+    expect(() => parseLimitType(value)).toThrow(/IP, USER, METHOD, CUSTOM/);
+  });
 
   it('names the refused value', () => {
     expect(() => parseLimitType('ADDRESS')).toThrow('not "ADDRESS"');

@@ -28,6 +28,7 @@ const WIDE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_$-]*$/u;
 /** Reads one path of a key expression: `user.id`, `0.phone`, `headers['x-id']`, `items[0]`, `items[*].id`. */
 export function parsePath(text: string, start: number, fail: Fail): ParsedPath {
   const steps: Step[] = [];
+  let wideSteps = 0;
   let at = skipBlanks(text, start);
   if (text[at] === '$' && (text[at + 1] === '.' || text[at + 1] === '[')) at += text[at + 1] === '.' ? 2 : 1;
   at = text[at] === '[' ? bracket(at) : name(at);
@@ -54,13 +55,13 @@ export function parsePath(text: string, start: number, fail: Fail): ParsedPath {
 
   function push(value: string, wide: boolean, from: number, next: number): number {
     if (wide && steps.length === 0) fail('the first name must be a parameter or a position', from);
-    const widened = steps.some((step) => step.wide);
-    if (widened && !wide && !WIDE_NAME.test(value)) {
-      fail("after '*' or a slice a name may have only letters, digits, '_', '-' and '$' inside", from);
+    if (wideSteps > 0 && !wide && !WIDE_NAME.test(value)) {
+      fail("after '*' or a slice a name has only letters, digits, '_', '-' and, not at its start, '$'", from);
     }
     steps.push({ name: value, wide });
+    if (wide) wideSteps++;
     if (steps.length > MAX_STEPS) fail(`a path has at most ${MAX_STEPS} steps`, from);
-    if (steps.filter((step) => step.wide).length > MAX_WIDE) fail(`a path has at most ${MAX_WIDE} '*' or slices`, from);
+    if (wideSteps > MAX_WIDE) fail(`a path has at most ${MAX_WIDE} '*' or slices`, from);
     return next;
   }
 
@@ -77,7 +78,9 @@ export function parsePath(text: string, start: number, fail: Fail): ParsedPath {
 function describeProblem(text: string, position: number): string {
   const char = text[position];
   if (char === undefined) return 'the expression is not closed';
-  if (char === '?' || char === '(' || char === '@') return 'filters and scripts are not supported; compute the value first';
+  if (char === '?' || char === '(' || char === '@') {
+    return 'filters and scripts are not supported; compute the value first';
+  }
   if (char === '.' && text[position - 1] === '.') return "'..' is not supported; write the whole path";
   if (char === '#') return 'expressions do not nest';
   if (char === '-' && text[position - 1] === '[') return 'there is no negative index; the last item is [-1:]';

@@ -21,7 +21,9 @@ class Child extends Dto {
 Object.assign(Dto.prototype, { inherited: 'value' });
 
 /** How Express builds a request: accessors on an object two levels up. */
-const express = Object.create(Object.create(Object.defineProperty({}, 'ip', { get: () => '1.2.3.4' }))) as object;
+const express = Object.create(
+  Object.create(Object.defineProperty({}, 'ip', { get: () => '1.2.3.4' })),
+) as object;
 const foreign = runInNewContext('({ a: 1 })') as object;
 const polluted = JSON.parse('{"__proto__": "own", "constructor": "mine"}') as object;
 
@@ -31,7 +33,16 @@ describe('readProperty', () => {
     ['a class accessor', new Dto(), 'id', 7],
     ['an inherited class accessor', new Child(), 'id', 7],
     ['an accessor of a request', express, 'ip', '1.2.3.4'],
-    ['an own accessor', { get a() { return 1; } }, 'a', 1],
+    [
+      'an own accessor',
+      {
+        get a() {
+          return 1;
+        },
+      },
+      'a',
+      1,
+    ],
     ['an array item', ['x'], '0', 'x'],
     ['the length of an array', ['x'], 'length', 1],
     ['a null-prototype object', Object.assign(Object.create(null), { a: 1 }), 'a', 1],

@@ -7,8 +7,8 @@
  */
 export function readProperty(holder: unknown, name: string): unknown {
   if (typeof holder !== 'object' || holder === null) return undefined;
-  if (Object.hasOwn(holder, name)) return (holder as Record<string, unknown>)[name];
-  return name in holder && isClassAccessor(holder, name) ? (holder as Record<string, unknown>)[name] : undefined;
+  const readable = Object.hasOwn(holder, name) || (name in holder && isClassAccessor(holder, name));
+  return readable ? (holder as Record<string, unknown>)[name] : undefined;
 }
 
 function isClassAccessor(holder: object, name: string): boolean {

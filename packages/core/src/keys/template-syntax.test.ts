@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { KeyResolutionError } from '../errors.js';
+import { compileKey } from './key-expression.js';
+
+describe('malformed key templates', () => {
+  it.each<[string, string]>([
+    ['#{', 'position 2: the expression is not closed'],
+    ['a#{}', 'position 3: a name is missing'],
+    ['#{ }', 'a name is missing'],
+    ['#<a', "not closed; add '>'"],
+    ['#{a', "not closed; add '}'"],
+    ['#{a>', 'expected \'}\', not ">"'],
+    ['#{a b}', 'expected \'}\', not "b"'],
+    ['#{a.}', 'a name is missing'],
+    ['#{.a}', 'unexpected "."'],
+    ['#{$}x#{', 'the expression is not closed'],
+    ['#{a..b}', "'..' is not supported"],
+    ['#{$..a}', "'..' is not supported"],
+    ['#{a[..]}', 'unexpected'],
+    ['#{a#{b}}', 'expressions do not nest'],
+    ['#{#{b}}', 'expressions do not nest'],
+    ['#{a.#<b>}', 'expressions do not nest'],
+    ['#{a[]}', 'a name is missing'],
+    ['#{a[0}', 'unexpected'],
+    ["#{a['x}", 'unexpected'],
+    ["#{a['']}", 'unexpected'],
+    ['#{a[-1]}', 'the last item is [-1:]'],
+    ['#{-a}', 'unexpected "-"'],
+    ['#{*}', 'the first name must be'],
+    ['#{[*]}', 'the first name must be'],
+    ['#{a[*].$}', "after '*'"],
+    ["#{a[*]['x;y']}", "after '*'"],
+    ["#{a[*]['^']}", "after '*'"],
+    ['#{a.*.*.*.*}', "at most 3 '*'"],
+    [`#{${Array(17).fill('a').join('.')}}`, 'at most 16 steps'],
+    ['', '1 to 1000 characters'],
+    ['x'.repeat(1_001), '1 to 1000 characters'],
+  ])('refuses %s', (template, problem) => {
+    expect(() => compileKey(template)).toThrow(RangeError);
+    expect(() => compileKey(template)).toThrow(problem);
+  });
+
+  it.each([undefined, null, 1, ['#{a}'], { source: '#{a}' }])('refuses %p with a TypeError', (template) => {
+    expect(() => compileKey(template as unknown as string)).toThrow(TypeError);
+  });
+
+  it('lets a deep path and a long template stand up to the bounds', () => {
+    expect(compileKey(`#{${Array(16).fill('a').join('.')}}`).roots).toEqual(['a']);
+    expect(compileKey('#{a}'.repeat(250)).roots).toEqual(['a']);
+  });
+
+  it.each([
+    '#{',
+    '#<',
+    '#{a',
+    '#{a.',
+    "#{a['",
+    '#{a[',
+    ' ',
+    '#',
+    '#{a}',
+    '#{a[*]',
+    '.',
+    '[',
+    "'",
+    '\ud800',
+    '0:',
+  ])('refuses 10^5 characters of %p at once', (piece) => {
+    expect(() => compileKey(piece.repeat(Math.ceil(100_000 / piece.length)))).toThrow('1 to 1000 characters');
+    expect(() => compileKey(`#{${piece.repeat(498 / piece.length)}`)).toThrow(RangeError);
+  });
+
+  it('gives a template or a RangeError for any text', () => {
+    const piece = fc.constantFrom(...'}>a.[]*0:-(?@$', "'", '#{', '#<', '..');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string({ maxLength: 3 })), { maxLength: 20 }), (parts) => {
+        try {
+          expect(typeof compileKey(parts.join('')).resolve(() => 'v')).toBe('string');
+        } catch (error) {
+          expect(error instanceof RangeError || error instanceof KeyResolutionError).toBe(true);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

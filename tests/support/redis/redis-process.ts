@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import type { RedisBinary } from './redis-binary.ts';
+import { connects } from './free-port.ts';
+import { run } from './run.ts';
+
+export interface RedisProcess {
+  readonly pid: number;
+  /** Resolves when the process is gone. */
+  end(): Promise<void>;
+  /** Sends a signal; does nothing when the process is gone. */
+  signal(signal: NodeJS.Signals): Promise<void>;
+}
+
+const READY_MS = 20_000;
+
+/** Starts one server process, and returns when it answers. */
+export async function launch(
+  binary: RedisBinary,
+  args: readonly string[],
+  port: number,
+  folder: string,
+): Promise<RedisProcess> {
+  const container = binary.image === undefined ? undefined : `sluice-test-${randomUUID()}`;
+  const before =
+    container === undefined ? [] : ['run', '--rm', '--name', container, '-p', `127.0.0.1:${port}:${port}`, binary.image!];
+  const child = spawn(binary.command, [...before, ...args], {
+    env: { ...process.env, ...binary.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  const collect = (chunk: Buffer) => {
+    log = (log + chunk).slice(-2_000);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+
+  let gone = false;
+  const reaper = child.pid === undefined ? undefined : reapWithUs(child.pid, folder, container);
+  const ended = new Promise<void>((resolve) => {
+    const done = () => {
+      gone = true;
+      reaper?.kill('SIGKILL');
+      resolve();
+    };
+    child.once('exit', done);
+    child.once('error', done);
+  });
+
+  const deadline = Date.now() + READY_MS;
+  while (!(await connects(port)) || gone) {
+    if (gone || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`Redis did not start on port ${port}:\n${log}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  letTheTestProcessEnd(child);
+  return {
+    pid: child.pid!,
+    end() {
+      if (!gone) child.ref();
+      return ended;
+    },
+    async signal(signal) {
+      if (gone) return;
+      if (container === undefined) child.kill(signal);
+      else await run('docker', ['kill', '--signal', signal, container]);
+    },
+  };
+}
+
+/**
+ * A shell that waits for the end of its input, which comes when this process ends in whatever way, kill -9 included, and then
+ * ends the server. In a session of its own, so that Ctrl-C does not end it first.
+ */
+function reapWithUs(pid: number, folder: string, container: string | undefined): ChildProcess {
+  const end = container === undefined ? 'kill -9 "$1"' : 'docker rm -f "$3"';
+  const script = `cat >/dev/null; ${end} >/dev/null 2>&1; rm -rf "$2"`;
+  const reaper = spawn('sh', ['-c', script, 'sh', String(pid), folder, container ?? ''], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  reaper.once('error', () => undefined);
+  letTheTestProcessEnd(reaper);
+  return reaper;
+}
+
+/** Without this, a test that forgets to stop its server would keep Jest from ending. */
+function letTheTestProcessEnd(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) {
+    (stream as { unref?: () => void } | null)?.unref?.();
+  }
+}

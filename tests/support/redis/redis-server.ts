@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+import { type RedisBinary, redisBinary } from './redis-binary.ts';
+import { launch, type RedisProcess } from './redis-process.ts';
+
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Changes with `restart`. */
+  readonly pid: number;
+  /** Ends it in an orderly way and removes its folder. */
+  stop(): Promise<void>;
+  /** Sends a signal; for one that ends the server, waits for the end. `restart` brings it back. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Stops it in the middle of whatever it does: connections stay open, nothing answers. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  /** Ends it if it still runs and starts it again, empty, on the same port. */
+  restart(): Promise<void>;
+}
+
+const ATTEMPTS = 20;
+const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT', 'SIGABRT'];
+
+/**
+ * Starts a Redis of the caller's own on a free port of 127.0.0.1: no persistence, a temporary folder.
+ * @param options.args more of redis-server's arguments; a configuration file, if any, comes first
+ */
+export async function startRedis(options: { args?: readonly string[] } = {}): Promise<RedisServer> {
+  const binary = await redisBinary();
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'));
+  // Somebody else may take the port between our finding it and Redis's binding it.
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    try {
+      const started = await launch(binary, redisArguments(binary, port, folder, options.args ?? []), port, folder);
+      return new LocalRedis(port, folder, started, () =>
+        relaunch(binary, redisArguments(binary, port, folder, options.args ?? []), port, folder),
+      );
+    } catch (error) {
+      if (attempt === 3) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
+    }
+  }
+}
+
+function redisArguments(
+  { image }: RedisBinary,
+  port: number,
+  folder: string,
+  more: readonly string[],
+): string[] {
+  const [first] = more;
+  const file = first !== undefined && !first.startsWith('--') ? [first] : [];
+  // Inside a container loopback is the container's own; Docker publishes the port on 127.0.0.1 only.
+  const address = image === undefined ? ['--bind', '127.0.0.1', '--dir', folder] : ['--protected-mode', 'no'];
+  const ours = ['--port', String(port), ...address, '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
+  return [...file, ...ours, ...more.slice(file.length)];
+}
+
+/** The port we had may be taken for a moment by an outgoing connection of another process. */
+async function relaunch(
+  binary: RedisBinary,
+  args: readonly string[],
+  port: number,
+  folder: string,
+): Promise<RedisProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(binary, args, port, folder);
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+class LocalRedis implements RedisServer {
+  readonly url: string;
+
+  constructor(
+    readonly port: number,
+    private readonly folder: string,
+    private running: RedisProcess,
+    private readonly again: () => Promise<RedisProcess>,
+  ) {
+    this.url = `redis://127.0.0.1:${port}`;
+  }
+
+  get pid(): number {
+    return this.running.pid;
+  }
+
+  async stop(): Promise<void> {
+    await this.end('SIGTERM');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await this.running.signal(signal);
+    if (ENDING.includes(signal)) await this.running.end();
+  }
+
+  async freeze(): Promise<void> {
+    await this.running.signal('SIGSTOP');
+  }
+
+  async thaw(): Promise<void> {
+    await this.running.signal('SIGCONT');
+  }
+
+  async restart(): Promise<void> {
+    await this.end('SIGKILL');
+    this.running = await this.again();
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    await this.running.signal(signal);
+    await this.running.signal('SIGCONT'); // a frozen one does not act on SIGTERM
+    await this.running.end();
+  }
+}

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis, type RedisOptions } from 'ioredis';
+import { withLock } from './lock.js';
+import { startRedis } from './redis-server.js';
+import { TcpProxy } from './tcp-proxy.js';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function client(url: string, options: RedisOptions = {}): Redis {
+  const redis = new Redis(url, { commandTimeout: 300, maxRetriesPerRequest: 0, retryStrategy: () => 20, ...options });
+  redis.on('error', () => undefined);
+  closers.push(() => redis.disconnect());
+  return redis;
+}
+
+async function server(args: string[] = []) {
+  const redis = await startRedis({ args });
+  closers.push(() => redis.stop());
+  return redis;
+}
+
+async function proxied() {
+  const proxy = await TcpProxy.start(process.env.SLUICE_TEST_REDIS_URL!);
+  closers.push(() => proxy.close());
+  return { proxy, redis: client(proxy.url, { maxRetriesPerRequest: null, autoResendUnfulfilledCommands: false }) };
+}
+
+const key = () => `support:${process.pid}:${Math.random()}`;
+
+describe('a Redis for the tests', () => {
+  test('one is shared by the whole run, and scripts work on it', async () => {
+    const redis = client(process.env.SLUICE_TEST_REDIS_URL!);
+    expect(await redis.eval("return {redis.call('TIME')[1] ~= nil, 7}", 0)).toEqual([1, 7]);
+  });
+
+  test('a server of its own takes arguments, and keeps nothing on disk', async () => {
+    const { url, port } = await server(['--maxmemory', '64mb']);
+    const redis = client(url);
+    expect(url).toBe(`redis://127.0.0.1:${port}`);
+    const setting = async (name: string) => JSON.stringify(await redis.call('CONFIG', 'GET', name));
+    expect(await setting('maxmemory')).toContain('67108864');
+    expect(await setting('save')).toContain('""');
+    expect(await setting('bind')).toContain('"127.0.0.1"');
+  });
+
+  test('freeze leaves calls unanswered until thaw', async () => {
+    const own = await server();
+    const redis = client(own.url);
+    await redis.ping();
+    await own.freeze();
+    await expect(redis.ping()).rejects.toThrow('timed out');
+    await own.thaw();
+    expect(await redis.ping()).toBe('PONG');
+  });
+
+  test('killed and restarted, it is empty and at the same address', async () => {
+    const own = await server();
+    const { pid } = own;
+    await client(own.url).set('a', '1');
+    await own.kill('SIGKILL');
+    await expect(client(own.url, { retryStrategy: () => null }).ping()).rejects.toThrow();
+    await own.restart();
+    expect(own.pid).not.toBe(pid);
+    expect(await client(own.url).get('a')).toBeNull();
+  });
+
+  test('stop ends it even when frozen, and is harmless twice', async () => {
+    const own = await startRedis();
+    await own.freeze();
+    await own.stop();
+    await own.stop();
+    expect(() => process.kill(own.pid, 0)).toThrow('ESRCH');
+  });
+
+  test('it ends with the process that started it, even by kill -9', async () => {
+    const script = `require('esbuild-register/dist/node').register();
+      require(${JSON.stringify(join(__dirname, 'redis-server.ts'))}).startRedis().then((redis) => console.log(redis.pid))`;
+    const owner = spawn(process.execPath, ['-e', `${script}; setInterval(() => {}, 1000)`]);
+    const [line] = (await once(owner.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    process.kill(pid, 0);
+    owner.kill('SIGKILL');
+    await expect(
+      (async () => {
+        for (let i = 0; i < 200; i += 1) {
+          process.kill(pid, 0);
+          await new Promise((resolve) => setTimeout(resolve, 25));
+        }
+      })(),
+    ).rejects.toThrow('ESRCH');
+  });
+});
+
+describe('a network that misbehaves', () => {
+  test('delay slows replies down, pass lets them through', async () => {
+    const { proxy, redis } = await proxied();
+    await redis.ping();
+    proxy.delay(100);
+    const start = performance.now();
+    await redis.ping();
+    expect(performance.now() - start).toBeGreaterThan(95);
+    proxy.pass();
+    expect(await redis.ping()).toBe('PONG');
+  });
+
+  test('blackhole answers nothing without closing the connection, and delivers late', async () => {
+    const { proxy, redis } = await proxied();
+    const name = key();
+    await redis.set(name, '1', 'PX', 10_000);
+    proxy.blackhole();
+    await expect(redis.incr(name)).rejects.toThrow('timed out');
+    expect(redis.status).toBe('ready');
+    expect(await client(process.env.SLUICE_TEST_REDIS_URL!).get(name)).toBe('1');
+    proxy.pass();
+    expect(await redis.get(name)).toBe('2');
+  });
+
+  test('resetNextReply loses the reply of a command that Redis has run', async () => {
+    const { proxy, redis } = await proxied();
+    const name = key();
+    await redis.set(name, '1', 'PX', 10_000);
+    proxy.resetNextReply();
+    await expect(redis.incr(name)).rejects.toThrow();
+    expect(proxy.lostReplies).toBe(1);
+    expect(await redis.get(name)).toBe('2');
+  });
+});
+
+describe('the lock under which Redis is obtained', () => {
+  test('lets one in at a time, and passes over a holder that crashed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-lock-'));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const lock = join(folder, 'lock');
+    await mkdir(lock);
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(lock, longAgo, longAgo);
+
+    let inside = 0;
+    const turn = () =>
+      withLock(lock, async () => {
+        inside += 1;
+        expect(inside).toBe(1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        inside -= 1;
+      });
+    await Promise.all([turn(), turn(), turn()]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
