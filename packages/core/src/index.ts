@@ -15,6 +15,16 @@ export { PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.j
 export { currentRequest, runWithRequest } from './http/request-context.js';
 export { REQUEST_FIELDS, type RequestView } from './http/request-view.js';
 export {
+  type ClientIpOptions,
+  clientIp,
+  compileKey,
+  type KeyScope,
+  type KeyTemplate,
+  keyPart,
+  LimitType,
+  parseLimitType,
+} from './keys/index.js';
+export {
   type AcquireOptions,
   type ConsumeOptions,
   type LimiterKey,

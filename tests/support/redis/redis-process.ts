@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { RedisBinary } from './redis-binary.ts';
 import { connects } from './free-port.ts';
+import type { RedisBinary } from './redis-binary.ts';
 import { run } from './run.ts';
 
 export interface RedisProcess {
@@ -23,7 +23,9 @@ export async function launch(
 ): Promise<RedisProcess> {
   const container = binary.image === undefined ? undefined : `sluice-test-${randomUUID()}`;
   const before =
-    container === undefined ? [] : ['run', '--rm', '--name', container, '-p', `127.0.0.1:${port}:${port}`, binary.image!];
+    container === undefined
+      ? []
+      : ['run', '--rm', '--name', container, '-p', `127.0.0.1:${port}:${port}`, binary.image!];
   const child = spawn(binary.command, [...before, ...args], {
     env: { ...process.env, ...binary.env },
     stdio: ['ignore', 'pipe', 'pipe'],

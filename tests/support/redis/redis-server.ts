@@ -35,7 +35,12 @@ export async function startRedis(options: { args?: readonly string[] } = {}): Pr
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     try {
-      const started = await launch(binary, redisArguments(binary, port, folder, options.args ?? []), port, folder);
+      const started = await launch(
+        binary,
+        redisArguments(binary, port, folder, options.args ?? []),
+        port,
+        folder,
+      );
       return new LocalRedis(port, folder, started, () =>
         relaunch(binary, redisArguments(binary, port, folder, options.args ?? []), port, folder),
       );

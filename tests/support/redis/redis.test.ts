@@ -8,13 +8,23 @@ import { withLock } from './lock.js';
 import { startRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
 
+type Settings = Pick<
+  RedisOptions,
+  'maxRetriesPerRequest' | 'retryStrategy' | 'autoResendUnfulfilledCommands'
+>;
+
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-function client(url: string, options: RedisOptions = {}): Redis {
-  const redis = new Redis(url, { commandTimeout: 300, maxRetriesPerRequest: 0, retryStrategy: () => 20, ...options });
+function client(url: string, options: Settings = {}): Redis {
+  const redis = new Redis(url, {
+    commandTimeout: 300,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => 20,
+    ...options,
+  });
   redis.on('error', () => undefined);
   closers.push(() => redis.disconnect());
   return redis;
@@ -29,7 +39,10 @@ async function server(args: string[] = []) {
 async function proxied() {
   const proxy = await TcpProxy.start(process.env.SLUICE_TEST_REDIS_URL!);
   closers.push(() => proxy.close());
-  return { proxy, redis: client(proxy.url, { maxRetriesPerRequest: null, autoResendUnfulfilledCommands: false }) };
+  return {
+    proxy,
+    redis: client(proxy.url, { maxRetriesPerRequest: null, autoResendUnfulfilledCommands: false }),
+  };
 }
 
 const key = () => `support:${process.pid}:${Math.random()}`;

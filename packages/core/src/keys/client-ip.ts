@@ -35,7 +35,7 @@ export function clientIp(address: string | undefined, options?: ClientIpOptions)
   const bits = subnet === undefined ? 64 : checkInteger('ipv6Subnet', subnet, 32, 128);
   if (typeof address !== 'string' || address === '' || address.length > MAX_LENGTH) throw refusal(address);
   if (IPV4.test(address)) return address;
-  // What a dual-stack socket reports for every IPv4 client: worth a path of its own, 50 times as fast.
+  // What a dual-stack socket reports for every IPv4 client: worth a path of its own, 25 times as fast.
   const host = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : IPV4_WITH_PORT.exec(address)?.[1];
   if (host !== undefined && IPV4.test(host)) return host;
   const groups = ipv6Groups(BRACKETED.exec(address)?.[1] ?? address);

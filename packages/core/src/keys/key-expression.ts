@@ -36,7 +36,8 @@ type Read = (scope: KeyScope) => string;
  * One value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two that has none of
  * `: / | ; #` or a space gets a `:`, so that different values never make the same key.
  *
- * Templates are code: never build one from a request.
+ * Templates are code: never build one from a request. An address is plain text here, so `#{req.ip}` counts each IPv6
+ * address and each spelling by itself: count clients by `LimitType.IP` or `clientIp`.
  * @param template 1 to 1,000 characters; a path has at most 16 steps.
  * @throws RangeError when it is malformed, naming the position and the remedy; TypeError when it is not a string.
  */

@@ -35,7 +35,7 @@ export function encodeKey(key: string): string {
  * nothing is encoded twice.
  */
 export function encodePart(value: string): string {
-  if (!RESERVED.test(value)) return value; // 5 times as fast as a replace that finds nothing
+  if (!RESERVED.test(value)) return value; // half the cost of a replace that finds nothing
   return value.replace(ALL_RESERVED, (char) => `~${hex(char.charCodeAt(0))}`);
 }
 

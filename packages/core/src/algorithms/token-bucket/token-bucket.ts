@@ -59,12 +59,12 @@ export function tokenBucketOfRate(options: { readonly rate: number; readonly bur
   return tokenBucket({ capacity: Math.max(1, rate * burst), refill, every: seconds * 1000 });
 }
 
-/** The simplest fraction that is the given double to 13 digits: 1/60 as a double is meant as 1 in 60 s (continued fractions). */
+/** The simplest fraction that is the given double to 9 digits, by continued fractions: 1 / 60 is meant as 1 in 60 s. */
 function fraction(rate: number): { refill: number; seconds: number } {
   let [refill, seconds] = [Math.floor(rate), 1];
   let [lastRefill, lastSeconds] = [1, 0];
   let rest = rate - refill;
-  while (Math.abs(refill / seconds - rate) > rate * 1e-13) {
+  while (Math.abs(refill / seconds - rate) > rate * 1e-9) {
     const whole = Math.floor(1 / rest);
     rest = 1 / rest - whole;
     [refill, lastRefill] = [whole * refill + lastRefill, refill];
