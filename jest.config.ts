@@ -16,9 +16,6 @@ const swc = (decorators: Record<string, unknown>): [string, Record<string, unkno
   },
 ];
 
-/** Packages that publish ES modules only, which Jest cannot load as they are. */
-const esmOnly: string[] = [];
-
 const config: Config = {
   testEnvironment: 'node',
   testEnvironmentOptions: {
@@ -36,9 +33,7 @@ const config: Config = {
   transform: {
     '\\.legacy(\\.test)?\\.ts$': swc({ legacyDecorator: true, decoratorMetadata: true }),
     '\\.ts$': swc({ decoratorVersion: '2022-03' }),
-    ...(esmOnly.length > 0 && { '\\.m?js$': swc({}) }),
   },
-  transformIgnorePatterns: [`/node_modules/(?!(${[...esmOnly, '-'].join('|')})/)`],
   // Sources name the file that will exist, x.js; where there is none (never in node_modules) it is x.ts.
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
 };

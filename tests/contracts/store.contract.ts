@@ -1,4 +1,10 @@
-import { fixedWindow, type Policy, RateLimiter, type Store, tokenBucket } from '../../packages/core/src/index.js';
+import {
+  fixedWindow,
+  type Policy,
+  RateLimiter,
+  type Store,
+  tokenBucket,
+} from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
 
 /** Every algorithm, each with 10 permits that come back within `period` of real time at the earliest. */
@@ -22,7 +28,9 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
     test('of 50 calls at once exactly 10 pass, and remaining counts down to 0', async () => {
       const limiter = limiterOf();
       const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.consume('k')));
-      expect(decisions.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+      expect(decisions.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).toEqual([
+        9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+      ]);
       for (const { allowed, retryAfter, remaining } of decisions.slice(10)) {
         expect({ allowed, remaining }).toEqual({ allowed: false, remaining: 0 });
         expect(retryAfter).toBeGreaterThan(0);
@@ -40,7 +48,10 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       const limiter = limiterOf();
       expect(await limiter.consume('k', { cost: 7 })).toMatchObject({ allowed: true, remaining: 3 });
       expect(await limiter.consume('k', { cost: 4 })).toMatchObject({ allowed: false, remaining: 3 });
-      expect(await limiter.consume('k', { cost: 11 })).toMatchObject({ allowed: false, retryAfter: Number.POSITIVE_INFINITY });
+      expect(await limiter.consume('k', { cost: 11 })).toMatchObject({
+        allowed: false,
+        retryAfter: Number.POSITIVE_INFINITY,
+      });
       expect(await limiter.consume('k', { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 });
     });
 
@@ -86,7 +97,9 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       await limiter.acquire('k', { cost: 10 });
       const before = await limiter.peek('k', { cost: 10 });
       for (let i = 0; i < 3; i += 1) {
-        await expect(limiter.acquire('k', { cost: 10, timeout: '1s' })).rejects.toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
+        await expect(limiter.acquire('k', { cost: 10, timeout: '1s' })).rejects.toMatchObject({
+          code: 'SLUICE_RATE_LIMIT_EXCEEDED',
+        });
       }
       expect((await limiter.peek('k', { cost: 10 })).retryAfter).toBeLessThanOrEqual(before.retryAfter);
     });

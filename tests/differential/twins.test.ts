@@ -16,14 +16,24 @@ const HOUR = 3_600_000_000;
 /** Policies of every scale, from a permit a µs to one in days. */
 const policies: Record<string, fc.Arbitrary<Policy>> = {
   fixedWindow: fc
-    .record({ limit: fc.integer({ min: 1, max: 12 }), window: fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: HOUR / 1000 })) })
+    .record({
+      limit: fc.integer({ min: 1, max: 12 }),
+      window: fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: HOUR / 1000 })),
+    })
     .map(fixedWindow),
   tokenBucket: fc.oneof(
     fc
-      .record({ capacity: fc.integer({ min: 1, max: 12 }), refill: fc.integer({ min: 1, max: 3_000 }), every: fc.integer({ min: 1, max: 100_000 }) })
+      .record({
+        capacity: fc.integer({ min: 1, max: 12 }),
+        refill: fc.integer({ min: 1, max: 3_000 }),
+        every: fc.integer({ min: 1, max: 100_000 }),
+      })
       .map(tokenBucket),
     fc
-      .record({ rate: fc.double({ min: 0.001, max: 5_000, noNaN: true }), burst: fc.double({ min: 0.01, max: 100, noNaN: true }) })
+      .record({
+        rate: fc.double({ min: 0.001, max: 5_000, noNaN: true }),
+        burst: fc.double({ min: 0.01, max: 100, noNaN: true }),
+      })
       .map(tokenBucketOfRate),
   ),
 };
@@ -79,7 +89,15 @@ describe.each(Object.keys(policies))('%s: the Lua twin answers as the step does'
       { numRuns: RUNS },
     );
     // The histories were worth their while: every kind of answer came up.
-    expect([...seen].sort()).toEqual(['allowed', 'booked', 'clock back', 'denied', 'never', 'repaired', 'returned']);
+    expect([...seen].sort()).toEqual([
+      'allowed',
+      'booked',
+      'clock back',
+      'denied',
+      'never',
+      'repaired',
+      'returned',
+    ]);
     expect(asked).toBeGreaterThan(RUNS);
   }, 300_000);
 });
@@ -91,7 +109,11 @@ interface Asked {
   readonly at: number;
 }
 
-function model(rule: Rule, history: readonly { move: number; operation: Operation; cost: number; maxWait: number; given: number }[], seen: Set<string>) {
+function model(
+  rule: Rule,
+  history: readonly { move: number; operation: Operation; cost: number; maxWait: number; given: number }[],
+  seen: Set<string>,
+) {
   let now = START;
   let state: State | undefined;
   const moments = [START];
@@ -137,11 +159,29 @@ return results`;
 
 async function twin(redis: Redis, rule: Rule, asked: readonly { now: number; question: Asked }[]) {
   const args = asked.flatMap(({ now, question: { operation, cost, maxWait, at } }) =>
-    [now, rule.parameters.length, operation, cost, operation === 'refund' ? at : maxWait, ...rule.parameters].map(String),
+    [
+      now,
+      rule.parameters.length,
+      operation,
+      cost,
+      operation === 'refund' ? at : maxWait,
+      ...rule.parameters,
+    ].map(String),
   );
   const width = String(args.length / asked.length);
-  const results = await redis.eval(REPLAY, 1, uniqueName('twin'), rule.algorithm.script.source, width, ...args);
-  return (results as [number[], string | null, number][]).map(([reply, stored, ttl]) => ({ reply, stored, ttl }));
+  const results = await redis.eval(
+    REPLAY,
+    1,
+    uniqueName('twin'),
+    rule.algorithm.script.source,
+    width,
+    ...args,
+  );
+  return (results as [number[], string | null, number][]).map(([reply, stored, ttl]) => ({
+    reply,
+    stored,
+    ttl,
+  }));
 }
 
 describe('what the script refuses by itself, before it writes', () => {
@@ -151,12 +191,15 @@ describe('what the script refuses by itself, before it writes', () => {
   });
   afterAll(() => redis.disconnect());
 
-  test.each(['-1', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'])('a cost of %p', async (cost) => {
-    for (const { script } of algorithms) {
-      const key = uniqueName('refused');
-      const args = ['', '3', 'consume', cost, '0', '1000', '1', '5000'];
-      await expect(redis.eval(script.source, 1, key, ...args)).rejects.toThrow(/SLUICE not a whole number/);
-      expect(await redis.exists(key)).toBe(0);
-    }
-  });
+  test.each(['-1', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'])(
+    'a cost of %p',
+    async (cost) => {
+      for (const { script } of algorithms) {
+        const key = uniqueName('refused');
+        const args = ['', '3', 'consume', cost, '0', '1000', '1', '5000'];
+        await expect(redis.eval(script.source, 1, key, ...args)).rejects.toThrow(/SLUICE not a whole number/);
+        expect(await redis.exists(key)).toBe(0);
+      }
+    },
+  );
 });

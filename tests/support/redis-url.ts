@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** The Redis that this test run started or was given (see global-setup.ts). Shared: use `uniqueName` for limiters. */
 export function redisUrl(): string {
   const url = process.env.SLUICE_TEST_REDIS_URL;
@@ -5,7 +7,5 @@ export function redisUrl(): string {
   return url;
 }
 
-let made = 0;
-
 /** A limiter name that no other test, worker or run uses. */
-export const uniqueName = (what: string): string => `${what}-${process.pid}-${Date.now().toString(36)}-${(made += 1)}`;
+export const uniqueName = (what: string): string => `${what}-${randomUUID().slice(0, 13)}`;

@@ -17,8 +17,32 @@ test.each([
 });
 
 test.each([
-  '', ' 5s', '5 s', '5', '-5s', '1h30', '30s1m', '1s1s', '1w', '1e3s', '0s', '0.0001ms', '3651d', 'ms', '٣s',
-  0, -1, Number.NaN, Number.POSITIVE_INFINITY, 0.0001, null, undefined, {}, [], true, '9'.repeat(1e6),
+  '',
+  ' 5s',
+  '5 s',
+  '5',
+  '-5s',
+  '1h30',
+  '30s1m',
+  '1s1s',
+  '1w',
+  '1e3s',
+  '0s',
+  '0.0001ms',
+  '3651d',
+  'ms',
+  '٣s',
+  0,
+  -1,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  0.0001,
+  null,
+  undefined,
+  {},
+  [],
+  true,
+  '9'.repeat(1e6),
 ])('refuses %j', (duration) => {
   expect(() => toMicros('window', duration as never)).toThrow(RangeError);
   expect(() => toMicros('window', duration as never)).toThrow(/^window must be a duration such as/);

@@ -90,7 +90,8 @@ const guard =
   (error: unknown): error is E =>
     error instanceof Error && brand in error && (error as SluiceError).code === code;
 
-export const isSluiceError = (error: unknown): error is SluiceError => error instanceof Error && brand in error;
+export const isSluiceError = (error: unknown): error is SluiceError =>
+  error instanceof Error && brand in error;
 export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');
 export const isStoreUnavailableError = guard<StoreUnavailableError>('SLUICE_STORE_UNAVAILABLE');
 export const isStoreConfigurationError = guard<StoreConfigurationError>('SLUICE_STORE_CONFIGURATION');

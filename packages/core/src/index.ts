@@ -1,5 +1,9 @@
 export type { Algorithm, Policy, Script } from './algorithms/algorithm.js';
-export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow } from './algorithms/fixed-window/fixed-window.js';
+export {
+  type FixedWindowOptions,
+  type FixedWindowPolicy,
+  fixedWindow,
+} from './algorithms/fixed-window/fixed-window.js';
 export {
   type TokenBucketOptions,
   type TokenBucketPolicy,

@@ -16,12 +16,25 @@ describe('consume', () => {
   test('tells the whole decision, in milliseconds', async () => {
     const { clock, limiter } = limiterOf({ name: 'login' });
     expect(await limiter.consume('ann')).toEqual({
-      allowed: true, name: 'login', cost: 1, limit: 2, window: 10_000, remaining: 1,
-      retryAfter: 0, resetAfter: 10_000, waited: 0, source: 'memory',
+      allowed: true,
+      name: 'login',
+      cost: 1,
+      limit: 2,
+      window: 10_000,
+      remaining: 1,
+      retryAfter: 0,
+      resetAfter: 10_000,
+      waited: 0,
+      source: 'memory',
     });
     await limiter.consume('ann');
     await clock.advance('2.5s');
-    expect(await limiter.consume('ann')).toMatchObject({ allowed: false, remaining: 0, retryAfter: 7_500, resetAfter: 7_500 });
+    expect(await limiter.consume('ann')).toMatchObject({
+      allowed: false,
+      remaining: 0,
+      retryAfter: 7_500,
+      resetAfter: 7_500,
+    });
     expect(await limiter.consume('bob')).toMatchObject({ allowed: true, remaining: 1 });
   });
 
@@ -37,7 +50,11 @@ describe('consume', () => {
 
   test('a cost above the limit says that it never passes', async () => {
     const { limiter } = limiterOf();
-    expect(await limiter.consume('k', { cost: 3 })).toMatchObject({ allowed: false, retryAfter: Number.POSITIVE_INFINITY, remaining: 2 });
+    expect(await limiter.consume('k', { cost: 3 })).toMatchObject({
+      allowed: false,
+      retryAfter: Number.POSITIVE_INFINITY,
+      remaining: 2,
+    });
   });
 
   test('a cost of 0 takes nothing', async () => {
@@ -46,22 +63,50 @@ describe('consume', () => {
     expect(store.size).toBe(0);
   });
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null, 2 ** 53])('refuses a cost of %p', async (cost) => {
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null, 2 ** 53])(
+    'refuses a cost of %p',
+    async (cost) => {
+      const { limiter, store } = limiterOf();
+      await expect(limiter.consume('k', { cost: cost as never })).rejects.toThrow(
+        /^cost must be a whole number from 0 to/,
+      );
+      expect(store.size).toBe(0);
+    },
+  );
+
+  test.each([
+    [undefined],
+    [null],
+    [['victim', '1000000']],
+    [{}],
+    [Number.NaN],
+    [''],
+    [Symbol('k')],
+    [() => 1],
+  ])('refuses %p as a key', async (key) => {
     const { limiter, store } = limiterOf();
-    await expect(limiter.consume('k', { cost: cost as never })).rejects.toThrow(/^cost must be a whole number from 0 to/);
+    await expect(limiter.consume(key as never)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
     expect(store.size).toBe(0);
   });
 
-  test.each([[undefined], [null], [['victim', '1000000']], [{}], [Number.NaN], [''], [Symbol('k')], [() => 1]])(
-    'refuses %p as a key', async (key) => {
-      const { limiter, store } = limiterOf();
-      await expect(limiter.consume(key as never)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
-      expect(store.size).toBe(0);
-    });
-
   test('keys that differ stay apart, whatever they are made of', async () => {
     const { limiter, store } = limiterOf({ policy: fixedWindow({ limit: 1, window: '1s' }) });
-    const keys = ['a', 'A', 'a ', 'a:b', 'a%3Ab', '{a}', 'a}b', '__proto__', 'constructor', '\u0000', '\ud800', '\ufffd', 'x'.repeat(200), 'x'.repeat(201)];
+    const keys = [
+      'a',
+      'A',
+      'a ',
+      'a:b',
+      'a%3Ab',
+      '{a}',
+      'a}b',
+      '__proto__',
+      'constructor',
+      '\u0000',
+      '\ud800',
+      '\ufffd',
+      'x'.repeat(200),
+      'x'.repeat(201),
+    ];
     for (const key of keys) expect(await limiter.consume(key)).toMatchObject({ allowed: true });
     for (const key of keys) expect(await limiter.consume(key)).toMatchObject({ allowed: false });
     expect(store.size).toBe(keys.length);
@@ -72,7 +117,11 @@ test('peek takes nothing and tells what is left now; reset gives all back', asyn
   const { limiter } = limiterOf();
   await limiter.consume('k');
   expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 1 });
-  expect(await limiter.peek('k', { cost: 2 })).toMatchObject({ allowed: false, remaining: 1, retryAfter: 10_000 });
+  expect(await limiter.peek('k', { cost: 2 })).toMatchObject({
+    allowed: false,
+    remaining: 1,
+    retryAfter: 10_000,
+  });
   await limiter.reset('k');
   expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 2, resetAfter: 0 });
 });
@@ -83,11 +132,20 @@ describe('acquire', () => {
     const start = clock.now();
     const served: [string, number][] = [];
     const calls = ['a', 'b', 'c'].map((who) =>
-      limiter.acquire('k').then(({ waited }) => served.push([who, waited], [who, (clock.now() - start) / 1000])),
+      limiter
+        .acquire('k')
+        .then(({ waited }) => served.push([who, waited], [who, (clock.now() - start) / 1000])),
     );
     await clock.advance('5s');
     await Promise.all(calls);
-    expect(served).toEqual([['a', 0], ['a', 0], ['b', 1000], ['b', 1000], ['c', 2000], ['c', 2000]]);
+    expect(served).toEqual([
+      ['a', 0],
+      ['a', 0],
+      ['b', 1000],
+      ['b', 1000],
+      ['c', 2000],
+      ['c', 2000],
+    ]);
   });
 
   test('refuses at once, and books nothing, when the wait would pass the timeout', async () => {
@@ -95,7 +153,13 @@ describe('acquire', () => {
     await limiter.acquire('k');
     const error = await limiter.acquire('k', { timeout: '9s' }).catch((caught: unknown) => caught);
     expect(isRateLimitExceededError(error) && error).toMatchObject({
-      status: 429, retryAfter: 10_000, headers: { 'Retry-After': '10', RateLimit: '"default";r=0;t=10', 'RateLimit-Policy': '"default";q=1;w=10' },
+      status: 429,
+      retryAfter: 10_000,
+      headers: {
+        'Retry-After': '10',
+        RateLimit: '"default";r=0;t=10',
+        'RateLimit-Policy': '"default";q=1;w=10',
+      },
       message: "Rate limit 'default' exceeded: retry in 10 s",
     });
     const waiting = limiter.acquire('k', { timeout: '10s' });
@@ -118,12 +182,16 @@ describe('acquire', () => {
   });
 
   test.each([-1, 'soon', Number.NaN])('refuses a timeout of %p', async (timeout) => {
-    await expect(limiterOf().limiter.acquire('k', { timeout })).rejects.toThrow(/^acquire: timeout must be a duration/);
+    await expect(limiterOf().limiter.acquire('k', { timeout })).rejects.toThrow(
+      /^acquire: timeout must be a duration/,
+    );
   });
 });
 
 test('close ends the waits, gives their permits back, and refuses new calls', async () => {
-  const { limiter, store, clock } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
+  const { limiter, store, clock } = limiterOf({
+    policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }),
+  });
   await limiter.consume('k');
   const waiting = limiter.acquire('k').catch((error: unknown) => error);
   await clock.advance(1);

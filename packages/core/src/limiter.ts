@@ -3,8 +3,8 @@ import { compilePolicy } from './algorithms/index.js';
 import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
 import { LimiterClosedError, RateLimitExceededError } from './errors.js';
-import { encodeKey } from './keys/redis-key.js';
 import { keyPart } from './keys/key-part.js';
+import { encodeKey } from './keys/redis-key.js';
 import { withDeadline } from './layers/deadline.js';
 import { checkInteger, checkOptions, describe } from './options.js';
 import { memoryStore } from './stores/memory-store.js';
@@ -66,7 +66,9 @@ export class RateLimiter {
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     const given = store ?? this.#ownStore!;
     if (typeof given?.decide !== 'function') {
-      throw new TypeError(`RateLimiter: store must be memoryStore() or redisStore(…), not ${describe(store)}`);
+      throw new TypeError(
+        `RateLimiter: store must be memoryStore() or redisStore(…), not ${describe(store)}`,
+      );
     }
     this.#store = withDeadline(given, toMicros('RateLimiter: deadline', deadline));
     // Braces make the caller's key the hash tag, so that a cluster spreads keys over all its slots.
@@ -91,7 +93,8 @@ export class RateLimiter {
   async acquire(key: LimiterKey, { cost = 1, timeout, signal }: AcquireOptions = {}): Promise<Decision> {
     signal?.throwIfAborted();
     const { longestWait } = this.#rule;
-    const maxWait = timeout === undefined ? longestWait : Math.min(toMicros('acquire: timeout', timeout, 0), longestWait);
+    const maxWait =
+      timeout === undefined ? longestWait : Math.min(toMicros('acquire: timeout', timeout, 0), longestWait);
     const answer = await this.#ask('consume', key, cost, maxWait);
     const decision = this.#decision(answer, cost, answer.wait);
     if (!decision.allowed) throw new RateLimitExceededError(decision);
@@ -178,6 +181,8 @@ const toMs = (micros: number) => Math.ceil(micros / 1000);
 
 function checkName(option: string, value: unknown): void {
   if (typeof value !== 'string' || !NAME.test(value)) {
-    throw new TypeError(`RateLimiter: ${option} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`);
+    throw new TypeError(
+      `RateLimiter: ${option} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`,
+    );
   }
 }

@@ -1,7 +1,9 @@
 /** Refuses option names that do not exist, so that a typing error is not a limit that silently never applies. */
 export function checkOptions(where: string, options: unknown, accepted: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(`${where} takes an options object (${accepted.join(', ')}), not ${describe(options)}`);
+    throw new TypeError(
+      `${where} takes an options object (${accepted.join(', ')}), not ${describe(options)}`,
+    );
   }
   for (const name of Object.keys(options)) {
     if (!accepted.includes(name)) {
@@ -11,7 +13,12 @@ export function checkOptions(where: string, options: unknown, accepted: readonly
 }
 
 /** A whole number from `min` to `max`, or a `RangeError` that names the value and what is accepted. */
-export function checkInteger(what: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+export function checkInteger(
+  what: string,
+  value: unknown,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
     throw new RangeError(`${what} must be a whole number from ${min} to ${max}, not ${describe(value)}`);
   }

@@ -17,7 +17,9 @@ export function compilePolicy(policy: Policy): Rule {
   const algorithm = algorithms.find(({ name }) => name === policy?.algorithm);
   if (algorithm === undefined) {
     const names = algorithms.map(({ name }) => `${name}({ … })`).join(' or ');
-    throw new TypeError(`policy must be made by ${names}, not ${describe(policy)} with algorithm ${describe(policy?.algorithm)}`);
+    throw new TypeError(
+      `policy must be made by ${names}, not ${describe(policy)} with algorithm ${describe(policy?.algorithm)}`,
+    );
   }
   return algorithm.compile(policy);
 }

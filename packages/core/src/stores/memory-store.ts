@@ -68,14 +68,15 @@ export class MemoryStore implements Store {
   }
 
   #save(key: string, before: State | undefined, after: State | undefined, now: number): void {
-    if (after === undefined) return this.#forget(key);
-    if (before !== undefined) {
+    if (after === undefined) {
+      this.#forget(key);
+    } else if (before !== undefined) {
       this.#states.set(key, after);
-      return;
+    } else {
+      if (this.#states.size >= this.#maxKeys) this.#evict(now);
+      this.#states.set(detached(key), after);
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
     }
-    if (this.#states.size >= this.#maxKeys) this.#evict(now);
-    this.#states.set(detached(key), after);
-    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
   }
 
   #note(key: string, allowed: boolean): void {
@@ -92,9 +93,11 @@ export class MemoryStore implements Store {
   #evict(now: number): void {
     let looked = 0;
     for (const [key, state] of this.#states) {
-      const live = state[0]! > now;
-      if (!live || !this.#denied.has(key)) return this.#forget(key);
-      if (++looked === EVICT_KEYS) return this.#forget(key);
+      looked += 1;
+      if (state[0]! <= now || !this.#denied.has(key) || looked === EVICT_KEYS) {
+        this.#forget(key);
+        return;
+      }
       this.#states.delete(key);
       this.#states.set(key, state);
     }

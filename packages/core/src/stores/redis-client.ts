@@ -12,8 +12,8 @@ export interface RedisClient {
   /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
   readonly status?: string;
   connect?(): Promise<unknown>;
-  on?(event: string, listener: (...args: never[]) => void): unknown;
-  removeListener?(event: string, listener: (...args: never[]) => void): unknown;
+  on?(event: string, listener: () => void): unknown;
+  removeListener?(event: string, listener: () => void): unknown;
 }
 
 /**
@@ -79,7 +79,9 @@ export function classified(error: unknown, lastConnectionError?: Error): Error {
     return new StoreConfigurationError(`redis store: ${messageOf(error)}`, { cause: error });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
-  return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, { cause: lastConnectionError ?? error });
+  return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {
+    cause: lastConnectionError ?? error,
+  });
 }
 
 /** Connection errors of several addresses arrive as an AggregateError with an empty message. */

@@ -1,7 +1,13 @@
 import { systemClock } from '../clock.js';
 import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { describe } from '../options.js';
-import { classified, type RedisClient, recommendedRedisOptions, runScript, whenReady } from './redis-client.js';
+import {
+  classified,
+  type RedisClient,
+  recommendedRedisOptions,
+  runScript,
+  whenReady,
+} from './redis-client.js';
 import type { Answer, Call, Store } from './store.js';
 
 /**
@@ -42,7 +48,12 @@ export class RedisStore implements Store {
     const { algorithm, parameters } = calls[0]!.rule;
     const args = [now === undefined ? '' : String(now), String(parameters.length)];
     for (const { rule, operation, cost, maxWait, at } of calls) {
-      args.push(operation, String(cost), String(operation === 'refund' ? at : maxWait), ...rule.parameters.map(String));
+      args.push(
+        operation,
+        String(cost),
+        String(operation === 'refund' ? at : maxWait),
+        ...rule.parameters.map(String),
+      );
     }
     const keys = calls.map(({ key }) => key);
     const reply = await this.#attempt(calls, (client) => runScript(client, algorithm.script, keys, args));
@@ -66,7 +77,8 @@ export class RedisStore implements Store {
     try {
       if (client.status !== undefined && client.status !== 'ready') {
         await this.#whenReady(client);
-        if (calls.some(({ abandoned }) => abandoned)) throw new Error('given up before there was a connection');
+        if (calls.some(({ abandoned }) => abandoned))
+          throw new Error('given up before there was a connection');
       }
       return await work(client);
     } catch (error) {
@@ -95,7 +107,9 @@ export class RedisStore implements Store {
 
 async function connectLazily(url: string, onError: (error: Error | undefined) => void): Promise<RedisClient> {
   const { Redis } = await import('ioredis').catch((cause: unknown) => {
-    throw new StoreConfigurationError('redisStore(url) needs the package ioredis: npm install ioredis', { cause });
+    throw new StoreConfigurationError('redisStore(url) needs the package ioredis: npm install ioredis', {
+      cause,
+    });
   });
   const client = new Redis(url, { ...recommendedRedisOptions, lazyConnect: true, connectionName: 'sluice' });
   client.on('error', onError);
@@ -104,25 +118,43 @@ async function connectLazily(url: string, onError: (error: Error | undefined) =>
 }
 
 function answers(reply: unknown, calls: number): Answer[] {
-  if (!Array.isArray(reply) || reply.length !== calls * INTEGERS_PER_CALL || !reply.every(Number.isSafeInteger)) {
-    throw new StoreConfigurationError(`redis store: the script answered ${describe(reply)} where integers were due`);
+  if (
+    !Array.isArray(reply) ||
+    reply.length !== calls * INTEGERS_PER_CALL ||
+    !reply.every(Number.isSafeInteger)
+  ) {
+    throw new StoreConfigurationError(
+      `redis store: the script answered ${describe(reply)} where integers were due`,
+    );
   }
   const numbers = reply as number[];
   return Array.from({ length: calls }, (_, call) => {
-    const [allowed, remaining, wait, reset, now] = numbers.slice(call * INTEGERS_PER_CALL) as [number, number, number, number, number];
+    const [allowed, remaining, wait, reset, now] = numbers.slice(call * INTEGERS_PER_CALL) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
     return { allowed: allowed === 1, remaining, wait, reset, now };
   });
 }
 
 function checkUrl(url: string): string {
   if (!/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {
-    throw new TypeError(`redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(url)}`);
+    throw new TypeError(
+      `redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(url)}`,
+    );
   }
   return url;
 }
 
 function checkClient(client: RedisClient): RedisClient {
-  if (typeof client?.evalsha !== 'function' || typeof client.eval !== 'function' || typeof client.del !== 'function') {
+  if (
+    typeof client?.evalsha !== 'function' ||
+    typeof client.eval !== 'function' ||
+    typeof client.del !== 'function'
+  ) {
     throw new TypeError(
       `redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(client)}`,
     );

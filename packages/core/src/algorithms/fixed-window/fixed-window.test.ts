@@ -33,7 +33,11 @@ describe('fixedWindow', () => {
   test('a cost of 0 and a peek change nothing, a denial keeps the very state', () => {
     const key = line(1, '1s');
     expect(key.ask(0, { cost: 0 })).toMatchObject({ allowed: true, remaining: 1, state: undefined });
-    expect(key.ask(0, { operation: 'peek' })).toMatchObject({ allowed: true, remaining: 1, state: undefined });
+    expect(key.ask(0, { operation: 'peek' })).toMatchObject({
+      allowed: true,
+      remaining: 1,
+      state: undefined,
+    });
     key.consume(0);
     const { state } = key;
     expect(key.ask(5)).toMatchObject({ allowed: false });
@@ -65,7 +69,9 @@ describe('fixedWindow', () => {
     expect(key.state).toBeUndefined();
     key.consume(seconds(6));
     expect(key.ask(seconds(6) + 1, { operation: 'refund', at: START }).remaining).toBe(1);
-    expect(key.ask(seconds(6) + 2, { operation: 'refund', cost: 5, at: START + seconds(6) }).remaining).toBe(2);
+    expect(key.ask(seconds(6) + 2, { operation: 'refund', cost: 5, at: START + seconds(6) }).remaining).toBe(
+      2,
+    );
   });
 
   test('a clock that goes back an hour locks out for one window at most, with bookings too', () => {

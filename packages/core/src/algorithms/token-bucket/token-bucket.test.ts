@@ -3,7 +3,8 @@ import { ms, START, seconds, Timeline } from '../../../../../tests/support/timel
 import { NEVER } from '../algorithm.js';
 import { tokenBucket, tokenBucketOfRate } from './token-bucket.js';
 
-const line = (capacity: number, refill: number, every: string) => new Timeline(tokenBucket({ capacity, refill, every }));
+const line = (capacity: number, refill: number, every: string) =>
+  new Timeline(tokenBucket({ capacity, refill, every }));
 
 describe('tokenBucket', () => {
   test('the starter: a rate of 1/5 with 5 s of burst lets one call through each 5 s', () => {
@@ -37,14 +38,26 @@ describe('tokenBucket', () => {
   });
 
   test('a cost above the capacity can never pass', () => {
-    expect(line(5, 1, '1s').ask(0, { cost: 6, maxWait: seconds(99) })).toMatchObject({ allowed: false, wait: NEVER });
+    expect(line(5, 1, '1s').ask(0, { cost: 6, maxWait: seconds(99) })).toMatchObject({
+      allowed: false,
+      wait: NEVER,
+    });
   });
 
   test('bookings come due one interval apart, and a timeout too short books nothing', () => {
     const key = line(1, 1, '1s');
-    expect([0, 1, 2, 3].map((at) => key.book(at).wait)).toEqual([0, seconds(1) - 1, seconds(2) - 2, seconds(3) - 3]);
+    expect([0, 1, 2, 3].map((at) => key.book(at).wait)).toEqual([
+      0,
+      seconds(1) - 1,
+      seconds(2) - 2,
+      seconds(3) - 3,
+    ]);
     expect(key.book(4, 1, seconds(3)).allowed).toBe(false);
-    expect(key.book(4, 1, seconds(4) - 4)).toMatchObject({ allowed: true, wait: seconds(4) - 4, remaining: 0 });
+    expect(key.book(4, 1, seconds(4) - 4)).toMatchObject({
+      allowed: true,
+      wait: seconds(4) - 4,
+      remaining: 0,
+    });
     expect(key.ask(5)).toMatchObject({ allowed: false, wait: seconds(5) - 5 });
   });
 
@@ -67,7 +80,10 @@ describe('tokenBucket', () => {
     key.ask(0, { operation: 'refund', cost: 9, at: START });
     expect(key.state).toBeUndefined();
     key.consume(0);
-    expect(key.ask(1, { operation: 'refund', cost: 9, at: START })).toMatchObject({ remaining: 2, state: undefined });
+    expect(key.ask(1, { operation: 'refund', cost: 9, at: START })).toMatchObject({
+      remaining: 2,
+      state: undefined,
+    });
   });
 
   test('a clock that goes back an hour locks out for one fill at most, however often it is asked meanwhile', () => {
@@ -107,22 +123,26 @@ describe('tokenBucket', () => {
       every: fc.integer({ min: 1, max: 5_000 }),
     });
     fc.assert(
-      fc.property(policy, fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 }), (p, calls) => {
-        const key = new Timeline(tokenBucket(p));
-        let now = 0;
-        // A bucket in exact rational arithmetic: permits × every, as a BigInt of µs.
-        const full = BigInt(p.capacity) * BigInt(p.every * 1000);
-        let exact = full;
-        for (const [step, cost] of calls) {
-          now += step;
-          exact += BigInt(step) * BigInt(p.refill);
-          if (exact > full) exact = full;
-          const price = BigInt(Math.min(cost, p.capacity)) * BigInt(p.every * 1000);
-          const allowed = key.consume(now, Math.min(cost, p.capacity));
-          expect(allowed).toBe(exact >= price);
-          if (allowed) exact -= price;
-        }
-      }),
+      fc.property(
+        policy,
+        fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 }),
+        (p, calls) => {
+          const key = new Timeline(tokenBucket(p));
+          let now = 0;
+          // A bucket in exact rational arithmetic: permits × every, as a BigInt of µs.
+          const full = BigInt(p.capacity) * BigInt(p.every * 1000);
+          let exact = full;
+          for (const [step, cost] of calls) {
+            now += step;
+            exact += BigInt(step) * BigInt(p.refill);
+            if (exact > full) exact = full;
+            const price = BigInt(Math.min(cost, p.capacity)) * BigInt(p.every * 1000);
+            const allowed = key.consume(now, Math.min(cost, p.capacity));
+            expect(allowed).toBe(exact >= price);
+            if (allowed) exact -= price;
+          }
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -140,10 +160,12 @@ describe('tokenBucket', () => {
     expect(() => tokenBucket(options as never)).toThrow(message);
   });
 
-  test.each([{ rate: 0, burst: 1 }, { rate: 1, burst: -1 }, { rate: Number.NaN, burst: 1 }, { rate: '1', burst: 1 }])(
-    'refuses a rate of %j',
-    (options) => {
-      expect(() => tokenBucketOfRate(options as never)).toThrow(RangeError);
-    },
-  );
+  test.each([
+    { rate: 0, burst: 1 },
+    { rate: 1, burst: -1 },
+    { rate: Number.NaN, burst: 1 },
+    { rate: '1', burst: 1 },
+  ])('refuses a rate of %j', (options) => {
+    expect(() => tokenBucketOfRate(options as never)).toThrow(RangeError);
+  });
 });

@@ -47,12 +47,17 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
  * less than one permit (a smaller bucket could never let a call go).
  * @throws RangeError naming the number that is not acceptable
  */
-export function tokenBucketOfRate(options: { readonly rate: number; readonly burst: number }): TokenBucketPolicy {
+export function tokenBucketOfRate(options: {
+  readonly rate: number;
+  readonly burst: number;
+}): TokenBucketPolicy {
   checkOptions('tokenBucketOfRate', options, ['rate', 'burst']);
   const { rate, burst } = options;
   for (const [name, value] of Object.entries({ rate, burst })) {
     if (typeof value !== 'number' || !(value > 0 && value < 1e12)) {
-      throw new RangeError(`tokenBucketOfRate: ${name} must be a number above 0 and below 1e12, not ${describe(value)}`);
+      throw new RangeError(
+        `tokenBucketOfRate: ${name} must be a number above 0 and below 1e12, not ${describe(value)}`,
+      );
     }
   }
   const { refill, seconds } = fraction(rate);
@@ -114,7 +119,12 @@ function up(a: number, b: number): number {
  * only when not 0; the third only while permits are booked ahead, when the debt may exceed the bucket. Without it such a
  * debt means that the clock went back.
  */
-function step([perPermit, perMicro, full]: Parameters, state: State | undefined, now: number, question: Question): Step {
+function step(
+  [perPermit, perMicro, full]: Parameters,
+  state: State | undefined,
+  now: number,
+  question: Question,
+): Step {
   const { operation, cost } = question;
   let debt = 0;
   let kept = state;
@@ -129,7 +139,10 @@ function step([perPermit, perMicro, full]: Parameters, state: State | undefined,
 
   if (operation === 'refund') {
     if (debt > 0) {
-      debt = Math.max(0, debt - returned(cost * perPermit!, debt, full! + (question.at - now) * perMicro!, perMicro!));
+      debt = Math.max(
+        0,
+        debt - returned(cost * perPermit!, debt, full! + (question.at - now) * perMicro!, perMicro!),
+      );
       kept = keep(debt, perMicro!, full!, now);
     }
     return answer(kept, true, 0, debt, perPermit!, perMicro!, full!);
@@ -174,7 +187,13 @@ function answer(
   full: number,
 ): Step {
   const left = Math.max(0, full - debt);
-  return { state, allowed, remaining: (left - (left % perPermit)) / perPermit, wait, reset: up(debt, perMicro) };
+  return {
+    state,
+    allowed,
+    remaining: (left - (left % perPermit)) / perPermit,
+    wait,
+    reset: up(debt, perMicro),
+  };
 }
 
 export const tokenBucketAlgorithm: Algorithm<TokenBucketPolicy> = {

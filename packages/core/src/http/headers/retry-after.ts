@@ -5,5 +5,7 @@ import type { Decision } from '../../decision.js';
  * is needless or can never pass.
  */
 export function retryAfter({ allowed, retryAfter }: Decision): string | undefined {
-  return allowed || !Number.isFinite(retryAfter) ? undefined : String(Math.max(1, Math.ceil(retryAfter / 1000)));
+  return allowed || !Number.isFinite(retryAfter)
+    ? undefined
+    : String(Math.max(1, Math.ceil(retryAfter / 1000)));
 }
