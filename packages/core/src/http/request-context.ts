@@ -5,7 +5,8 @@ import type { RequestView } from './request-view.js';
 // still meet.
 const slot = Symbol.for('sluice.request-context');
 const shared = globalThis as { [slot]?: AsyncLocalStorage<RequestView> };
-const context = (shared[slot] ??= new AsyncLocalStorage<RequestView>());
+shared[slot] ??= new AsyncLocalStorage();
+const context = shared[slot];
 
 /** Runs `work`, and all that it calls or starts, with `request` as the current request. */
 export const runWithRequest = <T>(request: RequestView, work: () => T): T => context.run(request, work);
