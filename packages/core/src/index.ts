@@ -28,6 +28,8 @@ export {
   LimitType,
   parseLimitType,
 } from './keys/index.js';
+/** @internal Shared by our own packages; not part of the public API. */
+export { readProperty } from './keys/property.js';
 export {
   type AcquireOptions,
   type ConsumeOptions,
@@ -35,6 +37,8 @@ export {
   RateLimiter,
   type RateLimiterOptions,
 } from './limiter.js';
+/** @internal Shared by our own packages; not part of the public API. */
+export { checkOptions, describe } from './options.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
 export { type RedisClient, recommendedRedisOptions } from './stores/redis-client.js';
 export { type RedisStore, redisStore } from './stores/redis-store.js';

@@ -1,0 +1,38 @@
+import { CountLimit, configureSluice, createSluice, SLUICE } from './index.js';
+
+beforeEach(() => configureSluice());
+
+const denied = (name: string) => ({ decision: { name } });
+
+test('the class that defines a method counts, also for super.method() and for statics', async () => {
+  class Base {
+    @CountLimit()
+    async list() {}
+    @CountLimit()
+    static async all() {}
+  }
+  class Derived extends Base {
+    @CountLimit({ limit: 2 })
+    override async list() {
+      await super.list();
+    }
+  }
+  await new Derived().list();
+  await expect(new Derived().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
+  await expect(new Derived().list()).rejects.toMatchObject(denied('countLimit:Derived.list'));
+  await Derived.all();
+  await expect(Base.all()).rejects.toMatchObject(denied('countLimit:Base.all'));
+});
+
+test('a detached call counts like any other, under the configuration of its class', async () => {
+  class Demo {
+    static [SLUICE] = createSluice();
+    @CountLimit()
+    async list() {
+      return 'listed';
+    }
+  }
+  const { list } = new Demo();
+  await expect(list()).resolves.toBe('listed');
+  await expect(new Demo().list()).rejects.toMatchObject(denied('countLimit:Demo.list'));
+});

@@ -1,0 +1,221 @@
+import { CountLimit, configureSluice, RateLimit } from './index.js';
+
+beforeEach(() => configureSluice());
+
+const denied = (name: string) => ({ decision: { name } });
+
+/** A decorator of somebody else, which knows nothing of ours. */
+function foreign<This, Args extends unknown[], Result>(method: (this: This, ...args: Args) => Result) {
+  return function (this: This, ...args: Args): Result {
+    return method.apply(this, args);
+  };
+}
+
+test('the class that defines a method counts, for its subclasses too', async () => {
+  class Base {
+    @CountLimit()
+    async list() {}
+  }
+  class Derived extends Base {}
+  await new Derived().list();
+  await expect(new Base().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
+});
+
+test('a method that overrides has a limit of its own, and super.method() meets that of its class', async () => {
+  const runs: string[] = [];
+  class Base {
+    @CountLimit({ limit: 2 })
+    async list() {
+      runs.push('Base');
+    }
+    @CountLimit()
+    static async all() {}
+  }
+  class Middle extends Base {}
+  class Derived extends Middle {
+    @CountLimit({ limit: 3 })
+    override async list() {
+      runs.push('Derived');
+      await super.list();
+    }
+    @CountLimit()
+    static override async all() {
+      // biome-ignore lint/complexity/noThisInStatic: super is what is tested
+      await super.all();
+    }
+  }
+  await new Derived().list();
+  await new Derived().list();
+  await expect(new Derived().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
+  await expect(new Derived().list()).rejects.toMatchObject(denied('countLimit:Derived.list'));
+  expect(runs).toEqual(['Derived', 'Base', 'Derived', 'Base', 'Derived']);
+  await Derived.all();
+  await expect(Derived.all()).rejects.toMatchObject(denied('countLimit:Derived.all'));
+  await expect(Base.all()).rejects.toMatchObject(denied('countLimit:Base.all'));
+});
+
+test('an inherited static method counts by its class', async () => {
+  class Base {
+    readonly id = 1;
+    @RateLimit()
+    static async all() {}
+  }
+  class Derived extends Base {}
+  await Derived.all();
+  await expect(Base.all()).rejects.toMatchObject(denied('rateLimit:Base.all'));
+});
+
+test('private methods, of objects and of classes', async () => {
+  class Vault {
+    @CountLimit({ key: '#{pin}', limitType: 'CUSTOM' })
+    async #open(pin: string) {
+      return pin;
+    }
+    open(pin: string) {
+      return this.#open(pin);
+    }
+    @CountLimit()
+    static async #audit() {}
+    static audit() {
+      return Vault.#audit();
+    }
+  }
+  await expect(new Vault().open('1')).resolves.toBe('1');
+  await expect(new Vault().open('2')).resolves.toBe('2');
+  await expect(new Vault().open('1')).rejects.toMatchObject(denied('countLimit:Vault.#open'));
+  await Vault.audit();
+  await expect(Vault.audit()).rejects.toMatchObject(denied('countLimit:Vault.#audit'));
+});
+
+describe('a detached call', () => {
+  class Demo {
+    @CountLimit()
+    async list() {
+      return this;
+    }
+    @CountLimit({ prefix: 'detached', key: '#{0}', limitType: 'CUSTOM' })
+    async free(key: string) {
+      return key;
+    }
+    @CountLimit()
+    static async all() {
+      return 'all';
+    }
+  }
+
+  test('says that its class is not known', async () => {
+    const { list } = new Demo();
+    await expect(list()).rejects.toThrow(/@CountLimit on list: called without an object of its class/);
+    await expect(list.call({} as Demo)).rejects.toThrow(TypeError);
+  });
+
+  test('works bound, and where the class does not matter', async () => {
+    const demo = new Demo();
+    await expect(demo.list.bind(demo)()).resolves.toBe(demo);
+    const { free } = demo;
+    await expect(free('a')).resolves.toBe('a');
+    await expect(free('a')).rejects.toMatchObject(denied('detached'));
+    const { all } = Demo;
+    await expect(all()).resolves.toBe('all');
+  });
+});
+
+test('a class without a name is refused, unless its name does not matter', async () => {
+  const Anonymous = (() =>
+    class {
+      @CountLimit()
+      async list() {}
+      @CountLimit({ prefix: 'anonymous', key: 'all', limitType: 'CUSTOM' })
+      async free() {}
+    })();
+  Object.defineProperty(Anonymous, 'name', { value: '' }); // compilers may have invented one
+  await expect(new Anonymous().list()).rejects.toThrow(/its class has no name.*name the class/);
+  await new Anonymous().free();
+});
+
+describe("another decorator's wrapper around ours", () => {
+  class Base {
+    @foreign
+    @CountLimit()
+    async list() {}
+  }
+  class Derived extends Base {
+    override async list() {
+      await super.list();
+    }
+  }
+
+  test('is seen through where one class has the method', async () => {
+    await new Base().list();
+    await expect(new Base().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
+  });
+
+  test('is refused where it could be several', async () => {
+    await expect(new Derived().list()).rejects.toThrow(/Derived or Base: write it above all others/);
+  });
+
+  test('does not matter when ours is above it', async () => {
+    class Above {
+      @CountLimit()
+      @foreign
+      async list() {}
+    }
+    await new Above().list();
+    await expect(new Above().list()).rejects.toMatchObject(denied('countLimit:Above.list'));
+  });
+});
+
+test('a spy in the place of a method does not change its limit', async () => {
+  class Demo {
+    @CountLimit()
+    async list() {}
+  }
+  const demo = new Demo();
+  jest.spyOn(demo, 'list');
+  await demo.list();
+  jest.spyOn(Demo.prototype, 'list');
+  await expect(new Demo().list()).rejects.toMatchObject(denied('countLimit:Demo.list'));
+});
+
+describe('the same decorator twice on one method', () => {
+  test('is refused where both would count in one place', () => {
+    expect(() => {
+      class Demo {
+        @CountLimit({ limit: 20, period: 60 })
+        @RateLimit()
+        @CountLimit({ limit: 200, period: 600 })
+        async list() {}
+      }
+      return Demo;
+    }).toThrow(
+      /@CountLimit with prefix 'countLimit:' twice on one method .* give one of them a prefix of its own/,
+    );
+  });
+
+  test('works where one has a prefix of its own', async () => {
+    class Demo {
+      @CountLimit({ limit: 2 })
+      @CountLimit({ prefix: 'byKey:', key: '#{key}', limitType: 'CUSTOM' })
+      async list(key: string) {
+        return key;
+      }
+    }
+    await new Demo().list('a');
+    await expect(new Demo().list('a')).rejects.toMatchObject(denied('byKey'));
+    await expect(new Demo().list('b')).rejects.toMatchObject(denied('countLimit:Demo.list'));
+  });
+});
+
+describe('a class whose name cannot stand in a limiter', () => {
+  test('is refused, unless the prefix is its own', async () => {
+    class Größe {
+      @CountLimit()
+      async list() {}
+      @CountLimit({ prefix: 'size' })
+      async free() {}
+    }
+    await expect(new Größe().list()).rejects.toThrow(/"countLimit:Größe.list" cannot name a limiter/);
+    await new Größe().free();
+    await expect(new Größe().free()).rejects.toMatchObject(denied('size'));
+  });
+});

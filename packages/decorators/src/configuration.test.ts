@@ -1,0 +1,218 @@
+import {
+  isLimiterClosedError,
+  isStoreUnavailableError,
+  ManualClock,
+  memoryStore,
+  type RequestView,
+  runWithRequest,
+  type Store,
+  StoreUnavailableError,
+} from '@sluice/core';
+import {
+  CountLimit,
+  closeSluice,
+  configureSluice,
+  createSluice,
+  RateLimit,
+  SLUICE,
+  type Sluice,
+} from './index.js';
+
+class Demo {
+  @CountLimit()
+  async list() {
+    return 'listed';
+  }
+  @RateLimit({ timeout: 60, rate: 1 / 60, burst: 60 })
+  async slow() {}
+  @CountLimit({ limitType: 'USER' })
+  async byUser() {}
+  @CountLimit({ limitType: 'IP' })
+  async byIp() {}
+}
+
+const from = <T>(view: Partial<RequestView>, work: () => T): T => runWithRequest(view as RequestView, work);
+const denial = expect.objectContaining({ status: 429 });
+
+/** Notes the keys that it is asked about, and can be out. */
+function recordingStore(): Store & { keys: string[]; out: boolean; closed: boolean } {
+  const memory = memoryStore();
+  return {
+    name: 'recording',
+    remote: false,
+    clock: memory.clock,
+    keys: [],
+    out: false,
+    closed: false,
+    async decide(call) {
+      if (this.out) throw new StoreUnavailableError('out');
+      this.keys.push(call.key);
+      return memory.decide(call);
+    },
+    reset: (key) => memory.reset(key),
+    async close() {
+      this.closed = true;
+    },
+  };
+}
+
+afterEach(() => configureSluice());
+
+test('without configuration all share one memory store', async () => {
+  jest.resetModules();
+  const slots = globalThis as { [key: symbol]: unknown };
+  const slot = Symbol.for('sluice.decorators');
+  const ours = slots[slot];
+  delete slots[slot];
+  const fresh: typeof import('./index.js') = await import('./index.js');
+  class Fresh {
+    @fresh.CountLimit()
+    async list() {}
+  }
+  await new Fresh().list();
+  await expect(new Fresh().list()).rejects.toEqual(denial);
+  await fresh.closeSluice();
+  slots[slot] = ours;
+});
+
+test('two copies of this package share configuration, and know the wrappers of each other', async () => {
+  const store = recordingStore();
+  configureSluice({ store });
+  jest.resetModules();
+  const copy: typeof import('./index.js') = await import('./index.js');
+  expect(copy.CountLimit).not.toBe(CountLimit);
+  class Both {
+    @CountLimit({ key: '#{_phone}', limitType: 'CUSTOM' })
+    @copy.RateLimit({ rate: 9 })
+    async send(_phone: string) {}
+  }
+  await new Both().send('139');
+  expect(store.keys).toEqual([
+    'sluice:v1:fw:countLimit:Both.send:{139}',
+    'sluice:v1:tb:rateLimit:Both.send:{Both.send}',
+  ]);
+});
+
+test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
+  const store = recordingStore();
+  configureSluice({
+    store,
+    keyPrefix: 'shop',
+    user: ({ headers }) => (headers as { uid: string }).uid,
+    ipv6Subnet: 48,
+  });
+  await new Demo().list();
+  await from({ headers: { uid: 'u1' } }, () => new Demo().byUser());
+  await from({ ip: '2001:db8:1:2::3' }, () => new Demo().byIp());
+  expect(store.keys).toEqual([
+    'shop:v1:fw:countLimit:Demo.list:{Demo.list}',
+    'shop:v1:fw:countLimit:Demo.byUser:{u1}',
+    'shop:v1:fw:countLimit:Demo.byIp:{2001%3Adb8%3A1%3A%3A/48}',
+  ]);
+  await expect(from({ headers: {} }, () => new Demo().byUser())).rejects.toMatchObject({
+    code: 'SLUICE_KEY_RESOLUTION',
+    message: expect.stringContaining('configured user function'),
+  });
+});
+
+test('errors of the store pass as they are, and the method does not run', async () => {
+  const store = recordingStore();
+  store.out = true;
+  configureSluice({ store });
+  const error = await new Demo().list().catch((reason: unknown) => reason);
+  expect(isStoreUnavailableError(error)).toBe(true);
+});
+
+test('deadline bounds the answer of a remote store', async () => {
+  const store: Store = { ...recordingStore(), remote: true, decide: () => new Promise(() => {}) };
+  configureSluice({ store, deadline: 20 });
+  const error = await new Demo().list().catch((reason: unknown) => reason);
+  expect(isStoreUnavailableError(error)).toBe(true);
+});
+
+test('configuring again is for the calls that come after it; those that wait end as they began', async () => {
+  const clock = new ManualClock();
+  configureSluice({ store: memoryStore({ clock }) });
+  const demo = new Demo();
+  await demo.list();
+  await demo.slow();
+  const waiting = demo.slow();
+  configureSluice();
+  await demo.list();
+  await expect(demo.list()).rejects.toEqual(denial);
+  await clock.advance('60s');
+  await waiting;
+});
+
+describe('closeSluice', () => {
+  test('ends waits, also under a configuration that was replaced, and refuses calls until there is a new one', async () => {
+    const store = recordingStore();
+    configureSluice({ store });
+    const demo = new Demo();
+    await demo.slow();
+    const waiting = demo.slow().catch((reason: unknown) => reason);
+    await new Promise(setImmediate);
+    configureSluice();
+    await closeSluice();
+    expect(isLimiterClosedError(await waiting)).toBe(true);
+    expect(store.closed).toBe(false);
+    for (const call of [demo.list(), demo.slow()]) {
+      expect(isLimiterClosedError(await call.catch((reason: unknown) => reason))).toBe(true);
+    }
+    await closeSluice();
+    configureSluice();
+    await expect(demo.list()).resolves.toBe('listed');
+  });
+});
+
+describe('a configuration of its own', () => {
+  test('for a class: its objects, statics and subclasses', async () => {
+    const store = recordingStore();
+    const common = recordingStore();
+    configureSluice({ store: common });
+    class Shop {
+      static readonly [SLUICE] = createSluice({ store, keyPrefix: 'shop' });
+      @CountLimit()
+      async list() {}
+      @CountLimit()
+      static async all() {}
+    }
+    class Branch extends Shop {}
+    await new Branch().list();
+    await Shop.all();
+    expect(store.keys).toEqual([
+      'shop:v1:fw:countLimit:Shop.list:{Shop.list}',
+      'shop:v1:fw:countLimit:Shop.all:{Shop.all}',
+    ]);
+    expect(common.keys).toEqual([]);
+    await Shop[SLUICE].close();
+    await expect(new Shop().list()).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+  });
+
+  test('for an object, before that of its class', async () => {
+    class Tenant {
+      static readonly [SLUICE] = createSluice();
+      readonly [SLUICE]: Sluice;
+      constructor(sluice: Sluice) {
+        this[SLUICE] = sluice;
+      }
+      @CountLimit()
+      async list() {}
+    }
+    await new Tenant(createSluice()).list();
+    const tenant = new Tenant(createSluice());
+    await tenant.list();
+    await expect(tenant.list()).rejects.toEqual(denial);
+  });
+
+  test('must be one', async () => {
+    class Wrong {
+      static readonly [SLUICE] = { store: memoryStore() };
+      @CountLimit()
+      async list() {}
+    }
+    await expect(new Wrong().list()).rejects.toThrow(
+      /\[SLUICE\] must hold createSluice\(\{ … \}\), not an object/,
+    );
+  });
+});

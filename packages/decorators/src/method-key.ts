@@ -1,0 +1,82 @@
+import {
+  compileKey,
+  currentRequest,
+  KeyResolutionError,
+  LimitType,
+  REQUEST_FIELDS,
+  type RequestView,
+} from '@sluice/core';
+import type { Limit } from './limit.js';
+import { type ParameterNames, readParameterNames } from './parameter-names.js';
+import type { Sluice } from './sluice.js';
+import type { Method } from './wrap-method.js';
+
+/** Makes the key of one call. `qualifiedName` gives `ClassName.methodName`. */
+export type KeyOfCall = (args: readonly unknown[], sluice: Sluice, qualifiedName: () => string) => string;
+
+/** Compiles how the calls of a method are told apart. @throws RangeError when a CUSTOM key uses an unknown name. */
+export function compileMethodKey(limit: Limit, where: string, method: Method): KeyOfCall {
+  switch (limit.limitType) {
+    case LimitType.IP:
+      return (_args, sluice) => sluice.ip(requestFor('limitType IP'));
+    case LimitType.USER:
+      return (_args, sluice) => sluice.user(requestFor('limitType USER'));
+    case LimitType.METHOD:
+      return (_args, _sluice, qualifiedName) => qualifiedName();
+    case LimitType.CUSTOM:
+      return compileCustomKey(limit, where, method);
+  }
+}
+
+type ReadRoot = (args: readonly unknown[]) => unknown;
+
+const POSITION = /^(?:0|[1-9]\d?)$/;
+
+function compileCustomKey(limit: Limit, where: string, method: Method): KeyOfCall {
+  const template = compileKey(limit.key);
+  const named = template.roots.some((root) => !POSITION.test(root));
+  const names = named ? (limit.params ?? readParameterNames(method)) : undefined;
+  const roots = new Map<string, ReadRoot>();
+  for (const root of template.roots) {
+    const read = names?.get(root) ?? positionReader(root) ?? fieldReader(root);
+    if (read === undefined) throw unknownRoot(where, limit.key, root, names);
+    roots.set(root, read);
+  }
+  return (args) => template.resolve((root) => roots.get(root)?.(args));
+}
+
+function positionReader(root: string): ReadRoot | undefined {
+  return POSITION.test(root) ? (args) => args[Number(root)] : undefined;
+}
+
+function fieldReader(root: string): ReadRoot | undefined {
+  const field = REQUEST_FIELDS.find((name) => name === root);
+  return field && (() => requestFor(`#{${field}}`)[field]);
+}
+
+function requestFor(what: string): RequestView {
+  const request = currentRequest();
+  if (request !== undefined) return request;
+  throw new KeyResolutionError(
+    `${what} reads the current request, and there is none: install requestContext of your framework's adapter ` +
+      '(@sluice/express, @sluice/fastify, @sluice/koa) in front of the routes',
+    what,
+  );
+}
+
+function unknownRoot(
+  where: string,
+  key: string,
+  root: string,
+  names: ParameterNames | undefined,
+): RangeError {
+  const parameters =
+    names === undefined
+      ? 'a parameter (their names cannot be read from this function)'
+      : `a parameter (${[...names.keys()].join(', ') || 'it has none with a name'})`;
+  return new RangeError(
+    `${where}: the key ${JSON.stringify(key)} uses '${root}', which is neither ${parameters} nor a position ` +
+      `(0 to 99) nor a field of the current request (${REQUEST_FIELDS.join(', ')}). Where the code is minified or a ` +
+      `parameter has no name of its own, declare the names in order: params: ['${root}', …]`,
+  );
+}

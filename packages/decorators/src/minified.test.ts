@@ -1,0 +1,44 @@
+import { transformSync } from 'esbuild';
+import { CountLimit, type CountLimitOptions, configureSluice } from './index.js';
+
+/** The class as a production build has it: parameters are one letter each. */
+function minified(options: CountLimitOptions): { send(code: number, phone: string): Promise<string> } {
+  const source = `
+    class Sms {
+      @CountLimit(options)
+      async send(code, phone) { return phone + code; }
+    }
+    return new Sms();`;
+  const { code } = transformSync(`function load(CountLimit, options) {${source}}`, {
+    loader: 'ts',
+    minify: true,
+    keepNames: true,
+    target: 'es2022',
+  });
+  expect(code).not.toMatch(/async send\(code/);
+  return Function(`${code}; return load`)()(CountLimit, options);
+}
+
+beforeEach(() => configureSluice());
+
+test('parameters that are declared are found in minified code', async () => {
+  const sms = minified({ key: '#{phone}', limitType: 'CUSTOM', params: ['code', 'phone'] });
+  await expect(sms.send(1, 'a')).resolves.toBe('a1');
+  await sms.send(1, 'b');
+  await expect(sms.send(2, 'a')).rejects.toMatchObject({
+    status: 429,
+    decision: { name: 'countLimit:Sms.send' },
+  });
+});
+
+test('without that the error tells the remedy, where it is decorated', () => {
+  expect(() => minified({ key: '#{phone}', limitType: 'CUSTOM' })).toThrow(
+    /uses 'phone', .* declare the names in order: params: \['phone', …\]/,
+  );
+});
+
+test('positions need no names', async () => {
+  const sms = minified({ key: '#{1}', limitType: 'CUSTOM' });
+  await sms.send(1, 'a');
+  await expect(sms.send(2, 'a')).rejects.toMatchObject({ status: 429 });
+});

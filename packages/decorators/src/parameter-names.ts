@@ -1,0 +1,78 @@
+import { readProperty } from '@sluice/core';
+import { type Pattern, parseExpressionAt } from 'acorn';
+import { type Method, originalOf } from './wrap-method.js';
+
+/** Finds the value of a parameter among the arguments of a call. */
+export type ReadParameter = (args: readonly unknown[]) => unknown;
+
+/** The names that the parameters of a method have, each with where its value is. */
+export type ParameterNames = ReadonlyMap<string, ReadParameter>;
+
+const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
+
+/**
+ * Reads parameter names from the method's source. A default value counts as missing; of a destructured object those parts
+ * are found whose names stand in the source. Undefined when there is no source to read (native and bound functions).
+ */
+export function readParameterNames(method: Method): ParameterNames | undefined {
+  const parameters = parseParameters(Function.prototype.toString.call(originalOf(method)));
+  if (parameters === undefined) return undefined;
+  const names = new Map<string, ReadParameter>();
+  parameters.forEach((parameter, position) => {
+    if (parameter.type === 'RestElement') collect(parameter.argument, (args) => args.slice(position), names);
+    else collect(parameter, (args) => args[position], names);
+  });
+  return names;
+}
+
+/**
+ * The names that the attribute `params` declares, in the order of the parameters.
+ * @throws TypeError when they are not different JavaScript names.
+ */
+export function declaredParameterNames(where: string, params: unknown): ParameterNames {
+  const valid =
+    Array.isArray(params) &&
+    params.every((name) => typeof name === 'string' && IDENTIFIER.test(name)) &&
+    new Set(params).size === params.length;
+  if (!valid) {
+    throw new TypeError(
+      `${where}: params must list the names of the method's parameters in their order, such as ['phone', 'code'], ` +
+        `each a JavaScript name and none twice, not ${JSON.stringify(params) ?? String(params)}`,
+    );
+  }
+  return new Map((params as string[]).map((name, position) => [name, (args) => args[position]]));
+}
+
+/** The source of a function stands as an expression, that of a method only inside a class. */
+function parseParameters(source: string): Pattern[] | undefined {
+  const options = { ecmaVersion: 'latest', sourceType: 'module', checkPrivateFields: false } as const;
+  for (const code of [`(${source}\n)`, `(class {${source}\n})`]) {
+    try {
+      const node = parseExpressionAt(code, 0, options);
+      if (node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression') return node.params;
+      if (node.type !== 'ClassExpression') return undefined;
+      const [member] = node.body.body;
+      return member?.type === 'MethodDefinition' ? member.value.params : undefined;
+    } catch {
+      // the other form, or a syntax that acorn does not know: the caller then asks for `params`
+    }
+  }
+  return undefined;
+}
+
+function collect(pattern: Pattern, read: ReadParameter, names: Map<string, ReadParameter>): void {
+  if (pattern.type === 'Identifier') {
+    names.set(pattern.name, read);
+  } else if (pattern.type === 'AssignmentPattern') {
+    collect(pattern.left, read, names);
+  } else if (pattern.type === 'ObjectPattern') {
+    for (const property of pattern.properties) {
+      const key = property.type === 'Property' && !property.computed ? property.key : undefined;
+      const name =
+        key?.type === 'Identifier' ? key.name : key?.type === 'Literal' ? String(key.value) : undefined;
+      if (property.type === 'Property' && name !== undefined) {
+        collect(property.value, (args) => readProperty(read(args), name), names);
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { checkOptions, tokenBucketOfRate } from '@sluice/core';
+import { type CommonOptions, commonLimit, milliseconds } from './limit.js';
+import { type MethodDecorator, methodDecorator } from './method-decorator.js';
+
+export interface RateLimitOptions extends CommonOptions {
+  /**
+   * The default gives each method its own limit. Methods that choose the same other prefix share one, and should then
+   * have the same numbers. Default `'rateLimit:'`.
+   */
+  readonly prefix?: string;
+  /**
+   * Seconds to keep an idle bucket, > 0; default 60. Accepted for the sake of ported code: a bucket is kept exactly until
+   * it is full again, when forgetting it changes nothing, so this has no effect.
+   */
+  readonly expire?: number;
+  /** Permits a second, > 0; default 1. `1 / 60` is one a minute. */
+  readonly rate?: number;
+  /** For how many seconds unused permits are kept, > 0; default 1. The bucket holds `rate × burst`, at least one. */
+  readonly burst?: number;
+  /** The most seconds to wait for a permit; default 0: a call without one is refused at once. */
+  readonly timeout?: number;
+}
+
+const DEFAULT_PREFIX = 'rateLimit:';
+const ATTRIBUTES = ['key', 'prefix', 'expire', 'rate', 'burst', 'timeout', 'limitType', 'params'];
+
+/**
+ * Lets an async method be called `rate` times a second, with bursts of `rate × burst`, by a token bucket that is full at
+ * first. A call that finds no permit within `timeout` rejects with a `RateLimitExceededError` and the method does not run.
+ *
+ * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods.
+ * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that is not a method.
+ */
+export function RateLimit(options: RateLimitOptions = {}): MethodDecorator {
+  checkOptions('@RateLimit', options, ATTRIBUTES);
+  const { prefix = DEFAULT_PREFIX, expire = 60, rate = 1, burst = 1, timeout = 0 } = options;
+  milliseconds('@RateLimit: expire', expire, 0.001);
+  return methodDecorator({
+    ...commonLimit('@RateLimit', options, prefix, DEFAULT_PREFIX),
+    policy: tokenBucketOfRate({ rate, burst }),
+    timeout: milliseconds('@RateLimit: timeout', timeout, 0),
+  });
+}

@@ -1,0 +1,120 @@
+import { CountLimit, configureSluice } from './index.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
+const limit: any = CountLimit();
+
+test.each<[string, () => unknown, RegExp]>([
+  [
+    'class',
+    () => {
+      @limit
+      class A {}
+      return A;
+    },
+    /@CountLimit: limits methods, not a class: decorate each of its methods/,
+  ],
+  [
+    'field',
+    () => {
+      class A {
+        @limit
+        list = async () => {};
+      }
+      return A;
+    },
+    /@CountLimit on list: limits methods, not a field/,
+  ],
+  [
+    'getter',
+    () => {
+      class A {
+        @limit
+        get list() {
+          return 1;
+        }
+      }
+      return A;
+    },
+    /not an accessor/,
+  ],
+  [
+    'parameter',
+    () => {
+      class A {
+        async list(@limit _phone: string) {}
+      }
+      return A;
+    },
+    /@CountLimit on list: limits methods, not a parameter: decorate the method/,
+  ],
+  [
+    'constructor parameter',
+    () => {
+      class A {
+        constructor(@limit _phone: string) {}
+      }
+      return A;
+    },
+    /@CountLimit on constructor: limits methods, not a parameter/,
+  ],
+  [
+    'generator',
+    () => {
+      class A {
+        @limit
+        *list() {}
+      }
+      return A;
+    },
+    /a generator cannot wait/,
+  ],
+  [
+    'async generator',
+    () => {
+      class A {
+        @limit
+        async *list() {}
+      }
+      return A;
+    },
+    /a generator cannot wait/,
+  ],
+  ['something that is no function', () => limit({}, 'list', { value: 7 }), /limits a method, not 7/],
+  [
+    'method of a class without a name',
+    () => limit((() => class {})(), 'list', { value: async () => {} }),
+    /its class has no name/,
+  ],
+  [
+    'default export',
+    () => limit({ constructor: { name: 'default' } }, 'list', { value() {} }),
+    /its class has no name/,
+  ],
+  [
+    'unknown name in a key',
+    () => {
+      class A {
+        @CountLimit({ key: '#{fone}', limitType: 'CUSTOM' })
+        async list(_phone: string) {}
+      }
+      return A;
+    },
+    /@CountLimit on list: the key "#\{fone\}" uses 'fone'.*\(_phone\)/,
+  ],
+])('%s is refused where it is decorated', (_, decorate, message) => {
+  expect(decorate).toThrow(message);
+});
+
+test('the compiler refuses a method that returns no Promise; at run time it becomes async', async () => {
+  configureSluice();
+  class Plain {
+    // @ts-expect-error a limited method must be async
+    @CountLimit()
+    list(): string {
+      return 'list';
+    }
+  }
+  const answer: unknown = new Plain().list();
+  expect(answer).toBeInstanceOf(Promise);
+  await expect(answer).resolves.toBe('list');
+});

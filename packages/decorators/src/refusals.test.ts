@@ -1,0 +1,227 @@
+import { memoryStore, RateLimiter, tokenBucketOfRate } from '@sluice/core';
+import { CountLimit, configureSluice, createSluice, LimitType, RateLimit } from './index.js';
+
+const rate = (options: object) => () => RateLimit(options as never);
+const count = (options: object) => () => CountLimit(options as never);
+
+describe('attributes that are refused at decoration', () => {
+  test.each<[string, () => unknown, RegExp]>([
+    [
+      'unknown',
+      rate({ rates: 1 }),
+      /@RateLimit has no option 'rates'.*key, prefix, expire, rate, burst, timeout/,
+    ],
+    [
+      'unknown',
+      count({ window: 1 }),
+      /@CountLimit has no option 'window'.*key, prefix, limit, period, limitType/,
+    ],
+    ['no parentheses', rate(() => {}), /@RateLimit takes an options object/],
+    ['key without CUSTOM', rate({ key: '#{id}' }), /key "#\{id\}" has no effect with limitType METHOD/],
+    ['key with IP', count({ key: 'x', limitType: 'IP' }), /key "x" has no effect with limitType IP/],
+    ['CUSTOM without key', count({ limitType: LimitType.CUSTOM }), /limitType CUSTOM needs a key/],
+    ['limitType', rate({ limitType: 'ip' }), /one of IP, USER, METHOD, CUSTOM, not "ip"/],
+    ['key', rate({ key: 7, limitType: 'CUSTOM' }), /key must be a string, not 7/],
+    ['key syntax', rate({ key: '#{a', limitType: 'CUSTOM' }), /not closed/],
+    ['rate 0', rate({ rate: 0 }), /rate must be a number above 0.*not 0/],
+    ['rate text', rate({ rate: '1' }), /rate must be .*not "1"/],
+    ['burst', rate({ burst: -1 }), /burst must be .*not -1/],
+    ['timeout', rate({ timeout: -1 }), /@RateLimit: timeout must be a number of seconds.*not -1/],
+    ['timeout', rate({ timeout: Number.POSITIVE_INFINITY }), /timeout must be .*not Infinity/],
+    ['timeout', rate({ timeout: 1 / 3 }), /timeout must be .*whole milliseconds/],
+    ['expire', rate({ expire: 0 }), /@RateLimit: expire must be .*not 0/],
+    ['expire', rate({ expire: '60' }), /expire must be .*not "60"/],
+    ['limit', count({ limit: 1.5 }), /limit must be a whole number from 1 .*not 1.5/],
+    ['limit', count({ limit: 0 }), /limit must be .*not 0/],
+    ['period', count({ period: 0 }), /@CountLimit: period must be .*not 0/],
+    ['period', count({ period: 0.0005 }), /period must be .*not 0.0005/],
+    ['period', count({ period: '10s' }), /period must be .*not "10s"/],
+    ['prefix', count({ prefix: '' }), /@CountLimit: prefix must be .*not ""/],
+    ['prefix', count({ prefix: ':' }), /prefix must be .*not ":"/],
+    ['prefix', rate({ prefix: 'a b' }), /prefix must be .*not "a b"/],
+    ['prefix', rate({ prefix: 'x'.repeat(101) }), /prefix must be 1 to 100 letters/],
+    ['prefix', rate({ prefix: null }), /prefix must be .*not null/],
+    ['params', rate({ params: 'phone' }), /params must list .*not "phone"/],
+    ['params', rate({ params: ['a', 'a'] }), /params must list .*none twice/],
+    ['params', rate({ params: ['0'] }), /params must list/],
+    ['params', rate({ params: ['a.b'] }), /params must list/],
+  ])('%s: %#', (_, decorate, message) => {
+    expect(decorate).toThrow(message);
+  });
+
+  test('a prefix may have exactly the characters of a limiter name', () => {
+    for (let code = 0; code < 256; code += 1) {
+      const prefix = `a${String.fromCharCode(code)}b`;
+      const accepted = (make: () => unknown) => {
+        try {
+          make();
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      const policy = tokenBucketOfRate({ rate: 1, burst: 1 });
+      expect(accepted(rate({ prefix }))).toBe(accepted(() => new RateLimiter({ name: prefix, policy })));
+    }
+  });
+
+  test.each<[object, RegExp]>([
+    [{ stores: 1 }, /has no option 'stores'.*store, user, ipv6Subnet, keyPrefix, deadline/],
+    [{ store: {} }, /store must be memoryStore\(\)/],
+    [{ user: 'id' }, /user must be a function/],
+    [{ ipv6Subnet: 20 }, /ipv6Subnet must be a whole number from 32 to 128, not 20/],
+    [{ keyPrefix: 'a b' }, /keyPrefix must be/],
+    [{ deadline: 'soon' }, /deadline must be a duration/],
+  ])('configuration %p', (options, message) => {
+    expect(() => configureSluice(options as never)).toThrow(message);
+    expect(() => createSluice(options as never)).toThrow(message);
+  });
+
+  test('a store may be given', () => {
+    expect(() => createSluice({ store: memoryStore(), ipv6Subnet: 56, deadline: '50ms' })).not.toThrow();
+  });
+});
+
+const custom = (key: string, params?: readonly string[]) =>
+  CountLimit({ key, limitType: 'CUSTOM', ...(params && { params }) });
+// biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
+const limit: any = CountLimit();
+
+describe('what is refused where it is decorated', () => {
+  test('an unknown name in a key, naming those that are known and the remedy', () => {
+    expect(() => {
+      class Sms {
+        @custom('#{fone}')
+        async send(_phone: string, { code: _code }: { code: number }) {}
+      }
+      return Sms;
+    }).toThrow(
+      /@CountLimit on send: the key "#\{fone\}" uses 'fone', .* parameter \(_phone, _code\) .*position.*\(ip, user, .*params: \['fone', …\]/,
+    );
+  });
+
+  test('a position that no method has, and a name that params does not declare', () => {
+    expect(() => {
+      class A {
+        @custom('#{100}')
+        async a() {}
+      }
+      return A;
+    }).toThrow(RangeError);
+    expect(() => {
+      class A {
+        @custom('#{phone}', ['fone'])
+        async a(_phone: string) {}
+      }
+      return A;
+    }).toThrow(/parameter \(fone\)/);
+  });
+
+  test.each<[string, () => unknown, RegExp]>([
+    [
+      'class',
+      () => {
+        @limit
+        class A {}
+        return A;
+      },
+      /@CountLimit on A: limits methods, not a class: decorate each of its methods/,
+    ],
+    [
+      'field',
+      () => {
+        class A {
+          @limit
+          list = async () => {};
+        }
+        return A;
+      },
+      /@CountLimit on list: limits methods, not a field: write it as a method/,
+    ],
+    [
+      'getter',
+      () => {
+        class A {
+          @limit
+          get list() {
+            return 1;
+          }
+        }
+        return A;
+      },
+      /not a getter/,
+    ],
+    [
+      'accessor',
+      () => {
+        class A {
+          @limit
+          accessor list = 1;
+        }
+        return A;
+      },
+      /not an accessor/,
+    ],
+    [
+      'generator',
+      () => {
+        class A {
+          @limit
+          *list() {}
+        }
+        return A;
+      },
+      /a generator cannot wait/,
+    ],
+    [
+      'async generator',
+      () => {
+        class A {
+          @limit
+          async *list() {}
+        }
+        return A;
+      },
+      /a generator cannot wait/,
+    ],
+    [
+      'symbol without a description',
+      () => {
+        class A {
+          @limit
+          async [Symbol()]() {}
+        }
+        return A;
+      },
+      /needs its description/,
+    ],
+    [
+      'name that cannot stand in a limiter',
+      () => {
+        class A {
+          @limit
+          async 'two words'() {}
+        }
+        return A;
+      },
+      /"countLimit:two words" cannot name a limiter.*give a prefix of your own/,
+    ],
+  ])('%s', (_, decorate, message) => {
+    expect(decorate).toThrow(message);
+    expect(decorate).toThrow(TypeError);
+  });
+
+  test('by the compiler: a method that returns no Promise; at run time it becomes async', async () => {
+    configureSluice();
+    class Plain {
+      // @ts-expect-error a limited method must be async
+      @CountLimit()
+      list(): string {
+        return 'list';
+      }
+    }
+    const answer: unknown = new Plain().list();
+    expect(answer).toBeInstanceOf(Promise);
+    await expect(answer).resolves.toBe('list');
+  });
+});

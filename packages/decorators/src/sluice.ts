@@ -1,0 +1,108 @@
+import {
+  checkOptions,
+  clientIp,
+  compileKey,
+  type Duration,
+  describe,
+  fixedWindow,
+  KeyResolutionError,
+  keyPart,
+  LimiterClosedError,
+  type LimiterKey,
+  memoryStore,
+  type Policy,
+  RateLimiter,
+  type RequestView,
+  type Store,
+} from '@sluice/core';
+
+export interface SluiceOptions {
+  /** Where state lives; default one `memoryStore()` for all limits. A store that you give stays yours to close. */
+  readonly store?: Store;
+  /** Who makes a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` when that is a plain value. */
+  readonly user?: (request: RequestView) => LimiterKey | null | undefined;
+  /** Leading bits of an IPv6 address that make one client, from 32 to 128; default 64. */
+  readonly ipv6Subnet?: number;
+  /** The first part of every storage key; default `'sluice'`. */
+  readonly keyPrefix?: string;
+  /** How long the answer of a remote store may take; default 100 ms. */
+  readonly deadline?: Duration;
+}
+
+const OPTIONS = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'];
+const userId = compileKey('#{user.id}');
+
+/** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
+export class Sluice {
+  readonly #options: SluiceOptions;
+  readonly #store: Store;
+  readonly #limiters = new Map<Policy, Map<string, RateLimiter>>();
+  #closed = false;
+
+  /** @internal */
+  constructor(where: string, options: SluiceOptions) {
+    checkOptions(where, options, OPTIONS);
+    const { user, ipv6Subnet, store } = options;
+    if (user !== undefined && typeof user !== 'function') {
+      throw new TypeError(`${where}: user must be a function (request) => id, not ${describe(user)}`);
+    }
+    if (ipv6Subnet !== undefined) clientIp('127.0.0.1', { ipv6Subnet });
+    this.#options = { ...options };
+    this.#store = store ?? memoryStore();
+    this.#create('check', fixedWindow({ limit: 1, window: 1 })); // refuses what a limiter would refuse, now
+  }
+
+  /** @internal The limiter of this name and policy; made at the first call, because decorators run before configuration. */
+  limiter(name: string, policy: Policy): RateLimiter {
+    if (this.#closed) throw new LimiterClosedError(`Limiter '${name}' was closed by closeSluice or close`);
+    let limiter = this.#limiters.get(policy)?.get(name);
+    if (limiter === undefined) {
+      limiter = this.#create(name, policy);
+      const named = this.#limiters.get(policy) ?? new Map<string, RateLimiter>();
+      this.#limiters.set(policy, named.set(name, limiter));
+    }
+    return limiter;
+  }
+
+  /** @internal */
+  ip(request: RequestView): string {
+    const { ipv6Subnet } = this.#options;
+    return clientIp(request.ip, ipv6Subnet === undefined ? undefined : { ipv6Subnet });
+  }
+
+  /** @internal */
+  user(request: RequestView): string {
+    const { user: userOf } = this.#options;
+    if (userOf !== undefined) return keyPart(userOf(request), 'What the configured user function returned');
+    const { user } = request;
+    if (user === undefined || user === null) {
+      throw new KeyResolutionError(
+        'The current request has no user: let only signed-in users through to a method limited by USER, ' +
+          'or say who makes a request: configureSluice({ user: (request) => … })',
+        'USER',
+      );
+    }
+    return typeof user === 'object'
+      ? userId.resolve(() => user)
+      : keyPart(user, "The request's user", 'USER');
+  }
+
+  /** Ends all waits with a `LimiterClosedError` and refuses further calls. Closes the memory store if it is our own. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const limiters = [...this.#limiters.values()].flatMap((named) => [...named.values()]);
+    await Promise.all(limiters.map((limiter) => limiter.close()));
+    if (this.#options.store === undefined) await this.#store.close();
+  }
+
+  #create(name: string, policy: Policy): RateLimiter {
+    const { keyPrefix, deadline } = this.#options;
+    return new RateLimiter({
+      name,
+      policy,
+      store: this.#store,
+      ...(keyPrefix !== undefined && { keyPrefix }),
+      ...(deadline !== undefined && { deadline }),
+    });
+  }
+}

@@ -1,0 +1,97 @@
+import { describe } from '@sluice/core';
+import { type Class, findDefiningClass } from './defining-class.js';
+import type { Method } from './wrap-method.js';
+
+/** A method to be limited, whichever dialect of decorators it came through. */
+export interface TargetMethod {
+  readonly method: Method;
+  /** Its name in keys: `list`, `#list`, `@@list` for a symbol. */
+  readonly name: string;
+  /** How errors call it: `@RateLimit on list`. */
+  readonly where: string;
+  /** The class that defines it, where that is known at decoration: legacy decorators are told. */
+  readonly definedBy?: Class;
+  /** The class that defines it, as far as it is known from the object of a call. */
+  classOf(self: unknown, wrapper: Method): Class | undefined;
+}
+
+export function standardMethod(
+  decorator: string,
+  method: unknown,
+  context: ClassMethodDecoratorContext,
+): TargetMethod {
+  const name = nameOf(decorator, context.name);
+  const where = `${decorator} on ${name}`;
+  if (context.kind !== 'method') throw refusal(where, context.kind);
+  checkMethod(where, method);
+  if (context.static) {
+    let owner: Class | undefined;
+    context.addInitializer(function () {
+      owner = this as Class;
+    });
+    return { method, name, where, classOf: () => owner };
+  }
+  if (context.private) {
+    // It stands on no prototype, so a subclass cannot be told from the class that defines it.
+    return {
+      method,
+      name,
+      where,
+      classOf: (self) => (self as { constructor?: Class } | undefined)?.constructor,
+    };
+  }
+  return {
+    method,
+    name,
+    where,
+    classOf: (self, wrapper) => findDefiningClass(self, context.name, wrapper, where),
+  };
+}
+
+export function legacyMethod(
+  decorator: string,
+  target: unknown,
+  key: unknown,
+  descriptor: unknown,
+): TargetMethod {
+  if (key === undefined && descriptor === undefined) throw refusal(decorator, 'class');
+  const name = nameOf(decorator, key === undefined ? 'constructor' : (key as string | symbol));
+  const where = `${decorator} on ${name}`;
+  if (typeof descriptor === 'number') throw refusal(where, 'parameter');
+  const { value, get, set } = (descriptor ?? {}) as PropertyDescriptor;
+  if (get !== undefined || set !== undefined) throw refusal(where, 'accessor');
+  if (value === undefined) throw refusal(where, 'field');
+  checkMethod(where, value);
+  const owner = (typeof target === 'function' ? target : target?.constructor) as Class;
+  return { method: value, name, where, definedBy: owner, classOf: () => owner };
+}
+
+function nameOf(decorator: string, name: string | symbol | undefined): string {
+  if (typeof name !== 'symbol') return String(name);
+  if (!name.description) {
+    throw new TypeError(`${decorator}: a method named by a symbol needs its description: Symbol('name')`);
+  }
+  return `@@${name.description}`;
+}
+
+function checkMethod(where: string, method: unknown): asserts method is Method {
+  if (typeof method !== 'function') {
+    throw new TypeError(`${where}: limits a method, not ${describe(method)}`);
+  }
+  if (/GeneratorFunction\]$/.test(Object.prototype.toString.call(method))) {
+    throw new TypeError(
+      `${where}: a generator cannot wait for a decision before it starts: limit an async method that returns the generator`,
+    );
+  }
+}
+
+const REMEDIES: Record<string, string> = {
+  class: 'decorate each of its methods',
+  parameter: "decorate the method, with limitType: 'CUSTOM' and the parameter's name in key",
+};
+
+function refusal(where: string, kind: string): TypeError {
+  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+  const remedy = REMEDIES[kind] ?? 'write it as a method: async name() { … }';
+  return new TypeError(`${where}: limits methods, not ${article} ${kind}: ${remedy}`);
+}
