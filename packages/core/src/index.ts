@@ -14,9 +14,12 @@ export { type Clock, ManualClock, systemClock } from './clock.js';
 export type { Decision } from './decision.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
+export { limitRequests, type RequestLimit, type RequestLimitOptions } from './http/handle.js';
 export { decisionHeaders } from './http/headers/decision-headers.js';
+export { type ResponseHeaders, writeHeaders } from './http/headers/write-headers.js';
 export { PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';
 export { currentRequest, runWithRequest } from './http/request-context.js';
+export { requestUser, type UserOf } from './http/request-key.js';
 export { REQUEST_FIELDS, type RequestView } from './http/request-view.js';
 export {
   type ClientIpOptions,

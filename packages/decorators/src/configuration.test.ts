@@ -111,7 +111,7 @@ test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
   ]);
   await expect(from({ headers: {} }, () => new Demo().byUser())).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
-    message: expect.stringContaining('configured user function'),
+    message: expect.stringContaining('option `user`'),
   });
 });
 

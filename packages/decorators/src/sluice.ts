@@ -1,18 +1,16 @@
 import {
   checkOptions,
   clientIp,
-  compileKey,
   type Duration,
   describe,
   fixedWindow,
-  KeyResolutionError,
-  keyPart,
   LimiterClosedError,
   type LimiterKey,
   memoryStore,
   type Policy,
   RateLimiter,
   type RequestView,
+  requestUser,
   type Store,
 } from '@sluice/core';
 
@@ -30,7 +28,6 @@ export interface SluiceOptions {
 }
 
 const OPTIONS = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'];
-const userId = compileKey('#{user.id}');
 
 /** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
 export class Sluice {
@@ -72,19 +69,7 @@ export class Sluice {
 
   /** @internal */
   user(request: RequestView): string {
-    const { user: userOf } = this.#options;
-    if (userOf !== undefined) return keyPart(userOf(request), 'What the configured user function returned');
-    const { user } = request;
-    if (user === undefined || user === null) {
-      throw new KeyResolutionError(
-        'The current request has no user: let only signed-in users through to a method limited by USER, ' +
-          'or say who makes a request: configureSluice({ user: (request) => … })',
-        'USER',
-      );
-    }
-    return typeof user === 'object'
-      ? userId.resolve(() => user)
-      : keyPart(user, "The request's user", 'USER');
+    return requestUser(request, this.#options.user);
   }
 
   /** Ends all waits with a `LimiterClosedError` and refuses further calls. Closes the memory store if it is our own. */

@@ -1,1 +1,7 @@
-export {};
+export {
+  type RateLimitHook,
+  type RateLimitOptions,
+  type RateLimitPluginOptions,
+  rateLimit,
+  rateLimit as default,
+} from './plugin.js';

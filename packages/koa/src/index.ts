@@ -1,1 +1,1 @@
-export {};
+export { type RateLimitMiddleware, type RateLimitOptions, rateLimit, requestContext } from './middleware.js';

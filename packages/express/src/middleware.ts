@@ -1,0 +1,74 @@
+import {
+  type Decision,
+  limitRequests,
+  PROBLEM_TYPE,
+  problemOf,
+  type RateLimiter,
+  type RequestLimitOptions,
+  runWithRequest,
+  writeHeaders,
+} from '@sluice/core';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { ExpressRequestView } from './request.js';
+
+export type RateLimitOptions = RequestLimitOptions<[request: Request, response: Response]>;
+
+export interface RateLimitMiddleware {
+  (request: Request, response: Response, next: NextFunction): void;
+  /** For `peek` and `reset`. */
+  readonly limiter: RateLimiter;
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The decision of the last `rateLimit` that let this request pass. */
+      rateLimit?: Decision;
+    }
+  }
+}
+
+/**
+ * Lets requests through as a policy says: for all routes (`app.use`) or for one. A request beyond it is answered with 429,
+ * `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. A key that cannot be made goes to
+ * `next` as an error of status 400, a store that does not answer as one of 503.
+ * @throws RangeError, TypeError naming the option that is wrong
+ */
+export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
+  const limit = limitRequests('rateLimit', options);
+  const middleware = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    let decision: Decision | undefined;
+    try {
+      decision = await limit.decide(new ExpressRequestView(request), request, response);
+      if (decision !== undefined && !response.headersSent) writeDecision(decision, response);
+    } catch (error) {
+      next(error);
+      return;
+    }
+    if (decision?.allowed !== false) {
+      if (decision !== undefined) request.rateLimit = decision;
+      next();
+    } else if (!response.headersSent) {
+      response
+        .status(429)
+        .type(PROBLEM_TYPE)
+        .send(JSON.stringify(problemOf(decision)));
+    }
+  };
+  return Object.assign(middleware, { limiter: limit.limiter });
+}
+
+/**
+ * Makes the request known to all that is called while it is served: decorated methods find addresses, users and request
+ * fields by it. Put it before the routes, and before what logs people in or after: it reads when asked.
+ */
+export function requestContext(): RequestHandler {
+  return (request, _response, next) => runWithRequest(new ExpressRequestView(request), next);
+}
+
+function writeDecision(decision: Decision, response: Response): void {
+  writeHeaders(decision, {
+    get: (name) => response.getHeader(name),
+    set: (name, value) => response.setHeader(name, value),
+  });
+}

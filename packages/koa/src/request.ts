@@ -1,0 +1,45 @@
+import type { RequestView } from '@sluice/core';
+import type { Context } from 'koa';
+
+/** A Koa context as limiting sees it: each part is read when it is asked for. */
+export class KoaRequestView implements RequestView {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  get ip(): string {
+    return this.#context.ip;
+  }
+
+  get user(): unknown {
+    return (this.#context.state as { user?: unknown }).user;
+  }
+
+  get method(): string {
+    return this.#context.method;
+  }
+
+  get path(): string {
+    return this.#context.path;
+  }
+
+  /** As routers put them on the context. */
+  get params(): unknown {
+    return (this.#context as { params?: unknown }).params;
+  }
+
+  get query(): unknown {
+    return this.#context.query;
+  }
+
+  /** As body parsers put it on the request. */
+  get body(): unknown {
+    return (this.#context.request as { body?: unknown }).body;
+  }
+
+  get headers(): unknown {
+    return this.#context.headers;
+  }
+}
