@@ -1,1 +1,7 @@
-export { type RateLimitMiddleware, type RateLimitOptions, rateLimit, requestContext } from './middleware.js';
+export {
+  type RateLimitMiddleware,
+  type RateLimitOptions,
+  rateLimit,
+  rateLimitErrors,
+  requestContext,
+} from './middleware.js';

@@ -1,5 +1,6 @@
 import {
   type Decision,
+  isRateLimitExceededError,
   limitRequests,
   PROBLEM_TYPE,
   problemOf,
@@ -8,7 +9,7 @@ import {
   runWithRequest,
   writeHeaders,
 } from '@sluice/core';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { ExpressRequestView } from './request.js';
 
 export type RateLimitOptions = RequestLimitOptions<[request: Request, response: Response]>;
@@ -40,20 +41,19 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
     let decision: Decision | undefined;
     try {
       decision = await limit.decide(new ExpressRequestView(request), request, response);
-      if (decision !== undefined && !response.headersSent) writeDecision(decision, response);
     } catch (error) {
       next(error);
       return;
     }
-    if (decision?.allowed !== false) {
-      if (decision !== undefined) request.rateLimit = decision;
-      next();
-    } else if (!response.headersSent) {
-      response
-        .status(429)
-        .type(PROBLEM_TYPE)
-        .send(JSON.stringify(problemOf(decision)));
+    if (decision?.allowed === false) {
+      deny(decision, response);
+      return;
     }
+    if (decision !== undefined) {
+      writeDecision(decision, response);
+      request.rateLimit = decision;
+    }
+    next();
   };
   return Object.assign(middleware, { limiter: limit.limiter });
 }
@@ -66,7 +66,26 @@ export function requestContext(): RequestHandler {
   return (request, _response, next) => runWithRequest(new ExpressRequestView(request), next);
 }
 
+/**
+ * Answers what a decorated method or `acquire` threw as `rateLimit` answers. Express would answer 429 by itself, but with its
+ * own page, and with a stack trace in the log for each denial. Put it after the routes; other errors pass on.
+ */
+export function rateLimitErrors(): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (isRateLimitExceededError(error) && !response.headersSent) deny(error.decision, response);
+    else next(error);
+  };
+}
+
+function deny(decision: Decision, response: Response): void {
+  if (response.headersSent) return; // somebody answered while the store was asked
+  writeDecision(decision, response);
+  const problem = JSON.stringify(problemOf(decision));
+  response.status(429).type(PROBLEM_TYPE).send(problem);
+}
+
 function writeDecision(decision: Decision, response: Response): void {
+  if (response.headersSent) return;
   writeHeaders(decision, {
     get: (name) => response.getHeader(name),
     set: (name, value) => response.setHeader(name, value),

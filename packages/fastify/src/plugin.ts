@@ -72,11 +72,10 @@ function limitHook(app: FastifyInstance, options: RateLimitOptions): RateLimitHo
       get: (name) => reply.getHeader(name),
       set: (name, value) => reply.header(name, value),
     });
-    if (!decision.allowed)
-      return reply
-        .code(429)
-        .type(PROBLEM_TYPE)
-        .send(JSON.stringify(problemOf(decision)));
+    if (!decision.allowed) {
+      const problem = JSON.stringify(problemOf(decision));
+      return reply.code(429).type(PROBLEM_TYPE).send(problem);
+    }
     request.rateLimit = decision;
     return undefined;
   };

@@ -1,0 +1,44 @@
+import { fixedWindow, isKeyResolutionError, isStoreUnavailableError, type Store } from '@sluice/core';
+import { configureSluice } from '@sluice/decorators';
+import { rateLimit, rateLimitErrors, requestContext } from '@sluice/express';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { LimiterController } from './limiter-controller.js';
+import { SmsController } from './sms-controller.js';
+
+/** The demo's routes, with all their limits in one store. */
+export function createApp(store: Store): Express {
+  configureSluice({ store });
+  const limiter = new LimiterController(store);
+  const sms = new SmsController();
+
+  const app = express();
+  app.use(requestContext());
+  app.get('/limiter/count', async (request, response) => {
+    response.type('text').send(await limiter.count(request.query.key as string));
+  });
+  app.get('/limiter/rate', async (_request, response) => {
+    response.type('text').send(await limiter.rate());
+  });
+  app.get('/limiter/rate2', async (_request, response) => {
+    response.type('text').send(await limiter.rate2());
+  });
+  app.post('/sms/count', async (request, response) => {
+    response.type('text').send(await sms.sendByCount(request.query));
+  });
+  app.post('/sms/rate', async (request, response) => {
+    response.type('text').send(await sms.sendByRate(request.query));
+  });
+
+  const perAddress = rateLimit({ name: 'hello', policy: fixedWindow({ limit: 5, window: '10s' }), store });
+  app.get('/hello', perAddress, (request, response) => {
+    response.type('text').send(`hello, ${request.rateLimit?.remaining} left\n`);
+  });
+  app.use(rateLimitErrors(), inOneLine);
+  return app;
+}
+
+/** A phone number that is missing (400), a Redis that is not there (503). */
+const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
+  if (!isKeyResolutionError(error) && !isStoreUnavailableError(error)) next(error);
+  else response.status(error.status).type('text').send(`${error.message}\n`);
+};
