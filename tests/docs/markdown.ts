@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { transformSync } from '@swc/core';
+
+export interface Block {
+  /** `` ```ts `` or `` ```ts legacy ``. */
+  readonly legacy: boolean;
+  readonly source: string;
+}
+
+/** The TypeScript blocks of a Markdown file. */
+export function blocksOf(file: string): Block[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/^```(ts(?: legacy)?)\n([\s\S]*?)^```$/gm)].map(([, kind, source]) => ({
+    legacy: kind === 'ts legacy',
+    source: source!,
+  }));
+}
+
+/** What the comments behind `console.log(…);` say will be logged, as Node would show each value. */
+export const expectedLogs = ({ source }: Block): string[] =>
+  [...source.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, values]) => values!);
+
+/**
+ * Runs a block as a module of its own.
+ * @param load the caller's `require`, so that our packages are found as its own are
+ * @param replace what stands in the text for readers, and what the test has instead
+ * @returns what it logged
+ */
+export async function runBlock(
+  { source, legacy }: Block,
+  load: NodeJS.Require,
+  replace: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  let text = source;
+  for (const [from, to] of Object.entries(replace)) text = text.replaceAll(from, to);
+  // A module that CommonJS can hold has no top-level await: its body becomes a function.
+  const imports = text.match(/^import .*$/gm)?.join('\n') ?? '';
+  const body = text.replace(/^import .*$/gm, '');
+  const { code } = transformSync(`${imports}\nexport async function main(console: Console) {${body}\n}`, {
+    module: { type: 'commonjs' },
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: legacy
+        ? { legacyDecorator: true, decoratorMetadata: true }
+        : { decoratorVersion: '2022-03' },
+    },
+  });
+  const exports: { main?: (console: { log(...values: unknown[]): void }) => Promise<void> } = {};
+  Function('require', 'exports', code)(load, exports);
+  const logged: string[] = [];
+  await exports.main?.({ log: (...values) => logged.push(values.map((value) => inspect(value)).join(' ')) });
+  return logged;
+}
