@@ -1,0 +1,49 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { Redis } from 'ioredis';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The Redis of REDIS_URL, or one of our own, obtained as the tests obtain theirs. */
+export async function benchRedis() {
+  if (process.env.REDIS_URL) return { url: process.env.REDIS_URL, stop: async () => {} };
+  const folder = join(root, 'node_modules/.cache/sluice-bench');
+  mkdirSync(folder, { recursive: true });
+  const outfile = join(folder, `redis-${process.pid}.mjs`);
+  const source = join(root, 'tests/support/redis');
+  await build({
+    entryPoints: [join(source, 'redis-server.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    define: { __dirname: JSON.stringify(source) },
+    logLevel: 'error',
+  });
+  const { startRedis } = await import(pathToFileURL(outfile).href);
+  rmSync(outfile);
+  return startRedis();
+}
+
+/** Figures that Redis gives of itself, asked for over a connection that no contender uses. */
+export function inspector(url) {
+  const client = new Redis(url);
+  const field = async (section, name) => {
+    const text = await client.info(section);
+    return Number(new RegExp(`^${name}:(.*)$`, 'm').exec(text)[1]);
+  };
+  return {
+    version: async () => /redis_version:(\S+)/.exec(await client.info('server'))[1],
+    /** µs of CPU that Redis has used since it started. */
+    cpu: async () => 1e6 * ((await field('cpu', 'used_cpu_user')) + (await field('cpu', 'used_cpu_sys'))),
+    memory: () => field('memory', 'used_memory'),
+    deleteKeys: async (pattern) => {
+      for await (const keys of client.scanStream({ match: pattern, count: 1000 })) {
+        if (keys.length > 0) await client.unlink(keys);
+      }
+    },
+    close: () => client.disconnect(),
+  };
+}
