@@ -20,7 +20,7 @@ export { type ResponseHeaders, writeHeaders } from './http/headers/write-headers
 export { PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';
 export { currentRequest, runWithRequest } from './http/request-context.js';
 export { requestUser, type UserOf } from './http/request-key.js';
-export { REQUEST_FIELDS, type RequestView } from './http/request-view.js';
+export { NamedPartsView, REQUEST_FIELDS, type RequestView } from './http/request-view.js';
 export {
   type ClientIpOptions,
   clientIp,

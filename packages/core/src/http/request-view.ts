@@ -18,3 +18,48 @@ export interface RequestView {
 
 /** The names of a view's parts: first names that a key expression such as `#{query.phone}` may begin with. */
 export const REQUEST_FIELDS = ['ip', 'user', 'method', 'path', 'params', 'query', 'body', 'headers'] as const;
+
+/** A request whose parts have the very names that a view gives them, as those of Express and Fastify have. */
+export interface NamedParts {
+  readonly ip?: string | undefined;
+  readonly method: string;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body?: unknown;
+  readonly headers: unknown;
+}
+
+/** The view of such a request. Only where its path is, each framework says itself. */
+export abstract class NamedPartsView<R extends NamedParts> implements RequestView {
+  constructor(protected readonly request: R) {}
+
+  abstract get path(): string;
+
+  get ip(): string | undefined {
+    return this.request.ip;
+  }
+
+  get user(): unknown {
+    return (this.request as { user?: unknown }).user;
+  }
+
+  get method(): string {
+    return this.request.method;
+  }
+
+  get params(): unknown {
+    return this.request.params;
+  }
+
+  get query(): unknown {
+    return this.request.query;
+  }
+
+  get body(): unknown {
+    return this.request.body;
+  }
+
+  get headers(): unknown {
+    return this.request.headers;
+  }
+}
