@@ -9,24 +9,44 @@ export function withDeadline(store: Store, micros: number): Store {
   if (!store.remote) return store;
   const ms = Math.max(1, Math.round(micros / 1000));
 
-  const race = <T>(work: Promise<T>, abandon: () => void): Promise<T> =>
+  const race = <T>(ask: () => Promise<T>, abandon: () => void): Promise<T> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         abandon();
         reject(new StoreUnavailableError(`${store.name} store: no answer within ${ms} ms`));
       }, ms);
-      work.then(resolve, reject).finally(() => clearTimeout(timer));
+      ask()
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
     });
+  let { loading } = store;
+  loading?.then(
+    () => {
+      loading = undefined;
+    },
+    () => {}, // each call tells
+  );
+  const limited = async <T>(ask: () => Promise<T>, abandon: () => void): Promise<T> => {
+    if (loading !== undefined) await loading;
+    return race(ask, abandon);
+  };
 
   return {
     name: store.name,
     remote: true,
     clock: store.clock,
     decide: (call: Call): Promise<Answer> =>
-      race(store.decide(call), () => {
-        call.abandoned = true;
-      }),
-    reset: (key) => race(store.reset(key), () => {}),
+      limited(
+        () => store.decide(call),
+        () => {
+          call.abandoned = true;
+        },
+      ),
+    reset: (key) =>
+      limited(
+        () => store.reset(key),
+        () => {},
+      ),
     close: () => store.close(),
   };
 }

@@ -22,20 +22,29 @@ export function redisStore(client: RedisClient | string): RedisStore {
 
 const INTEGERS_PER_CALL = 5;
 
+/** What we need of the package. */
+type Ioredis = Pick<typeof import('ioredis'), 'Redis'>;
+
 export class RedisStore implements Store {
   readonly name = 'redis';
   readonly remote = true;
   readonly clock = systemClock;
+  /** ioredis, for an address. Loading it takes longer than a deadline leaves for a server's answer. */
+  readonly loading: Promise<Ioredis> | undefined;
   readonly #url: string | undefined;
   #client: RedisClient | undefined;
-  #opening: Promise<RedisClient> | undefined;
   #readying: Promise<void> | undefined;
   #lastConnectionError: Error | undefined;
   #closed = false;
 
   constructor(client: RedisClient | string) {
-    if (typeof client === 'string') this.#url = checkUrl(client);
-    else this.#client = checkClient(client);
+    if (typeof client === 'string') {
+      this.#url = checkUrl(client);
+      this.loading = loadIoredis();
+      this.loading.catch(() => {}); // the first call tells
+    } else {
+      this.#client = checkClient(client);
+    }
   }
 
   async decide(call: Call): Promise<Answer> {
@@ -66,13 +75,11 @@ export class RedisStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#url === undefined || this.#opening === undefined) return;
-    const client = (await this.#opening) as RedisClient & { disconnect(): void };
-    client.disconnect();
+    if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
   }
 
   async #attempt<T>(calls: readonly Call[], work: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new StoreUnavailableError('redis store: it was closed');
+    if (this.#closed) throw closed();
     const client = this.#client ?? (await this.#open());
     try {
       if (client.status !== undefined && client.status !== 'ready') {
@@ -94,27 +101,41 @@ export class RedisStore implements Store {
     return this.#readying;
   }
 
-  #open(): Promise<RedisClient> {
-    this.#opening ??= connectLazily(this.#url!, (error) => {
-      this.#lastConnectionError = error;
-    }).then((client) => {
-      this.#client = client;
-      return client;
+  async #open(): Promise<RedisClient> {
+    const { Redis } = await this.loading!;
+    if (this.#closed) throw closed();
+    this.#client ??= this.#create(Redis);
+    return this.#client;
+  }
+
+  #create(Redis: Ioredis['Redis']): RedisClient {
+    const client = new Redis(this.#url!, {
+      ...recommendedRedisOptions,
+      lazyConnect: true,
+      connectionName: 'sluice',
+      // ioredis waits so long for the end of a connection, also for one that has ended before, and keeps the process alive.
+      disconnectTimeout: 100,
     });
-    return this.#opening;
+    client.on('error', (error) => {
+      this.#lastConnectionError = error;
+    });
+    client.on('ready', () => {
+      this.#lastConnectionError = undefined;
+    });
+    return client as unknown as OwnClient;
   }
 }
 
-async function connectLazily(url: string, onError: (error: Error | undefined) => void): Promise<RedisClient> {
-  const { Redis } = await import('ioredis').catch((cause: unknown) => {
+type OwnClient = RedisClient & { disconnect(): void };
+
+const closed = () => new StoreUnavailableError('redis store: it was closed');
+
+function loadIoredis(): Promise<Ioredis> {
+  return import('ioredis').catch((cause: unknown) => {
     throw new StoreConfigurationError('redisStore(url) needs the package ioredis: npm install ioredis', {
       cause,
     });
   });
-  const client = new Redis(url, { ...recommendedRedisOptions, lazyConnect: true, connectionName: 'sluice' });
-  client.on('error', onError);
-  client.on('ready', () => onError(undefined));
-  return client as unknown as RedisClient;
 }
 
 function answers(reply: unknown, calls: number): Answer[] {

@@ -33,6 +33,8 @@ export interface Store {
   readonly name: string;
   /** Does an answer come over a network, so that it may be late or never come? */
   readonly remote: boolean;
+  /** What this process has to load before it can ask at all; no deadline counts that. Rejects when it cannot be had. */
+  readonly loading?: Promise<unknown> | undefined;
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   /**
