@@ -107,7 +107,7 @@ test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
   expect(store.keys).toEqual([
     'shop:v1:fw:countLimit:Demo.list:{Demo.list}',
     'shop:v1:fw:countLimit:Demo.byUser:{u1}',
-    'shop:v1:fw:countLimit:Demo.byIp:{2001%3Adb8%3A1%3A%3A/48}',
+    'shop:v1:fw:countLimit:Demo.byIp:{2001:db8:1::/48}',
   ]);
   await expect(from({ headers: {} }, () => new Demo().byUser())).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',

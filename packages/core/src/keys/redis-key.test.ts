@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { detach, encodeKey, encodePart, separates } from './redis-key.js';
 
-const safe = /^[A-Za-z0-9._~@+=,/%-]{1,128}$/;
+const safe = /^[A-Za-z0-9._~@+=,/:%-]{1,128}$/;
 const MEGABYTE = 1 << 20;
 
 /** Any UTF-16, lone surrogates too, biased to what an encoder confuses. */
@@ -33,8 +33,8 @@ describe('encodeKey', () => {
     ['', '%empty'],
     ['%empty', '%25empty'],
     ['user-1@example.com', 'user-1@example.com'],
-    ['2001:db8::/64', '2001%3Adb8%3A%3A/64'],
-    ['{a}:b', '%7Ba%7D%3Ab'],
+    ['2001:db8::/64', '2001:db8::/64'],
+    ['{a}:b', '%7Ba%7D:b'],
     ['%7B', '%257B'],
     ['a b\n\0\x7f', 'a%20b%0A%00%7F'],
     ['*?[x]', '%2A%3F%5Bx%5D'],
@@ -47,12 +47,12 @@ describe('encodeKey', () => {
     ['%uD800', '%25uD800'],
     ['__proto__', '__proto__'],
     ['a'.repeat(128), 'a'.repeat(128)],
-    [`${'a'.repeat(125)}:`, `${'a'.repeat(125)}%3A`],
+    [`${'a'.repeat(125)} `, `${'a'.repeat(125)}%20`],
   ])('%p becomes %p', (key, encoded) => {
     expect(encodeKey(key)).toBe(encoded);
   });
 
-  it.each(['a'.repeat(129), `${'a'.repeat(126)}:`, '用'.repeat(15), '\0'.repeat(MEGABYTE), '%'.repeat(200)])(
+  it.each(['a'.repeat(129), `${'a'.repeat(126)} `, '用'.repeat(15), '\0'.repeat(MEGABYTE), '%'.repeat(200)])(
     'hashes what would pass 128 bytes',
     (key) => {
       expect(encodeKey(key)).toMatch(/^%sha256-[A-Za-z0-9_-]{43}$/);

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const MAX_BYTES = 128;
 /** V8 copies shorter slices; from this length on a slice is a view that keeps the whole parent string alive. */
 const SHORTEST_VIEW = 13;
-const SAFE = /^[A-Za-z0-9._~@+=,/-]{1,128}$/;
-const UNSAFE = /[^A-Za-z0-9._~@+=,/-]/gu;
+const SAFE = /^[A-Za-z0-9._~@+=,/:-]{1,128}$/;
+const UNSAFE = /[^A-Za-z0-9._~@+=,/:-]/gu;
 const RESERVED = /[~:/|;# ]/;
 const ALL_RESERVED = /[~:/|;# ]/g;
 const SEPARATOR = /[:/|;# ]/;
@@ -15,8 +15,8 @@ const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);
  * Makes any string safe as the last part of a Redis key, or as a key of any other store.
  *
  * - Different keys stay different, whatever they contain: lone surrogates (`%uD800`), NUL, U+FFFD.
- * - The result is 1 to 128 characters of `A-Z a-z 0-9 . _ ~ @ + = , / - %`: no brace that could choose a cluster slot,
- *   no colon that could reach into another key's name, no space, no control character, no glob character.
+ * - The result is 1 to 128 characters of `A-Z a-z 0-9 . _ ~ @ + = , / : - %`: no space, no control character, no glob
+ *   character, and no brace that could choose a cluster slot or end the braces that a storage key puts around it.
  * - Characters outside the set become `%XX` per UTF-8 byte; the empty string becomes `%empty`.
  * - A result that would pass 128 bytes becomes `%sha256-` and the base64url digest of the whole original key.
  * - The result shares no memory with the string the key was cut from.
