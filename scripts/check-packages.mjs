@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { packAll } from './pack.mjs';
 import { packages, root } from './packages.mjs';
 
+const publint = join(root, 'node_modules/publint/src/cli.js');
+const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+
 const unbuilt = packages.filter(({ folder }) => !existsSync(join(folder, 'dist/cjs/package.json')));
 if (unbuilt.length > 0) {
   console.error(`not built: ${unbuilt.map(({ name }) => name).join(', ')}; run npm run build first`);
@@ -15,13 +18,12 @@ if (unbuilt.length > 0) {
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
 try {
   for (const { name, tarball } of packAll(folder)) {
-    const file = join(folder, tarball);
     const answers = await Promise.all([
-      run('publint', ['run', file, '--strict']),
-      run('@arethetypeswrong/cli', [file, '--no-emoji', '--format', 'ascii']),
+      run(publint, ['run', tarball, '--strict']),
+      run(attw, [tarball, '--no-emoji', '--format', 'ascii']),
     ]);
     const failed = answers.filter(({ ok }) => !ok);
-    console.log(`${failed.length === 0 ? 'clean' : 'NOT CLEAN'}: @sluice/${name}`);
+    console.log(`${failed.length === 0 ? 'clean' : 'NOT CLEAN'}: ${name}`);
     for (const { output } of failed) console.log(output);
     if (failed.length > 0) process.exitCode = 1;
   }
@@ -29,13 +31,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function run(tool, args) {
-  const bin = {
-    publint: 'publint/src/cli.js',
-    '@arethetypeswrong/cli': '@arethetypeswrong/cli/dist/index.js',
-  }[tool];
+function run(script, args) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(root, 'node_modules', bin), ...args]);
+    const child = spawn(process.execPath, [script, ...args]);
     let output = '';
     child.stdout.on('data', (data) => (output += data));
     child.stderr.on('data', (data) => (output += data));

@@ -1,21 +1,31 @@
+// As a module: packAll. By hand, for whoever wants to try a build elsewhere:
+//   node scripts/pack.mjs <folder>   writes a tarball of every package there and prints what it wrote, as JSON
 import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { packages, root } from './packages.mjs';
 
 /**
  * Packs every package with npm, as publishing would.
- * @returns for each package its name, its folder and its tarball's file name in `destination`
+ * @returns for each package its name and the path of its tarball in `destination`
  */
 export function packAll(destination) {
-  const workspaces = packages.flatMap(({ name }) => ['-w', `packages/${name}`]);
+  const workspaces = packages.flatMap(({ name }) => ['-w', name]);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination, ...workspaces];
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`npm pack failed:\n${stderr}`);
-  const answer = JSON.parse(stdout);
-  // npm 11 answers with a list, others with an object by name
-  const tarballs = new Map(Object.values(answer).map(({ name, filename }) => [name, filename]));
-  return packages.map(({ name, folder }) => {
-    const tarball = tarballs.get(`@sluice/${name}`);
-    if (tarball === undefined) throw new Error(`npm packed no tarball of @sluice/${name}`);
-    return { name, folder, tarball: tarball.replace('@', '').replace('/', '-') };
+  // A list, or with newer versions of npm an object by name.
+  const tarballs = new Map(Object.values(JSON.parse(stdout)).map(({ name, filename }) => [name, filename]));
+  return packages.map(({ name }) => {
+    const filename = tarballs.get(name);
+    if (filename === undefined) throw new Error(`npm packed no tarball of ${name}`);
+    return { name, tarball: join(destination, filename) };
   });
+}
+
+if (process.argv[2] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const destination = resolve(process.argv[2]);
+  mkdirSync(destination, { recursive: true });
+  console.log(JSON.stringify(packAll(destination), undefined, 2));
 }

@@ -4,10 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The packages, in the order in which they can be built: first come those that nothing else needs to be there for. */
-export const stages = [['core'], ['express', 'fastify', 'koa', 'decorators']];
+const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages', name) });
 
-export const packages = stages.flat().map((name) => ({ name, folder: join(root, 'packages', name) }));
+/** The packages, in the order of building: those of one stage need only those of the stages before it. */
+export const stages = [['core'], ['express', 'fastify', 'koa', 'decorators']].map((stage) =>
+  stage.map(named),
+);
+
+export const packages = stages.flat();
 
 /** Examples that are compiled, and therefore come after the packages. */
 export function compiledExamples() {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from './run.ts';
+import { run } from '../run.ts';
 
 /**
  * Downloads Redis (or Valkey) and the libraries this machine lacks with the machine's own apt sources, and unpacks them

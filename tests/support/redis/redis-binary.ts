@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { run } from '../run.ts';
 import { unpackDebianRedis } from './debian-redis.ts';
 import { withLock } from './lock.ts';
-import { run } from './run.ts';
 
 export interface RedisBinary {
   readonly command: string;

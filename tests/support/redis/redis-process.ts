@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { run } from '../run.ts';
 import { connects } from './free-port.ts';
 import type { RedisBinary } from './redis-binary.ts';
-import { run } from './run.ts';
 
 export interface RedisProcess {
   readonly pid: number;

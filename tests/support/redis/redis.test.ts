@@ -3,29 +3,24 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { withLock } from './lock.js';
 import { startRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
-
-type Settings = Pick<
-  RedisOptions,
-  'maxRetriesPerRequest' | 'retryStrategy' | 'autoResendUnfulfilledCommands'
->;
+import { type ClientOptions, testClient } from './test-client.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-function client(url: string, options: Settings = {}): Redis {
-  const redis = new Redis(url, {
+function client(url: string, options: ClientOptions = {}): Redis {
+  const redis = testClient(url, {
     commandTimeout: 300,
     maxRetriesPerRequest: 0,
     retryStrategy: () => 20,
     ...options,
   });
-  redis.on('error', () => undefined);
   closers.push(() => redis.disconnect());
   return redis;
 }

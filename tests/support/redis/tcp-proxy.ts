@@ -12,6 +12,7 @@ export class TcpProxy {
   #held: (() => void)[] = [];
   #resetNextReply = false;
   #lostReplies = 0;
+  #connections = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -34,6 +35,11 @@ export class TcpProxy {
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** How many connections clients have opened so far. */
+  get connections(): number {
+    return this.#connections;
   }
 
   /** How many replies `resetNextReply` has destroyed. */
@@ -78,6 +84,7 @@ export class TcpProxy {
   }
 
   #join(client: Socket, host: string, port: number): void {
+    this.#connections += 1;
     this.#clients.add(client);
     const redis = connect({ host, port });
     client.setNoDelay(true);

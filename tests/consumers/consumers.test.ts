@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { Installation } from './installation.js';
+
+let installed: Installation;
+beforeAll(async () => {
+  installed = await Installation.create();
+}, 300_000);
+afterAll(() => installed?.remove());
+
+const TIMEOUT = 120_000;
+
+test('an ES module imports every package', () => installed.node(['main.mjs'], 'esm'), TIMEOUT);
+
+test('a CommonJS module requires every package', () => installed.node(['main.cjs'], 'cjs'), TIMEOUT);
+
+test(
+  'the ESM and the CommonJS copy work together in one process',
+  () => installed.node(['main.mjs'], 'both-copies'),
+  TIMEOUT,
+);
+
+test.each(['ts-nodenext', 'ts-commonjs'])(
+  'TypeScript, %s: checked strictly with our declarations, and run',
+  async (project) => {
+    await installed.tsc(project);
+    await installed.node(['--enable-source-maps', 'out/main.js'], project);
+  },
+  TIMEOUT,
+);
+
+test(
+  'TypeScript, ts-bundler: checked strictly with our declarations, bundled, minified and run',
+  async () => {
+    await installed.tsc('ts-bundler');
+    const folder = join(installed.folder, 'projects/ts-bundler');
+    const outfile = join(folder, 'out/main.mjs');
+    await build({
+      absWorkingDir: folder,
+      entryPoints: ['main.ts'],
+      outfile,
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      external: ['ioredis'],
+      logLevel: 'silent',
+    });
+    await installed.node([outfile], 'ts-bundler');
+  },
+  TIMEOUT,
+);

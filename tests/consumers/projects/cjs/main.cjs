@@ -1,0 +1,49 @@
+const assert = require('node:assert/strict');
+const core = require('@sluice/core');
+const { CountLimit } = require('@sluice/decorators');
+const express = require('@sluice/express');
+const fastifyLimit = require('@sluice/fastify');
+const koa = require('@sluice/koa');
+
+const policy = core.fixedWindow({ limit: 1, window: '1h' });
+
+class Greeter {
+  async greet() {
+    return 'hello';
+  }
+}
+const { greet } = Greeter.prototype;
+const descriptor = { value: greet, writable: true, configurable: true, enumerable: false };
+Object.defineProperty(Greeter.prototype, 'greet', CountLimit()(Greeter.prototype, 'greet', descriptor));
+
+async function main() {
+  const limiter = new core.RateLimiter({ policy });
+  assert.equal((await limiter.consume('k')).allowed, true);
+  assert.equal((await limiter.consume('k')).allowed, false);
+
+  // In CommonJS too, ioredis is found and loaded when it is needed.
+  const store = core.redisStore('redis://127.0.0.1:1');
+  const nowhere = new core.RateLimiter({ policy, store, deadline: '5s' });
+  await assert.rejects(nowhere.consume('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
+  await store.close();
+
+  assert.equal(await new Greeter().greet(), 'hello');
+  await assert.rejects(new Greeter().greet(), core.isRateLimitExceededError);
+
+  for (const { rateLimit, requestContext } of [express, koa]) {
+    assert.ok(rateLimit({ policy }).limiter instanceof core.RateLimiter);
+    assert.equal(typeof requestContext(), 'function');
+  }
+
+  const app = require('fastify')();
+  app.register(fastifyLimit, { policy });
+  app.get('/', async () => 'ok');
+  assert.equal((await app.inject('/')).statusCode, 200);
+  assert.equal((await app.inject('/')).statusCode, 429);
+  await app.close();
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { fixedWindow, isRateLimitExceededError, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
+import { CountLimit, configureSluice, LimitType, RateLimit } from '@sluice/decorators';
+import { rateLimit as expressLimit, requestContext } from '@sluice/express';
+import fastifyPlugin, { rateLimit as fastifyLimit } from '@sluice/fastify';
+import { requestContext as koaContext, rateLimit as koaLimit } from '@sluice/koa';
+import express from 'express';
+import fastify from 'fastify';
+import Koa from 'koa';
+
+const policy = fixedWindow({ limit: 1, window: '1h' });
+
+const limiter = new RateLimiter({ policy: tokenBucket({ capacity: 2, refill: 1, every: '1h' }) });
+assert.equal((await limiter.consume('k')).allowed, true);
+await limiter.acquire('k');
+await assert.rejects(limiter.acquire('k', { timeout: 0 }), isRateLimitExceededError);
+// ioredis is found where it is installed, and asked for only when needed.
+const store = redisStore('redis://127.0.0.1:1');
+const nowhere = new RateLimiter({ policy, store, deadline: '5s' });
+await assert.rejects(nowhere.consume('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
+await store.close(); // and then nothing keeps this process from ending
+
+// Decorators by hand: plain JavaScript has no syntax for them.
+class Sms {
+  async send(phone) {
+    return `sent to ${phone}`;
+  }
+  async ping() {
+    return 'pong';
+  }
+}
+function decorate(name, decorator) {
+  const descriptor = Object.getOwnPropertyDescriptor(Sms.prototype, name);
+  Object.defineProperty(Sms.prototype, name, decorator(Sms.prototype, name, descriptor));
+}
+configureSluice();
+decorate('send', CountLimit({ key: '#{phone}', limitType: LimitType.CUSTOM, period: 60 }));
+decorate('ping', RateLimit({ rate: 1 / 3600 }));
+const sms = new Sms();
+assert.equal(await sms.send('1'), 'sent to 1');
+assert.equal(await sms.send('2'), 'sent to 2');
+await assert.rejects(sms.send('1'), isRateLimitExceededError);
+assert.equal(await sms.ping(), 'pong');
+await assert.rejects(sms.ping(), { status: 429 });
+
+async function statusesOf(server) {
+  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${server.address().port}/`;
+  const first = await fetch(url);
+  const second = await fetch(url);
+  assert.match(second.headers.get('content-type'), /^application\/problem\+json/);
+  assert.ok(Number(second.headers.get('retry-after')) > 3500);
+  return [first.status, second.status];
+}
+
+const app = express().use(requestContext(), expressLimit({ policy }));
+app.get('/', (_request, response) => response.send('ok'));
+const expressServer = app.listen(0, '127.0.0.1');
+assert.deepEqual(await statusesOf(expressServer), [200, 429]);
+expressServer.close();
+
+const koa = new Koa().use(koaContext()).use(koaLimit({ policy }));
+koa.use((context) => {
+  context.body = 'ok';
+});
+const koaServer = koa.listen(0, '127.0.0.1');
+assert.deepEqual(await statusesOf(koaServer), [200, 429]);
+koaServer.close();
+
+assert.equal(fastifyPlugin, fastifyLimit);
+const instance = fastify();
+await instance.register(fastifyPlugin, { policy });
+instance.get('/', async () => 'ok');
+await instance.listen({ port: 0, host: '127.0.0.1' });
+assert.deepEqual(await statusesOf(instance.server), [200, 429]);
+await instance.close();

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import {
+  type Decision,
+  fixedWindow,
+  isRateLimitExceededError,
+  RateLimiter,
+  type Store,
+  tokenBucket,
+} from '@sluice/core';
+import { CountLimit, LimitType, RateLimit } from '@sluice/decorators';
+import { rateLimit as expressLimit, type RateLimitMiddleware } from '@sluice/express';
+import fastifyPlugin from '@sluice/fastify';
+import { rateLimit as koaLimit } from '@sluice/koa';
+import express from 'express';
+import fastify from 'fastify';
+import Koa from 'koa';
+
+class Sms {
+  @CountLimit({ key: '#{phone}', limitType: LimitType.CUSTOM, period: 60 })
+  async send(phone: string): Promise<string> {
+    return `sent to ${phone}`;
+  }
+
+  @RateLimit({ rate: 0.001, limitType: 'METHOD' })
+  async ping(): Promise<'pong'> {
+    return 'pong';
+  }
+
+  // @ts-expect-error a limit may have to ask Redis: only async methods can be limited
+  @CountLimit()
+  wrong(): number {
+    return 1;
+  }
+}
+
+const sms = new Sms();
+assert.equal(await sms.send('1'), 'sent to 1');
+await assert.rejects(sms.send('1'), isRateLimitExceededError);
+const pong: 'pong' = await sms.ping();
+assert.equal(pong, 'pong');
+
+const policy = fixedWindow({ limit: 1, window: '1h' });
+const limiter = new RateLimiter({ name: 'typed', policy });
+const decision: Decision = await limiter.consume('k', { cost: 1 });
+assert.deepEqual([decision.allowed, decision.remaining], [true, 0]);
+
+// @ts-expect-error a misspelt option
+const misspelt: () => unknown = () => tokenBucket({ capacity: 1, refil: 1, every: '1h' });
+assert.throws(misspelt, TypeError);
+const store: Partial<Store> = {};
+// @ts-expect-error not a store
+assert.throws(() => new RateLimiter({ policy, store }), TypeError);
+
+const middleware: RateLimitMiddleware = expressLimit({
+  policy,
+  keyGenerator: (request) => request.get('x-tenant') ?? 'none',
+});
+const app = express().get('/', middleware, (request, response) => {
+  response.send(String(request.rateLimit?.remaining));
+});
+assert.equal(typeof app, 'function');
+new Koa().use(koaLimit({ policy, skip: (context) => context.path === '/health' }));
+
+const instance = fastify();
+await instance.register(fastifyPlugin);
+instance.get(
+  '/',
+  { preHandler: instance.rateLimit({ policy }) },
+  async (request) => request.rateLimit?.limit,
+);
+assert.equal((await instance.inject('/')).body, '1');
+assert.equal((await instance.inject('/')).statusCode, 429);
+await instance.close();

@@ -1,0 +1,77 @@
+import type { Redis } from 'ioredis';
+import { fixedWindow, RateLimiter, type Store } from '../../packages/core/src/index.js';
+import { type RedisServer, startRedis } from '../support/redis/redis-server.js';
+import { TcpProxy } from '../support/redis/tcp-proxy.js';
+import { type ClientOptions, testClient } from '../support/redis/test-client.js';
+import { uniqueName } from '../support/redis-url.js';
+
+export const LIMIT = 1_000;
+
+/** For tests that harm Redis: each has a server of its own, and all that it opens here ends with it. */
+export class OwnRedis {
+  #server: RedisServer | undefined;
+  #opened: { close(): unknown }[] = [];
+
+  constructor() {
+    beforeEach(async () => {
+      this.#server = await startRedis();
+    });
+    afterEach(async () => {
+      for (const thing of this.#opened.splice(0).reverse()) await thing.close();
+      await this.server.stop();
+    });
+  }
+
+  get server(): RedisServer {
+    return this.#server!;
+  }
+
+  open<T extends { close(): unknown }>(thing: T): T {
+    this.#opened.push(thing);
+    return thing;
+  }
+
+  client(url = this.server.url, options: ClientOptions = {}): Redis {
+    const client = testClient(url, options);
+    this.open({ close: () => client.disconnect() });
+    return client;
+  }
+
+  async proxy(): Promise<TcpProxy> {
+    return this.open(await TcpProxy.start(this.server.url));
+  }
+
+  /** A limiter whose deadline is the default, short enough to be met by a server that is away, or as given. */
+  limiter(store: Store, deadline = '100ms'): RateLimiter {
+    const policy = fixedWindow({ limit: LIMIT, window: '1h' });
+    return new RateLimiter({ name: uniqueName('fault'), policy, store: this.open(store), deadline });
+  }
+}
+
+/** What the work was rejected with; undefined when it was not. */
+export const rejection = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+/** Tries until it works: for what recovers by itself in its own time. */
+export async function eventually<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 400) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+}
+
+/**
+ * How many permits the server has counted for key `k`, once it is there again. Whatever a client kept back leaves in the
+ * order of asking, on the same connection: the second answer comes after it.
+ */
+export async function counted(limiter: RateLimiter): Promise<number> {
+  await eventually(() => limiter.peek('k'));
+  return LIMIT - (await eventually(() => limiter.peek('k'))).remaining;
+}

@@ -1,0 +1,64 @@
+import {
+  isStoreConfigurationError,
+  isStoreUnavailableError,
+  redisStore,
+} from '../../packages/core/src/index.js';
+import { LIMIT, OwnRedis, rejection } from './own-redis.js';
+
+describe('a server that answers, but not with a decision', () => {
+  const redis = new OwnRedis();
+  const limiterAt = (url: string) => redis.limiter(redisStore(url), '5s');
+
+  test('SCRIPT FLUSH goes unseen', async () => {
+    const limiter = limiterAt(redis.server.url);
+    const admin = redis.client();
+    for (let call = 1; call <= 5; call += 1) {
+      await admin.script('FLUSH');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: LIMIT - call });
+    }
+  });
+
+  test('a foreign value under our key is a configuration error that names it', async () => {
+    const limiter = limiterAt(redis.server.url);
+    const admin = redis.client();
+    const key = `sluice:v1:fw:${limiter.name}:{k}`;
+    await admin.lpush(key, 'theirs');
+    const wrongType = await rejection(limiter.consume('k'));
+    expect(isStoreConfigurationError(wrongType) && wrongType.message).toMatch(/WRONGTYPE/);
+    await admin.set(key, 'theirs');
+    const foreign = await rejection(limiter.consume('k'));
+    expect(isStoreConfigurationError(foreign) && foreign.message).toMatch(/foreign value in sluice:v1:fw:/);
+    expect(await admin.get(key)).toBe('theirs');
+  });
+
+  test('a missing right is a configuration error', async () => {
+    await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~other:*', '+@all');
+    const guest = limiterAt(`redis://guest:secret@127.0.0.1:${redis.server.port}`);
+    const denied = await rejection(guest.consume('k'));
+    expect(isStoreConfigurationError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
+  });
+
+  test('a server that cannot write now is unavailable, not misconfigured', async () => {
+    await redis.client().config('SET', 'maxmemory', '1');
+    const error = await rejection(limiterAt(redis.server.url).consume('k'));
+    expect(isStoreUnavailableError(error) && error.message).toMatch(/OOM/);
+  });
+
+  test('every key has a TTL that ends with its state', async () => {
+    const limiter = limiterAt(redis.server.url);
+    const admin = redis.client();
+    const { resetAfter } = await limiter.consume('k');
+    expect(resetAfter).toBe(3_600_000);
+    expect(await admin.keys('*')).toEqual([`sluice:v1:fw:${limiter.name}:{k}`]);
+    const ttl = await admin.pttl(`sluice:v1:fw:${limiter.name}:{k}`);
+    expect(ttl).toBeGreaterThan(resetAfter - 600_000);
+    expect(ttl).toBeLessThanOrEqual(resetAfter + 2);
+  });
+});
+
+test.each([[''], ['http://127.0.0.1'], ['localhost:6379'], [undefined], [null], [{}], [6379]])(
+  'refuses %p as a client',
+  (client) => {
+    expect(() => redisStore(client as never)).toThrow(/redisStore takes an ioredis client or an address/);
+  },
+);
