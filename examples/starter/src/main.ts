@@ -10,7 +10,7 @@ try {
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
       error.code === 'EADDRINUSE'
-        ? `Port ${PORT} is taken; choose another: PORT=3001 npm start`
+        ? `Port ${PORT} is taken; choose another: PORT=${Number(PORT) + 1} npm start`
         : error.message,
     );
   });

@@ -8,8 +8,8 @@ export {
   type TokenBucketOptions,
   type TokenBucketPolicy,
   tokenBucket,
-  tokenBucketOfRate,
 } from './algorithms/token-bucket/token-bucket.js';
+export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type { Decision } from './decision.js';
 export type { Duration } from './duration.js';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { ms, START, seconds, Timeline } from '../../../../../tests/support/timeline.js';
 import { NEVER } from '../algorithm.js';
-import { tokenBucket, tokenBucketOfRate } from './token-bucket.js';
+import { tokenBucket } from './token-bucket.js';
+import { tokenBucketOfRate } from './token-bucket-of-rate.js';
 
 const line = (capacity: number, refill: number, every: string) =>
   new Timeline(tokenBucket({ capacity, refill, every }));

@@ -42,42 +42,6 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
   return policy;
 }
 
-/**
- * The bucket of Guava's RateLimiter: `rate` permits a second, holding what flows in during `burst` seconds, and never
- * less than one permit (a smaller bucket could never let a call go).
- * @throws RangeError naming the number that is not acceptable
- */
-export function tokenBucketOfRate(options: {
-  readonly rate: number;
-  readonly burst: number;
-}): TokenBucketPolicy {
-  checkOptions('tokenBucketOfRate', options, ['rate', 'burst']);
-  const { rate, burst } = options;
-  for (const [name, value] of Object.entries({ rate, burst })) {
-    if (typeof value !== 'number' || !(value > 0 && value < 1e12)) {
-      throw new RangeError(
-        `tokenBucketOfRate: ${name} must be a number above 0 and below 1e12, not ${describe(value)}`,
-      );
-    }
-  }
-  const { refill, seconds } = fraction(rate);
-  return tokenBucket({ capacity: Math.max(1, rate * burst), refill, every: seconds * 1000 });
-}
-
-/** The simplest fraction that is the given double to 9 digits, by continued fractions: 1 / 60 is meant as 1 in 60 s. */
-function fraction(rate: number): { refill: number; seconds: number } {
-  let [refill, seconds] = [Math.floor(rate), 1];
-  let [lastRefill, lastSeconds] = [1, 0];
-  let rest = rate - refill;
-  while (Math.abs(refill / seconds - rate) > rate * 1e-9) {
-    const whole = Math.floor(1 / rest);
-    rest = 1 / rest - whole;
-    [refill, lastRefill] = [whole * refill + lastRefill, refill];
-    [seconds, lastSeconds] = [whole * seconds + lastSeconds, seconds];
-  }
-  return { refill, seconds };
-}
-
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
 /**

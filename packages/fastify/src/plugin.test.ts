@@ -1,0 +1,54 @@
+import { fixedWindow, RateLimiter } from '@sluice/core';
+import fastify, { type FastifyInstance } from 'fastify';
+import { rateLimit } from './index.js';
+
+const policy = (limit: number) => fixedWindow({ limit, window: '1m' });
+
+let app: FastifyInstance;
+beforeEach(() => {
+  app = fastify();
+});
+afterEach(() => app.close());
+
+const status = async (url: string) => (await app.inject(url)).statusCode;
+
+test('refuses a hook that there is not, and options that are wrong', async () => {
+  await expect(app.register(rateLimit, { policy: policy(1), hook: 'onSend' as never })).rejects.toThrow(
+    'hook must be one of onRequest, preParsing, preValidation, preHandler, not "onSend"',
+  );
+});
+
+test('refuses a mistyped option', async () => {
+  await expect(app.register(rateLimit, { polcy: policy(1) } as never)).rejects.toThrow("no option 'polcy'");
+});
+
+test('limits the routes of the scope in which it is registered', async () => {
+  app.get('/free', async () => 'free');
+  await app.register(async (scope) => {
+    await scope.register(rateLimit, { policy: policy(1) });
+    scope.get('/limited', async () => 'limited');
+  });
+  expect([await status('/limited'), await status('/limited')]).toEqual([200, 429]);
+  expect([await status('/free'), await status('/free')]).toEqual([200, 200]);
+});
+
+test('a route may have a limit of its own, besides that of all', async () => {
+  await app.register(rateLimit, { name: 'all', policy: policy(3) });
+  const preHandler = app.rateLimit({ name: 'one', policy: policy(1) });
+  app.get('/one', { preHandler }, async (request) => request.rateLimit?.name);
+  app.get('/other', async (request) => request.rateLimit?.name);
+  const first = await app.inject('/one');
+  expect(first.body).toBe('one');
+  expect(first.headers.ratelimit).toMatch(/^"all";r=2;t=60, "one";r=0;t=60$/);
+  expect(await status('/one')).toBe(429);
+  expect((await app.inject('/other')).body).toBe('all');
+  expect(await status('/other')).toBe(429);
+});
+
+test('closes the limiters that it made, and none that was given', async () => {
+  const mine = new RateLimiter({ policy: policy(1) });
+  await app.register(rateLimit, { limiter: mine });
+  await app.ready();
+  await app.close();
+  expect(await mine.consume('k')).toMatchObject({ allowed: true });
+});
