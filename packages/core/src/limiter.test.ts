@@ -8,7 +8,12 @@ import { memoryStore } from './stores/memory-store.js';
 function limiterOf(options: Partial<RateLimiterOptions> = {}) {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
-  const limiter = new RateLimiter({ policy: fixedWindow({ limit: 2, window: '10s' }), store, ...options });
+  const limiter = new RateLimiter({
+    name: 'demo',
+    policy: fixedWindow({ limit: 2, window: '10s' }),
+    store,
+    ...options,
+  });
   return { clock, store, limiter };
 }
 
@@ -157,10 +162,10 @@ describe('acquire', () => {
       retryAfter: 10_000,
       headers: {
         'Retry-After': '10',
-        RateLimit: '"default";r=0;t=10',
-        'RateLimit-Policy': '"default";q=1;w=10',
+        RateLimit: '"demo";r=0;t=10',
+        'RateLimit-Policy': '"demo";q=1;w=10',
       },
-      message: "Rate limit 'default' exceeded: retry in 10 s",
+      message: "Rate limit 'demo' exceeded: retry in 10 s",
     });
     const waiting = limiter.acquire('k', { timeout: '10s' });
     await clock.advance('10s');
@@ -199,7 +204,11 @@ test('close ends the waits, gives their permits back, and refuses new calls', as
   await limiter.close();
   expect(await waiting).toBeInstanceOf(LimiterClosedError);
   expect(isLimiterClosedError(await limiter.consume('k').catch((error: unknown) => error))).toBe(true);
-  const other = new RateLimiter({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }), store });
+  const other = new RateLimiter({
+    name: 'demo',
+    policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }),
+    store,
+  });
   expect(await other.peek('k')).toMatchObject({ retryAfter: 9_999 });
 });
 
@@ -212,6 +221,7 @@ test.each([
   [{ name: '' }, /name must be/],
   [{ keyPrefix: 'a b' }, /keyPrefix must be/],
   [{ store: {} }, /store must be memoryStore\(\) or redisStore/],
+  [{ store: memoryStore() }, /in a store of yours needs a name/],
   [{ deadline: 0 }, /deadline must be a duration/],
 ])('refuses %j', (wrong, message) => {
   const right = Object.keys(wrong).length === 0 ? {} : { policy: fixedWindow({ limit: 1, window: '1s' }) };

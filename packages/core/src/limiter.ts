@@ -11,7 +11,10 @@ import { memoryStore } from './stores/memory-store.js';
 import type { Answer, Store } from './stores/store.js';
 
 export interface RateLimiterOptions {
-  /** Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. */
+  /**
+   * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
+   * `store`, where other limits may be as well.
+   */
   readonly name?: string;
   /** How to decide: `fixedWindow({ … })`, `tokenBucket({ … })`. */
   readonly policy: Policy;
@@ -68,6 +71,11 @@ export class RateLimiter {
     if (typeof given?.decide !== 'function') {
       throw new TypeError(
         `RateLimiter: store must be memoryStore() or redisStore(…), not ${describe(store)}`,
+      );
+    }
+    if (store !== undefined && options.name === undefined) {
+      throw new TypeError(
+        "RateLimiter: a limit in a store of yours needs a name, such as 'login': two without would count together",
       );
     }
     this.#store = withDeadline(given, toMicros('RateLimiter: deadline', deadline));

@@ -15,7 +15,7 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
   extends Partial<Omit<RateLimiterOptions, 'policy'>> {
   /** A limiter of yours, which stays yours to close. */
   readonly limiter?: RateLimiter;
-  /** How to decide; see `RateLimiter`. With a `store`, which other limits may use as well, give a `name` too. */
+  /** How to decide; see `RateLimiter`. */
   readonly policy?: Policy;
   /**
    * By what requests are told apart; default `'IP'`, or `'CUSTOM'` with a `key`. `'METHOD'` is one count for all who come
@@ -93,11 +93,6 @@ function limiterOf<Args extends readonly unknown[]>(
   if (policy === undefined) {
     throw new TypeError(
       `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or a limiter`,
-    );
-  }
-  if (options.store !== undefined && options.name === undefined) {
-    throw new TypeError(
-      `${where}: a limit in a store of yours needs a name, such as 'login': two without would count together`,
     );
   }
   const given = LIMITER_OPTIONS.filter((name) => options[name] !== undefined);

@@ -6,7 +6,11 @@ import { memoryStore } from './memory-store.js';
 const limiterOn = (maxKeys: number, limit = 1) => {
   const clock = new ManualClock();
   const store = memoryStore({ maxKeys, clock });
-  return { clock, store, limiter: new RateLimiter({ policy: fixedWindow({ limit, window: '10s' }), store }) };
+  return {
+    clock,
+    store,
+    limiter: new RateLimiter({ name: 'demo', policy: fixedWindow({ limit, window: '10s' }), store }),
+  };
 };
 
 test('never remembers more than maxKeys keys', async () => {

@@ -23,7 +23,7 @@ async function main() {
 
   // In CommonJS too, ioredis is found and loaded when it is needed.
   const store = core.redisStore('redis://127.0.0.1:1');
-  const nowhere = new core.RateLimiter({ policy, store, deadline: '5s' });
+  const nowhere = new core.RateLimiter({ name: 'nowhere', policy, store, deadline: '5s' });
   await assert.rejects(nowhere.consume('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
   await store.close();
 

@@ -16,7 +16,7 @@ await limiter.acquire('k');
 await assert.rejects(limiter.acquire('k', { timeout: 0 }), isRateLimitExceededError);
 // ioredis is found where it is installed, and asked for only when needed.
 const store = redisStore('redis://127.0.0.1:1');
-const nowhere = new RateLimiter({ policy, store, deadline: '5s' });
+const nowhere = new RateLimiter({ name: 'nowhere', policy, store, deadline: '5s' });
 await assert.rejects(nowhere.consume('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
 await store.close(); // and then nothing keeps this process from ending
 

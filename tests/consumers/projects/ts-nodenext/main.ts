@@ -49,7 +49,7 @@ const misspelt: () => unknown = () => tokenBucket({ capacity: 1, refil: 1, every
 assert.throws(misspelt, TypeError);
 const store: Partial<Store> = {};
 // @ts-expect-error not a store
-assert.throws(() => new RateLimiter({ policy, store }), TypeError);
+assert.throws(() => new RateLimiter({ name: 'x', policy, store }), TypeError);
 
 const middleware: RateLimitMiddleware = expressLimit({
   policy,
