@@ -73,7 +73,7 @@ describe('consume', () => {
     async (cost) => {
       const { limiter, store } = limiterOf();
       await expect(limiter.consume('k', { cost: cost as never })).rejects.toThrow(
-        /^cost must be a whole number from 0 to/,
+        /^consume: cost must be a whole number from 0 to/,
       );
       expect(store.size).toBe(0);
     },
@@ -226,6 +226,27 @@ test.each([
 ])('refuses %j', (wrong, message) => {
   const right = Object.keys(wrong).length === 0 ? {} : { policy: fixedWindow({ limit: 1, window: '1s' }) };
   expect(() => new RateLimiter({ ...right, ...wrong } as never)).toThrow(message);
+});
+
+test.each([
+  [5, /^consume takes an options object \(cost\), not 5$/],
+  [null, /^consume takes an options object \(cost\), not null$/],
+  [{ csot: 5 }, /^consume has no option 'csot'; its options are cost$/],
+  [{ timeout: '1s' }, /^consume has no option 'timeout'/],
+])('consume refuses %j, which would count as 1', async (options, message) => {
+  const { limiter } = limiterOf();
+  await expect(limiter.consume('k', options as never)).rejects.toThrow(message);
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 2 });
+});
+
+test('acquire refuses options that are not its own', async () => {
+  const { limiter } = limiterOf();
+  await expect(limiter.acquire('k', { tiemout: 1 } as never)).rejects.toThrow(
+    "acquire has no option 'tiemout'",
+  );
+  await expect(limiter.acquire('k', { signal: {} } as never)).rejects.toThrow(
+    'signal must be an AbortSignal',
+  );
 });
 
 test('a policy is plain data: it survives JSON', async () => {

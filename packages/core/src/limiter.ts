@@ -43,6 +43,7 @@ export interface AcquireOptions extends ConsumeOptions {
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side. */
 const LAYOUT = 'v1';
+const NO_OPTIONS: AcquireOptions = {};
 const NAME = /^[\w.:/@#-]{1,100}$/;
 
 /** A limit that many keys are held to, each by itself. */
@@ -88,7 +89,8 @@ export class RateLimiter {
    * @throws StoreUnavailableError, StoreConfigurationError, LimiterClosedError; RangeError for a wrong cost,
    *   KeyResolutionError for a wrong key
    */
-  async consume(key: LimiterKey, { cost = 1 }: ConsumeOptions = {}): Promise<Decision> {
+  async consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
+    const cost = checkCost('consume', options);
     return this.#decision(await this.#ask('consume', key, cost, 0), cost, 0);
   }
 
@@ -98,7 +100,12 @@ export class RateLimiter {
    * @throws RateLimitExceededError when they are not to be had within `timeout`; the signal's reason when it is aborted;
    *   and all that `consume` throws
    */
-  async acquire(key: LimiterKey, { cost = 1, timeout, signal }: AcquireOptions = {}): Promise<Decision> {
+  async acquire(key: LimiterKey, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
+    const cost = checkCost('acquire', options, ['cost', 'timeout', 'signal']);
+    const { timeout, signal } = options;
+    if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
+      throw new TypeError(`acquire: signal must be an AbortSignal, not ${describe(signal)}`);
+    }
     signal?.throwIfAborted();
     const { longestWait } = this.#rule;
     const maxWait =
@@ -111,7 +118,8 @@ export class RateLimiter {
   }
 
   /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
-  async peek(key: LimiterKey, { cost = 1 }: ConsumeOptions = {}): Promise<Decision> {
+  async peek(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
+    const cost = checkCost('peek', options);
     return this.#decision(await this.#ask('peek', key, cost, 0), cost, 0);
   }
 
@@ -151,7 +159,6 @@ export class RateLimiter {
 
   #ask(operation: Operation, key: LimiterKey, cost: number, maxWait: number): Promise<Answer> {
     this.#checkOpen();
-    checkInteger('cost', cost, 0);
     return this.#decide(operation, key, cost, maxWait, 0);
   }
 
@@ -182,6 +189,13 @@ export class RateLimiter {
       source: this.#store.name,
     };
   }
+}
+
+/** Refuses `consume(key, 5)` and misspelt options, which would otherwise count as 1. */
+function checkCost(method: string, options: ConsumeOptions, accepted: readonly string[] = ['cost']): number {
+  if (options === NO_OPTIONS) return 1;
+  checkOptions(method, options, accepted);
+  return checkInteger(`${method}: cost`, options.cost === undefined ? 1 : options.cost, 0);
 }
 
 /** Rounded up: at this many whole milliseconds the moment has come. */

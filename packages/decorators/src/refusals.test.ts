@@ -23,7 +23,7 @@ describe('attributes that are refused at decoration', () => {
     ['limitType', rate({ limitType: 'ip' }), /one of IP, USER, METHOD, CUSTOM, not "ip"/],
     ['key', rate({ key: 7, limitType: 'CUSTOM' }), /key must be a string, not 7/],
     ['key syntax', rate({ key: '#{a', limitType: 'CUSTOM' }), /not closed/],
-    ['rate 0', rate({ rate: 0 }), /rate must be a number above 0.*not 0/],
+    ['rate 0', rate({ rate: 0 }), /rate must be a number from 1e-8.*not 0/],
     ['rate text', rate({ rate: '1' }), /rate must be .*not "1"/],
     ['burst', rate({ burst: -1 }), /burst must be .*not -1/],
     ['timeout', rate({ timeout: -1 }), /@RateLimit: timeout must be a number of seconds.*not -1/],

@@ -60,6 +60,7 @@ test('expired keys are swept without being asked for, by a timer that keeps no p
 
 test.each([
   [{ maxKeys: 0 }, /maxKeys must be a whole number from 1 to 16000000, not 0/],
+  [{ clock: {} }, /clock must have now\(\) and sleep\(micros\), not an object/],
   [{ maxKeys: 1.5 }, /not 1.5/],
   [{ maxkeys: 5 }, /no option 'maxkeys'/],
   [null, /takes an options object/],

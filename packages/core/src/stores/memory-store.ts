@@ -1,6 +1,6 @@
 import type { State } from '../algorithms/algorithm.js';
 import { type Clock, systemClock } from '../clock.js';
-import { checkInteger, checkOptions } from '../options.js';
+import { checkInteger, checkOptions, describe } from '../options.js';
 import type { Answer, Call, Store } from './store.js';
 
 export interface MemoryStoreOptions {
@@ -38,7 +38,11 @@ export class MemoryStore implements Store {
   constructor(options: MemoryStoreOptions = {}) {
     checkOptions('memoryStore', options, ['maxKeys', 'clock']);
     this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
-    this.clock = options.clock ?? systemClock;
+    const { clock = systemClock } = options;
+    if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
+      throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
+    }
+    this.clock = clock;
   }
 
   /** How many keys are remembered now. */

@@ -13,9 +13,9 @@ export function tokenBucketOfRate(options: {
   checkOptions('tokenBucketOfRate', options, ['rate', 'burst']);
   const { rate, burst } = options;
   for (const [name, value] of Object.entries({ rate, burst })) {
-    if (typeof value !== 'number' || !(value > 0 && value < 1e12)) {
+    if (typeof value !== 'number' || !(value >= 1e-8 && value <= 1e12)) {
       throw new RangeError(
-        `tokenBucketOfRate: ${name} must be a number above 0 and below 1e12, not ${describe(value)}`,
+        `tokenBucketOfRate: ${name} must be a number from 1e-8 to 1e12, not ${describe(value)}`,
       );
     }
   }
