@@ -13,9 +13,9 @@ export interface RateLimitOptions extends CommonOptions {
    * it is full again, when forgetting it changes nothing, so this has no effect.
    */
   readonly expire?: number;
-  /** Permits a second, > 0; default 1. `1 / 60` is one a minute. */
+  /** Permits a second, from 1e-8 to 1e12; default 1. `1 / 60` is one a minute. */
   readonly rate?: number;
-  /** For how many seconds unused permits are kept, > 0; default 1. The bucket holds `rate × burst`, at least one. */
+  /** For how many seconds unused permits are kept, from 1e-8 to 1e12; default 1. The bucket holds `rate × burst`, at least one. */
   readonly burst?: number;
   /** The most seconds to wait for a permit; default 0: a call without one is refused at once. */
   readonly timeout?: number;
