@@ -262,6 +262,15 @@ describe.each(adapters)('$name', ({ serve }) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  test.each([undefined, null, 'route', 'router'])(
+    'an option that throws %p is an error, not an unlimited request',
+    async (thrown) => {
+      const keyGenerator = () => Promise.reject(thrown);
+      const client = await start({ limits: [{ policy: policy(1), keyGenerator }] });
+      await client.get('/').expect(500);
+    },
+  );
+
   test('a limiter of ours can be given', async () => {
     const limiter = new RateLimiter({ name: 'mine', policy: policy(1) });
     const client = await start({ limits: [{ limiter, limitType: 'METHOD' }] });

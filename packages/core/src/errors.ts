@@ -68,15 +68,19 @@ export class StoreConfigurationError extends SluiceError {
 /** A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. */
 export class KeyResolutionError extends SluiceError {
   readonly code = 'SLUICE_KEY_RESOLUTION';
-  readonly status = 400;
-  readonly statusCode = 400;
 
   constructor(
     message: string,
     /** The expression that found no value, such as `#{user.id}`. */
     readonly expression?: string,
+    /** 400: the request lacks something; 500: the server was not set up to know. */
+    readonly status: 400 | 500 = 400,
   ) {
     super(message);
+  }
+
+  get statusCode(): number {
+    return this.status;
   }
 }
 

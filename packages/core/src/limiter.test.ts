@@ -228,6 +228,29 @@ test.each([
   expect(() => new RateLimiter({ ...right, ...wrong } as never)).toThrow(message);
 });
 
+test.each([fixedWindow({ limit: 1, window: '10m' }), tokenBucket({ capacity: 1, refill: 1, every: '10m' })])(
+  'close gives back what all waits had booked: $algorithm',
+  async (policy) => {
+    const { limiter, store, clock } = limiterOf({ policy });
+    await limiter.consume('k');
+    const waits = Array.from({ length: 10 }, () => limiter.acquire('k').catch((error: unknown) => error));
+    await clock.advance(1);
+    await limiter.close();
+    for (const wait of waits) expect(isLimiterClosedError(await wait)).toBe(true);
+    const after = new RateLimiter({ name: 'demo', policy, store });
+    expect((await after.peek('k')).retryAfter).toBeLessThanOrEqual(600_000);
+  },
+);
+
+test('an acquire whose signal is aborted while the store is asked gives its permit back', async () => {
+  const limiter = new RateLimiter({ policy: fixedWindow({ limit: 3, window: '10m' }) });
+  const stop = new AbortController();
+  const waiting = limiter.acquire('k', { signal: stop.signal });
+  stop.abort(new Error('changed my mind'));
+  await expect(waiting).rejects.toThrow('changed my mind');
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
+});
+
 test.each([
   [5, /^consume takes an options object \(cost\), not 5$/],
   [null, /^consume takes an options object \(cost\), not null$/],

@@ -113,7 +113,7 @@ export class RateLimiter {
     const answer = await this.#ask('consume', key, cost, maxWait);
     const decision = this.#decision(answer, cost, answer.wait);
     if (!decision.allowed) throw new RateLimitExceededError(decision);
-    if (answer.wait > 0 || signal?.aborted) await this.#wait(key, cost, answer, signal);
+    if (answer.wait > 0 || signal?.aborted || this.#closed) await this.#wait(key, cost, answer, signal);
     return decision;
   }
 
@@ -132,14 +132,19 @@ export class RateLimiter {
   /** Ends all waits with a `LimiterClosedError`, gives their permits back, and closes the store if it is this limiter's own. */
   async close(): Promise<void> {
     this.#closed ??= new LimiterClosedError(`Limiter '${this.name}' was closed`);
-    for (const stop of this.#waits.keys()) stop.abort(this.#closed);
-    await Promise.allSettled(this.#waits.values());
+    // The last booking first: a refund keeps back what was booked after it, for those have their moments already.
+    for (const [stop, slept] of [...this.#waits].reverse()) {
+      stop.abort(this.#closed);
+      await slept.catch(() => {}); // its caller is told
+    }
     await this.#ownStore?.close();
   }
 
   async #wait(key: LimiterKey, cost: number, { now, wait }: Answer, signal?: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const aborted = () => stop.abort(signal?.reason);
+    if (signal?.aborted) aborted();
+    if (this.#closed !== undefined) stop.abort(this.#closed);
     const slept = this.#store.clock.sleep(wait, stop.signal).catch(async (reason: unknown) => {
       // Should the store be out, the permits stay spent: too few calls may go then, never too many.
       await this.#decide('refund', key, cost, 0, now + wait).catch(() => {});
@@ -147,8 +152,6 @@ export class RateLimiter {
     });
     this.#waits.set(stop, slept);
     signal?.addEventListener('abort', aborted, { once: true });
-    if (signal?.aborted) aborted();
-    if (this.#closed !== undefined) stop.abort(this.#closed);
     try {
       await slept;
     } finally {

@@ -1,5 +1,5 @@
 import { checkOptions, fixedWindow } from '@sluice/core';
-import { type CommonOptions, commonLimit, milliseconds } from './limit.js';
+import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limit.js';
 import { type MethodDecorator, methodDecorator } from './method-decorator.js';
 
 export interface CountLimitOptions extends CommonOptions {
@@ -24,7 +24,8 @@ const ATTRIBUTES = ['key', 'prefix', 'limit', 'period', 'limitType', 'params'];
  * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods.
  * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that is not a method.
  */
-export function CountLimit(options: CountLimitOptions = {}): MethodDecorator {
+export function CountLimit(options: CountLimitOptions = {}, ...rest: never[]): MethodDecorator {
+  checkParentheses('@CountLimit', options, rest);
   checkOptions('@CountLimit', options, ATTRIBUTES);
   const { prefix = DEFAULT_PREFIX, limit = 1, period = 1 } = options;
   return methodDecorator({

@@ -32,8 +32,8 @@ export function findDefiningClass(
   return candidates[0];
 }
 
-/** What compilers call a class that has no name of its own: `default`, `_default`, `default_1`, `index_default`, `_class`. */
-const NO_NAME = /^(?:_class)?$|(?:^|_)default(?:_\d+)?$/;
+/** What compilers call a class that has no name of its own: `default`, `_default`, `default_1`, `index_default`, `_class`, `_a`. */
+const NO_NAME = /^(?:_class|_[a-z])?$|(?:^|_)default(?:_\d+)?$/;
 
 /** @throws TypeError when there is no class, or it has no name and so would share its limits with strangers. */
 export function className(where: string, owner: Class | undefined): string {

@@ -66,6 +66,16 @@ export function commonLimit(
   };
 }
 
+/**
+ * `@CountLimit` without parentheses is called with the method itself, or in the legacy dialect with a prototype, which has
+ * no options to complain of: the method would be unlimited.
+ */
+export function checkParentheses(decorator: string, options: unknown, rest: readonly unknown[]): void {
+  if (rest.length > 0 || typeof options === 'function') {
+    throw new TypeError(`${decorator} needs parentheses: write ${decorator}() or ${decorator}({ … })`);
+  }
+}
+
 /** Seconds as whole milliseconds. @throws RangeError */
 export function milliseconds(what: string, seconds: unknown, least: 0 | 0.001): number {
   const exact = typeof seconds === 'number' ? seconds * 1000 : Number.NaN;

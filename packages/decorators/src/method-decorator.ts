@@ -10,7 +10,8 @@ type AsyncMethod = (...args: never[]) => Promise<unknown>;
  * may have to ask Redis, so the decorated method always returns one.
  */
 export interface MethodDecorator {
-  <M extends AsyncMethod>(method: M, context: ClassMethodDecoratorContext): M;
+  // biome-ignore lint/suspicious/noExplicitAny: a method may declare its `this`, which only `any` accepts
+  <M extends AsyncMethod>(method: M, context: ClassMethodDecoratorContext<any, any>): M;
   <M extends AsyncMethod>(
     target: object,
     name: string | symbol,

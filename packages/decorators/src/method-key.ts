@@ -58,9 +58,10 @@ function requestFor(what: string): RequestView {
   const request = currentRequest();
   if (request !== undefined) return request;
   throw new KeyResolutionError(
-    `${what} reads the current request, and there is none: install requestContext of your framework's adapter ` +
-      '(@sluice/express, @sluice/fastify, @sluice/koa) in front of the routes',
+    `${what} reads the current request, and there is none: install requestContext() of ` +
+      '@sluice/express or @sluice/koa in front of the routes, or register rateLimit of @sluice/fastify',
     what,
+    500,
   );
 }
 

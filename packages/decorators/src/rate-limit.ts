@@ -1,5 +1,5 @@
 import { checkOptions, tokenBucketOfRate } from '@sluice/core';
-import { type CommonOptions, commonLimit, milliseconds } from './limit.js';
+import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limit.js';
 import { type MethodDecorator, methodDecorator } from './method-decorator.js';
 
 export interface RateLimitOptions extends CommonOptions {
@@ -31,7 +31,8 @@ const ATTRIBUTES = ['key', 'prefix', 'expire', 'rate', 'burst', 'timeout', 'limi
  * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods.
  * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that is not a method.
  */
-export function RateLimit(options: RateLimitOptions = {}): MethodDecorator {
+export function RateLimit(options: RateLimitOptions = {}, ...rest: never[]): MethodDecorator {
+  checkParentheses('@RateLimit', options, rest);
   checkOptions('@RateLimit', options, ATTRIBUTES);
   const { prefix = DEFAULT_PREFIX, expire = 60, rate = 1, burst = 1, timeout = 0 } = options;
   milliseconds('@RateLimit: expire', expire, 0.001);

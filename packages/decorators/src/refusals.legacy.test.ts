@@ -3,6 +3,18 @@ import { CountLimit, configureSluice } from './index.js';
 // biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
 const limit: any = CountLimit();
 
+test('a decorator without parentheses is refused, not a method without a limit', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
+  const bare: any = CountLimit;
+  expect(() => {
+    class A {
+      @bare
+      async send() {}
+    }
+    return A;
+  }).toThrow('@CountLimit needs parentheses: write @CountLimit() or @CountLimit({ … })');
+});
+
 test.each<[string, () => unknown, RegExp]>([
   [
     'class',

@@ -16,7 +16,7 @@ describe('attributes that are refused at decoration', () => {
       count({ window: 1 }),
       /@CountLimit has no option 'window'.*key, prefix, limit, period, limitType/,
     ],
-    ['no parentheses', rate(() => {}), /@RateLimit takes an options object/],
+    ['no parentheses', rate(() => {}), /@RateLimit needs parentheses: write @RateLimit\(\)/],
     ['key without CUSTOM', rate({ key: '#{id}' }), /key "#\{id\}" has no effect with limitType METHOD/],
     ['key with IP', count({ key: 'x', limitType: 'IP' }), /key "x" has no effect with limitType IP/],
     ['CUSTOM without key', count({ limitType: LimitType.CUSTOM }), /limitType CUSTOM needs a key/],

@@ -45,7 +45,7 @@ export class Sluice {
     }
     if (ipv6Subnet !== undefined) clientIp('127.0.0.1', { ipv6Subnet });
     this.#options = { ...options };
-    this.#store = store ?? memoryStore();
+    this.#store = store === undefined ? memoryStore() : store;
     this.#create('check', fixedWindow({ limit: 1, window: 1 })); // refuses what a limiter would refuse, now
   }
 

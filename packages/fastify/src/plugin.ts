@@ -41,15 +41,13 @@ const views = new WeakMap<FastifyRequest, RequestView>();
  * and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. May be registered several times.
  * @throws RangeError, TypeError naming the option that is wrong
  */
-const register: FastifyPluginAsync<RateLimitPluginOptions> = async (
-  app,
-  { hook = 'onRequest', ...options },
-) => {
+const register: FastifyPluginAsync<RateLimitPluginOptions> = async (app, given) => {
+  const { hook = 'onRequest', ...options } = given;
   if (!HOOKS.includes(hook)) {
     throw new RangeError(`rateLimit: hook must be one of ${HOOKS.join(', ')}, not ${JSON.stringify(hook)}`);
   }
   if (!app.hasRequestDecorator('rateLimit')) prepare(app);
-  if (Object.keys(options).length > 0) app.addHook(hook, app.rateLimit(options));
+  if (Object.keys(given).length > 0) app.addHook(hook, app.rateLimit(options));
 };
 
 export const rateLimit = plugin(register, { fastify: '5.x', name: '@sluice/fastify' });

@@ -44,6 +44,7 @@ test.each<[object, string]>([
   [{ limitType: 'METHOD' }, 'all'],
   [{ key: "#{headers['x-tenant']}" }, 'acme'],
   [{ keyGenerator: () => 'made' }, 'made'],
+  [{ key: '#{ip}' }, '192.0.2.1'],
 ])('%j counts by %s', async (options, key) => {
   const { decide, limiter } = limit({ policy, ...options });
   expect(await decide(request)).toMatchObject({ allowed: true });
@@ -63,6 +64,13 @@ test.each([
     status: 400,
     message: expect.stringContaining(message),
   });
+});
+
+test('an address in a template is a client: IPv6 by subnet, without its port', async () => {
+  const { decide } = limit({ policy, key: '#{ip}|#{method}', ipv6Subnet: 48 });
+  const allowed = async (ip: string) => (await decide({ ...request, ip }))?.allowed;
+  expect([await allowed('2001:db8::1'), await allowed('2001:db8:0:5::2')]).toEqual([true, false]);
+  expect([await allowed('192.0.2.1:80'), await allowed('::ffff:192.0.2.1')]).toEqual([true, false]);
 });
 
 test('a cost that a function gives is checked', async () => {

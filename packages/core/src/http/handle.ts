@@ -65,14 +65,33 @@ export function limitRequests<Args extends readonly unknown[]>(
   checkFunction(where, 'skip', skip);
   return {
     limiter,
-    async decide(request, ...args) {
+    decide: onlyErrors(where, async (request, ...args) => {
       if (skip !== undefined && (await skip(...args))) return undefined;
       const key = await keyOf(request, args);
       return limiter.consume(key, { cost: typeof cost === 'function' ? await cost(...args) : cost });
-    },
+    }),
     close: async () => {
       if (options.limiter === undefined) await limiter.close();
     },
+  };
+}
+
+/**
+ * Whatever an option throws arrives as an Error: Express takes `undefined` and `'route'` for "go on", and the request would
+ * pass unlimited; Koa never answers then.
+ */
+function onlyErrors<A extends readonly unknown[], T>(
+  where: string,
+  work: (...args: A) => Promise<T>,
+): (...args: A) => Promise<T> {
+  return async (...args) => {
+    try {
+      return await work(...args);
+    } catch (error) {
+      throw error instanceof Error
+        ? error
+        : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
+    }
   };
 }
 

@@ -37,7 +37,7 @@ export function compileRequestKey({
     case LimitType.METHOD:
       return () => 'all';
     case LimitType.CUSTOM:
-      return compileTemplate(key ?? '');
+      return compileTemplate(key ?? '', ip);
   }
 }
 
@@ -57,7 +57,7 @@ export function requestUser(request: RequestView, userOf?: UserOf): string {
     : keyPart(user, 'The user of the request', 'USER');
 }
 
-function compileTemplate(source: string): (request: RequestView) => string {
+function compileTemplate(source: string, ip: ClientIpOptions): (request: RequestView) => string {
   const template = compileKey(source);
   const unknown = template.roots.find((root) => !REQUEST_FIELDS.some((field) => field === root));
   if (unknown !== undefined) {
@@ -66,5 +66,9 @@ function compileTemplate(source: string): (request: RequestView) => string {
         `begin with one of ${REQUEST_FIELDS.join(', ')}`,
     );
   }
-  return (request) => template.resolve((root) => request[root as (typeof REQUEST_FIELDS)[number]]);
+  // An address in a template is a client too: IPv6 by subnet, one spelling.
+  return (request) =>
+    template.resolve((root) =>
+      root === 'ip' ? clientIp(request.ip, ip) : request[root as (typeof REQUEST_FIELDS)[number]],
+    );
 }

@@ -1,13 +1,16 @@
 import { StoreUnavailableError } from '../errors.js';
 import type { Answer, Call, Store } from '../stores/store.js';
 
+/** ms; a timer of more fires at once. */
+const LONGEST_TIMER = 2_147_483_647;
+
 /**
  * A store whose every answer comes within `micros` or is an error. A call that had left before is counted or not, at most
  * once; one that had not left (no connection yet) never leaves. A late answer is ignored.
  */
 export function withDeadline(store: Store, micros: number): Store {
   if (!store.remote) return store;
-  const ms = Math.max(1, Math.round(micros / 1000));
+  const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
 
   const race = <T>(ask: () => Promise<T>, abandon: () => void): Promise<T> =>
     new Promise((resolve, reject) => {

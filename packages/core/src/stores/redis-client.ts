@@ -34,11 +34,12 @@ export async function runScript(
   script: Script,
   keys: readonly string[],
   args: readonly string[],
+  abandoned: () => boolean,
 ): Promise<unknown> {
   try {
     return await client.evalsha(script.sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!/NOSCRIPT|NoScriptError/.test(String(error))) throw error;
+    if (!/NOSCRIPT|NoScriptError/.test(String(error)) || abandoned()) throw error;
     return await client.eval(script.source, keys.length, ...keys, ...args);
   }
 }
@@ -58,13 +59,16 @@ export function whenReady(client: RedisClient): Promise<void> {
       done();
     };
     const opened = () => settle(resolve);
-    const lost = () => settle(() => reject(new Error('no connection')));
+    const lost = () => settle(() => reject(new NoConnectionError('no connection')));
     client.on?.('ready', opened);
     client.on?.('close', lost);
     // A lazy client connects when asked; how that ends is told by the events above and by 'error'.
     if (client.status === 'wait') client.connect?.().catch(() => {});
   });
 }
+
+/** There was none when it was needed: why, the client's last error tells. */
+class NoConnectionError extends Error {}
 
 /** Server answers that say "not now": the next call may find it well again. */
 const UNAVAILABLE =
@@ -74,9 +78,10 @@ const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|SLUICE)\b|u
 
 /** Gives a client's error a class and a code of ours; the client's own error is its `cause`. */
 export function classified(error: unknown, lastConnectionError?: Error): Error {
-  const text = String(error instanceof Error ? `${error.name}: ${error.message}` : error);
+  const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
+  const text = String(told instanceof Error ? `${told.name}: ${told.message}` : told);
   if (!UNAVAILABLE.test(text) && CONFIGURATION.test(text)) {
-    return new StoreConfigurationError(`redis store: ${messageOf(error)}`, { cause: error });
+    return new StoreConfigurationError(`redis store: ${messageOf(told)}`, { cause: told });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
   return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {

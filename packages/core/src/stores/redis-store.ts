@@ -65,7 +65,11 @@ export class RedisStore implements Store {
       );
     }
     const keys = calls.map(({ key }) => key);
-    const reply = await this.#attempt(calls, (client) => runScript(client, algorithm.script, keys, args));
+    const reply = await this.#attempt(calls, (client) =>
+      runScript(client, algorithm.script, keys, args, () =>
+        calls.every(({ abandoned }) => abandoned === true),
+      ),
+    );
     return answers(reply, calls.length);
   }
 
@@ -109,7 +113,8 @@ export class RedisStore implements Store {
   }
 
   #create(Redis: Ioredis['Redis']): RedisClient {
-    const client = new Redis(this.#url!, {
+    // ioredis knows the old scheme only.
+    const client = new Redis(this.#url!.replace(/^valkey:/, 'redis:').replace(/^valkeys:/, 'rediss:'), {
       ...recommendedRedisOptions,
       lazyConnect: true,
       connectionName: 'sluice',
