@@ -18,6 +18,15 @@ describe('a server that answers, but not with a decision', () => {
     }
   });
 
+  test('a wrong password is a configuration error, a valkey:// address is as good as a redis:// one', async () => {
+    const admin = redis.client();
+    await admin.config('SET', 'requirepass', 'right');
+    const at = (start: string) => redis.server.url.replace('redis://', start);
+    const wrong = await rejection(limiterAt(at('redis://:wrong@')).consume('k'));
+    expect(isStoreConfigurationError(wrong) && wrong.message).toMatch(/WRONGPASS/);
+    expect(await limiterAt(at('valkey://:right@')).consume('k')).toMatchObject({ allowed: true });
+  });
+
   test('a foreign value under our key is a configuration error that names it', async () => {
     const limiter = limiterAt(redis.server.url);
     const admin = redis.client();

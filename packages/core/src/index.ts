@@ -45,4 +45,4 @@ export { checkOptions, describe } from './options.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
 export { type RedisClient, recommendedRedisOptions } from './stores/redis-client.js';
 export { type RedisStore, redisStore } from './stores/redis-store.js';
-export type { Answer, Call, Store } from './stores/store.js';
+export type { Answer, Asked, Call, Store } from './stores/store.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
 import { memoryStore } from '../stores/memory-store.js';
-import type { Answer, Call, Store } from '../stores/store.js';
+import type { Answer, Asked, Call, Store } from '../stores/store.js';
 import { withDeadline } from './deadline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
@@ -35,9 +35,15 @@ test('a call that is not answered in time is an error, and marked as given up', 
     message: 'far store: no answer within 5 ms',
   });
   expect(asked.abandoned).toBe(true);
-  await expect(
-    withDeadline(remote({ reset: () => new Promise(() => {}) }), 5_000).reset('k'),
-  ).rejects.toThrow('no answer');
+  let resetting: Asked | undefined;
+  const silent = remote({
+    reset: (_key, given) => {
+      resetting = given;
+      return new Promise(() => {});
+    },
+  });
+  await expect(withDeadline(silent, 5_000).reset('k')).rejects.toThrow('no answer');
+  expect(resetting?.abandoned).toBe(true);
 });
 
 test('an answer and a late failure after the deadline are ignored', async () => {

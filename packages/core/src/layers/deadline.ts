@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../errors.js';
-import type { Answer, Call, Store } from '../stores/store.js';
+import type { Answer, Asked, Call, Store } from '../stores/store.js';
 
 /** ms; a timer of more fires at once. */
 const LONGEST_TIMER = 2_147_483_647;
@@ -45,11 +45,15 @@ export function withDeadline(store: Store, micros: number): Store {
           call.abandoned = true;
         },
       ),
-    reset: (key) =>
-      limited(
-        () => store.reset(key),
-        () => {},
-      ),
+    reset: (key) => {
+      const asked: Asked = {};
+      return limited(
+        () => store.reset(key, asked),
+        () => {
+          asked.abandoned = true;
+        },
+      );
+    },
     close: () => store.close(),
   };
 }

@@ -8,7 +8,7 @@ import {
   runScript,
   whenReady,
 } from './redis-client.js';
-import type { Answer, Call, Store } from './store.js';
+import type { Answer, Asked, Call, Store } from './store.js';
 
 /**
  * State in Redis, shared by every process that uses the same server. Takes an ioredis client (5 or 6, alone or Cluster) that
@@ -73,8 +73,8 @@ export class RedisStore implements Store {
     return answers(reply, calls.length);
   }
 
-  async reset(key: string): Promise<void> {
-    await this.#attempt([], (client) => client.del(key));
+  async reset(key: string, asked: Asked = {}): Promise<void> {
+    await this.#attempt([asked], (client) => client.del(key));
   }
 
   async close(): Promise<void> {
@@ -82,7 +82,7 @@ export class RedisStore implements Store {
     if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
   }
 
-  async #attempt<T>(calls: readonly Call[], work: (client: RedisClient) => Promise<T>): Promise<T> {
+  async #attempt<T>(calls: readonly Asked[], work: (client: RedisClient) => Promise<T>): Promise<T> {
     if (this.#closed) throw closed();
     const client = this.#client ?? (await this.#open());
     try {

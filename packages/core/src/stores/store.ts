@@ -2,7 +2,7 @@ import type { Operation, Rule } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 
 /** One question to a store: what to ask of which key. Plain enough to be collected with others and sent in one trip. */
-export interface Call {
+export interface Call extends Asked {
   /** Where the state lives: already encoded and prefixed. */
   readonly key: string;
   readonly rule: Rule;
@@ -12,7 +12,11 @@ export interface Call {
   readonly maxWait: number;
   /** µs; see `Question`. */
   readonly at: number;
-  /** Set by whoever stopped waiting for the answer: a call that has not left yet must not leave any more. */
+}
+
+/** What somebody waits for. */
+export interface Asked {
+  /** Set by whoever stopped waiting for the answer: what has not left yet must not leave any more. */
   abandoned?: boolean;
 }
 
@@ -43,7 +47,7 @@ export interface Store {
    */
   decide(call: Call): Promise<Answer>;
   /** Forgets a key. */
-  reset(key: string): Promise<void>;
+  reset(key: string, asked?: Asked): Promise<void>;
   /** Ends what this store itself opened; a client that was handed to it stays open. May be called twice. */
   close(): Promise<void>;
 }
