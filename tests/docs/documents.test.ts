@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, Server } from 'node:net';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
-import { closeSluice, configureSluice } from '@sluice/decorators';
+import * as decorators from '@sluice/decorators';
 import { Redis } from 'ioredis';
 import { redisUrl } from '../support/redis-url.js';
 import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
@@ -16,17 +16,29 @@ const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pi
 
 /** What blocks leave open, as programs do that run for ever. */
 const stores: core.RedisStore[] = [];
-const load = ((name: string) =>
-  name !== '@sluice/core'
-    ? require(name)
-    : {
-        ...core,
-        redisStore: (client: string) => {
-          const store = core.redisStore(client);
-          stores.push(store);
-          return store;
-        },
-      }) as NodeJS.Require;
+/** Generous: what is tested is not how fast a busy machine connects. */
+const deadline = '10s';
+const packages: Record<string, object> = {
+  '@sluice/core': {
+    ...core,
+    redisStore: (client: string) => {
+      const store = core.redisStore(client);
+      stores.push(store);
+      return store;
+    },
+    RateLimiter: class extends core.RateLimiter {
+      constructor(options: core.RateLimiterOptions) {
+        super({ deadline, ...options });
+      }
+    },
+  },
+  '@sluice/decorators': {
+    ...decorators,
+    configureSluice: (options: decorators.SluiceOptions) =>
+      decorators.configureSluice({ ...options, deadline }),
+  },
+};
+const load = ((name: string) => packages[name] ?? require(name)) as NodeJS.Require;
 
 /** The servers that a block started: on a free port, whatever the text says. */
 const started: Server[] = [];
@@ -34,7 +46,7 @@ const listen = Server.prototype.listen;
 const listeners = process.listeners('SIGTERM');
 
 beforeEach(() => {
-  configureSluice();
+  decorators.configureSluice();
   Server.prototype.listen = function (this: Server, ...args: unknown[]) {
     started.push(this);
     const [first, ...rest] = args;
@@ -52,7 +64,7 @@ afterEach(async () => {
     (server as Server & { closeAllConnections?(): void }).closeAllConnections?.();
     await new Promise((done) => server.close(done));
   }
-  await closeSluice();
+  await decorators.closeSluice();
   await Promise.all(stores.splice(0).map((store) => store.close()));
   await forgetCounts();
 });

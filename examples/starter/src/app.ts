@@ -1,14 +1,20 @@
-import { fixedWindow, isKeyResolutionError, isStoreUnavailableError, type Store } from '@sluice/core';
+import {
+  type Duration,
+  fixedWindow,
+  isKeyResolutionError,
+  isStoreUnavailableError,
+  type Store,
+} from '@sluice/core';
 import { configureSluice } from '@sluice/decorators';
 import { rateLimit, rateLimitErrors, requestContext } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { LimiterController } from './limiter-controller.js';
 import { SmsController } from './sms-controller.js';
 
-/** The demo's routes, with all their limits in one store. */
-export function createApp(store: Store): Express {
-  configureSluice({ store });
-  const limiter = new LimiterController(store);
+/** The demo's routes, with all their limits in one store, which has `deadline` to answer. */
+export function createApp(store: Store, deadline: Duration = '100ms'): Express {
+  configureSluice({ store, deadline });
+  const limiter = new LimiterController(store, deadline);
   const sms = new SmsController();
 
   const app = express();
@@ -29,7 +35,12 @@ export function createApp(store: Store): Express {
     response.type('text').send(await sms.sendByRate(request.query));
   });
 
-  const perAddress = rateLimit({ name: 'hello', policy: fixedWindow({ limit: 5, window: '10s' }), store });
+  const perAddress = rateLimit({
+    name: 'hello',
+    policy: fixedWindow({ limit: 5, window: '10s' }),
+    store,
+    deadline,
+  });
   app.get('/hello', perAddress, (request, response) => {
     response.type('text').send(`hello, ${request.rateLimit?.remaining} left\n`);
   });

@@ -1,13 +1,13 @@
-import { RateLimiter, type Store, tokenBucketOfRate } from '@sluice/core';
+import { type Duration, RateLimiter, type Store, tokenBucketOfRate } from '@sluice/core';
 import { CountLimit, LimitType, RateLimit } from '@sluice/decorators';
 
 /** The demo controller of the Spring starter whose annotations Sluice reproduces. */
 export class LimiterController {
   readonly #limiter: RateLimiter;
 
-  constructor(store: Store) {
+  constructor(store: Store, deadline: Duration) {
     const policy = tokenBucketOfRate({ rate: 1 / 30, burst: 30 });
-    this.#limiter = new RateLimiter({ name: 'LimiterController.rate2', policy, store });
+    this.#limiter = new RateLimiter({ name: 'LimiterController.rate2', policy, store, deadline });
   }
 
   /** Two calls per key in 10 s. */

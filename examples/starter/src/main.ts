@@ -2,11 +2,11 @@ import { memoryStore, redisStore } from '@sluice/core';
 import { closeSluice } from '@sluice/decorators';
 import { createApp } from './app.js';
 
-const { REDIS_URL, PORT = '3000' } = process.env;
+const { REDIS_URL, PORT = '3000', DEADLINE = '100ms' } = process.env;
 
 try {
   const store = REDIS_URL ? redisStore(REDIS_URL) : memoryStore();
-  const server = createApp(store).listen(port(PORT), '127.0.0.1');
+  const server = createApp(store, DEADLINE).listen(port(PORT), '127.0.0.1');
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
       error.code === 'EADDRINUSE'

@@ -50,7 +50,7 @@ async function stopped(child: ChildProcess): Promise<number | null> {
 
 /** Starts the demo and gives what it printed once it listens. */
 async function start(env: Record<string, string>): Promise<string> {
-  const child = launched({ PORT: '0', ...env });
+  const child = launched({ PORT: '0', DEADLINE: '5s', ...env });
   let text = '';
   for await (const chunk of child.stdout!) {
     text += chunk;
