@@ -1,15 +1,16 @@
-// Turns each algorithm's .lua file, set into frame.lua, into the committed, typed *.script.ts beside it.
+// Turns the .lua files into the committed, typed *.script.ts: every algorithm's fragment set into decisions/decide.lua, and
+// the scripts that stand alone.
 //   node scripts/lua.mjs           writes them
 //   node scripts/lua.mjs --check   fails when one is not what its .lua files say
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = join(root, 'packages/core/src/algorithms');
+const source = join(root, 'packages/core/src');
 const check = process.argv.includes('--check');
-const frame = readFileSync(join(folder, 'frame.lua'), 'utf8');
+const read = (file) => readFileSync(file, 'utf8');
 
 /** Comments (always on lines of their own) and indentation are for readers of the .lua file; Redis gets neither. */
 const strip = (lua) =>
@@ -19,25 +20,48 @@ const strip = (lua) =>
     .filter((line) => line !== '' && !line.startsWith('--'))
     .join('\n');
 
+const files = readdirSync(source, { recursive: true })
+  .filter((file) => file.endsWith('.lua'))
+  .sort()
+  .map((file) => join(source, file));
+
+/** A branch for each algorithm: only what a call asks for is set up. */
+function branches() {
+  return files
+    .filter((file) => file.includes('algorithms'))
+    .map((file) => {
+      const lua = read(file);
+      const tags = /^-- @tag (\w\w(?: \w\w)*)$/m.exec(lua)?.[1]?.split(' ');
+      if (tags === undefined)
+        throw new Error(`${file} must begin with -- @tag and the tags of its algorithms`);
+      return `if ${tags.map((tag) => `tag == '${tag}'`).join(' or ')} then\n${lua}\nend`;
+    })
+    .join('\n');
+}
+
 const camel = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
 let stale = 0;
 
-for (const name of readdirSync(folder)) {
-  const file = join(folder, name, `${name}.lua`);
-  if (!existsSync(file)) continue;
-  const source = strip(frame.replace('-- @step', () => readFileSync(file, 'utf8')));
-  const sha1 = createHash('sha1').update(source).digest('hex');
-  const text = `// Generated from ${name}.lua and frame.lua by \`npm run scripts\`: change those, not this.
-import type { Script } from '../algorithm.js';
+const fragments = /algorithms|lanes\.lua$/;
+for (const file of files.filter((name) => !fragments.test(name))) {
+  const name = basename(file, '.lua');
+  const lua = strip(
+    read(file)
+      .replace('-- @algorithms', branches)
+      .replace('-- @lanes', () => read(join(dirname(file), 'lanes.lua'))),
+  );
+  const sha1 = createHash('sha1').update(lua).digest('hex');
+  const text = `// Generated from ${name}.lua${lua.includes('if tag ==') ? ' and algorithms/*/*.lua' : ''} by \`npm run scripts\`: change those, not this.
+import type { Script } from '../algorithms/algorithm.js';
 
 export const ${camel(name)}Script: Script = {
   name: '${name}',
   sha1: '${sha1}',
-  source: \`${source.replace(/[\\`$]/g, '\\$&')}\`,
+  source: \`${lua.replace(/[\\`$]/g, '\\$&')}\`,
 };
 `;
-  const target = join(folder, name, `${name}.script.ts`);
-  if (existsSync(target) && readFileSync(target, 'utf8') === text) continue;
+  const target = join(dirname(file), `${name}.script.ts`);
+  if (existsSync(target) && read(target) === text) continue;
   if (check) {
     console.error(`${relative(root, target)} is not what its .lua files say: run npm run scripts`);
     stale += 1;

@@ -1,205 +1,111 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import type { Operation, Policy, Rule, State } from '../../packages/core/src/algorithms/algorithm.js';
-import { algorithms, compilePolicy } from '../../packages/core/src/algorithms/index.js';
-import { fixedWindow, tokenBucket, tokenBucketOfRate } from '../../packages/core/src/index.js';
-import { redisUrl, uniqueName } from '../support/redis-url.js';
-import { START } from '../support/timeline.js';
+import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
+import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
+import { redisUrl } from '../support/redis-url.js';
+import { difference, held, history, type Question, questionsOf, rates, taking } from './histories.js';
+import { policies } from './policies.js';
+import { replay, replayScript } from './replay.js';
 
 /**
- * Each algorithm exists twice: as `step` and as Lua. Here both are asked the same random questions at the same injected
- * moments, and every answer and every stored state must be the same to the microsecond, every TTL to the millisecond.
+ * Everything that decides exists twice: in TypeScript and in Lua. Here both are asked the same random questions at the same
+ * injected moments, and every answer and every stored byte must be the same, every TTL to the millisecond.
  */
-const RUNS = Number(process.env.SLUICE_DIFFERENTIAL_RUNS ?? 1_000);
-const HOUR = 3_600_000_000;
+const RUNS = Number(process.env.SLUICE_DIFFERENTIAL_RUNS ?? 3_000);
 
-/** Policies of every scale, from a permit a µs to one in days. */
-const policies: Record<string, fc.Arbitrary<Policy>> = {
-  fixedWindow: fc
-    .record({
-      limit: fc.integer({ min: 1, max: 12 }),
-      window: fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: HOUR / 1000 })),
-    })
-    .map(fixedWindow),
-  tokenBucket: fc.oneof(
-    fc
-      .record({
-        capacity: fc.integer({ min: 1, max: 12 }),
-        refill: fc.integer({ min: 1, max: 3_000 }),
-        every: fc.integer({ min: 1, max: 100_000 }),
-      })
-      .map(tokenBucket),
-    fc
-      .record({
-        rate: fc.double({ min: 0.001, max: 5_000, noNaN: true }),
-        burst: fc.double({ min: 0.01, max: 100, noNaN: true }),
-      })
-      .map(tokenBucketOfRate),
-  ),
-};
-
-/** How far the clock moves: mostly a little, sometimes by much, sometimes back. */
-const moves = fc.oneof(
-  { weight: 6, arbitrary: fc.nat(200_000) },
-  { weight: 2, arbitrary: fc.nat(HOUR) },
-  { weight: 1, arbitrary: fc.integer({ min: -HOUR, max: 0 }) },
-  { weight: 1, arbitrary: fc.constant(0) },
-);
-
-const questions = fc.array(
-  fc.record({
-    move: moves,
-    operation: fc.constantFrom<Operation>('consume', 'consume', 'consume', 'peek', 'refund'),
-    cost: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 14 })),
-    maxWait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR)),
-    /** For a refund: which of the moments given so far. */
-    given: fc.nat(10),
-  }),
-  { minLength: 1, maxLength: 20 },
-);
-
-describe.each(Object.keys(policies))('%s: the Lua twin answers as the step does', (name) => {
-  let redis: Redis;
-  beforeAll(() => {
-    redis = new Redis(redisUrl());
-  });
-  afterAll(() => redis.disconnect());
-
-  test(`over ${RUNS} random histories`, async () => {
-    let asked = 0;
-    const seen = new Set<string>();
-    await fc.assert(
-      fc.asyncProperty(policies[name]!, questions, async (policy, history) => {
-        const rule = compilePolicy(policy);
-        const expected = model(rule, history, seen);
-        const started = performance.now();
-        const actual = await twin(redis, rule, expected);
-        const lost = performance.now() - started + 1;
-        expect(actual.map(({ reply, stored }) => ({ reply, stored }))).toEqual(
-          expected.map(({ reply, stored }) => ({ reply, stored })),
-        );
-        actual.forEach(({ ttl }, i) => {
-          // What is left of a TTL is told in real time, of which at most `lost` has passed.
-          const due = expected[i]!.ttl;
-          expect(ttl).toBeLessThanOrEqual(due);
-          expect(ttl).toBeGreaterThanOrEqual(due < 0 ? due : Math.max(0, Math.floor(due - lost)));
-        });
-        asked += history.length;
-      }),
-      { numRuns: RUNS },
-    );
-    // The histories were worth their while: every kind of answer came up.
-    expect([...seen].sort()).toEqual([
-      'allowed',
-      'booked',
-      'clock back',
-      'denied',
-      'never',
-      'repaired',
-      'returned',
-    ]);
-    expect(asked).toBeGreaterThan(RUNS);
-  }, 300_000);
+let redis: Redis;
+let sha1: string;
+beforeAll(async () => {
+  redis = new Redis(redisUrl());
+  sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
 });
+afterAll(() => redis.disconnect());
 
-interface Asked {
-  readonly operation: Operation;
-  readonly cost: number;
-  readonly maxWait: number;
-  readonly at: number;
-}
-
-function model(
-  rule: Rule,
-  history: readonly { move: number; operation: Operation; cost: number; maxWait: number; given: number }[],
+async function agree(
+  sets: readonly (readonly Policy[])[],
+  questions: readonly Question[],
   seen: Set<string>,
 ) {
-  let now = START;
-  let state: State | undefined;
-  const moments = [START];
-  return history.map(({ move, given, ...asked }) => {
-    now += move;
-    const question: Asked = { ...asked, at: moments[given % moments.length]! };
-    const before = state;
-    const step = rule.algorithm.step(rule.parameters, state, now, question);
-    if (asked.operation !== 'peek') state = step.state;
-    if (asked.operation === 'consume' && step.allowed) moments.push(now + step.wait);
-
-    if (move < 0) seen.add('clock back');
-    if (asked.operation === 'refund') seen.add(state === before ? 'allowed' : 'returned');
-    else seen.add(step.allowed ? (step.wait > 0 ? 'booked' : 'allowed') : step.wait < 0 ? 'never' : 'denied');
-    if (!step.allowed && state !== before) seen.add('repaired');
-
-    const written = asked.operation !== 'peek' && state !== before && state !== undefined;
-    return {
-      now,
-      question,
-      reply: [step.allowed ? 1 : 0, step.remaining, step.wait, step.reset, now],
-      stored: state === undefined ? null : state.join(' '),
-      ttl: written ? Math.floor((state![0]! - now) / 1000) + 2 : state === undefined ? -2 : -1,
-    };
-  });
+  const steps = history(sets, questions, seen);
+  const started = performance.now();
+  const told = await replay(
+    redis,
+    sha1,
+    sets[0]!.length,
+    steps.map(({ asked }) => asked),
+  );
+  expect(difference(steps, told, performance.now() - started + 1)).toBeUndefined();
 }
 
-/**
- * Runs the very script once for each question, all within one script call, in which no key expires: keys live by
- * Redis's clock, not by the injected moments, and a short one must not vanish between two questions.
- */
-const REPLAY = `
-local run = loadstring('local KEYS, ARGV = ... ' .. ARGV[1])
-local width, results = tonumber(ARGV[2]), {}
-for first = 3, #ARGV, width do
-  local args = {}
-  for i = 1, width do args[i] = ARGV[first + i - 1] end
-  results[#results + 1] = { run(KEYS, args), redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]) }
-  redis.call('PERSIST', KEYS[1])
-end
-redis.call('DEL', KEYS[1])
-return results`;
+/** The histories were worth their while: every kind of answer came up. */
+const ALWAYS = ['consume', 'acquire', 'peek', 'denied', 'never', 'returned', 'clock back', 'block', 'reset'];
 
-async function twin(redis: Redis, rule: Rule, asked: readonly { now: number; question: Asked }[]) {
-  const args = asked.flatMap(({ now, question: { operation, cost, maxWait, at } }) =>
-    [
-      now,
-      rule.parameters.length,
-      operation,
-      cost,
-      operation === 'refund' ? at : maxWait,
-      ...rule.parameters,
-    ].map(String),
+test.each(Object.keys(policies))(
+  `%s: the Lua twin answers as TypeScript does, over ${RUNS} random histories`,
+  async (name) => {
+    const seen = new Set<string>();
+    const policy = policies[name]!;
+    const questions = questionsOf(name === 'concurrency' ? held : rates);
+    await fc.assert(
+      fc.asyncProperty(policy, policy, questions, (before, after, asked) =>
+        agree([[before], [after]], asked, seen),
+      ),
+      { numRuns: RUNS },
+    );
+    expect([...seen]).toEqual(
+      expect.arrayContaining([...ALWAYS, name === 'concurrency' ? 'queued' : 'booked']),
+    );
+  },
+  600_000,
+);
+
+test(`several policies at once: the same, over ${RUNS} random histories`, async () => {
+  const seen = new Set<string>();
+  const { concurrency: _, ...others } = policies;
+  const set = fc.array(fc.oneof(...Object.values(others)), { minLength: 2, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(set, questionsOf(rates), (mixed, asked) => agree([mixed], asked, seen)),
+    { numRuns: RUNS },
   );
-  const width = String(args.length / asked.length);
-  const results = await redis.eval(
-    REPLAY,
-    1,
-    uniqueName('twin'),
-    rule.algorithm.script.source,
-    width,
-    ...args,
+  expect([...seen]).toEqual(expect.arrayContaining([...ALWAYS, 'booked']));
+}, 600_000);
+
+test(`rates together with a concurrency limit: the same, over ${RUNS} random histories`, async () => {
+  const seen = new Set<string>();
+  const { concurrency: semaphore, ...others } = policies;
+  const set = fc
+    .tuple(semaphore!, fc.array(fc.oneof(...Object.values(others)), { minLength: 1, maxLength: 2 }))
+    .map(([first, rest]) => [first, ...rest]);
+  await fc.assert(
+    fc.asyncProperty(set, questionsOf([...taking, 'reset']), (mixed, asked) => agree([mixed], asked, seen)),
+    { numRuns: RUNS },
   );
-  return (results as [number[], string | null, number][]).map(([reply, stored, ttl]) => ({
-    reply,
-    stored,
-    ttl,
-  }));
-}
+  expect([...seen]).toEqual(expect.arrayContaining(['consume', 'denied', 'returned']));
+}, 600_000);
 
 describe('what the script refuses by itself, before it writes', () => {
-  let redis: Redis;
-  beforeAll(() => {
-    redis = new Redis(redisUrl());
-  });
-  afterAll(() => redis.disconnect());
+  const numbers = ['-2', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'];
+  const rule = compilePolicy({ algorithm: 'slidingLog', limit: 5, window: 1000 } as Policy);
+  const line = (cost: string, parameter = '5') => [
+    ...['', 'consume', '0', '1', rule.algorithm.tag, cost, '0', '2', parameter, '1000000'],
+  ];
 
-  test.each(['-1', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'])(
-    'a cost of %p',
-    async (cost) => {
-      for (const { script } of algorithms) {
-        const key = uniqueName('refused');
-        const args = ['', '3', 'consume', cost, '0', '1000', '1', '5000'];
-        await expect(redis.eval(script.source, 1, key, ...args)).rejects.toThrow(/SLUICE not a whole number/);
-        expect(await redis.exists(key)).toBe(0);
-      }
-    },
-  );
+  test.each(numbers)('a cost or a parameter of %p', async (number) => {
+    for (const args of [line(number), line('1', number)]) {
+      await expect(redis.eval(decideScript.source, 1, 'refused', ...args)).rejects.toThrow(
+        /SLUICE not a whole number/,
+      );
+      expect(await redis.exists('refused')).toBe(0);
+    }
+  });
+
+  test('a key that holds something else', async () => {
+    await redis.set('foreign', 'hello');
+    await expect(redis.eval(decideScript.source, 1, 'foreign', ...line('1'))).rejects.toThrow(
+      /SLUICE foreign value/,
+    );
+    expect(await redis.get('foreign')).toBe('hello');
+    await redis.del('foreign');
+  });
 });

@@ -101,7 +101,7 @@ test('close ends our own client, and leaves a borrowed one', async () => {
 
   const connected = async () => String(await client.client('LIST')).includes('name=sluice');
   const own = redisStore(redis.server.url);
-  await own.reset('any key');
+  await redis.limiter(own, '5s').consume('k');
   expect(await connected()).toBe(true);
   await own.close();
   await eventually(async () => {

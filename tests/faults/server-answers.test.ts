@@ -30,13 +30,13 @@ describe('a server that answers, but not with a decision', () => {
   test('a foreign value under our key is a configuration error that names it', async () => {
     const limiter = limiterAt(redis.server.url);
     const admin = redis.client();
-    const key = `sluice:v1:fw:${limiter.name}:{k}`;
+    const key = `sluice:v2:fw:${limiter.name}:{k}`;
     await admin.lpush(key, 'theirs');
     const wrongType = await rejection(limiter.consume('k'));
     expect(isStoreConfigurationError(wrongType) && wrongType.message).toMatch(/WRONGTYPE/);
     await admin.set(key, 'theirs');
     const foreign = await rejection(limiter.consume('k'));
-    expect(isStoreConfigurationError(foreign) && foreign.message).toMatch(/foreign value in sluice:v1:fw:/);
+    expect(isStoreConfigurationError(foreign) && foreign.message).toMatch(/foreign value in sluice:v2:fw:/);
     expect(await admin.get(key)).toBe('theirs');
   });
 
@@ -58,8 +58,8 @@ describe('a server that answers, but not with a decision', () => {
     const admin = redis.client();
     const { resetAfter } = await limiter.consume('k');
     expect(resetAfter).toBe(3_600_000);
-    expect(await admin.keys('*')).toEqual([`sluice:v1:fw:${limiter.name}:{k}`]);
-    const ttl = await admin.pttl(`sluice:v1:fw:${limiter.name}:{k}`);
+    expect(await admin.keys('*')).toEqual([`sluice:v2:fw:${limiter.name}:{k}`]);
+    const ttl = await admin.pttl(`sluice:v2:fw:${limiter.name}:{k}`);
     expect(ttl).toBeGreaterThan(resetAfter - 600_000);
     expect(ttl).toBeLessThanOrEqual(resetAfter + 2);
   });

@@ -1,37 +1,51 @@
-import type { Policy, Question, State, Step } from '../../packages/core/src/algorithms/algorithm.js';
+import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
+import type { Answer, Call } from '../../packages/core/src/decisions/call.js';
+import { decide } from '../../packages/core/src/decisions/decide.js';
+import { type Entry, expiryOf } from '../../packages/core/src/decisions/entry.js';
+import { Lane } from '../../packages/core/src/decisions/lane.js';
 
 export const START = 1_735_689_600_000_000;
 export const ms = (value: number) => Math.round(value * 1000);
 export const seconds = (value: number) => Math.round(value * 1_000_000);
 
-/** A key of one policy, asked at moments of the test's choosing (µs after START), by the pure step alone. */
-export class Timeline {
-  readonly rule;
-  state: State | undefined;
+type Asked = Partial<Pick<Call, 'operation' | 'wait'>> & { readonly cost?: number; readonly at?: number };
 
-  constructor(policy: Policy) {
-    this.rule = compilePolicy(policy);
+/** Keys of one policy each, asked together at moments of the test's choosing (µs after START), without a store. */
+export class Timeline {
+  readonly rules;
+  entries: (Entry | undefined)[];
+
+  constructor(...policies: Policy[]) {
+    this.rules = policies.map(compilePolicy);
+    this.entries = policies.map(() => undefined);
   }
 
-  ask(micros: number, question: Partial<Question> = {}): Step {
-    const { algorithm, parameters } = this.rule;
-    const whole: Question = { operation: 'consume', cost: 1, maxWait: 0, at: 0, ...question };
-    const before = this.state;
-    // A store forgets a state whose first number has passed: the step must not need it any more.
-    const live = before !== undefined && before[0]! > START + micros ? before : undefined;
-    const step = algorithm.step(parameters, before, START + micros, whole);
-    const fresh = algorithm.step(parameters, live, START + micros, whole);
-    expect({ ...step, state: undefined }).toEqual({ ...fresh, state: undefined });
-    if (whole.operation !== 'peek') this.state = step.state;
-    return step;
+  ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0 }: Asked = {}): Answer {
+    const now = START + micros;
+    const parts = this.rules.map((rule, i) => ({ key: String(i), rule, cost, at }));
+    const call: Call = { operation, wait, parts };
+    const open = (entries: readonly (Entry | undefined)[]) =>
+      parts.map((part, i) => new Lane(part, part.key, entries[i], now));
+    // A store forgets an entry whose time has passed: it must not be needed any more.
+    const live = this.entries.map((entry) =>
+      entry !== undefined && expiryOf(entry) > now ? entry : undefined,
+    );
+    const lanes = open(this.entries);
+    const answer = decide(call, lanes, now);
+    expect(decide(call, open(live), now)).toEqual(answer);
+    if (operation !== 'peek')
+      this.entries = lanes.map((lane, i) => (lane.changed ? lane.entry() : this.entries[i]));
+    return answer;
   }
 
   consume(micros: number, cost = 1): boolean {
     return this.ask(micros, { cost }).allowed;
   }
 
-  book(micros: number, cost = 1, maxWait = seconds(3600)): Step {
-    return this.ask(micros, { cost, maxWait });
+  /** How long the permits are away that an `acquire` books; undefined when it is refused. */
+  book(micros: number, cost = 1, wait = seconds(3600)): number | undefined {
+    const answer = this.ask(micros, { operation: 'acquire', cost, wait });
+    return answer.allowed ? answer.wait : undefined;
   }
 }

@@ -4,8 +4,11 @@ import { type Duration, toMicros } from './duration.js';
 export interface Clock {
   /** Whole microseconds since some fixed moment. */
   now(): number;
-  /** Resolves when `micros` have passed; rejects with the signal's reason when it is aborted first. */
-  sleep(micros: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves when `micros` have passed; rejects with the signal's reason when it is aborted first. A wait that is `idle`
+   * does not keep the process alive.
+   */
+  sleep(micros: number, signal?: AbortSignal, options?: { readonly idle?: boolean }): Promise<void>;
 }
 
 const LONGEST_TIMER = 2_147_483_647;
@@ -14,24 +17,25 @@ const LONGEST_TIMER = 2_147_483_647;
 export const systemClock: Clock = {
   now: () => Math.floor((performance.timeOrigin + performance.now()) * 1000),
 
-  async sleep(micros, signal) {
+  async sleep(micros, signal, { idle = false } = {}) {
     signal?.throwIfAborted();
     const due = systemClock.now() + micros;
     // Timers may fire a little early and hold 24.8 days at the most: look again until the moment has really come.
     for (let left = micros; left > 0; left = due - systemClock.now()) {
-      await timer(Math.min(Math.ceil(left / 1000), LONGEST_TIMER), signal);
+      await timer(Math.min(Math.ceil(left / 1000), LONGEST_TIMER), idle, signal);
     }
   },
 };
 
-function timer(ms: number, signal?: AbortSignal): Promise<void> {
+function timer(ms: number, idle: boolean, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    // Not unref'd: someone awaits this moment; an abort or `close()` ends it.
     const handle = setTimeout(() => {
       signal?.removeEventListener('abort', stop);
       resolve();
     }, ms);
+    // Otherwise someone awaits this moment; an abort or `close()` ends it.
+    if (idle) handle.unref();
     const stop = () => {
       clearTimeout(handle);
       reject(signal?.reason);

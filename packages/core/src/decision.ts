@@ -1,9 +1,15 @@
-/** The answer to one call. Times are in milliseconds. */
+/**
+ * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. Where a limiter has several
+ * policies, `limit`, `window`, `remaining` and `resetAfter` are those of the one that bound: the one to wait for longest, or
+ * that has least left.
+ */
 export interface Decision {
   /** May the call go? */
   readonly allowed: boolean;
   /** The limiter that decided. */
   readonly name: string;
+  /** The policy that bound: its name in `policies`; of a single policy the limiter's own. */
+  readonly policy: string;
   /** The permits that this call asked for. */
   readonly cost: number;
   /** The most permits that can be taken at once. */
@@ -20,4 +26,18 @@ export interface Decision {
   readonly waited: number;
   /** Which store answered: `'memory'`, `'redis'`. */
   readonly source: string;
+  /** What each policy says by itself, in the order in which they were given. */
+  readonly policies: readonly PolicyDecision[];
+}
+
+/** What one policy says to a call. */
+export interface PolicyDecision {
+  readonly name: string;
+  readonly cost: number;
+  readonly limit: number;
+  readonly window: number;
+  readonly remaining: number;
+  /** How long until this policy alone would let the call pass; 0: it would now. */
+  readonly retryAfter: number;
+  readonly resetAfter: number;
 }

@@ -84,6 +84,15 @@ export class KeyResolutionError extends SluiceError {
   }
 }
 
+/** A shared limit has no rate (any more): nobody called `trySetRate` or `setRate`, or it was deleted or not used for too long. */
+export class RateNotSetError extends SluiceError {
+  readonly code = 'SLUICE_RATE_NOT_SET';
+
+  constructor(name: string) {
+    super(`No rate is set for the shared limit '${name}': call trySetRate first`);
+  }
+}
+
 /** The limiter was closed before or while the call was waiting. */
 export class LimiterClosedError extends SluiceError {
   readonly code = 'SLUICE_LIMITER_CLOSED';
@@ -100,4 +109,5 @@ export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RA
 export const isStoreUnavailableError = guard<StoreUnavailableError>('SLUICE_STORE_UNAVAILABLE');
 export const isStoreConfigurationError = guard<StoreConfigurationError>('SLUICE_STORE_CONFIGURATION');
 export const isKeyResolutionError = guard<KeyResolutionError>('SLUICE_KEY_RESOLUTION');
+export const isRateNotSetError = guard<RateNotSetError>('SLUICE_RATE_NOT_SET');
 export const isLimiterClosedError = guard<LimiterClosedError>('SLUICE_LIMITER_CLOSED');

@@ -1,9 +1,38 @@
-export type { Algorithm, Policy, Script } from './algorithms/algorithm.js';
+export type {
+  AcquireOptions,
+  ConsumeOptions,
+  Cost,
+  WaitOptions,
+} from './admission/call-options.js';
+export type { Reservation } from './admission/reservation.js';
+export type { ScheduledTask, TaskContext, WrapOptions } from './admission/schedule.js';
+export type { Algorithm, Policy, Rule, Script } from './algorithms/algorithm.js';
+export {
+  type ConcurrencyOptions,
+  type ConcurrencyPolicy,
+  concurrency,
+} from './algorithms/concurrency/concurrency.js';
 export {
   type FixedWindowOptions,
   type FixedWindowPolicy,
   fixedWindow,
 } from './algorithms/fixed-window/fixed-window.js';
+export { type GcraOptions, type GcraPolicy, gcra } from './algorithms/gcra/gcra.js';
+export {
+  type LeakyBucketOptions,
+  type LeakyBucketPolicy,
+  leakyBucket,
+} from './algorithms/leaky-bucket/leaky-bucket.js';
+export {
+  type SlidingLogOptions,
+  type SlidingLogPolicy,
+  slidingLog,
+} from './algorithms/sliding-log/sliding-log.js';
+export {
+  type SlidingWindowOptions,
+  type SlidingWindowPolicy,
+  slidingWindow,
+} from './algorithms/sliding-window/sliding-window.js';
 export {
   type TokenBucketOptions,
   type TokenBucketPolicy,
@@ -11,7 +40,9 @@ export {
 } from './algorithms/token-bucket/token-bucket.js';
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
-export type { Decision } from './decision.js';
+export { type CombinedKeys, CombinedLimiter } from './combined-limiter.js';
+export type { Decision, PolicyDecision } from './decision.js';
+export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys } from './decisions/call.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
 export { limitRequests, type RequestLimit, type RequestLimitOptions } from './http/handle.js';
@@ -33,16 +64,18 @@ export {
 } from './keys/index.js';
 /** @internal Shared by our own packages; not part of the public API. */
 export { readProperty } from './keys/property.js';
-export {
-  type AcquireOptions,
-  type ConsumeOptions,
-  type LimiterKey,
-  RateLimiter,
-  type RateLimiterOptions,
-} from './limiter.js';
+export { type LimiterKey, RateLimiter } from './limiter.js';
+export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
 /** @internal Shared by our own packages; not part of the public API. */
 export { checkOptions, describe } from './options.js';
+export {
+  SharedLimiter,
+  type SharedLimiterOptions,
+  type SharedRate,
+  type SharedRateConfig,
+} from './shared-rates/shared-limiter.js';
+export type { RateChange, StoredRate } from './shared-rates/stored-rate.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
 export { type RedisClient, recommendedRedisOptions } from './stores/redis-client.js';
 export { type RedisStore, redisStore } from './stores/redis-store.js';
-export type { Answer, Asked, Call, Store } from './stores/store.js';
+export type { Asked, Store } from './stores/store.js';

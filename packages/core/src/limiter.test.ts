@@ -2,7 +2,8 @@ import { fixedWindow } from './algorithms/fixed-window/fixed-window.js';
 import { tokenBucket } from './algorithms/token-bucket/token-bucket.js';
 import { ManualClock } from './clock.js';
 import { isLimiterClosedError, isRateLimitExceededError, LimiterClosedError } from './errors.js';
-import { RateLimiter, type RateLimiterOptions } from './limiter.js';
+import { RateLimiter } from './limiter.js';
+import type { RateLimiterOptions } from './limiter-options.js';
 import { memoryStore } from './stores/memory-store.js';
 
 function limiterOf(options: Partial<RateLimiterOptions> = {}) {
@@ -13,24 +14,22 @@ function limiterOf(options: Partial<RateLimiterOptions> = {}) {
     policy: fixedWindow({ limit: 2, window: '10s' }),
     store,
     ...options,
-  });
+  } as RateLimiterOptions);
   return { clock, store, limiter };
 }
 
 describe('consume', () => {
   test('tells the whole decision, in milliseconds', async () => {
     const { clock, limiter } = limiterOf({ name: 'login' });
-    expect(await limiter.consume('ann')).toEqual({
+    const figures = { cost: 1, limit: 2, window: 10_000, remaining: 1, retryAfter: 0, resetAfter: 10_000 };
+    expect({ ...(await limiter.consume('ann')) }).toEqual({
       allowed: true,
       name: 'login',
-      cost: 1,
-      limit: 2,
-      window: 10_000,
-      remaining: 1,
-      retryAfter: 0,
-      resetAfter: 10_000,
+      policy: 'login',
+      ...figures,
       waited: 0,
       source: 'memory',
+      policies: [{ name: 'login', ...figures }],
     });
     await limiter.consume('ann');
     await clock.advance('2.5s');
@@ -213,7 +212,7 @@ test('close ends the waits, gives their permits back, and refuses new calls', as
 });
 
 test.each([
-  [{}, /policy must be made by fixedWindow\(\{ … \}\) or tokenBucket/],
+  [{}, /policy must be made by one of fixedWindow\(\{ … \}\), slidingWindow/],
   [{ policy: { algorithm: 'guess' } }, /with algorithm "guess"/],
   [{ policy: { algorithm: 'fixedWindow', limit: 0, window: 1 } }, /limit must be a whole number/],
   [{ polcy: 1 }, /no option 'polcy'; its options are name, policy/],
@@ -223,6 +222,8 @@ test.each([
   [{ store: {} }, /store must be memoryStore\(\) or redisStore/],
   [{ store: memoryStore() }, /in a store of yours needs a name/],
   [{ deadline: 0 }, /deadline must be a duration/],
+  [{ hashTag: 'a}b' }, /hashTag must be 1 to 100 letters/],
+  [{ policies: {} }, /not both/],
 ])('refuses %j', (wrong, message) => {
   const right = Object.keys(wrong).length === 0 ? {} : { policy: fixedWindow({ limit: 1, window: '1s' }) };
   expect(() => new RateLimiter({ ...right, ...wrong } as never)).toThrow(message);
@@ -275,4 +276,93 @@ test('acquire refuses options that are not its own', async () => {
 test('a policy is plain data: it survives JSON', async () => {
   const policy = JSON.parse(JSON.stringify(tokenBucket({ capacity: 5, refill: 1, every: '1s' })));
   expect(await new RateLimiter({ policy }).consume('k')).toMatchObject({ limit: 5, remaining: 4 });
+});
+
+test.each([
+  [{}],
+  [[]],
+  [null],
+  [5],
+  [Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`p${i}`, 1]))],
+])('refuses %j as policies', (policies) => {
+  expect(() => new RateLimiter({ policies } as never)).toThrow(
+    /policies must be an object of 1 to 20 policies/,
+  );
+});
+
+test('refuses the name of a policy that keys could not tell from another', () => {
+  const policies = { 'a|b': fixedWindow({ limit: 1, window: '1s' }) };
+  expect(() => new RateLimiter({ policies })).toThrow(/the name of a policy must be/);
+});
+
+describe('several policies', () => {
+  const policies = {
+    perMinute: fixedWindow({ limit: 2, window: '1m' }),
+    perHour: fixedWindow({ limit: 3, window: '1h' }),
+  };
+  const several = () => {
+    const clock = new ManualClock();
+    return { clock, limiter: new RateLimiter({ name: 'api', policies, store: memoryStore({ clock }) }) };
+  };
+
+  test('the decision names the one that bound: that with least left, or when denied that to wait for longest', async () => {
+    const { clock, limiter } = several();
+    expect(limiter.policies).toEqual(policies);
+    expect(await limiter.consume('k')).toMatchObject({
+      name: 'api',
+      policy: 'perMinute',
+      limit: 2,
+      remaining: 1,
+    });
+    await limiter.consume('k');
+    expect(await limiter.consume('k')).toMatchObject({
+      allowed: false,
+      policy: 'perMinute',
+      retryAfter: 60_000,
+    });
+    await clock.advance('1m');
+    expect(await limiter.consume('k')).toMatchObject({
+      allowed: true,
+      policy: 'perHour',
+      limit: 3,
+      remaining: 0,
+    });
+    expect(await limiter.consume('k')).toMatchObject({
+      allowed: false,
+      policy: 'perHour',
+      retryAfter: 3_540_000,
+      policies: [
+        { name: 'perMinute', remaining: 1, retryAfter: 0 },
+        { name: 'perHour', retryAfter: 3_540_000 },
+      ],
+    });
+    const never = await limiter.consume('k', { cost: { perMinute: 3, perHour: 1 } });
+    expect(never).toMatchObject({ policy: 'perMinute', cost: 3, retryAfter: Number.POSITIVE_INFINITY });
+  });
+
+  test('with a single policy the cost may be by the name of the limiter, as policies is', async () => {
+    const { limiter } = limiterOf();
+    expect(await limiter.consume('k', { cost: { demo: 2 } })).toMatchObject({
+      allowed: true,
+      cost: 2,
+      remaining: 0,
+    });
+    await expect(limiter.consume('k', { cost: { other: 2 } })).rejects.toThrow("no option 'other'");
+  });
+
+  test('a policy is not mixed up with a limiter of the name, nor one prefix with another', async () => {
+    const store = memoryStore({ clock: new ManualClock() });
+    const policy = fixedWindow({ limit: 1, window: '1h' });
+    const limiters = [
+      new RateLimiter({ name: 'a', policies: { b: policy }, store }),
+      new RateLimiter({ name: 'a', policy, store }),
+      new RateLimiter({ name: 'a:b', policy, store }),
+      new RateLimiter({ name: 'b', policy, store }),
+      new RateLimiter({ name: 'a', policy, store, keyPrefix: 'other' }),
+      new RateLimiter({ name: 'a', policy, store, hashTag: 'tag' }),
+      new RateLimiter({ name: 'a', policy, store, hashTag: 'gat' }),
+    ];
+    for (const limiter of limiters) expect(await limiter.consume('k')).toMatchObject({ allowed: true });
+    expect(store.size).toBe(limiters.length);
+  });
 });

@@ -1,87 +1,56 @@
-import { NEVER, type Operation, type Policy, type Rule } from './algorithms/algorithm.js';
-import { compilePolicy } from './algorithms/index.js';
+import { Admission } from './admission/admission.js';
+import type { NamedPart } from './admission/booking.js';
+import {
+  type AcquireOptions,
+  type ConsumeOptions,
+  type Cost,
+  type CostOf,
+  checkCost,
+  costOption,
+  NO_OPTIONS,
+  patienceOption,
+  type WaitOptions,
+} from './admission/call-options.js';
+import { Reservation } from './admission/reservation.js';
+import { type Scheduled, type ScheduledTask, schedule, type WrapOptions, wrap } from './admission/schedule.js';
+import type { Policy } from './algorithms/algorithm.js';
 import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
-import { LimiterClosedError, RateLimitExceededError } from './errors.js';
 import { keyPart } from './keys/key-part.js';
 import { encodeKey } from './keys/redis-key.js';
 import { withDeadline } from './layers/deadline.js';
-import { checkInteger, checkOptions, describe } from './options.js';
+import { checkLimiterOptions, type Limits, type RateLimiterOptions } from './limiter-options.js';
+import { checkInteger, checkOptions } from './options.js';
 import { memoryStore } from './stores/memory-store.js';
-import type { Answer, Store } from './stores/store.js';
-
-export interface RateLimiterOptions {
-  /**
-   * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
-   * `store`, where other limits may be as well.
-   */
-  readonly name?: string;
-  /** How to decide: `fixedWindow({ … })`, `tokenBucket({ … })`. */
-  readonly policy: Policy;
-  /** Where state lives; default a `memoryStore()` of this limiter's own. A store that you give stays yours to close. */
-  readonly store?: Store;
-  /** The first part of every storage key; default `'sluice'`. */
-  readonly keyPrefix?: string;
-  /** How long the answer of a remote store may take, the wait of `acquire` not counted; default 100 ms. */
-  readonly deadline?: Duration;
-}
+import type { Store } from './stores/store.js';
 
 /** Who is limited: a user's id, an address, a phone number, or one word for everybody. */
 export type LimiterKey = string | number | bigint | boolean;
 
-export interface ConsumeOptions {
-  /** Permits that the call takes: a whole number ≥ 0, default 1. With 0 nothing is taken. */
-  readonly cost?: number;
-}
-
-export interface AcquireOptions extends ConsumeOptions {
-  /** The longest wait for the permits; default: as long as it takes. A wait that would be longer is refused at once. */
-  readonly timeout?: Duration;
-  /** Aborting it ends the wait and gives the permits back. */
-  readonly signal?: AbortSignal;
-}
-
-/** Changes when the form of stored states does, so that old and new processes can run side by side. */
-const LAYOUT = 'v1';
-const NO_OPTIONS: AcquireOptions = {};
-const NAME = /^[\w.:/@#-]{1,100}$/;
-
-/** A limit that many keys are held to, each by itself. */
+/**
+ * A limit that many keys are held to, each by itself. With several `policies` a call passes when all of them have its permits,
+ * and takes from all or from none.
+ */
 export class RateLimiter {
   readonly name: string;
-  readonly policy: Policy;
-  readonly #rule: Rule;
+  readonly #limits: Limits;
   readonly #store: Store;
   readonly #ownStore: Store | undefined;
-  readonly #prefix: string;
-  /** The waits of `acquire` that go on, each with what ends it. */
-  readonly #waits = new Map<AbortController, Promise<void>>();
-  #closed: LimiterClosedError | undefined;
+  readonly #admission: Admission;
 
   /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(options: RateLimiterOptions) {
-    checkOptions('RateLimiter', options, ['name', 'policy', 'store', 'keyPrefix', 'deadline']);
-    const { name = 'default', policy, store, keyPrefix = 'sluice', deadline = 100 } = options;
-    checkName('name', name);
-    checkName('keyPrefix', keyPrefix);
+    const { name, deadline, limits, store } = checkLimiterOptions(options);
     this.name = name;
-    this.policy = policy;
-    this.#rule = compilePolicy(policy);
+    this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
-    const given = store ?? this.#ownStore!;
-    if (typeof given?.decide !== 'function') {
-      throw new TypeError(
-        `RateLimiter: store must be memoryStore() or redisStore(…), not ${describe(store)}`,
-      );
-    }
-    if (store !== undefined && options.name === undefined) {
-      throw new TypeError(
-        "RateLimiter: a limit in a store of yours needs a name, such as 'login': two without would count together",
-      );
-    }
-    this.#store = withDeadline(given, toMicros('RateLimiter: deadline', deadline));
-    // Braces make the caller's key the hash tag, so that a cluster spreads keys over all its slots.
-    this.#prefix = `${keyPrefix}:${LAYOUT}:${this.#rule.algorithm.tag}:${name}:{`;
+    this.#store = store ?? this.#ownStore!;
+    this.#admission = new Admission(name, withDeadline(this.#store, deadline));
+  }
+
+  /** The policies by their names; a single one has the limiter's name. */
+  get policies(): Readonly<Record<string, Policy>> {
+    return this.#limits.policies;
   }
 
   /**
@@ -90,124 +59,151 @@ export class RateLimiter {
    *   KeyResolutionError for a wrong key
    */
   async consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    const cost = checkCost('consume', options);
-    return this.#decision(await this.#ask('consume', key, cost, 0), cost, 0);
+    return this.#admission.decide('consume', this.#parts(key, this.#cost('consume', options)));
   }
 
   /**
    * Takes permits, booking future ones if need be, and resolves when they are due: first come, first served, also among
-   * processes, with a single question to the store.
+   * processes, with a single question to the store. Permits of a `concurrency` policy are waited for in line until they are
+   * released; they are yours until you `release` the decision.
    * @throws RateLimitExceededError when they are not to be had within `timeout`; the signal's reason when it is aborted;
    *   and all that `consume` throws
    */
   async acquire(key: LimiterKey, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
-    const cost = checkCost('acquire', options, ['cost', 'timeout', 'signal']);
-    const { timeout, signal } = options;
-    if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
-      throw new TypeError(`acquire: signal must be an AbortSignal, not ${describe(signal)}`);
-    }
-    signal?.throwIfAborted();
-    const { longestWait } = this.#rule;
-    const maxWait =
-      timeout === undefined ? longestWait : Math.min(toMicros('acquire: timeout', timeout, 0), longestWait);
-    const answer = await this.#ask('consume', key, cost, maxWait);
-    const decision = this.#decision(answer, cost, answer.wait);
-    if (!decision.allowed) throw new RateLimitExceededError(decision);
-    if (answer.wait > 0 || signal?.aborted || this.#closed) await this.#wait(key, cost, answer, signal);
-    return decision;
+    const cost = this.#cost('acquire', options, ['cost', 'timeout', 'signal']);
+    return this.#admission.acquire(this.#parts(key, cost), patienceOption('acquire', options));
   }
 
   /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
   async peek(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    const cost = checkCost('peek', options);
-    return this.#decision(await this.#ask('peek', key, cost, 0), cost, 0);
+    return this.#admission.decide('peek', this.#parts(key, this.#cost('peek', options)));
   }
 
-  /** Forgets a key: all its permits are back. */
+  /** Gives back what a decision of this limiter took, once: what has come back by itself meanwhile is not given back again. */
+  async refund(decision: Decision): Promise<void> {
+    await this.#admission.refund(decision);
+  }
+
+  /** Ends the holding of `concurrency` permits and lets in who waits for them. Other permits stay spent. */
+  async release(decision: Decision): Promise<void> {
+    await this.#admission.release(decision);
+  }
+
+  /**
+   * Takes an estimated cost; the reservation is settled when the actual one is known. Does not wait unless given a `timeout`.
+   * @throws as `acquire` does
+   */
+  async reserve(key: LimiterKey, estimate: Cost, options: WaitOptions = NO_OPTIONS): Promise<Reservation<Cost>> {
+    checkOptions('reserve', options, ['timeout', 'signal']);
+    const parts = this.#parts(key, checkCost('reserve: estimate', estimate, this.#limits.names));
+    const decision = await this.#admission.acquire(parts, patienceOption('reserve', { ...options, timeout: options.timeout ?? 0 }));
+    return new Reservation(decision, this.#admission, (actual: Cost) => {
+      const costOf = checkCost('settle: actual', actual, this.#limits.names);
+      return ({ policy }) => costOf(policy);
+    });
+  }
+
+  /** Runs `task` when its permits are due, and releases at its end what it held. Options are those of `acquire`. */
+  schedule<T>(key: LimiterKey, task: ScheduledTask<T>, options: AcquireOptions = NO_OPTIONS): Promise<T> {
+    return schedule(this.#scheduled, key, task, options);
+  }
+
+  /**
+   * A function that does what `task` does, each call when its permits are due. By default all calls share one key.
+   * @throws TypeError for a wrong option
+   */
+  wrap<This, Args extends unknown[], T>(
+    task: (this: This, ...args: Args) => T | Promise<T>,
+    options: WrapOptions<Args> = {},
+  ): (this: This, ...args: Args) => Promise<T> {
+    return wrap(this.#scheduled, this.name, task, options);
+  }
+
+  /** Takes permits as a punishment, whether they are there or not. */
+  async penalty(key: LimiterKey, permits = 1): Promise<void> {
+    await this.#admission.charge(this.#parts(key, whole('penalty: permits', permits), true));
+  }
+
+  /** Gives permits back as a gift, those taken last first. Never more than were taken. */
+  async reward(key: LimiterKey, permits = 1): Promise<void> {
+    await this.#admission.reward(this.#parts(key, whole('reward: permits', permits), true));
+  }
+
+  /** Denies everything to a key until `duration` has passed from now. Those who wait already go at their moments. */
+  async block(key: LimiterKey, duration: Duration): Promise<void> {
+    await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one).slice(0, 1));
+  }
+
+  async unblock(key: LimiterKey): Promise<void> {
+    await this.#admission.change('block', 0, this.#parts(key, one).slice(0, 1));
+  }
+
+  /**
+   * Gives one key other numbers, for all processes, from their next decision until `expiresIn` has passed: this customer has ten times
+   * as much. What the key has taken counts on.
+   * @param policy of the same algorithm; with several `policies` an object of those to override, by their names
+   * @throws TypeError for a policy of another algorithm or a name that is unknown
+   */
+  async override(key: LimiterKey, policy: Policy | Readonly<Record<string, Policy>>, options: { readonly expiresIn: Duration }): Promise<void> {
+    checkOptions('override', options, ['expiresIn']);
+    const lasts = toMicros('override: expiresIn', options.expiresIn);
+    await this.#admission.change('override', lasts, this.#limits.overridden(this.#parts(key, one), policy));
+  }
+
+  /** Back to the limiter's own policies. */
+  async removeOverride(key: LimiterKey): Promise<void> {
+    await this.#admission.change('override', 0, this.#parts(key, one));
+  }
+
+  /** Forgets what a key took, what is booked, and a block: all its permits are back. An override stays. */
   async reset(key: LimiterKey): Promise<void> {
-    this.#checkOpen();
-    await this.#store.reset(this.#storageKey(key));
+    await this.#admission.change('reset', 0, this.#parts(key, one));
   }
 
-  /** Ends all waits with a `LimiterClosedError`, gives their permits back, and closes the store if it is this limiter's own. */
+  /**
+   * Ends all waits with a `LimiterClosedError`, gives their permits back, and closes the store if it is this limiter's own.
+   * What is held is renewed no more: its lease runs out.
+   */
   async close(): Promise<void> {
-    this.#closed ??= new LimiterClosedError(`Limiter '${this.name}' was closed`);
-    // The last booking first: a refund keeps back what was booked after it, for those have their moments already.
-    for (const [stop, slept] of [...this.#waits].reverse()) {
-      stop.abort(this.#closed);
-      await slept.catch(() => {}); // its caller is told
-    }
+    await this.#admission.close();
     await this.#ownStore?.close();
   }
 
-  async #wait(key: LimiterKey, cost: number, { now, wait }: Answer, signal?: AbortSignal): Promise<void> {
-    const stop = new AbortController();
-    const aborted = () => stop.abort(signal?.reason);
-    if (signal?.aborted) aborted();
-    if (this.#closed !== undefined) stop.abort(this.#closed);
-    const slept = this.#store.clock.sleep(wait, stop.signal).catch(async (reason: unknown) => {
-      // Should the store be out, the permits stay spent: too few calls may go then, never too many.
-      await this.#decide('refund', key, cost, 0, now + wait).catch(() => {});
-      throw reason;
-    });
-    this.#waits.set(stop, slept);
-    signal?.addEventListener('abort', aborted, { once: true });
-    try {
-      await slept;
-    } finally {
-      this.#waits.delete(stop);
-      signal?.removeEventListener('abort', aborted);
-    }
-  }
-
-  #ask(operation: Operation, key: LimiterKey, cost: number, maxWait: number): Promise<Answer> {
-    this.#checkOpen();
-    return this.#decide(operation, key, cost, maxWait, 0);
-  }
-
-  #decide(operation: Operation, key: LimiterKey, cost: number, maxWait: number, at: number): Promise<Answer> {
-    return this.#store.decide({ key: this.#storageKey(key), rule: this.#rule, operation, cost, maxWait, at });
-  }
-
-  #storageKey(key: LimiterKey): string {
-    return `${this.#prefix}${encodeKey(keyPart(key, `the key of limiter '${this.name}'`))}}`;
-  }
-
-  #checkOpen(): void {
-    if (this.#closed !== undefined) throw this.#closed;
-  }
-
-  #decision({ allowed, remaining, wait, reset }: Answer, cost: number, waited: number): Decision {
-    const never = wait === NEVER ? Number.POSITIVE_INFINITY : toMs(wait);
+  get #scheduled(): Scheduled<LimiterKey> {
     return {
-      allowed,
-      name: this.name,
-      cost,
-      limit: this.#rule.limit,
-      window: toMs(this.#rule.window),
-      remaining,
-      retryAfter: allowed ? 0 : never,
-      resetAfter: toMs(reset),
-      waited: allowed ? toMs(waited) : 0,
-      source: this.#store.name,
+      acquire: (key, options) => this.acquire(key, options),
+      release: (decision) => this.#admission.release(decision),
+      lost: (decision) => this.#admission.lost(decision),
+    };
+  }
+
+  #cost(method: string, options: ConsumeOptions, accepted?: string[]): CostOf {
+    return costOption(method, options, this.#limits.names, accepted);
+  }
+
+  #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
+    return this.#limits.parts(encodeKey(keyPart(key, `the key of limiter '${this.name}'`)), costOf, ratesOnly);
+  }
+
+  /** @internal What a `CombinedLimiter` needs of its members. */
+  static inside(limiter: RateLimiter): {
+    readonly store: Store;
+    readonly limits: Limits;
+    readonly admission: Admission;
+    parts(key: LimiterKey, costOf: CostOf): NamedPart[];
+  } {
+    return {
+      store: limiter.#store,
+      limits: limiter.#limits,
+      admission: limiter.#admission,
+      parts: (key, costOf) => limiter.#parts(key, costOf),
     };
   }
 }
 
-/** Refuses `consume(key, 5)` and misspelt options, which would otherwise count as 1. */
-function checkCost(method: string, options: ConsumeOptions, accepted: readonly string[] = ['cost']): number {
-  if (options === NO_OPTIONS) return 1;
-  checkOptions(method, options, accepted);
-  return checkInteger(`${method}: cost`, options.cost === undefined ? 1 : options.cost, 0);
-}
+const one: CostOf = () => 1;
 
-/** Rounded up: at this many whole milliseconds the moment has come. */
-const toMs = (micros: number) => Math.ceil(micros / 1000);
-
-function checkName(option: string, value: unknown): void {
-  if (typeof value !== 'string' || !NAME.test(value)) {
-    throw new TypeError(
-      `RateLimiter: ${option} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`,
-    );
-  }
+function whole(what: string, permits: number): CostOf {
+  checkInteger(what, permits, 1);
+  return () => permits;
 }

@@ -40,16 +40,18 @@ function recordingStore(): Store & { keys: string[]; out: boolean; closed: boole
   return {
     name: 'recording',
     remote: false,
+    slotted: false,
     clock: memory.clock,
     keys: [],
     out: false,
     closed: false,
     async decide(call) {
       if (this.out) throw new StoreUnavailableError('out');
-      this.keys.push(call.key);
+      this.keys.push(...call.parts.map(({ key }) => key));
       return memory.decide(call);
     },
-    reset: (key) => memory.reset(key),
+    listen: (key, granted) => memory.listen(key, granted),
+    rate: (change) => memory.rate(change),
     async close() {
       this.closed = true;
     },
@@ -88,8 +90,8 @@ test('two copies of this package share configuration, and know the wrappers of e
   }
   await new Both().send('139');
   expect(store.keys).toEqual([
-    'sluice:v1:fw:countLimit:Both.send:{139}',
-    'sluice:v1:tb:rateLimit:Both.send:{Both.send}',
+    'sluice:v2:fw:countLimit:Both.send:{139}',
+    'sluice:v2:tb:rateLimit:Both.send:{Both.send}',
   ]);
 });
 
@@ -105,9 +107,9 @@ test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
   await from({ headers: { uid: 'u1' } }, () => new Demo().byUser());
   await from({ ip: '2001:db8:1:2::3' }, () => new Demo().byIp());
   expect(store.keys).toEqual([
-    'shop:v1:fw:countLimit:Demo.list:{Demo.list}',
-    'shop:v1:fw:countLimit:Demo.byUser:{u1}',
-    'shop:v1:fw:countLimit:Demo.byIp:{2001:db8:1::/48}',
+    'shop:v2:fw:countLimit:Demo.list:{Demo.list}',
+    'shop:v2:fw:countLimit:Demo.byUser:{u1}',
+    'shop:v2:fw:countLimit:Demo.byIp:{2001:db8:1::/48}',
   ]);
   await expect(from({ headers: {} }, () => new Demo().byUser())).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
@@ -181,8 +183,8 @@ describe('a configuration of its own', () => {
     await new Branch().list();
     await Shop.all();
     expect(store.keys).toEqual([
-      'shop:v1:fw:countLimit:Shop.list:{Shop.list}',
-      'shop:v1:fw:countLimit:Shop.all:{Shop.all}',
+      'shop:v2:fw:countLimit:Shop.list:{Shop.list}',
+      'shop:v2:fw:countLimit:Shop.all:{Shop.all}',
     ]);
     expect(common.keys).toEqual([]);
     await Shop[SLUICE].close();

@@ -16,7 +16,7 @@ export type RateLimitOptions = RequestLimitOptions<[request: Request, response: 
 
 export interface RateLimitMiddleware {
   (request: Request, response: Response, next: NextFunction): void;
-  /** For `peek` and `reset`. */
+  /** For `peek` and `reset`. @throws TypeError when `policy` or `policies` is a function */
   readonly limiter: RateLimiter;
 }
 
@@ -31,7 +31,8 @@ declare global {
 
 /**
  * Lets requests through as a policy says: for all routes (`app.use`) or for one. A request beyond it is answered with 429,
- * `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. A key that cannot be made goes to
+ * `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
+ * `concurrency` policy is released when its response is over. A key that cannot be made goes to
  * `next` as an error of status 400, a store that does not answer as one of 503.
  * @throws RangeError, TypeError naming the option that is wrong
  */
@@ -50,12 +51,15 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
       return;
     }
     if (decision !== undefined) {
+      limit.releaseAfter(decision, response);
       writeDecision(decision, response);
       request.rateLimit = decision;
     }
     next();
   };
-  return Object.assign(middleware, { limiter: limit.limiter });
+  return Object.defineProperty(middleware, 'limiter', {
+    get: () => limit.limiter,
+  }) as unknown as RateLimitMiddleware;
 }
 
 /**

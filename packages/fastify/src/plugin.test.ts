@@ -1,4 +1,4 @@
-import { fixedWindow, RateLimiter } from '@sluice/core';
+import { concurrency, fixedWindow, RateLimiter } from '@sluice/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import { rateLimit } from './index.js';
 
@@ -43,6 +43,27 @@ test('a route may have a limit of its own, besides that of all', async () => {
   expect(await status('/one')).toBe(429);
   expect((await app.inject('/other')).body).toBe('all');
   expect(await status('/other')).toBe(429);
+});
+
+test('a policy function has what Fastify gives, with its types', async () => {
+  await app.register(rateLimit);
+  const onRequest = app.rateLimit({
+    policy: ({ routeOptions }) => policy(routeOptions.url === '/big' ? 2 : 1),
+  });
+  for (const url of ['/small', '/big']) app.get(url, { onRequest }, async () => url);
+  expect([await status('/small'), await status('/small')]).toEqual([200, 429]);
+  expect([await status('/big'), await status('/big')]).toEqual([200, 429]);
+});
+
+test('what an injected request holds is released at its end', async () => {
+  const limiter = new RateLimiter({ policy: concurrency({ limit: 1, lease: '1h' }) });
+  await app.register(rateLimit, { limiter, limitType: 'METHOD' });
+  app.get('/', async () => `${(await limiter.peek('all')).remaining} left`);
+  for (let i = 0; i < 3; i += 1) {
+    expect((await app.inject('/')).body).toBe('0 left');
+    await limiter.release(await limiter.acquire('all')); // waits for the release
+  }
+  await limiter.close();
 });
 
 test('closes the limiters that it made, and none that was given', async () => {

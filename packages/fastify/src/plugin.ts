@@ -38,7 +38,8 @@ const views = new WeakMap<FastifyRequest, RequestView>();
 /**
  * Registered with a policy or a limiter, limits all routes that come after it; registered without, it only gives
  * `app.rateLimit(options)`, which makes a hook for one route. A request beyond a limit is answered with 429, `Retry-After`
- * and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. May be registered several times.
+ * and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a `concurrency`
+ * policy is released when its response is over. May be registered several times.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 const register: FastifyPluginAsync<RateLimitPluginOptions> = async (app, given) => {
@@ -65,7 +66,9 @@ function limitHook(app: FastifyInstance, options: RateLimitOptions): RateLimitHo
   app.addHook('onClose', () => limit.close());
   return async (request, reply) => {
     const decision = await limit.decide(viewOf(request), request);
-    if (decision === undefined || reply.sent) return undefined;
+    if (decision === undefined) return undefined;
+    limit.releaseAfter(decision, reply.raw);
+    if (reply.sent) return undefined;
     writeHeaders(decision, {
       get: (name) => reply.getHeader(name),
       set: (name, value) => reply.header(name, value),

@@ -1,45 +1,100 @@
 /**
- * What an algorithm remembers of a key between two calls: a short list of whole numbers. Memory keeps the list, Redis the
- * same numbers joined by spaces. The first is always the moment (µs) from which the state is worth as much as none:
- * stores forget it then. No list (`undefined`) is a key that nobody has used.
+ * What an algorithm remembers of the permits that a key has taken: a list of whole numbers. Memory keeps the list, Redis the
+ * same numbers as eight-byte doubles, one after the other. The first is always the moment (µs) from which the state is
+ * worth as much as none: stores forget it then. No list (`undefined`) is a key that nobody has used.
+ *
+ * A state knows the past only. Permits booked for later stand in a queue beside it, which `decide.ts` keeps.
  */
 export type State = readonly number[];
 
-/** The numbers of a policy in the form the algorithm reckons with, in the order its `step` and its Lua twin take them. */
+/** The numbers of a policy in the form the algorithm reckons with, in the order in which its Lua twin takes them. */
 export type Parameters = readonly number[];
-
-export type Operation = 'consume' | 'peek' | 'refund';
-
-/** One question to an algorithm. */
-export interface Question {
-  /**
-   * - `consume`: take `cost` permits now, or book them for a moment at most `maxWait` ahead;
-   * - `peek`: the same question, but take nothing;
-   * - `refund`: give back `cost` permits that were due at the moment `at`.
-   */
-  readonly operation: Operation;
-  /** Permits, a whole number ≥ 0. A cost of 0 is always a `peek`. */
-  readonly cost: number;
-  /** µs that the caller is ready to wait. A longer wait is refused and books nothing. */
-  readonly maxWait: number;
-  /** For `refund`: the moment (µs, the store's clock) for which the permits had been given. */
-  readonly at: number;
-}
 
 /** A wait that never ends: the cost is above what the policy can ever give at once. */
 export const NEVER = -1;
 
-/** The four answers, and the state to keep. All times are whole µs. */
-export interface Step {
-  /** The state to keep; the very object that came in when nothing changed, so that a store need not write. */
-  readonly state: State | undefined;
-  readonly allowed: boolean;
-  /** Whole permits left afterwards. */
+/** A policy: the name of an algorithm and its numbers, as plain data. */
+export interface Policy {
+  readonly algorithm: string;
+}
+
+/** The figures that people know a policy by. */
+export interface Size {
+  /** The most permits that can be taken at once. */
+  readonly limit: number;
+  /** µs in which `limit` permits come back. */
+  readonly window: number;
+}
+
+/** What a limiter and a store need to know of a policy, made once. */
+export interface Rule extends Size {
+  readonly algorithm: Algorithm;
+  readonly parameters: Parameters;
+  /** For rules whose numbers change with time (calendar days): the parameters around the moment `now` (µs). */
+  parametersAt?(now: number): Parameters;
+}
+
+/**
+ * How a policy decides: once in TypeScript, once in Lua, with the same answers to the microsecond. All functions are pure,
+ * and never change the state they are given. The state that they get has not expired at `now`, has been through `repair`,
+ * and so holds no moment after `now` but the ones until which it matters.
+ */
+export interface Algorithm {
+  /**
+   * Two letters by which the Lua twin is found and which tell this state apart in a storage key, so that a changed
+   * algorithm starts anew.
+   */
+  readonly tag: string;
+  /** The figures of a policy with these parameters, which may come from an override and not from a policy in code. */
+  size(parameters: Parameters): Size;
+  /** The state itself; or, when the clock went back or the policy changed, one that locks nobody out for longer than it may. */
+  repair(parameters: Parameters, state: State, now: number): State;
+  /** µs from `now` until `cost` ≥ 0 permits can go if nobody else comes: 0 now, `NEVER`. */
+  wait(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
+  /** The state after `cost` ≥ 1 permits went at `now`, whether that was allowed or not. */
+  take(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
+  /**
+   * The state after permits that went at the moment `at` ≤ `now` are given back: never above full, nothing when they have
+   * come back by themselves since. With `at` = `ANY` they are a gift: the latest ones taken come back.
+   */
+  give(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
+  /** Whole permits left at `now`, and µs until every permit is back. */
+  left(parameters: Parameters, state: State | undefined, now: number): Left;
+  /** Where a key is worth something other than full when it is first met: the state to begin with. */
+  see?(parameters: Parameters, now: number): State | undefined;
+  /** Where `acquire` has its permits later than `consume` would: µs until they are due. */
+  due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
+  /** Where waits are bounded by the policy itself: the longest, in µs. */
+  longest?(parameters: Parameters, cost: number): number;
+  /** For permits that are held and not spent. */
+  readonly holders?: Holders;
+}
+
+/** For `give`: no matter when they were taken. */
+export const ANY = -1;
+
+export interface Left {
   readonly remaining: number;
-  /** When allowed: how long until the permits are due (0: now). When denied: until a retry can pass, or `NEVER`. */
-  readonly wait: number;
-  /** How long until every permit is back. */
   readonly reset: number;
+}
+
+/**
+ * Permits that somebody holds until they are released or their lease ends. Each holder and each who waits has an id, which
+ * takes the place of the moment `at` in `give`: a larger number for each, near the moment when it came.
+ */
+export interface Holders {
+  /** The id of the one who came last. */
+  last(state: State): number;
+  /** The state with somebody more who waits for `cost` permits. */
+  join(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
+  /** Holder or waiter `id` is still there: its lease begins anew. */
+  renew(parameters: Parameters, state: State, now: number, id: number): State;
+  /** Does `id` hold its permits (1), wait for them (0), or is it unknown (-1)? */
+  standing(state: State, id: number): 1 | 0 | -1;
+  /** µs until a lease ends at which `id`, who waits, may have its permits; for when no release comes. */
+  patience(parameters: Parameters, state: State, now: number, id: number): number;
+  /** Ends leases that ran out and lets those who wait have what is free, first come first served. */
+  promote(parameters: Parameters, state: State, now: number): { readonly state: State | undefined; readonly granted: readonly number[] };
 }
 
 /** A Lua script as Redis knows it. Generated from the `.lua` files by `npm run scripts`. */
@@ -49,33 +104,10 @@ export interface Script {
   readonly source: string;
 }
 
-/** A policy: the name of an algorithm and its numbers, as plain data. */
-export interface Policy {
-  readonly algorithm: string;
-}
-
-/** What a limiter and a store need to know of a policy, made once. */
-export interface Rule {
-  readonly algorithm: Algorithm;
-  readonly parameters: Parameters;
-  /** The most permits that can be taken at once. */
-  readonly limit: number;
-  /** µs in which `limit` permits come back. */
-  readonly window: number;
-  /** µs: the longest wait that the algorithm can book exactly. */
-  readonly longestWait: number;
-}
-
-/** How a policy decides: once in TypeScript, once in Lua, with the same answers to the microsecond. */
-export interface Algorithm<P extends Policy = Policy> {
+/** What a policy is made into, by its name. A new algorithm is a folder beside the others and a line in `index.ts`. */
+export interface PolicyKind<P extends Policy = Policy> {
   /** The name in `policy.algorithm`. */
-  readonly name: string;
-  /** Two or three letters that tell this state apart in a storage key, so that a changed algorithm starts anew. */
-  readonly tag: string;
+  readonly name: P['algorithm'];
   /** @throws RangeError when the policy's numbers are not acceptable */
   compile(policy: P): Rule;
-  /** Pure: the same state, moment and question give the same step. */
-  step(parameters: Parameters, state: State | undefined, now: number, question: Question): Step;
-  /** The twin of `step`. */
-  readonly script: Script;
 }

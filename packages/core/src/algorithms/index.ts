@@ -1,25 +1,35 @@
 import { describe } from '../options.js';
-import type { Algorithm, Policy, Rule } from './algorithm.js';
-import { fixedWindowAlgorithm } from './fixed-window/fixed-window.js';
-import { tokenBucketAlgorithm } from './token-bucket/token-bucket.js';
+import type { Policy, PolicyKind, Rule } from './algorithm.js';
+import { concurrencyKind } from './concurrency/concurrency.js';
+import { fixedWindowKind } from './fixed-window/fixed-window.js';
+import { gcraKind } from './gcra/gcra.js';
+import { leakyBucketKind } from './leaky-bucket/leaky-bucket.js';
+import { slidingLogKind } from './sliding-log/sliding-log.js';
+import { slidingWindowKind } from './sliding-window/sliding-window.js';
+import { tokenBucketKind } from './token-bucket/token-bucket.js';
 
-/** Every algorithm. A new one is a folder beside the others and a line here. */
-export const algorithms: readonly Algorithm[] = [
-  fixedWindowAlgorithm as Algorithm,
-  tokenBucketAlgorithm as Algorithm,
-];
+/** Every kind of policy. A new one is a folder beside the others and a line here. */
+export const policyKinds: readonly PolicyKind[] = [
+  fixedWindowKind,
+  slidingWindowKind,
+  slidingLogKind,
+  tokenBucketKind,
+  gcraKind,
+  leakyBucketKind,
+  concurrencyKind,
+] as unknown as readonly PolicyKind[];
 
 /**
  * Turns a policy, which may come from a file, into a rule.
  * @throws TypeError when no algorithm has its name, RangeError when its numbers are not acceptable
  */
 export function compilePolicy(policy: Policy): Rule {
-  const algorithm = algorithms.find(({ name }) => name === policy?.algorithm);
-  if (algorithm === undefined) {
-    const names = algorithms.map(({ name }) => `${name}({ … })`).join(' or ');
+  const kind = policyKinds.find(({ name }) => name === policy?.algorithm);
+  if (kind === undefined) {
+    const names = policyKinds.map(({ name }) => `${name}({ … })`).join(', ');
     throw new TypeError(
-      `policy must be made by ${names}, not ${describe(policy)} with algorithm ${describe(policy?.algorithm)}`,
+      `policy must be made by one of ${names}, not ${describe(policy)} with algorithm ${describe(policy?.algorithm)}`,
     );
   }
-  return algorithm.compile(policy);
+  return kind.compile(policy);
 }

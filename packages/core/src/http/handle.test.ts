@@ -1,4 +1,6 @@
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { CombinedLimiter } from '../combined-limiter.js';
 import { RateLimiter } from '../limiter.js';
 import { memoryStore } from '../stores/memory-store.js';
 import { limitRequests } from './handle.js';
@@ -17,14 +19,31 @@ const request: RequestView = {
   headers: { 'x-tenant': 'acme' },
 };
 
-test.each([
-  [{ polcy: policy }, /rateLimit has no option 'polcy'; its options are limiter, name, policy/],
+test.each<[object, RegExp]>([
+  [{ polcy: policy }, /rateLimit has no option 'polcy'; its options are limiter, policy, policies, name/],
   [{}, /rateLimit needs a policy/],
   [{ policy: 5 }, /not 5/],
   [{ policy, store: memoryStore() }, /needs a name/],
   [{ policy, limiter: new RateLimiter({ policy }) }, /policy belongs to the limiter/],
+  [{ policy: null }, /not null/],
+  [{ policies: 5 }, /policies must be an object .* not 5/],
+  [{ policies: {} }, /policies must be an object of 1 to 20/],
+  [{ policy, policies: { policy } }, /a policy or several policies, not both/],
+  [{ policy: () => policy, policies: { policy } }, /a policy or several policies, not both/],
+  [{ policy: () => policy, store: memoryStore() }, /needs a name/],
+  [{ policy: () => policy, name: 'a b' }, /name must be .* not "a b"/],
+  [{ policy: () => policy, limiter: new RateLimiter({ policy }) }, /policy belongs to the limiter/],
+  [{ hashTag: 'a', limiter: new RateLimiter({ policy }) }, /hashTag belongs to the limiter/],
   [{ limiter: {} }, /limiter must be a RateLimiter, not an object/],
+  [{ limiter: null }, /limiter must be a RateLimiter, not null/],
+  [{ limiter: { consume: async () => ({}) } }, /limiter must be a RateLimiter, not an object/],
+  [
+    { limiter: new CombinedLimiter({ one: new RateLimiter({ policy }) }) },
+    /not a CombinedLimiter, which takes a key for each/,
+  ],
   [{ policy, limitType: 'ip' }, /one of IP, USER, METHOD, CUSTOM, not "ip"/],
+  [{ policy, limitType: null }, /one of IP, USER, METHOD, CUSTOM, not null/],
+  [{ policy, key: null }, /key must be a string, .* not null/],
   [{ policy, limitType: 'CUSTOM' }, /CUSTOM needs a key/],
   [{ policy, limitType: 'IP', key: '#{user.id}' }, /has no effect with limitType IP/],
   [{ policy, key: '#{usr.id}' }, /uses 'usr', which requests do not have; begin with one of ip, user/],
@@ -33,6 +52,22 @@ test.each([
   [{ policy, keyGenerator: '#{ip}' }, /keyGenerator must be a function, not "#\{ip\}"/],
   [{ policy, skip: true }, /skip must be a function, not true/],
   [{ policy, user: 'id' }, /user must be a function, not "id"/],
+  [{ policy, user: null }, /user must be a function, not null/],
+  [{ policy, user: () => 1 }, /user has no effect with limitType IP/],
+  [{ policy, user: () => 1, key: '#{user.id}' }, /user has no effect with limitType CUSTOM/],
+  [{ policy, user: () => 1, keyGenerator: () => 'x' }, /user has no effect with keyGenerator/],
+  [
+    { policy, ipv6Subnet: 48, keyGenerator: () => 'x' },
+    /ipv6Subnet has no effect with keyGenerator: call clientIp/,
+  ],
+  [{ policy, ipv6Subnet: 48, limitType: 'USER' }, /ipv6Subnet has no effect with limitType USER/],
+  [{ policy, ipv6Subnet: null }, /ipv6Subnet must be a whole number from 32 to 128, not null/],
+  [{ policy, ipv6Subnet: 129, key: '#{ip}' }, /ipv6Subnet must be a whole number from 32 to 128, not 129/],
+  [{ policy, cost: null }, /cost must be a whole number from 0 to \d+, not null/],
+  [{ policy, cost: { default: -1 } }, /cost.default must be a whole number/],
+  [{ policy, cost: { other: 1 } }, /cost by policy has no option 'other'/],
+  [{ policy: () => policy, cost: -1 }, /cost must be a whole number from 0 to \d+, not -1/],
+  [{ policy: () => policy, cost: { any: 0.5 } }, /cost.any must be a whole number/],
   [{ policy, cost: -1 }, /cost must be a whole number from 0 to \d+, not -1/],
   [{ policy, ipv6Subnet: 129 }, /ipv6Subnet must be a whole number from 32 to 128, not 129/],
 ])('refuses %j', (options, message) => expect(() => limit(options)).toThrow(message));
@@ -75,6 +110,25 @@ test('an address in a template is a client: IPv6 by subnet, without its port', a
 
 test('a cost that a function gives is checked', async () => {
   await expect(limit({ policy, cost: () => Number.NaN }).decide(request)).rejects.toThrow(RangeError);
+});
+
+test('what a request holds is released once', async () => {
+  const { decide, release, limiter } = limit({ policy: concurrency({ limit: 2 }), limitType: 'METHOD' });
+  const [first, second] = [await decide(request), await decide(request)];
+  expect(await decide(request)).toMatchObject({ allowed: false });
+  await release(first!);
+  await release(first!);
+  expect(await limiter.peek('all')).toMatchObject({ remaining: 1 });
+  await release(second!);
+  expect(await limiter.peek('all')).toMatchObject({ remaining: 2 });
+});
+
+test('what a request spent stays spent, beside what it held', async () => {
+  const policies = { atOnce: concurrency({ limit: 1 }), rate: fixedWindow({ limit: 2, window: '1h' }) };
+  const { decide, release, limiter } = limit({ policies, limitType: 'METHOD' });
+  for (let i = 0; i < 2; i += 1) await release((await decide(request))!);
+  const { policies: left } = await limiter.peek('all');
+  expect(left.map(({ remaining }) => remaining)).toEqual([1, 0]);
 });
 
 test('closes the limiter that it made, never one that was given', async () => {

@@ -28,9 +28,9 @@ export function compileRequestKey({
   user,
   ...ip
 }: RequestKeyOptions): (request: RequestView) => string {
+  clientIp('127.0.0.1', ip); // refuses a wrong subnet now
   switch (limitType) {
     case LimitType.IP:
-      clientIp('127.0.0.1', ip); // refuses a wrong subnet now
       return (request) => clientIp(request.ip, ip);
     case LimitType.USER:
       return (request) => requestUser(request, user);

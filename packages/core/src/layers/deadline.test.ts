@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
+import type { Answer, Call } from '../decisions/call.js';
+import type { RateChange } from '../shared-rates/stored-rate.js';
 import { memoryStore } from '../stores/memory-store.js';
-import type { Answer, Asked, Call, Store } from '../stores/store.js';
+import type { Asked, Store } from '../stores/store.js';
 import { withDeadline } from './deadline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
-const call = (): Call => ({ key: 'k', rule, operation: 'consume', cost: 1, maxWait: 0, at: 0 });
+const call: Call = { operation: 'consume', wait: 0, parts: [{ key: 'k', rule, cost: 1, at: 0 }] };
+const change: RateChange = { action: 'get', key: 'k' };
 const LONG = 60_000_000;
 
 function remote(parts: Partial<Store>): Store {
@@ -14,9 +17,11 @@ function remote(parts: Partial<Store>): Store {
   return {
     name: 'far',
     remote: true,
+    slotted: false,
     clock: memory.clock,
     decide: (asked) => memory.decide(asked),
-    reset: (key) => memory.reset(key),
+    listen: (key, granted) => memory.listen(key, granted),
+    rate: (asked) => memory.rate(asked),
     close: () => memory.close(),
     ...parts,
   };
@@ -27,23 +32,19 @@ test('a store in this process has no deadline', () => {
   expect(withDeadline(store, 1)).toBe(store);
 });
 
-test('a call that is not answered in time is an error, and marked as given up', async () => {
-  const store = withDeadline(remote({ decide: () => new Promise(() => {}) }), 5_000);
-  const asked = call();
-  await expect(store.decide(asked)).rejects.toMatchObject({
+test('a question that is not answered in time is an error, and marked as given up', async () => {
+  const marks: (Asked | undefined)[] = [];
+  const silent = (_: unknown, asked?: Asked) => {
+    marks.push(asked);
+    return new Promise<never>(() => {});
+  };
+  const store = withDeadline(remote({ decide: silent, rate: silent }), 5_000);
+  await expect(store.decide(call)).rejects.toMatchObject({
     code: 'SLUICE_STORE_UNAVAILABLE',
     message: 'far store: no answer within 5 ms',
   });
-  expect(asked.abandoned).toBe(true);
-  let resetting: Asked | undefined;
-  const silent = remote({
-    reset: (_key, given) => {
-      resetting = given;
-      return new Promise(() => {});
-    },
-  });
-  await expect(withDeadline(silent, 5_000).reset('k')).rejects.toThrow('no answer');
-  expect(resetting?.abandoned).toBe(true);
+  await expect(store.rate(change)).rejects.toThrow('no answer');
+  expect(marks).toEqual([{ abandoned: true }, { abandoned: true }]);
 });
 
 test('an answer and a late failure after the deadline are ignored', async () => {
@@ -51,30 +52,73 @@ test('an answer and a late failure after the deadline are ignored', async () => 
   const late = new Promise<Answer>((_, reject) => {
     fail = reject;
   });
-  await expect(withDeadline(remote({ decide: () => late }), 1_000).decide(call())).rejects.toThrow(
-    'no answer',
-  );
+  await expect(withDeadline(remote({ decide: () => late }), 1_000).decide(call)).rejects.toThrow('no answer');
   fail(new Error('too late to be told'));
   await sleep(5); // an unhandled rejection would end the test run
 });
 
+test('who comes too late to listen does not listen for ever', async () => {
+  const memory = memoryStore();
+  let listen: () => void = () => {};
+  const slow = new Promise<void>((resolve) => {
+    listen = resolve;
+  });
+  let listening = 0;
+  const far = remote({
+    listen: async (key, granted) => {
+      await slow;
+      const stop = await memory.listen(key, granted);
+      listening += 1;
+      return () => {
+        listening -= 1;
+        stop();
+      };
+    },
+  });
+  await expect(withDeadline(far, 1_000).listen('k', () => {})).rejects.toThrow('no answer');
+  listen();
+  await sleep(5);
+  expect(listening).toBe(0);
+
+  const stop = await withDeadline(far, LONG).listen('k', () => {});
+  expect(listening).toBe(1);
+  stop();
+  expect(listening).toBe(0);
+});
+
 test('answers and errors in time pass as they are', async () => {
-  expect(await withDeadline(remote({}), LONG).decide(call())).toMatchObject({ allowed: true });
+  expect(await withDeadline(remote({}), LONG).decide(call)).toMatchObject({ allowed: true });
+  expect(await withDeadline(remote({}), LONG).rate(change)).toMatchObject({ changed: false });
   const error = new Error('its own');
   const store = remote({ decide: () => Promise.reject(error) });
-  await expect(withDeadline(store, LONG).decide(call())).rejects.toBe(error);
+  await expect(withDeadline(store, LONG).decide(call)).rejects.toBe(error);
+});
+
+test('it says of itself what its store says, also what that learns later', () => {
+  let slotted = false;
+  const far = {
+    ...remote({}),
+    get slotted() {
+      return slotted;
+    },
+  };
+  const store = withDeadline(far, LONG);
+  expect(store).toMatchObject({ name: 'far', remote: true });
+  expect(store.slotted).toBe(false);
+  slotted = true;
+  expect(store.slotted).toBe(true);
 });
 
 test('what this process has to load first does not count', async () => {
   const loading = sleep(50);
   const store = withDeadline(remote({ loading }), 40_000);
-  expect(await store.decide(call())).toMatchObject({ allowed: true });
-  expect(await store.decide(call())).toMatchObject({ allowed: false });
+  expect(await store.decide(call)).toMatchObject({ allowed: true });
+  expect(await store.decide(call)).toMatchObject({ allowed: false });
 });
 
 test('what cannot be loaded is told to each call', async () => {
   const loading = Promise.reject(new Error('not installed'));
   const store = withDeadline(remote({ loading }), LONG);
-  await expect(store.decide(call())).rejects.toThrow('not installed');
-  await expect(store.decide(call())).rejects.toThrow('not installed');
+  await expect(store.decide(call)).rejects.toThrow('not installed');
+  await expect(store.decide(call)).rejects.toThrow('not installed');
 });

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../errors.js';
-import type { Answer, Asked, Call, Store } from '../stores/store.js';
+import type { Asked, Store } from '../stores/store.js';
 
 /** ms; a timer of more fires at once. */
 const LONGEST_TIMER = 2_147_483_647;
@@ -34,26 +34,32 @@ export function withDeadline(store: Store, micros: number): Store {
     return race(ask, abandon);
   };
 
+  const asking = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> => {
+    const asked: Asked = {};
+    return limited(
+      () => ask(asked),
+      () => {
+        asked.abandoned = true;
+      },
+    );
+  };
+
   return {
     name: store.name,
     remote: true,
-    clock: store.clock,
-    decide: (call: Call): Promise<Answer> =>
-      limited(
-        () => store.decide(call),
-        () => {
-          call.abandoned = true;
-        },
-      ),
-    reset: (key) => {
-      const asked: Asked = {};
-      return limited(
-        () => store.reset(key, asked),
-        () => {
-          asked.abandoned = true;
-        },
-      );
+    get slotted() {
+      return store.slotted;
     },
+    clock: store.clock,
+    decide: (call) => asking((asked) => store.decide(call, asked)),
+    rate: (change) => asking((asked) => store.rate(change, asked)),
+    // Who comes too late to listen must not listen for ever.
+    listen: (key, granted) =>
+      asking(async (asked) => {
+        const stop = await store.listen(key, granted);
+        if (asked.abandoned) stop();
+        return stop;
+      }),
     close: () => store.close(),
   };
 }

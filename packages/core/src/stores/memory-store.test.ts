@@ -1,3 +1,4 @@
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { ManualClock } from '../clock.js';
 import { RateLimiter } from '../limiter.js';
@@ -26,6 +27,68 @@ test('a flood of new keys does not let a denied one in again', async () => {
     await limiter.consume(key);
     expect(await limiter.consume('attacker')).toMatchObject({ allowed: false });
   }
+});
+
+test('a flood of new keys forgets no block, no override and nobody who waits', async () => {
+  const { limiter, clock } = limiterOn(100, 5);
+  await limiter.block('blocked', '1h');
+  await limiter.override('overridden', fixedWindow({ limit: 1, window: '10s' }), { expiresIn: '1h' });
+  await limiter.consume('full', { cost: 5 });
+  const waiting = limiter.acquire('full');
+  for (let key = 0; key < 2_000; key += 1) await limiter.consume(key);
+  expect(await limiter.peek('blocked')).toMatchObject({ allowed: false });
+  expect(await limiter.peek('overridden')).toMatchObject({ limit: 1 });
+  expect(await limiter.consume('full')).toMatchObject({ allowed: false });
+  await clock.advance('10s');
+  expect(await waiting).toMatchObject({ waited: 10_000 });
+});
+
+test('a block and an override end, and leave nothing behind', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  try {
+    const { limiter, store, clock } = limiterOn(100);
+    await limiter.block('a', '1m');
+    await limiter.override('b', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1m' });
+    expect(store.size).toBe(2);
+    await limiter.unblock('a');
+    expect(store.size).toBe(1);
+    clock.set(clock.now() + 60_000_000);
+    jest.advanceTimersByTime(2_000);
+    expect(store.size).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('looking takes no memory, and what is given back frees it', async () => {
+  const { limiter, store } = limiterOn(100);
+  await limiter.peek('k');
+  await limiter.unblock('k');
+  await limiter.reset('k');
+  await limiter.reward('k', 3);
+  expect(store.size).toBe(0);
+  await limiter.refund(await limiter.consume('k'));
+  expect(store.size).toBe(0);
+});
+
+test('who listens is told who was let in, until it no longer listens', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const limiter = new RateLimiter({ name: 'demo', policy: concurrency({ limit: 1 }), store });
+  const told: number[] = [];
+  const stop = await store.listen('sluice:v2:cc:demo:{k}', (id) => told.push(id));
+  const held = await limiter.acquire('k');
+  const waits = [limiter.acquire('k'), limiter.acquire('k')];
+  await clock.advance(1);
+  await limiter.release(held);
+  const next = await waits[0]!;
+  expect(told).toHaveLength(1);
+  stop();
+  stop();
+  await limiter.release(next);
+  await limiter.release(await waits[1]!);
+  expect(told).toHaveLength(1);
 });
 
 test('when all are denied it still makes room, and stays within its bound', async () => {

@@ -1,7 +1,12 @@
-import type { State } from '../algorithms/algorithm.js';
 import { type Clock, systemClock } from '../clock.js';
+import type { Answer, Call, Operation, Part } from '../decisions/call.js';
+import { decide } from '../decisions/decide.js';
+import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
+import { Lane } from '../decisions/lane.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
-import type { Answer, Call, Store } from './store.js';
+import type { RateChange } from '../shared-rates/stored-rate.js';
+import { type RateAnswer, StoredRates } from '../shared-rates/stored-rates.js';
+import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {
   /** The most keys to remember; default 1,000,000 (about 130 MB). When full, see `memoryStore`. */
@@ -18,7 +23,8 @@ const EVICT_KEYS = 32;
 
 /**
  * State in this process: fast, gone with the process, and not shared with other processes. Memory is bounded: at `maxKeys`
- * keys each new one displaces an old one: an expired one or else one that is not being denied, as long as such a one is near.
+ * keys each new one displaces an old one: an expired one or else one that is not denied, blocked or overridden, as long as such a one
+ * is near.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options);
@@ -27,13 +33,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 export class MemoryStore implements Store {
   readonly name = 'memory';
   readonly remote = false;
+  readonly slotted = false;
   readonly clock: Clock;
   readonly #maxKeys: number;
-  readonly #states = new Map<string, State>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #rates = new StoredRates();
+  readonly #listeners = new Map<string, Set<(id: number) => void>>();
   /** Keys whose last call was denied: forgetting one would let an attacker in again. */
   readonly #denied = new Set<string>();
   #sweeper: NodeJS.Timeout | undefined;
-  #sweepFrom: Iterator<[string, State]> | undefined;
+  #sweepFrom: Iterator<[string, Entry]> | undefined;
 
   constructor(options: MemoryStoreOptions = {}) {
     checkOptions('memoryStore', options, ['maxKeys', 'clock']);
@@ -47,78 +56,104 @@ export class MemoryStore implements Store {
 
   /** How many keys are remembered now. */
   get size(): number {
-    return this.#states.size;
+    return this.#entries.size;
   }
 
   async decide(call: Call): Promise<Answer> {
     const now = this.clock.now();
-    const { key, rule, operation } = call;
-    const state = this.#states.get(key);
-    const step = rule.algorithm.step(rule.parameters, state, now, call);
-    if (step.state !== state && operation !== 'peek') this.#save(key, state, step.state, now);
-    if (operation === 'consume') this.#note(key, step.allowed);
-    return { allowed: step.allowed, remaining: step.remaining, wait: step.wait, reset: step.reset, now };
+    const lanes = call.parts.map((part) => this.#lane(part, call.operation, now));
+    const answer = decide(call, lanes, now);
+    if (call.operation !== 'peek') {
+      for (const lane of lanes) if (lane.changed) this.#save(lane, now);
+    }
+    if (call.operation === 'consume' || call.operation === 'acquire') {
+      for (const { key } of lanes) this.#note(key, answer.allowed);
+    }
+    return answer;
   }
 
-  async reset(key: string): Promise<void> {
-    this.#forget(key);
+  #lane(part: Part, operation: Operation, now: number): Lane {
+    const { shared, key } = part;
+    if (shared === undefined) return new Lane(part, key, this.#entries.get(key), now);
+    const rate = this.#rates.get(shared, now, operation !== 'peek');
+    const place = rate.perClient === 1 ? shared.client : key;
+    return new Lane(part, place, this.#entries.get(place), now, rate);
+  }
+
+  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    const listeners = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, listeners.add(granted));
+    return () => {
+      listeners.delete(granted);
+      if (listeners.size === 0) this.#listeners.delete(key);
+    };
+  }
+
+  async rate(change: RateChange): Promise<RateAnswer> {
+    return this.#rates.change(change, this.clock.now());
   }
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-    this.#states.clear();
+    this.#entries.clear();
     this.#denied.clear();
+    this.#rates.clear();
+    this.#listeners.clear();
   }
 
-  #save(key: string, before: State | undefined, after: State | undefined, now: number): void {
-    if (after === undefined) {
+  #save(lane: Lane, now: number): void {
+    const { key } = lane;
+    const entry = lane.entry();
+    if (entry === undefined || expiryOf(entry) <= now) {
       this.#forget(key);
-    } else if (before !== undefined) {
-      this.#states.set(key, after);
+    } else if (this.#entries.has(key)) {
+      this.#entries.set(key, entry);
     } else {
-      if (this.#states.size >= this.#maxKeys) this.#evict(now);
-      this.#states.set(detached(key), after);
+      if (this.#entries.size >= this.#maxKeys) this.#evict(now);
+      this.#entries.set(detached(key), entry);
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
     }
+    for (const id of lane.granted) for (const granted of this.#listeners.get(key) ?? []) granted(id);
   }
 
   #note(key: string, allowed: boolean): void {
-    if (!allowed && this.#states.has(key)) this.#denied.add(key);
+    if (!allowed && this.#entries.has(key)) this.#denied.add(key);
     else if (this.#denied.size > 0) this.#denied.delete(key);
   }
 
   #forget(key: string): void {
-    this.#states.delete(key);
+    this.#entries.delete(key);
     this.#denied.delete(key);
   }
 
   /** Makes room for one: looks at the oldest keys, forgets the first that is expired or not denied; denied ones step back. */
   #evict(now: number): void {
     let looked = 0;
-    for (const [key, state] of this.#states) {
+    for (const [key, entry] of this.#entries) {
       looked += 1;
-      if (state[0]! <= now || !this.#denied.has(key) || looked === EVICT_KEYS) {
+      const live = expiryOf(entry) > now;
+      if (!live || looked === EVICT_KEYS || !(this.#denied.has(key) || isEnvelope(entry))) {
         this.#forget(key);
         return;
       }
-      this.#states.delete(key);
-      this.#states.set(key, state);
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
     }
   }
 
   #sweep(): void {
     const now = this.clock.now();
-    this.#sweepFrom ??= this.#states.entries();
+    this.#sweepFrom ??= this.#entries.entries();
     for (let looked = 0; looked < SWEEP_KEYS; looked += 1) {
       const { done, value } = this.#sweepFrom.next();
       if (done) {
         this.#sweepFrom = undefined;
         break;
       }
-      if (value[1][0]! <= now) this.#forget(value[0]);
+      if (expiryOf(value[1]) <= now) this.#forget(value[0]);
     }
-    if (this.#states.size === 0) {
+    if (this.#entries.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
     }

@@ -8,7 +8,10 @@ import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 export interface RedisClient {
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  del(key: string): Promise<unknown>;
+  /** A connection of its own with the same settings; only waiting for a concurrency limit needs one. */
+  duplicate?(override?: object): unknown;
+  readonly isCluster?: boolean;
+  readonly options?: { readonly keyPrefix?: string | undefined };
   /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
   readonly status?: string;
   connect?(): Promise<unknown>;
@@ -74,7 +77,7 @@ class NoConnectionError extends Error {}
 const UNAVAILABLE =
   /^(?:ReplyError: )?(?:LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
 /** Server answers that say "never like this". */
-const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|SLUICE)\b|unknown command|ERR /;
+const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|CROSSSLOT|SLUICE)\b|unknown command|ERR /;
 
 /** Gives a client's error a class and a code of ours; the client's own error is its `cause`. */
 export function classified(error: unknown, lastConnectionError?: Error): Error {

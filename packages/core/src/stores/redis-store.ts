@@ -1,6 +1,11 @@
 import { systemClock } from '../clock.js';
+import type { Answer, Call } from '../decisions/call.js';
+import { decideScript } from '../decisions/decide.script.js';
 import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { describe } from '../options.js';
+import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
+import type { RateChange } from '../shared-rates/stored-rate.js';
+import type { RateAnswer } from '../shared-rates/stored-rates.js';
 import {
   classified,
   type RedisClient,
@@ -8,7 +13,9 @@ import {
   runScript,
   whenReady,
 } from './redis-client.js';
-import type { Answer, Asked, Call, Store } from './store.js';
+import { answers, rateAnswer, written } from './redis-wire.js';
+import { RedisWakeUps } from './redis-wake-ups.js';
+import type { Asked, Store } from './store.js';
 
 /**
  * State in Redis, shared by every process that uses the same server. Takes an ioredis client (5 or 6, alone or Cluster) that
@@ -19,8 +26,6 @@ import type { Answer, Asked, Call, Store } from './store.js';
 export function redisStore(client: RedisClient | string): RedisStore {
   return new RedisStore(client);
 }
-
-const INTEGERS_PER_CALL = 5;
 
 /** What we need of the package. */
 type Ioredis = Pick<typeof import('ioredis'), 'Redis'>;
@@ -35,6 +40,7 @@ export class RedisStore implements Store {
   #client: RedisClient | undefined;
   #readying: Promise<void> | undefined;
   #lastConnectionError: Error | undefined;
+  readonly #wakeUps = new RedisWakeUps(() => this.#connected());
   #closed = false;
 
   constructor(client: RedisClient | string) {
@@ -47,49 +53,50 @@ export class RedisStore implements Store {
     }
   }
 
-  async decide(call: Call): Promise<Answer> {
-    const [answer] = await this.decideAll([call]);
+  get slotted(): boolean {
+    return this.#client?.isCluster === true;
+  }
+
+  async decide(call: Call, asked?: Asked): Promise<Answer> {
+    const [answer] = await this.decideAll([call], asked);
     return answer!;
   }
 
-  /** Decides calls of one algorithm, in order, in one trip. In a cluster their keys must share a slot. */
-  async decideAll(calls: readonly Call[], now?: number): Promise<Answer[]> {
-    const { algorithm, parameters } = calls[0]!.rule;
-    const args = [now === undefined ? '' : String(now), String(parameters.length)];
-    for (const { rule, operation, cost, maxWait, at } of calls) {
-      args.push(
-        operation,
-        String(cost),
-        String(operation === 'refund' ? at : maxWait),
-        ...rule.parameters.map(String),
-      );
-    }
-    const keys = calls.map(({ key }) => key);
-    const reply = await this.#attempt(calls, (client) =>
-      runScript(client, algorithm.script, keys, args, () =>
-        calls.every(({ abandoned }) => abandoned === true),
-      ),
+  /** Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
+  async decideAll(calls: readonly Call[], asked: Asked = {}, now?: number): Promise<Answer[]> {
+    const { keys, args } = written(calls, this.clock.now(), now);
+    const reply = await this.#attempt(asked, (client) =>
+      runScript(client, decideScript, keys, args, () => asked.abandoned === true),
     );
-    return answers(reply, calls.length);
+    return answers(calls, integers(reply));
   }
 
-  async reset(key: string, asked: Asked = {}): Promise<void> {
-    await this.#attempt([asked], (client) => client.del(key));
+  listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    return this.#wakeUps.listen(key, granted);
+  }
+
+  async rate(change: RateChange, asked: Asked = {}): Promise<RateAnswer> {
+    const { keepAlive, perClient, parameters } = change.rate ?? {};
+    const rate = change.rate === undefined ? [] : [keepAlive!, perClient!, ...parameters!];
+    const args = ['', change.action, ...rate.map(String)];
+    const reply = await this.#attempt(asked, (client) =>
+      runScript(client, sharedRateScript, [change.key], args, () => asked.abandoned === true),
+    );
+    return rateAnswer(integers(reply));
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#wakeUps.close();
     if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
   }
 
-  async #attempt<T>(calls: readonly Asked[], work: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (this.#closed) throw closed();
-    const client = this.#client ?? (await this.#open());
+  async #attempt<T>(asked: Asked, work: (client: RedisClient) => Promise<T>): Promise<T> {
+    const client = await this.#connected();
     try {
       if (client.status !== undefined && client.status !== 'ready') {
         await this.#whenReady(client);
-        if (calls.some(({ abandoned }) => abandoned))
-          throw new Error('given up before there was a connection');
+        if (asked.abandoned) throw new Error('given up before there was a connection');
       }
       return await work(client);
     } catch (error) {
@@ -105,10 +112,12 @@ export class RedisStore implements Store {
     return this.#readying;
   }
 
-  async #open(): Promise<RedisClient> {
-    const { Redis } = await this.loading!;
+  async #connected(): Promise<RedisClient> {
+    if (this.#client === undefined) {
+      const { Redis } = await this.loading!;
+      this.#client ??= this.#create(Redis);
+    }
     if (this.#closed) throw closed();
-    this.#client ??= this.#create(Redis);
     return this.#client;
   }
 
@@ -143,27 +152,13 @@ function loadIoredis(): Promise<Ioredis> {
   });
 }
 
-function answers(reply: unknown, calls: number): Answer[] {
-  if (
-    !Array.isArray(reply) ||
-    reply.length !== calls * INTEGERS_PER_CALL ||
-    !reply.every(Number.isSafeInteger)
-  ) {
+function integers(reply: unknown): readonly number[] {
+  if (!Array.isArray(reply) || !reply.every(Number.isSafeInteger)) {
     throw new StoreConfigurationError(
       `redis store: the script answered ${describe(reply)} where integers were due`,
     );
   }
-  const numbers = reply as number[];
-  return Array.from({ length: calls }, (_, call) => {
-    const [allowed, remaining, wait, reset, now] = numbers.slice(call * INTEGERS_PER_CALL) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { allowed: allowed === 1, remaining, wait, reset, now };
-  });
+  return reply;
 }
 
 function checkUrl(url: string): string {
@@ -178,8 +173,7 @@ function checkUrl(url: string): string {
 function checkClient(client: RedisClient): RedisClient {
   if (
     typeof client?.evalsha !== 'function' ||
-    typeof client.eval !== 'function' ||
-    typeof client.del !== 'function'
+    typeof client.eval !== 'function'
   ) {
     throw new TypeError(
       `redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(client)}`,

@@ -1,34 +1,11 @@
-import type { Operation, Rule } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
-
-/** One question to a store: what to ask of which key. Plain enough to be collected with others and sent in one trip. */
-export interface Call extends Asked {
-  /** Where the state lives: already encoded and prefixed. */
-  readonly key: string;
-  readonly rule: Rule;
-  readonly operation: Operation;
-  readonly cost: number;
-  /** µs; see `Question`. */
-  readonly maxWait: number;
-  /** µs; see `Question`. */
-  readonly at: number;
-}
+import type { Answer, Call } from '../decisions/call.js';
+import type { RateChange, StoredRate } from '../shared-rates/stored-rate.js';
 
 /** What somebody waits for. */
 export interface Asked {
   /** Set by whoever stopped waiting for the answer: what has not left yet must not leave any more. */
   abandoned?: boolean;
-}
-
-/** What a store answers. Times are whole µs of the store's clock. */
-export interface Answer {
-  readonly allowed: boolean;
-  readonly remaining: number;
-  /** Until the permits are due (allowed) or a retry can pass (denied); `NEVER`. */
-  readonly wait: number;
-  readonly reset: number;
-  /** The moment of the decision. */
-  readonly now: number;
 }
 
 /** Where state lives and calls are decided, each atomically. Layers have this same shape, so they stack. */
@@ -37,17 +14,24 @@ export interface Store {
   readonly name: string;
   /** Does an answer come over a network, so that it may be late or never come? */
   readonly remote: boolean;
+  /** Must all keys of one call lie in one hash slot, as in a Redis Cluster? */
+  readonly slotted: boolean;
   /** What this process has to load before it can ask at all; no deadline counts that. Rejects when it cannot be had. */
   readonly loading?: Promise<unknown> | undefined;
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   /**
    * Decides one call. Calls of one turn may be joined into one trip: each has its own answer all the same.
-   * @throws StoreUnavailableError, StoreConfigurationError
+   * @throws StoreUnavailableError, StoreConfigurationError, RateNotSetError
    */
-  decide(call: Call): Promise<Answer>;
-  /** Forgets a key. */
-  reset(key: string, asked?: Asked): Promise<void>;
+  decide(call: Call, asked?: Asked): Promise<Answer>;
+  /**
+   * Tells when one of those who wait at `key` has been let in, by its id, until the function it resolves to is called.
+   * Resolves when it listens. A message may be lost: who waits should look again when its patience ends.
+   */
+  listen(key: string, granted: (id: number) => void): Promise<() => void>;
+  /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
+  rate(change: RateChange, asked?: Asked): Promise<{ readonly changed: boolean; readonly rate: StoredRate | undefined }>;
   /** Ends what this store itself opened; a client that was handed to it stays open. May be called twice. */
   close(): Promise<void>;
 }

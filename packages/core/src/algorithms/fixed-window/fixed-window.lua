@@ -1,55 +1,71 @@
--- The twin of fixed-window.ts: a counter over windows that begin with their first call.
--- parameters: limit (permits), window (µs)
--- state:      end of the last used window (µs), permits used in it, [moment of the last write (µs), while calls are booked]
+-- @tag fw
+-- The twin of fixed-window.ts: a counter with an end.
+-- parameters: limit (permits), window (µs); for windows on the clock then 1, or, for calendar days, 2 and the moments (µs,
+--             ascending) at which the days around the present begin
+-- state:      end of the window (µs), permits used in it
 
-local function keep(last, used, window, now)
-  if last - window > now then return { last, used, now } end
-  return { last, used }
+-- Where the window ends that has the moment in it; a window that begins with its first call, if that is now.
+local function end_of(p, moment)
+  local window = p[2]
+  if not p[3] then return moment + window end
+  local edge = p[4] or 0
+  for i = 5, #p do
+    if moment < edge then break end
+    if moment < p[i] then return p[i] end
+    edge = p[i]
+  end
+  -- No calendar, or one of other days: steps of a window from the nearest edge that there is.
+  local into = math.fmod(moment - edge, window)
+  if into < 0 then return moment - into end
+  return moment - into + window
 end
 
-local function step(parameters, state, now, operation, cost, bound)
-  local limit, window = parameters[1], parameters[2]
-  local last, used, kept = now + window, 0, state
-  if state and state[1] > now then
-    local seen = state[3]
-    if seen then
-      last = state[1] - math.max(0, seen - now)
-    else
-      last = math.min(state[1], last)
-    end
-    used = state[2]
-    if last ~= state[1] then kept = keep(last, used, window, now) end
+-- Where the window began that ends at `last`.
+local function start_of(p, last)
+  for i = 5, #p do
+    if p[i] == last then return p[i - 1] end
   end
-
-  local allowed, wait = true, 0
-  if operation == 'refund' then
-    if used > 0 and bound < last and bound >= last - window then
-      used = math.max(0, used - cost)
-      if used == 0 and last - window > now then
-        last = last - window
-        used = limit
-      end
-      if used == 0 then kept = nil else kept = keep(last, used, window, now) end
-    end
-  elseif cost > limit then
-    allowed, wait = false, NEVER
-  else
-    local fits = used + cost <= limit
-    if fits then wait = math.max(0, last - window - now) else wait = last - now end
-    allowed = wait <= bound
-    if allowed and operation == 'consume' and cost > 0 then
-      if fits then
-        used = used + cost
-      else
-        last = last + window
-        used = cost
-      end
-      kept = keep(last, used, window, now)
-    end
-  end
-
-  local remaining, reset = 0, 0
-  if last - window <= now then remaining = math.max(0, limit - used) end
-  if used > 0 then reset = last - now end
-  return kept, allowed, remaining, wait, reset
+  return last - p[2]
 end
+
+-- An end that lies later than a window can: the clock went back, or the policy had other windows when it was written.
+local function repair(p, state, now)
+  local last, used = unpack('>dd', state)
+  local latest = end_of(p, now)
+  if last > latest then return pack('>dd', latest, used) end
+  return state
+end
+
+local function wait(p, state, now, cost)
+  if cost == 0 then return 0 end
+  if cost > p[1] then return NEVER end
+  if not state then return 0 end
+  local last, used = unpack('>dd', state)
+  if last <= now or cost <= p[1] - used then return 0 end
+  return last - now
+end
+
+local function take(p, state, now, cost)
+  if state then
+    local last, used = unpack('>dd', state)
+    if last > now then return pack('>dd', last, math.min(used + cost, LARGEST)) end
+  end
+  return pack('>dd', end_of(p, now), cost)
+end
+
+local function give(p, state, now, cost, at)
+  local last, used = unpack('>dd', state)
+  if cost == 0 then return state end
+  if at ~= ANY and (at >= last or at < start_of(p, last)) then return state end
+  if cost < used then return pack('>dd', last, used - cost) end
+  return nil
+end
+
+local function left(p, state, now)
+  if not state then return p[1], 0 end
+  local last, used = unpack('>dd', state)
+  if last <= now then return p[1], 0 end
+  return math.max(0, p[1] - used), last - now
+end
+
+return { repair = repair, wait = wait, take = take, give = give, left = left }

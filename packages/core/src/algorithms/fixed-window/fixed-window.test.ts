@@ -1,121 +1,221 @@
-import { ms, START, seconds, Timeline } from '../../../../../tests/support/timeline.js';
-import { NEVER } from '../algorithm.js';
-import { fixedWindow } from './fixed-window.js';
+import fc from 'fast-check';
+import { ANY, NEVER, type Parameters, type State } from '../algorithm.js';
+import {
+  type FixedWindowOptions,
+  fixedWindow,
+  fixedWindowAlgorithm,
+  fixedWindowKind,
+} from './fixed-window.js';
 
-const line = (limit: number, window: string) => new Timeline(fixedWindow({ limit, window }));
+const { repair, wait, take, give, left } = fixedWindowAlgorithm;
+/** 2025-01-01T00:00:00Z in µs: a full minute, hour and day. */
+const START = 1_735_689_600_000_000;
+const seconds = (value: number) => Math.round(value * 1_000_000);
+const LARGEST = Number.MAX_SAFE_INTEGER;
 
-describe('fixedWindow', () => {
-  test('2 per 10 s: the window begins with the first call and ends 10 s later to the µs', () => {
-    const key = line(2, '10s');
-    expect(key.ask(seconds(3))).toMatchObject({ allowed: true, remaining: 1, wait: 0, reset: seconds(10) });
-    expect(key.ask(seconds(5))).toMatchObject({ allowed: true, remaining: 0, wait: 0, reset: seconds(8) });
-    expect(key.ask(seconds(6))).toMatchObject({ allowed: false, remaining: 0, wait: seconds(7) });
-    expect(key.consume(seconds(13) - 1)).toBe(false);
-    expect(key.ask(seconds(13))).toMatchObject({ allowed: true, remaining: 1, reset: seconds(10) });
+/** One key as a store keeps it, asked at moments of the test's choosing (µs after START). */
+class Key {
+  parameters: Parameters;
+  state: State | undefined;
+
+  constructor(options: FixedWindowOptions) {
+    this.parameters = fixedWindowKind.compile(fixedWindow(options)).parameters;
+  }
+
+  /** Takes `cost` permits if they are there; how long to wait when they are not. */
+  ask(at: number, cost = 1): number {
+    this.#load(START + at);
+    const due = wait(this.parameters, this.state, START + at, cost);
+    if (due === 0 && cost > 0) this.take(at, cost);
+    return due;
+  }
+
+  take(at: number, cost: number): void {
+    this.#load(START + at);
+    this.state = take(this.parameters, this.state, START + at, cost);
+  }
+
+  give(at: number, cost: number, taken: number): void {
+    this.#load(START + at);
+    if (this.state === undefined) return;
+    this.state = give(this.parameters, this.state, START + at, cost, taken === ANY ? ANY : START + taken);
+  }
+
+  left(at: number): { remaining: number; reset: number } {
+    this.#load(START + at);
+    return left(this.parameters, this.state, START + at);
+  }
+
+  #load(now: number): void {
+    if (this.state === undefined) return;
+    this.state = this.state[0]! > now ? repair(this.parameters, this.state, now) : undefined;
+  }
+}
+
+describe('windows that begin with their first call', () => {
+  test('2 per 10 s: from second 3 to second 13, to the µs', () => {
+    const key = new Key({ limit: 2, window: '10s' });
+    expect(key.left(0)).toEqual({ remaining: 2, reset: 0 });
+    expect(key.ask(seconds(3))).toBe(0);
+    expect(key.left(seconds(3))).toEqual({ remaining: 1, reset: seconds(10) });
+    expect(key.ask(seconds(5))).toBe(0);
+    expect(key.left(seconds(5))).toEqual({ remaining: 0, reset: seconds(8) });
+    expect(key.ask(seconds(6))).toBe(seconds(7));
+    expect(key.ask(seconds(13) - 1)).toBe(1);
+    expect(key.ask(seconds(13))).toBe(0);
+    expect(key.left(seconds(13))).toEqual({ remaining: 1, reset: seconds(10) });
   });
 
-  test('the boundary burst of the seeds: 1000 per 3 s lets 1980 through between second 3 and second 5', () => {
-    const key = line(1000, '3s');
+  test('the boundary burst of the seeds: 1000 per 3 s lets 1980 through between second 2 and second 4.5', () => {
+    const key = new Key({ limit: 1000, window: '3s' });
     const admitted = (from: number, calls: number) =>
-      Array.from({ length: calls }, (_, i) => key.consume(seconds(from) + i)).filter(Boolean).length;
+      Array.from({ length: calls }, (_, i) => key.ask(seconds(from) + i)).filter((due) => due === 0).length;
     expect([admitted(0, 10), admitted(1, 10), admitted(2, 980)]).toEqual([10, 10, 980]);
     expect([admitted(3.01, 900), admitted(4, 100), admitted(4.5, 1)]).toEqual([900, 100, 0]);
   });
 
-  test('a cost is taken whole or not at all, and one above the limit never passes', () => {
-    const key = line(5, '1s');
-    expect(key.ask(0, { cost: 4 })).toMatchObject({ allowed: true, remaining: 1 });
-    expect(key.ask(1, { cost: 2 })).toMatchObject({ allowed: false, remaining: 1, wait: seconds(1) - 1 });
-    expect(key.ask(2, { cost: 6 })).toMatchObject({ allowed: false, remaining: 1, wait: NEVER });
-    expect(key.consume(3, 1)).toBe(true);
-  });
-
-  test('a cost of 0 and a peek change nothing, a denial keeps the very state', () => {
-    const key = line(1, '1s');
-    expect(key.ask(0, { cost: 0 })).toMatchObject({ allowed: true, remaining: 1, state: undefined });
-    expect(key.ask(0, { operation: 'peek' })).toMatchObject({
-      allowed: true,
-      remaining: 1,
-      state: undefined,
-    });
-    key.consume(0);
-    const { state } = key;
-    expect(key.ask(5)).toMatchObject({ allowed: false });
-    expect(key.state).toBe(state);
-  });
-
-  test('bookings fill the windows ahead in order, and a timeout too short books nothing', () => {
-    const key = line(2, '10s');
-    const waits = [0, 0, 1, 2, 3].map((at) => key.book(seconds(at)).wait);
-    expect(waits).toEqual([0, 0, seconds(9), seconds(8), seconds(17)]);
-    expect(key.book(seconds(4), 1, seconds(15)).allowed).toBe(false);
-    expect(key.book(seconds(4), 1, seconds(16)).wait).toBe(seconds(16));
-    expect(key.ask(seconds(12))).toMatchObject({ allowed: false, remaining: 0, wait: seconds(18) });
-    expect(key.ask(seconds(30))).toMatchObject({ allowed: true, remaining: 1 });
-  });
-
-  test('an abort returns a booking, also when its window becomes empty', () => {
-    const key = line(1, '10s');
-    key.consume(0);
-    const booking = key.book(seconds(1));
-    expect(booking.wait).toBe(seconds(9));
-    key.ask(seconds(2), { operation: 'refund', at: START + seconds(10) });
-    expect(key.book(seconds(3)).wait).toBe(seconds(7));
-  });
-
-  test('a refund that comes after its window gives nothing and makes no key', () => {
-    const key = line(2, '1s');
-    key.ask(seconds(5), { operation: 'refund', at: START });
-    expect(key.state).toBeUndefined();
-    key.consume(seconds(6));
-    expect(key.ask(seconds(6) + 1, { operation: 'refund', at: START }).remaining).toBe(1);
-    expect(key.ask(seconds(6) + 2, { operation: 'refund', cost: 5, at: START + seconds(6) }).remaining).toBe(
-      2,
-    );
-  });
-
-  test('a clock that goes back an hour locks out for one window at most, with bookings too', () => {
-    const key = line(1, '10s');
-    key.consume(seconds(3600));
-    expect(key.ask(0)).toMatchObject({ allowed: false, wait: seconds(10) });
-    expect(key.consume(seconds(10))).toBe(true);
-
-    const booked = line(1, '10s');
-    booked.book(seconds(3600));
-    booked.book(seconds(3600));
-    expect(booked.ask(0)).toMatchObject({ allowed: false, wait: seconds(20) });
-    expect(booked.consume(seconds(20))).toBe(true);
-  });
-
-  test('changed limits meet the old state: neither forgotten nor a lock-out', () => {
-    const key = line(10, '1m');
-    for (let i = 0; i < 8; i += 1) key.consume(i);
-    const stricter = line(5, '10s');
-    stricter.state = key.state;
-    expect(stricter.ask(10)).toMatchObject({ allowed: false, remaining: 0 });
-    expect(stricter.consume(10 + seconds(10))).toBe(true);
-  });
-
-  test.each([
-    [{ limit: 0, window: '1s' }, /limit must be a whole number from 1 to 9007199254740991, not 0/],
-    [{ limit: 1.5, window: '1s' }, /not 1.5/],
-    [{ limit: Number.NaN, window: '1s' }, /not NaN/],
-    [{ limit: '5', window: '1s' }, /not "5"/],
-    [{ limit: 5, window: 0 }, /window must be a duration .* not 0/],
-    [{ limit: 5, window: '-3 min' }, /not "-3 min"/],
-    [{ limit: 5, window: '30s1m' }, /not "30s1m"/],
-    [{ limit: 5, window: Number.POSITIVE_INFINITY }, /not Infinity/],
-    [{ limit: 5, window: '1s', max: 5 }, /no option 'max'; its options are limit, window/],
-    [undefined, /takes an options object/],
-  ])('refuses %j', (options, message) => {
-    expect(() => fixedWindow(options as never)).toThrow(message);
-  });
-
   test('half-second windows and finer are exact', () => {
-    const key = line(1, '500ms');
-    key.consume(0);
-    expect(key.consume(ms(500) - 1)).toBe(false);
-    expect(key.consume(ms(500))).toBe(true);
+    const key = new Key({ limit: 1, window: '500ms' });
+    key.ask(0);
+    expect([key.ask(seconds(0.5) - 1), key.ask(seconds(0.5))]).toEqual([1, 0]);
     expect(fixedWindow({ limit: 1, window: 1900 }).window).toBe(1900);
+  });
+});
+
+describe('windows on the clock', () => {
+  test('2 per minute: full minutes, whenever the first call comes', () => {
+    const key = new Key({ limit: 2, window: '1m', align: 'clock' });
+    expect([key.ask(seconds(59)), key.ask(seconds(59.5)), key.ask(seconds(59.9))]).toEqual([
+      0,
+      0,
+      seconds(0.1),
+    ]);
+    expect(key.left(seconds(59.9))).toEqual({ remaining: 0, reset: seconds(0.1) });
+    // 4 calls in 1.5 s, around the edge: twice the limit, and no more.
+    expect([key.ask(seconds(60)), key.ask(seconds(60.5)), key.ask(seconds(60.5))]).toEqual([
+      0,
+      0,
+      seconds(59.5),
+    ]);
+  });
+
+  test('a window that no hour is made of counts from the epoch too', () => {
+    const key = new Key({ limit: 1, window: '7s', align: 'clock' });
+    key.ask(0);
+    expect(key.state![0]! % seconds(7)).toBe(0);
+    expect(key.state![0]! - START).toBeLessThanOrEqual(seconds(7));
+  });
+});
+
+describe.each<[string, FixedWindowOptions]>([
+  ['first-hit', { limit: 5, window: '10s' }],
+  ['clock', { limit: 5, window: '10s', align: 'clock' }],
+])('%s windows', (_, options) => {
+  test('a cost is taken whole or not at all, one above the limit never, and 0 takes nothing', () => {
+    const key = new Key(options);
+    expect([key.ask(0, 0), key.state]).toEqual([0, undefined]);
+    expect([key.ask(0, 4), key.ask(1, 2), key.ask(2, 6), key.ask(3, 1)]).toEqual([
+      0,
+      seconds(10) - 1,
+      NEVER,
+      0,
+    ]);
+    expect([key.ask(4, 1), key.ask(4, 0)]).toEqual([seconds(10) - 4, 0]);
+  });
+
+  test('a refund gives back what was taken in this window, and makes no more than full of it', () => {
+    const key = new Key(options);
+    key.ask(0, 3);
+    key.ask(seconds(2), 2);
+    key.give(seconds(3), 2, seconds(2));
+    expect(key.left(seconds(3))).toEqual({ remaining: 2, reset: seconds(7) });
+    key.give(seconds(4), 9, 0);
+    expect(key.state).toBeUndefined();
+  });
+
+  test('a refund that comes after its window gives nothing', () => {
+    const key = new Key(options);
+    key.ask(0);
+    key.give(seconds(10), 1, 0);
+    expect(key.state).toBeUndefined();
+    key.ask(seconds(10));
+    const { state } = key;
+    key.give(seconds(11), 1, 0);
+    key.give(seconds(11), 0, ANY);
+    expect(key.state).toBe(state);
+    key.give(seconds(11), 1, ANY);
+    expect(key.state).toBeUndefined();
+  });
+
+  test('a penalty lasts until the end of the window, however large', () => {
+    const key = new Key(options);
+    for (let i = 0; i < 3; i += 1) key.take(i, LARGEST);
+    expect(key.state).toEqual([START + seconds(10), LARGEST]);
+    expect(key.left(3)).toEqual({ remaining: 0, reset: seconds(10) - 3 });
+    expect([key.ask(3), key.ask(seconds(10))]).toEqual([seconds(10) - 3, 0]);
+  });
+
+  test('who waits as told gets in, and not 1 µs earlier', () => {
+    const moves = fc.array(fc.tuple(fc.nat(seconds(4)), fc.integer({ min: 1, max: 5 })), {
+      minLength: 1,
+      maxLength: 20,
+    });
+    const check = (history: [number, number][]) => {
+      const key = new Key(options);
+      let at = 0;
+      for (const [move, cost] of history) {
+        at += move;
+        const before = key.state;
+        const due = key.ask(at, cost);
+        if (due === 0) continue;
+        expect(key.state).toBe(before);
+        expect(wait(key.parameters, key.state, START + at + due - 1, cost)).toBe(1);
+        expect(wait(key.parameters, undefined, START + at + due, cost)).toBe(0);
+        expect(key.state![0]).toBe(START + at + due);
+      }
+    };
+    fc.assert(fc.property(moves, check));
+  });
+
+  test('a clock that goes back an hour locks out for one window at most; the repair is written once', () => {
+    const key = new Key(options);
+    key.ask(seconds(3600), 5);
+    expect(key.ask(seconds(1))).toBeLessThanOrEqual(seconds(10));
+    expect(repair(key.parameters, key.state!, START + seconds(1))).toBe(key.state);
+    expect(key.ask(seconds(11))).toBe(0);
+  });
+});
+
+describe('a state under another policy', () => {
+  const meets = (from: FixedWindowOptions, to: FixedWindowOptions, at: number) => {
+    const key = new Key(from);
+    key.ask(seconds(7), 8);
+    key.parameters = new Key(to).parameters;
+    const due = key.ask(at);
+    return [due, key.state![0]! - START, key.state![1]];
+  };
+
+  test('a lower limit counts what was taken; a shorter window ends sooner', () => {
+    expect(meets({ limit: 10, window: '1m' }, { limit: 5, window: '10s' }, seconds(8))).toEqual([
+      seconds(10),
+      seconds(18),
+      8,
+    ]);
+  });
+
+  test('a longer window leaves the end as it was: nobody waits longer than he was told', () => {
+    expect(meets({ limit: 8, window: '10s' }, { limit: 8, window: '1h' }, seconds(8))).toEqual([
+      seconds(9),
+      seconds(17),
+      8,
+    ]);
+  });
+
+  test('first-hit to clock: counted until its end, or the end of the minute where that is sooner; and back', () => {
+    const hit: FixedWindowOptions = { limit: 8, window: '1m' };
+    const clock: FixedWindowOptions = { ...hit, align: 'clock' };
+    expect(meets(hit, clock, seconds(8))).toEqual([seconds(52), seconds(60), 8]);
+    expect(meets(hit, clock, seconds(60))).toEqual([seconds(7), seconds(67), 8]);
+    expect(meets(clock, hit, seconds(8))).toEqual([seconds(52), seconds(60), 8]);
   });
 });

@@ -1,14 +1,31 @@
 import { type Duration, toMicros } from '../../duration.js';
-import { checkInteger, checkOptions } from '../../options.js';
-import type { Algorithm, Parameters, Policy, Question, State, Step } from '../algorithm.js';
-import { NEVER } from '../algorithm.js';
-import { fixedWindowScript } from './fixed-window.script.js';
+import { checkInteger, checkOptions, describe } from '../../options.js';
+import {
+  type Algorithm,
+  ANY,
+  NEVER,
+  type Parameters,
+  type Policy,
+  type PolicyKind,
+  type State,
+} from '../algorithm.js';
+import { calendarDays, checkTimeZone } from './calendar.js';
 
 export interface FixedWindowOptions {
   /** Permits in one window: a whole number ≥ 1. */
   readonly limit: number;
-  /** How long a window lasts, counted from the first call that takes a permit in it. */
+  /** How long a window lasts. */
   readonly window: Duration;
+  /**
+   * Where windows begin. `'first-hit'`, the default: with the first call that takes a permit. `'clock'`: at the multiples of
+   * `window` since 1970 in UTC, so at full minutes, hours or days for `'1m'`, `'1h'`, `'1d'`.
+   */
+  readonly align?: 'first-hit' | 'clock';
+  /**
+   * An IANA name such as `'Europe/Berlin'`, for `align: 'clock'` and `window: '1d'`: the calendar days of that zone, of 23, 24 or 25
+   * hours where clocks are changed. Default: days of UTC.
+   */
+  readonly timeZone?: string;
 }
 
 export interface FixedWindowPolicy extends Policy {
@@ -16,100 +33,127 @@ export interface FixedWindowPolicy extends Policy {
   readonly limit: number;
   /** Milliseconds. */
   readonly window: number;
+  /** Left out for windows that begin with their first call. */
+  readonly align?: 'clock';
+  readonly timeZone?: string;
 }
 
+const DAY = toMicros('day', '1d');
+/** The third parameter, which windows that begin with their first call do not have. */
+const CLOCK = 1;
+const CALENDAR = 2;
+/** Where the edges of a calendar stand among the parameters. */
+const EDGES = 3;
+
 /**
- * A counter: `limit` permits from the first call on, until `window` has passed. Around the edge between two windows up to
- * 2 × `limit` calls can pass within one window's length.
- * @throws RangeError naming the number that is not acceptable
+ * A counter: `limit` permits in each window. Around the edge between two windows up to 2 × `limit` calls can pass within one
+ * window's length.
+ * @throws RangeError naming the value that is not acceptable
  */
 export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
-  checkOptions('fixedWindow', options, ['limit', 'window']);
+  checkOptions('fixedWindow', options, ['limit', 'window', 'align', 'timeZone']);
+  const { align = 'first-hit', timeZone } = options;
+  const limit = checkInteger('fixedWindow: limit', options.limit, 1);
+  const micros = toMicros('fixedWindow: window', options.window);
+  if (align !== 'first-hit' && align !== 'clock') {
+    throw new RangeError(`fixedWindow: align must be 'first-hit' or 'clock', not ${describe(align)}`);
+  }
+  if (timeZone !== undefined) {
+    checkTimeZone('fixedWindow: timeZone', timeZone);
+    if (align !== 'clock' || micros !== DAY) {
+      throw new RangeError(
+        "fixedWindow: timeZone is for calendar days, which are align: 'clock' and window: '1d' (exactly one day); " +
+          `with align ${describe(align)} and window ${describe(options.window)} leave it out`,
+      );
+    }
+  }
   return {
     algorithm: 'fixedWindow',
-    limit: checkInteger('fixedWindow: limit', options.limit, 1),
-    window: toMicros('fixedWindow: window', options.window) / 1000,
+    limit,
+    window: micros / 1000,
+    ...(align === 'clock' && { align }),
+    ...(timeZone !== undefined && { timeZone }),
   };
+}
+
+/** Where the window ends that has `moment` in it; a window that begins with its first call, if that is now. */
+function endOf(parameters: Parameters, moment: number): number {
+  const window = parameters[1]!;
+  if (parameters[2] === undefined) return moment + window;
+  let edge = parameters[EDGES] ?? 0;
+  for (let i = EDGES + 1; i < parameters.length && moment >= edge; i += 1) {
+    if (moment < parameters[i]!) return parameters[i]!;
+    edge = parameters[i]!;
+  }
+  // No calendar, or one of other days: steps of a window from the nearest edge that there is.
+  const into = (moment - edge) % window;
+  return moment - into + (into < 0 ? 0 : window);
+}
+
+/** Where the window began that ends at `end`. */
+function startOf(parameters: Parameters, end: number): number {
+  const at = parameters.indexOf(end, EDGES + 1);
+  return at > EDGES ? parameters[at - 1]! : end - parameters[1]!;
 }
 
 /**
- * State: [end of the last window that has permits taken, permits taken in it, moment of the last write]. The third number
- * is there only while that window lies ahead: while calls are booked. Without it an `end` further away than one window
- * means that the clock went back.
+ * State: [end of the window (µs), permits used in it].
+ * Parameters: [limit, window (µs)], then `CLOCK`, or `CALENDAR` and the moments at which the days around the present begin. The
+ * store's clock picks the day out of these: a caller whose clock is wrong supplies a calendar, never the time.
  */
-function step([limit, window]: Parameters, state: State | undefined, now: number, question: Question): Step {
-  const { operation, cost } = question;
-  let end = now + window!;
-  let used = 0;
-  let kept = state;
-  if (state !== undefined && state[0]! > now) {
-    const seen = state[2];
-    end = seen === undefined ? Math.min(state[0]!, end) : state[0]! - Math.max(0, seen - now);
-    used = state[1]!;
-    if (end !== state[0]) kept = keep(end, used, window!, now); // a clock that went back is repaired for good
-  }
-
-  if (operation === 'refund') {
-    if (used > 0 && question.at < end && question.at >= end - window!) {
-      used = Math.max(0, used - cost);
-      if (used === 0 && end - window! > now) {
-        end -= window!; // a booked window that nobody wants any more: the one before it is the last again, and full
-        used = limit!;
-      }
-      kept = used === 0 ? undefined : keep(end, used, window!, now);
-    }
-    return answer(kept, true, 0, end, used, limit!, window!, now);
-  }
-
-  if (cost > limit!) return answer(kept, false, NEVER, end, used, limit!, window!, now);
-  const fits = used + cost <= limit!;
-  const wait = fits ? Math.max(0, end - window! - now) : end - now;
-  const allowed = wait <= question.maxWait;
-  if (allowed && operation === 'consume' && cost > 0) {
-    if (!fits) end += window!;
-    used = fits ? used + cost : cost;
-    kept = keep(end, used, window!, now);
-  }
-  return answer(kept, allowed, wait, end, used, limit!, window!, now);
-}
-
-const keep = (end: number, used: number, window: number, now: number): State =>
-  end - window > now ? [end, used, now] : [end, used];
-
-function answer(
-  state: State | undefined,
-  allowed: boolean,
-  wait: number,
-  end: number,
-  used: number,
-  limit: number,
-  window: number,
-  now: number,
-): Step {
-  const booked = end - window > now;
-  return {
-    state,
-    allowed,
-    remaining: booked ? 0 : Math.max(0, limit - used),
-    wait,
-    reset: used > 0 ? end - now : 0,
-  };
-}
-
-export const fixedWindowAlgorithm: Algorithm<FixedWindowPolicy> = {
-  name: 'fixedWindow',
+export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
-  compile: (policy) => {
-    const { limit, window } = fixedWindow({ limit: policy.limit, window: policy.window });
-    const micros = toMicros('fixedWindow: window', window);
+
+  size: ([limit, window]) => ({ limit: limit!, window: window! }),
+
+  // An end that lies later than a window can: the clock went back, or the policy had other windows when it was written.
+  repair(parameters, state, now) {
+    const latest = endOf(parameters, now);
+    return state[0]! > latest ? [latest, state[1]!] : state;
+  },
+
+  wait([limit], state, now, cost) {
+    if (cost === 0) return 0;
+    if (cost > limit!) return NEVER;
+    if (state === undefined || state[0]! <= now) return 0;
+    return cost <= limit! - state[1]! ? 0 : state[0]! - now;
+  },
+
+  take(parameters, state, now, cost): State {
+    if (state === undefined || state[0]! <= now) return [endOf(parameters, now), cost];
+    return [state[0]!, Math.min(state[1]! + cost, Number.MAX_SAFE_INTEGER)];
+  },
+
+  give(parameters, state, _now, cost, at) {
+    const [end, used] = state;
+    if (cost === 0) return state;
+    if (at !== ANY && (at >= end! || at < startOf(parameters, end!))) return state;
+    return cost < used! ? [end!, used! - cost] : undefined;
+  },
+
+  left([limit], state, now) {
+    if (state === undefined || state[0]! <= now) return { remaining: limit!, reset: 0 };
+    return { remaining: Math.max(0, limit! - state[1]!), reset: state[0]! - now };
+  },
+};
+
+export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
+  name: 'fixedWindow',
+  compile({ algorithm: _, ...options }) {
+    const { limit, window: ms, align, timeZone } = fixedWindow(options);
+    const window = toMicros('fixedWindow: window', ms);
+    const rule = { algorithm: fixedWindowAlgorithm, limit, window };
+    if (align === undefined) return { ...rule, parameters: [limit, window] };
+    if (timeZone === undefined) return { ...rule, parameters: [limit, window, CLOCK] };
+
+    const parametersAt = calendarDays(timeZone, [limit, window, CALENDAR]);
     return {
-      algorithm: fixedWindowAlgorithm as Algorithm,
-      parameters: [limit, micros],
-      limit,
-      window: micros,
-      longestWait: toMicros('longest wait', '3650d'),
+      ...rule,
+      parametersAt,
+      // Who asks for no moment in particular gets the calendar around the present.
+      get parameters() {
+        return parametersAt(Date.now() * 1000);
+      },
     };
   },
-  step,
-  script: fixedWindowScript,
 };

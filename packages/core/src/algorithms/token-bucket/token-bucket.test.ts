@@ -1,108 +1,344 @@
-import fc from 'fast-check';
-import { ms, START, seconds, Timeline } from '../../../../../tests/support/timeline.js';
-import { NEVER } from '../algorithm.js';
-import { tokenBucket } from './token-bucket.js';
+import { MAX_MICROS } from '../../duration.js';
+import { ANY, NEVER, type Rule, type State } from '../algorithm.js';
+import { meterAlgorithm } from './meter.js';
+import {
+  type TokenBucketOptions,
+  type TokenBucketPolicy,
+  tokenBucket,
+  tokenBucketKind,
+} from './token-bucket.js';
 import { tokenBucketOfRate } from './token-bucket-of-rate.js';
 
-const line = (capacity: number, refill: number, every: string) =>
-  new Timeline(tokenBucket({ capacity, refill, every }));
+const START = 1_735_689_600_000_000;
+const ms = (value: number) => Math.round(value * 1000);
+const seconds = (value: number) => Math.round(value * 1_000_000);
+const DAY = seconds(86_400);
 
-describe('tokenBucket', () => {
-  test('the starter: a rate of 1/5 with 5 s of burst lets one call through each 5 s', () => {
-    const key = new Timeline(tokenBucketOfRate({ rate: 1 / 5, burst: 5 }));
-    expect(key.ask(0)).toMatchObject({ allowed: true, remaining: 0, reset: seconds(5) });
-    expect(key.ask(seconds(2))).toMatchObject({ allowed: false, wait: seconds(3) });
-    expect(key.consume(seconds(5) - 1)).toBe(false);
-    expect(key.consume(seconds(5))).toBe(true);
+/** One key as a store keeps it, asked at moments of the test's choosing (µs after START). */
+class Key {
+  rule: Rule;
+  state: State | undefined;
+
+  constructor(policy: TokenBucketPolicy) {
+    this.rule = tokenBucketKind.compile(policy);
+  }
+
+  /** Takes `cost` permits if they are there; how long to wait when they are not. */
+  ask(at: number, cost = 1): number {
+    this.#open(at);
+    const wait = meterAlgorithm.wait(this.rule.parameters, this.state, START + at, cost);
+    if (wait === 0) this.charge(at, cost);
+    return wait;
+  }
+
+  charge(at: number, cost: number): void {
+    this.#open(at);
+    this.state = meterAlgorithm.take(this.rule.parameters, this.state, START + at, cost);
+  }
+
+  give(at: number, cost: number, taken: number): void {
+    this.#open(at);
+    if (this.state === undefined) return;
+    const moment = taken === ANY ? ANY : START + taken;
+    this.state = meterAlgorithm.give(this.rule.parameters, this.state, START + at, cost, moment);
+  }
+
+  left(at: number): [remaining: number, reset: number] {
+    this.#open(at);
+    const { remaining, reset } = meterAlgorithm.left(this.rule.parameters, this.state, START + at);
+    return [remaining, reset];
+  }
+
+  #open(at: number): void {
+    const { state } = this;
+    const { parameters } = this.rule;
+    this.state =
+      state !== undefined && state[0]! > START + at
+        ? meterAlgorithm.repair(parameters, state, START + at)
+        : meterAlgorithm.see(parameters, START + at);
+  }
+}
+
+const bucket = (capacity: number, refill: number, every: string, more: Partial<TokenBucketOptions> = {}) =>
+  new Key(tokenBucket({ capacity, refill, every, ...more }));
+
+describe('a steady flow', () => {
+  test('a burst of the whole bucket, then the steady rate', () => {
+    const key = bucket(3, 2, '1s');
+    expect([0, 0, 0, 0].map((at) => key.ask(at))).toEqual([0, 0, 0, ms(500)]);
+    expect(key.left(ms(499))).toEqual([0, ms(1001)]);
+    expect(key.ask(ms(499))).toBe(ms(1));
+    expect(key.ask(ms(500))).toBe(0);
+    expect(key.left(ms(1999))).toEqual([2, ms(1)]);
+    expect(key.ask(ms(2000), 3)).toBe(0);
   });
 
-  test('a burst of the whole bucket, then the steady rate', () => {
-    const key = line(3, 2, '1s');
-    expect([0, 0, 0, 0].map((at) => key.consume(at))).toEqual([true, true, true, false]);
-    expect(key.ask(ms(499))).toMatchObject({ allowed: false, remaining: 0, wait: ms(1) });
-    expect(key.ask(ms(500))).toMatchObject({ allowed: true, remaining: 0, reset: ms(1500) });
-    expect(key.ask(ms(1999), { operation: 'peek' })).toMatchObject({ allowed: true, remaining: 2 });
-    expect(key.ask(ms(2000), { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 });
+  test('the starter: a rate of 1/5 with 5 s of burst lets one call through each 5 s', () => {
+    const key = new Key(tokenBucketOfRate({ rate: 1 / 5, burst: 5 }));
+    expect(key.ask(0)).toBe(0);
+    expect(key.left(0)).toEqual([0, seconds(5)]);
+    expect(key.ask(seconds(2))).toBe(seconds(3));
+    expect(key.ask(seconds(5) - 1)).toBe(1);
+    expect(key.ask(seconds(5))).toBe(0);
   });
 
   test('10 a second asked every 50 ms gives each second call: no refill is lost to rounding', () => {
-    const key = line(1, 10, '1s');
-    const admitted = Array.from({ length: 1010 }, (_, i) => key.consume(i * ms(50))).filter(Boolean).length;
-    expect(admitted).toBe(505);
+    const key = bucket(1, 10, '1s');
+    expect(
+      Array.from({ length: 1010 }, (_, i) => key.ask(i * ms(50))).filter((wait) => wait === 0),
+    ).toHaveLength(505);
   });
 
-  test('3 a second is exact: bookings come due after a third of a second, two thirds, a whole one', () => {
-    const key = line(1, 3, '1s');
-    expect([1, 2, 3, 4].map(() => key.book(0).wait)).toEqual([0, 333_334, 666_667, 1_000_000]);
-    expect(key.consume(1_333_333)).toBe(false);
-    expect(key.consume(1_333_334)).toBe(true);
+  test('3 a second is exact: a third of a second is 333,333⅓ µs, and what is left over is not lost', () => {
+    const key = bucket(3, 3, '1s');
+    key.ask(0, 3);
+    expect(key.ask(0)).toBe(333_334);
+    expect(key.ask(333_334)).toBe(0);
+    expect(key.ask(333_334)).toBe(333_333);
+    expect(key.ask(666_667)).toBe(0);
+    expect(key.ask(666_667)).toBe(333_333);
+    expect(key.ask(1_000_000)).toBe(0);
   });
 
-  test('a cost above the capacity can never pass', () => {
-    expect(line(5, 1, '1s').ask(0, { cost: 6, maxWait: seconds(99) })).toMatchObject({
-      allowed: false,
-      wait: NEVER,
-    });
+  test('a cost above the capacity can never pass, a cost of 0 always', () => {
+    const key = bucket(5, 1, '1s');
+    expect(meterAlgorithm.wait(key.rule.parameters, undefined, START, 6)).toBe(NEVER);
+    key.charge(0, 50);
+    expect(meterAlgorithm.wait(key.rule.parameters, key.state, START, 0)).toBe(0);
   });
 
-  test('bookings come due one interval apart, and a timeout too short books nothing', () => {
-    const key = line(1, 1, '1s');
-    expect([0, 1, 2, 3].map((at) => key.book(at).wait)).toEqual([
-      0,
-      seconds(1) - 1,
-      seconds(2) - 2,
-      seconds(3) - 3,
-    ]);
-    expect(key.book(4, 1, seconds(3)).allowed).toBe(false);
-    expect(key.book(4, 1, seconds(4) - 4)).toMatchObject({
-      allowed: true,
-      wait: seconds(4) - 4,
-      remaining: 0,
-    });
-    expect(key.ask(5)).toMatchObject({ allowed: false, wait: seconds(5) - 5 });
+  test('half a permit of capacity lets the next come half an interval sooner', () => {
+    const key = bucket(1.5, 1, '1s');
+    expect([key.ask(0), key.ask(0), key.ask(ms(500))]).toEqual([0, ms(500), 0]);
   });
 
-  test('an abort returns the last booking whole, and never lets two go in one place', () => {
-    const key = line(1, 1, '1s');
-    key.consume(0);
-    const first = key.book(0);
-    const second = key.book(0);
-    expect([first.wait, second.wait]).toEqual([seconds(1), seconds(2)]);
-    // The first gives up: the second keeps its moment, so a newcomer comes after it.
-    key.ask(1, { operation: 'refund', at: START + seconds(1) });
-    expect(key.book(1).wait).toBe(seconds(3) - 1);
-    // The last gives up: a newcomer gets its place.
-    key.ask(2, { operation: 'refund', at: START + seconds(3) });
-    expect(key.book(2).wait).toBe(seconds(3) - 2);
-  });
-
-  test('a refund never makes a bucket more than full, nor a key', () => {
-    const key = line(2, 1, '1s');
-    key.ask(0, { operation: 'refund', cost: 9, at: START });
+  test('three numbers are kept, and forgotten when the bucket is whole', () => {
+    const key = bucket(2, 1, '1s');
+    key.ask(0);
+    expect(key.state).toEqual([START + seconds(1), START, START]);
+    key.ask(ms(400));
+    expect(key.state).toEqual([START + seconds(2), START + ms(400), START]);
+    expect(key.left(seconds(2))).toEqual([2, 0]);
     expect(key.state).toBeUndefined();
-    key.consume(0);
-    expect(key.ask(1, { operation: 'refund', cost: 9, at: START })).toMatchObject({
-      remaining: 2,
-      state: undefined,
-    });
+  });
+});
+
+describe("mode 'interval'", () => {
+  test('two each 10 s: the first tick comes 10 s after a full bucket is used, the next 10 s later', () => {
+    const key = bucket(3, 2, '10s', { mode: 'interval' });
+    expect([key.ask(seconds(4), 3), key.ask(seconds(4))]).toEqual([0, seconds(10)]);
+    expect(key.left(seconds(4))).toEqual([0, seconds(20)]);
+    expect(key.ask(seconds(14) - 1)).toBe(1);
+    expect([key.ask(seconds(14)), key.ask(seconds(15)), key.ask(seconds(16))]).toEqual([0, 0, seconds(8)]);
+    expect(key.ask(seconds(16), 3)).toBe(seconds(18));
+    expect(key.left(seconds(24))).toEqual([2, seconds(10)]);
+    // At 34 s it is whole: the ticks begin anew with the next call.
+    expect([key.ask(seconds(40), 3), key.ask(seconds(49))]).toEqual([0, seconds(1)]);
   });
 
-  test('a clock that goes back an hour locks out for one fill at most, however often it is asked meanwhile', () => {
-    const key = line(2, 1, '5s');
-    key.consume(seconds(3600), 2);
-    for (let at = 0; at < 5; at += 1) expect(key.consume(seconds(at))).toBe(false);
-    expect(key.consume(seconds(5))).toBe(true);
+  test('seed 001, 1000 each 3 s: however the calls fall, 2000 in the 3 s around a tick are the most', () => {
+    const key = bucket(1000, 1000, '3s', { mode: 'interval' });
+    const went = (at: number, calls: number) => {
+      const [remaining] = key.left(seconds(at));
+      const cost = Math.min(calls, remaining);
+      if (cost > 0) key.ask(seconds(at), cost);
+      return cost;
+    };
+    expect([went(0, 10), went(1, 10), went(2, 980), went(3, 900), went(4, 200)]).toEqual([
+      10, 10, 980, 900, 100,
+    ]);
+    expect(key.ask(seconds(4))).toBe(seconds(2));
+  });
 
-    const booked = line(1, 1, '5s');
-    for (const wait of [0, 5, 10]) expect(booked.book(seconds(3600)).wait).toBe(seconds(wait));
-    expect(booked.ask(0)).toMatchObject({ allowed: false, wait: seconds(15) });
-    expect(booked.consume(seconds(15))).toBe(true);
+  test('permits given back do not move the ticks', () => {
+    const key = bucket(5, 1, '10s', { mode: 'interval' });
+    key.ask(0, 5);
+    key.give(seconds(7), 3, 0);
+    expect(key.left(seconds(7))).toEqual([3, seconds(13)]);
+    expect(key.left(seconds(10))).toEqual([4, seconds(10)]);
+  });
+});
+
+describe('borrow', () => {
+  test('those before dig the hole: with one permit left a call may take three more, and those after wait', () => {
+    const key = bucket(2, 1, '1s', { borrow: 3 });
+    expect([key.ask(0), key.ask(0, 4)]).toEqual([0, 0]);
+    expect(key.left(0)).toEqual([0, seconds(5)]);
+    expect(key.ask(0)).toBe(seconds(4));
+    expect(key.ask(seconds(4) - 1, 4)).toBe(1);
+    expect(key.ask(seconds(4), 4)).toBe(0);
+  });
+
+  test('what may go missing is the bound: a dearer call waits longer, one above capacity + borrow for ever', () => {
+    const key = bucket(2, 1, '1s', { borrow: 3 });
+    key.ask(0);
+    expect([key.ask(0, 5), key.ask(0, 6)]).toEqual([seconds(1), NEVER]);
+    expect(key.left(0)).toEqual([4, seconds(1)]);
+  });
+
+  test('in batches', () => {
+    const key = bucket(2, 2, '10s', { mode: 'interval', borrow: 4 });
+    expect([key.ask(0, 6), key.ask(seconds(1))]).toEqual([0, seconds(29)]);
+  });
+});
+
+describe('initial', () => {
+  test('a bucket that begins empty fills from the moment the key is first met, also when nothing can go', () => {
+    const key = bucket(2, 1, '1s', { initial: 0 });
+    expect([key.ask(0), key.ask(ms(600)), key.ask(seconds(1))]).toEqual([seconds(1), ms(400), 0]);
+    expect(key.left(seconds(3))).toEqual([2, 0]);
+  });
+
+  test('it is full for as long as it is known: a day after the last use', () => {
+    const key = bucket(2, 1, '1s', { initial: 1 });
+    key.ask(0);
+    expect(key.state?.[0]).toBe(START + DAY);
+    expect(key.left(DAY - 1)).toEqual([2, 0]);
+    expect(key.left(DAY)).toEqual([1, seconds(1)]);
+  });
+
+  test('or as long as it takes to fill', () => {
+    const key = bucket(10, 1, '1d', { initial: 9 });
+    key.ask(0);
+    expect(key.left(0)).toEqual([8, 2 * DAY]);
+    expect(key.state?.[0]).toBe(START + 10 * DAY);
+  });
+
+  test('in batches', () => {
+    const key = bucket(4, 2, '10s', { mode: 'interval', initial: 1 });
+    expect([key.ask(0, 2), key.ask(seconds(10), 3), key.ask(seconds(10))]).toEqual([
+      seconds(10),
+      0,
+      seconds(10),
+    ]);
+  });
+});
+
+describe('giving back', () => {
+  test('what was taken comes back, to the µs, and never more than is missing', () => {
+    const key = bucket(3, 1, '1s');
+    key.ask(0, 2);
+    key.give(ms(250), 1, 0);
+    expect(key.left(ms(250))).toEqual([2, ms(750)]);
+    key.give(ms(250), 9, 0);
+    expect(key.state).toBeUndefined();
+  });
+
+  test('what has come back by itself does not come back again', () => {
+    const key = bucket(3, 1, '1s');
+    key.ask(0);
+    key.ask(seconds(1), 3);
+    const before = key.state;
+    key.give(seconds(1), 1, 0);
+    expect(key.state).toBe(before);
+    key.give(seconds(1), 1, ANY);
+    expect(key.left(seconds(1))).toEqual([1, seconds(2)]);
+    key.give(seconds(1), 1, seconds(1));
+    expect(key.left(seconds(1))).toEqual([2, seconds(1)]);
+  });
+
+  test('a key that begins with less is still known when all is given back', () => {
+    const key = bucket(3, 1, '1s', { initial: 2 });
+    key.ask(0, 2);
+    key.give(ms(500), 9, ANY);
+    expect(key.left(ms(500))).toEqual([3, 0]);
+    key.ask(ms(500));
+    key.give(ms(500), 1, 0);
+    expect(key.left(ms(500))).toEqual([2, seconds(1)]);
+  });
+});
+
+describe('penalties', () => {
+  test('a debt beyond the bucket is paid before anything goes', () => {
+    const key = bucket(2, 1, '1s');
+    key.charge(0, 10);
+    expect([key.ask(0), key.left(0)]).toEqual([seconds(9), [0, seconds(10)]]);
+    key.give(seconds(1), 4, 0);
+    expect(key.ask(seconds(1))).toBe(seconds(4));
+  });
+
+  test.each([
+    ['continuous', 7, '3s'],
+    ['continuous', 1, '1d'],
+    ['interval', 7, '3s'],
+    ['interval', 1000, '7d'],
+  ] as const)('%s, %d each %s: the greatest is paid within ten years', (mode, refill, every) => {
+    const key = bucket(2, refill, every, { mode });
+    for (const cost of [1, Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER]) key.charge(0, cost);
+    expect(key.state!.every(Number.isSafeInteger)).toBe(true);
+    expect(key.state![0]! - START).toBeLessThanOrEqual(MAX_MICROS);
+    expect(key.left(0)[1]).toBeGreaterThan(0.9 * Math.min(MAX_MICROS, Number.MAX_SAFE_INTEGER / refill));
+  });
+});
+
+describe('what nobody plans', () => {
+  test('a clock that goes back an hour finds the bucket as it was, a penalty too', () => {
+    for (const [cost, wait] of [
+      [1, 0],
+      [2, 5],
+      [10, 45],
+    ] as const) {
+      const key = bucket(2, 1, '5s');
+      key.charge(seconds(3600), cost);
+      expect(key.ask(0)).toBe(seconds(wait));
+      if (wait > 0) expect(key.ask(seconds(wait) - 1)).toBe(1);
+    }
+  });
+
+  test('what was taken before the clock went back can be given back after', () => {
+    const key = bucket(2, 1, '5s');
+    key.ask(seconds(3600));
+    key.ask(seconds(1));
+    key.give(seconds(2), 1, seconds(3600));
+    expect(key.left(seconds(2))).toEqual([1, seconds(4)]);
   });
 
   test('a clock that goes forward an hour gives one full bucket, not more', () => {
-    const key = line(5, 1, '1s');
-    key.consume(0, 5);
-    expect(key.ask(seconds(3600))).toMatchObject({ allowed: true, remaining: 4 });
+    const key = bucket(5, 1, '1s');
+    key.ask(0, 5);
+    expect(key.left(seconds(3600))).toEqual([5, 0]);
+  });
+
+  test('other limits meet the same state: the bucket is whole at the same moment, or sooner if it is smaller', () => {
+    const key = bucket(10, 1, '1s');
+    key.ask(0, 10);
+    key.rule = bucket(100, 1, '1s').rule;
+    expect(key.left(0)).toEqual([90, seconds(10)]);
+    key.rule = bucket(3, 1, '1s').rule;
+    expect(key.left(0)).toEqual([0, seconds(3)]);
+  });
+
+  test('a penalty holds under the policy that it was given by, and under no other', () => {
+    const key = bucket(2, 1, '1s');
+    key.charge(0, 10);
+    expect(key.left(seconds(1))).toEqual([0, seconds(9)]);
+    key.rule = bucket(3, 1, '1s').rule;
+    expect(key.left(seconds(1))).toEqual([0, seconds(3)]);
+  });
+});
+
+describe('the policy', () => {
+  test('is plain data, with what is not the default', () => {
+    expect(
+      tokenBucket({ capacity: 2, refill: 1, every: '5s', mode: 'continuous', initial: 2, borrow: 0 }),
+    ).toEqual({
+      algorithm: 'tokenBucket',
+      capacity: 2,
+      refill: 1,
+      every: 5000,
+    });
+    const all = { capacity: 2, refill: 1, every: 5000, mode: 'interval', initial: 0, borrow: 3 } as const;
+    expect(tokenBucket(all)).toEqual({ algorithm: 'tokenBucket', ...all });
+  });
+
+  test('is known by the most that can go at once, and the time in which that comes back', () => {
+    const figures = (more: Partial<TokenBucketOptions>) => {
+      const { limit, window } = bucket(10, 3, '1s', more).rule;
+      return [limit, window];
+    };
+    expect(figures({})).toEqual([10, 3_333_334]);
+    expect(figures({ mode: 'interval' })).toEqual([10, seconds(4)]);
+    expect(figures({ borrow: 5 })).toEqual([15, seconds(5)]);
   });
 
   test.each([
@@ -113,39 +349,7 @@ describe('tokenBucket', () => {
     [{ rate: 0.1, burst: 1 }, 1, 10_000],
     [{ rate: 1000, burst: 1 }, 1000, 1_000],
   ])('a rate as a double, %j, is the fraction that was meant', (options, limit, fill) => {
-    const { rule } = new Timeline(tokenBucketOfRate(options));
-    expect([rule.limit, rule.window]).toEqual([limit, fill * 1000]);
-  });
-
-  test('never above capacity + rate × time, never short by more than a permit, at any rate', () => {
-    const policy = fc.record({
-      capacity: fc.integer({ min: 1, max: 50 }),
-      refill: fc.integer({ min: 1, max: 5000 }),
-      every: fc.integer({ min: 1, max: 5_000 }),
-    });
-    fc.assert(
-      fc.property(
-        policy,
-        fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 }),
-        (p, calls) => {
-          const key = new Timeline(tokenBucket(p));
-          let now = 0;
-          // A bucket in exact rational arithmetic: permits × every, as a BigInt of µs.
-          const full = BigInt(p.capacity) * BigInt(p.every * 1000);
-          let exact = full;
-          for (const [step, cost] of calls) {
-            now += step;
-            exact += BigInt(step) * BigInt(p.refill);
-            if (exact > full) exact = full;
-            const price = BigInt(Math.min(cost, p.capacity)) * BigInt(p.every * 1000);
-            const allowed = key.consume(now, Math.min(cost, p.capacity));
-            expect(allowed).toBe(exact >= price);
-            if (allowed) exact -= price;
-          }
-        },
-      ),
-      { numRuns: 300 },
-    );
+    expect(tokenBucketKind.compile(tokenBucketOfRate(options))).toMatchObject({ limit, window: fill * 1000 });
   });
 
   test.each([
@@ -155,10 +359,31 @@ describe('tokenBucket', () => {
     [{ capacity: 5, refill: 0.5, every: '1s' }, /refill must be a whole number .* not 0.5/],
     [{ capacity: 5, refill: 1, every: '1 s' }, /every must be a duration/],
     [{ capacity: 5, refill: 1, every: '1s', burst: 5 }, /no option 'burst'/],
-    [{ capacity: 1e15, refill: 1, every: '1d' }, /beyond exact numbers/],
-    [{ capacity: 1e6, refill: 1, every: '1d' }, /3650 days to fill/],
+    [
+      { capacity: 5, refill: 1, every: '1s', mode: 'batch' },
+      /mode must be 'continuous' or 'interval', not "batch"/,
+    ],
+    [
+      { capacity: 5.5, refill: 1, every: '1s', mode: 'interval' },
+      /capacity in mode 'interval' must be a whole/,
+    ],
+    [
+      { capacity: 5, refill: 1, every: '1s', initial: 6 },
+      /initial must be a whole number from 0 to 5, not 6/,
+    ],
+    [{ capacity: 5, refill: 1, every: '1s', borrow: -1 }, /borrow must be a whole number from 0 .* not -1/],
+    [
+      { capacity: 1e15, refill: 1, every: '1d' },
+      /capacity 1000000000000000 with refill 1 .* beyond exact numbers/,
+    ],
+    [
+      { capacity: 5, refill: 1, every: '1d', borrow: 1e6 },
+      /borrow 1000000 .* 3650 days to fill.* smaller bucket/,
+    ],
+    [{ capacity: 1e6, refill: 1, every: '1d', mode: 'interval' }, /3650 days to fill/],
   ])('refuses %j', (options, message) => {
     expect(() => tokenBucket(options as never)).toThrow(message);
+    expect(() => tokenBucketKind.compile({ algorithm: 'tokenBucket', ...options } as never)).toThrow(message);
   });
 
   test.each([

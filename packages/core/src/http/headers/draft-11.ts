@@ -1,17 +1,32 @@
 import type { Decision } from '../../decision.js';
+import { policyName } from './policy-name.js';
 
 /** The longest integer of RFC 9651: 15 digits. */
 const LARGEST = 999_999_999_999_999;
 const integer = (value: number) => String(Math.min(LARGEST, Math.max(0, value)));
 const seconds = (ms: number) => integer(Math.ceil(ms / 1000));
 
-/** An RFC 9651 string. Limiter names are checked to be printable ASCII without quotes or backslashes. */
-const string = (text: string) => `"${text}"`;
+/** What an RFC 9651 string cannot hold: anything but printable ASCII. */
+const UNPRINTABLE = /[^\x20-\x7e]+/g;
+const escaped = (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
 
-/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, q permits in w seconds. */
+/** An RFC 9651 string. */
+const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;
+
+/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, q permits in w seconds; one item for each policy. */
 export const rateLimitPolicy = (decision: Decision): string =>
-  `${string(decision.name)};q=${integer(decision.limit)};w=${seconds(decision.window)}`;
+  decision.policies
+    .map((policy) => {
+      const { limit, window } = policy;
+      return `${string(policyName(decision, policy))};q=${integer(limit)};w=${seconds(window)}`;
+    })
+    .join(', ');
 
-/** `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, all back in t seconds. */
+/** `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, all back in t seconds; one item for each policy. */
 export const rateLimit = (decision: Decision): string =>
-  `${string(decision.name)};r=${integer(decision.remaining)};t=${seconds(decision.resetAfter)}`;
+  decision.policies
+    .map((policy) => {
+      const { remaining, resetAfter } = policy;
+      return `${string(policyName(decision, policy))};r=${integer(remaining)};t=${seconds(resetAfter)}`;
+    })
+    .join(', ');

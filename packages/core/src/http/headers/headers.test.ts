@@ -1,11 +1,9 @@
 import { parseList } from 'structured-headers';
-import type { Decision } from '../../decision.js';
-import { problemOf } from '../problem.js';
+import type { Decision, PolicyDecision } from '../../decision.js';
 import { decisionHeaders } from './decision-headers.js';
 import { writeHeaders } from './write-headers.js';
 
-const denied: Decision = {
-  allowed: false,
+const policy: PolicyDecision = {
   name: 'login@v2:a/b#c-d.e',
   cost: 1,
   limit: 5,
@@ -13,30 +11,49 @@ const denied: Decision = {
   remaining: 0,
   retryAfter: 1_001,
   resetAfter: 59_001,
+};
+
+/** A denial by these policies, the first of which bound. */
+const denial = (name: string, ...policies: PolicyDecision[]): Decision => ({
+  ...policies[0]!,
+  allowed: false,
+  name,
+  policy: policies[0]!.name,
   waited: 0,
   source: 'memory',
-};
+  policies,
+});
+const denied = denial(policy.name, policy);
+const named = (name: string) => denial(name, { ...policy, name });
+const read = (list: string | undefined) =>
+  parseList(list!).map(([name, parameters]) => [name, Object.fromEntries(parameters)]);
 
 test('an independent parser of RFC 9651 reads the lists back', () => {
   const headers = decisionHeaders(denied);
-  expect(parseList(headers['RateLimit-Policy']!)).toEqual([
-    [
-      denied.name,
-      new Map([
-        ['q', 5],
-        ['w', 60],
-      ]),
-    ],
+  expect(read(headers['RateLimit-Policy'])).toEqual([[policy.name, { q: 5, w: 60 }]]);
+  expect(read(headers.RateLimit)).toEqual([[policy.name, { r: 0, t: 60 }]]);
+});
+
+test('each of several policies is an item', () => {
+  const perMinute = { ...policy, name: 'perMinute' };
+  const perDay = { ...policy, name: 'perDay', limit: 100, window: 86_400_000, remaining: 95, resetAfter: 1 };
+  const headers = decisionHeaders(denial('api', perMinute, perDay));
+  expect(read(headers['RateLimit-Policy'])).toEqual([
+    ['api.perMinute', { q: 5, w: 60 }],
+    ['api.perDay', { q: 100, w: 86_400 }],
   ]);
-  expect(parseList(headers.RateLimit!)).toEqual([
-    [
-      denied.name,
-      new Map([
-        ['r', 0],
-        ['t', 60],
-      ]),
-    ],
+  expect(read(headers.RateLimit)).toEqual([
+    ['api.perMinute', { r: 0, t: 60 }],
+    ['api.perDay', { r: 95, t: 1 }],
   ]);
+});
+
+test.each([
+  ['say "hi" \\o/', 'say "hi" \\o/'],
+  ['限\r\n', '%e9%99%90%0d%0a'],
+  ['\ud800', '%ef%bf%bd'],
+])('a name that no limiter has but a combination may, %j, breaks no header', (name, inHeader) => {
+  expect(read(decisionHeaders(named(name)).RateLimit)).toEqual([[inHeader, { r: 0, t: 60 }]]);
 });
 
 test.each([
@@ -53,30 +70,42 @@ test('an allowed request has no Retry-After', () => {
 });
 
 test('numbers beyond 15 digits are the largest that the format has', () => {
-  const { RateLimit, 'RateLimit-Policy': policy } = decisionHeaders({
-    ...denied,
-    limit: Number.MAX_SAFE_INTEGER,
-    remaining: Number.MAX_SAFE_INTEGER,
-  });
-  expect(parseList(policy!)[0]![1].get('q')).toBe(999_999_999_999_999);
-  expect(parseList(RateLimit!)[0]![1].get('r')).toBe(999_999_999_999_999);
+  const huge = { ...policy, limit: Number.MAX_SAFE_INTEGER, remaining: Number.MAX_SAFE_INTEGER };
+  const headers = decisionHeaders(denial(policy.name, huge));
+  expect(read(headers['RateLimit-Policy'])).toMatchObject([[policy.name, { q: 999_999_999_999_999 }]]);
+  expect(read(headers.RateLimit)).toMatchObject([[policy.name, { r: 999_999_999_999_999 }]]);
 });
 
-test('a second limiter adds itself to the lists and sets Retry-After', () => {
-  const set = new Map<string, string>();
-  const headers = {
-    get: (name: string) => set.get(name),
-    set: (name: string, value: string) => set.set(name, value),
+describe('a response that has headers already', () => {
+  const response = (before: [string, unknown][] = []) => {
+    const set = new Map<string, unknown>(before);
+    return {
+      get: (name: string) => set.get(name),
+      set: (name: string, value: string) => void set.set(name, value),
+      names: () => read(set.get('RateLimit') as string).map(([name]) => name),
+    };
   };
-  writeHeaders({ ...denied, name: 'a', allowed: true, retryAfter: 0 }, headers);
-  writeHeaders({ ...denied, name: 'b' }, headers);
-  expect(parseList(set.get('RateLimit')!).map(([name]) => name)).toEqual(['a', 'b']);
-  expect(set.get('Retry-After')).toBe('2');
-});
 
-test('a problem says when to come again, or that it is of no use', () => {
-  expect(problemOf(denied)).toMatchObject({ status: 429, detail: 'Try again in 2 s.' });
-  expect(problemOf({ ...denied, retryAfter: Number.POSITIVE_INFINITY }).detail).toMatch(
-    /more than the limit/,
-  );
+  test('a second limiter adds itself to the lists and sets Retry-After', () => {
+    const headers = response();
+    writeHeaders({ ...named('a'), allowed: true, retryAfter: 0 }, headers);
+    writeHeaders(named('b'), headers);
+    expect(headers.names()).toEqual(['a', 'b']);
+    expect(headers.get('Retry-After')).toBe('2');
+  });
+
+  test.each<[unknown, string[]]>([
+    ['"x";r=1;t=1', ['x', 'a']],
+    [
+      ['"x";r=1;t=1', '"y";r=1;t=1, "z";r=1;t=1'],
+      ['x', 'y', 'z', 'a'],
+    ],
+    ['', ['a']],
+    [[], ['a']],
+    [5, ['a']],
+  ])('what stands in RateLimit as %j is kept', (before, names) => {
+    const headers = response([['RateLimit', before]]);
+    writeHeaders(named('a'), headers);
+    expect(headers.names()).toEqual(names);
+  });
 });

@@ -9,11 +9,17 @@ export interface ResponseHeaders {
 
 /**
  * Sets a decision's headers. Where an earlier limiter of the same response has set `RateLimit` or `RateLimit-Policy`, which
- * are lists, this one's item is added to them.
+ * are lists, this one's items are added to them.
  */
 export function writeHeaders(decision: Decision, headers: ResponseHeaders): void {
   for (const [name, value] of Object.entries(decisionHeaders(decision))) {
-    const before = name.startsWith('RateLimit') ? headers.get(name) : undefined;
-    headers.set(name, typeof before === 'string' && before !== '' ? `${before}, ${value}` : value);
+    const before = name.startsWith('RateLimit') ? linesOf(headers.get(name)) : [];
+    headers.set(name, [...before, value].join(', '));
   }
 }
+
+/** A header that was set several times is an array in some frameworks. */
+const linesOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter(
+    (line): line is string => typeof line === 'string' && line !== '',
+  );

@@ -1,0 +1,53 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Arrival {
+  readonly moment: number;
+  readonly taken: boolean;
+}
+
+/**
+ * Somebody else's payment system, or what we know of it: it takes `limit` calls in any window of this length, wherever the
+ * window begins, and refuses the next one.
+ */
+export class Gateway {
+  readonly arrivals: Arrival[] = [];
+  #taken: readonly number[] = [];
+
+  /** @param window in the unit of the moments that `arrive` is told */
+  constructor(
+    readonly limit: number,
+    readonly window: number,
+  ) {}
+
+  get refused(): number {
+    return this.arrivals.filter(({ taken }) => !taken).length;
+  }
+
+  /** Whether the call is taken. Calls may be told in any order: what counts is their moments. */
+  arrive(moment: number): boolean {
+    const calls = [...this.#taken, moment].sort((a, b) => a - b);
+    // With this call, is there any row of `limit` + 1 in less than a window?
+    const crowded = calls.some((first, i) => calls[i + this.limit]! - first < this.window);
+    if (!crowded) this.#taken = calls;
+    this.arrivals.push({ moment, taken: !crowded });
+    return !crowded;
+  }
+
+  /** Serves it: 200, or 429 for a call that is refused. A HEAD request is no call: it lets a client connect. */
+  async listen(momentOf: (request: IncomingMessage) => number = () => performance.now()) {
+    const server = createServer((request, response) => {
+      const taken = request.method === 'HEAD' || this.arrive(momentOf(request));
+      response.writeHead(taken ? 200 : 429).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/payments`,
+      close: async () => {
+        const closed = new Promise((resolve) => server.close(resolve));
+        server.closeAllConnections();
+        await closed;
+      },
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import { fork } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chart } from './chart.js';
+import { Gateway } from './gateway.js';
+import { gatewayLimiter, LIMIT, openStore } from './gateway-limiter.js';
+import { type Outcome, PaymentClient, sendTo } from './payment-client.js';
+import { work } from './workers.js';
+
+// Shows what arrives at a gateway that refuses the sixth call in any second. With REDIS_URL four processes call it.
+
+const { REDIS_URL } = process.env;
+const PROCESSES = REDIS_URL ? 4 : 1;
+const WORKERS = 8;
+const SECOND_MS = 1000;
+/** The network may delay one call more than the next: we count a little more than a second, so that a whole one is left. */
+const WINDOW_MS = SECOND_MS + 100;
+
+type Way = 'unlimited' | 'consume' | 'acquire';
+
+const [role, way, url] = process.argv.slice(2);
+(role === 'worker' ? asWorker(way as Way, url!) : demo()).catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
+
+async function demo(): Promise<void> {
+  await calls('consume').catch((cause: Error) => {
+    throw new Error(`No Redis to use at ${REDIS_URL}: ${cause.message}`, { cause });
+  });
+  const processes = REDIS_URL ? `${PROCESSES} processes on one Redis` : 'one process';
+  console.log(
+    `A gateway takes ${LIMIT} calls in any second; ${WORKERS} workers in ${processes} make two each.\n`,
+  );
+  await show('Without a limiter', 'unlimited');
+  await show('With consume, now or not', 'consume');
+  await sleep(WINDOW_MS); // so that the next begins with an empty window
+  await show('With acquire, each in its turn', 'acquire');
+}
+
+async function show(title: string, way: Way): Promise<void> {
+  const gateway = new Gateway(LIMIT, SECOND_MS);
+  const server = await gateway.listen();
+  const run = REDIS_URL ? inProcesses : calls;
+  const outcomes = await run(way, server.url).finally(server.close);
+  const count = (outcome: Outcome) => `${outcomes.filter((other) => other === outcome).length} ${outcome}`;
+  console.log(
+    `${title}: ${count('paid')}, ${count('refused by the gateway')}, ${count('turned away by us')}`,
+  );
+  console.log(`${chart(gateway.arrivals)}\n`);
+}
+
+/** What one process does; without an address nothing but to look whether its store is there. */
+async function calls(way: Way, url?: string): Promise<Outcome[]> {
+  const { store, close } = openStore(REDIS_URL);
+  const limiter = gatewayLimiter(store, WINDOW_MS);
+  try {
+    await limiter.peek('connected');
+    if (url === undefined) return [];
+    const client = new PaymentClient(limiter, sendTo(url));
+    await fetch(url, { method: 'HEAD' }); // the first request of a process is slow: it would arrive together with the next
+    return await work({ workers: WORKERS / PROCESSES, calls: 2, pause: 500 }, (order) => {
+      if (way === 'unlimited') return client.send(order);
+      return way === 'consume' ? client.payNow(order) : client.pay(order);
+    });
+  } finally {
+    await limiter.close();
+    await close();
+  }
+}
+
+async function inProcesses(way: Way, url: string): Promise<Outcome[]> {
+  const outcomes = Array.from({ length: PROCESSES }, () => {
+    const child = fork(process.argv[1]!, ['worker', way, url]);
+    return new Promise<Outcome[]>((resolve, reject) => {
+      child.once('message', (message) => resolve(message as Outcome[]));
+      child.once('exit', (code) => reject(new Error(`a process ended with ${code}`)));
+    });
+  });
+  return (await Promise.all(outcomes)).flat();
+}
+
+async function asWorker(way: Way, url: string): Promise<void> {
+  process.send!(await calls(way, url));
+  process.disconnect();
+}

@@ -1,0 +1,23 @@
+export interface Work {
+  readonly workers: number;
+  /** What each worker does, one call after the other. */
+  readonly calls: number;
+  /** ms of rest after each call. */
+  readonly pause: number;
+}
+
+/** Workers that all begin at once. Resolves to what their calls came to. */
+export async function work<T>(
+  { workers, calls, pause }: Work,
+  call: (order: string) => Promise<T>,
+): Promise<T[]> {
+  const worker = async (_: unknown, number: number): Promise<T[]> => {
+    const results: T[] = [];
+    for (let i = 0; i < calls; i += 1) {
+      if (i > 0 && pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+      results.push(await call(`${number}-${i}`));
+    }
+    return results;
+  };
+  return (await Promise.all(Array.from({ length: workers }, worker))).flat();
+}

@@ -1,0 +1,31 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Store } from '@sluice/core';
+
+/** When a call was decided, and when it may go: µs of the store's clock. */
+export interface Booked {
+  now: number;
+  at: number;
+}
+
+/** Whatever is asked within `bookings.run(booked, …)` is noted in `booked`. */
+export const bookings = new AsyncLocalStorage<Booked>();
+
+/** The store itself; and whoever asks it can be told what it answered, which decisions tell to the millisecond only. */
+export function noting(store: Store): Store {
+  return {
+    name: store.name,
+    remote: store.remote,
+    slotted: store.slotted,
+    loading: store.loading,
+    clock: store.clock,
+    async decide(call, asked) {
+      const answer = await store.decide(call, asked);
+      const booked = bookings.getStore();
+      if (booked !== undefined) Object.assign(booked, { now: answer.now, at: answer.now + answer.wait });
+      return answer;
+    },
+    listen: (key, granted) => store.listen(key, granted),
+    rate: (change, asked) => store.rate(change, asked),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { freePort } from '../../../tests/support/redis/free-port.js';
+import { redisUrl } from '../../../tests/support/redis-url.js';
+import { run } from '../../../tests/support/run.js';
+import { bundle } from './bundle.js';
+
+let program: Awaited<ReturnType<typeof bundle>>;
+
+beforeAll(async () => {
+  program = await bundle(join(__dirname, '../src/main.ts'));
+});
+
+afterAll(() => program?.remove());
+
+// How many arrive in which second depends on the machine; that none is lost, and that acquire loses none, does not.
+test.each([
+  ['in one process', () => ({ REDIS_URL: '' })],
+  ['in four processes on Redis', () => ({ REDIS_URL: redisUrl() })],
+])(
+  'npm start shows what arrives, %s',
+  async (_, env) => {
+    const { ok, output } = await run(process.execPath, [program.file], { env: env() });
+    const scenes = [...output.matchAll(/^(W.*): (\d+) paid, (\d+) refused .*, (\d+) turned away/gm)];
+    expect(scenes.map(([, title]) => title)).toEqual([
+      'Without a limiter',
+      'With consume, now or not',
+      'With acquire, each in its turn',
+    ]);
+    for (const [, , ...counts] of scenes) {
+      expect(counts.map(Number).reduce((a, b) => a + b, 0)).toBe(16);
+    }
+    expect(scenes[0]![4]).toBe('0');
+    expect(scenes[2]![4]).toBe('0');
+    expect(output.match(/^ {2}taken .*[1-9]/gm)).toHaveLength(3);
+    expect(ok).toBe(true);
+  },
+  120_000,
+);
+
+test('without its Redis it ends with one sentence', async () => {
+  const env = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+  const { ok, output } = await run(process.execPath, [program.file], { env });
+  expect(ok).toBe(false);
+  expect(output).toMatch(/^No Redis to use at redis:.*\n$/);
+}, 120_000);

@@ -1,0 +1,99 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
+import { Gateway } from '../src/gateway.js';
+import { bundle } from './bundle.js';
+import type { TrialCall } from './trial-process.js';
+
+// The trial: 100 workers in four processes make five calls each, to a gateway that refuses the sixth in any window. Here
+// a window is 100 ms and time is real; `simulated.test.ts` has whole seconds.
+const LIMIT = 5;
+const WINDOW = 100_000;
+const CALLS = 500;
+
+let program: Awaited<ReturnType<typeof bundle>>;
+let gateway: Gateway;
+let server: Awaited<ReturnType<Gateway['listen']>>;
+let processes: ChildProcess[] = [];
+
+beforeAll(async () => {
+  program = await bundle(join(__dirname, 'trial-process.ts'));
+});
+
+afterAll(() => program?.remove());
+
+beforeEach(async () => {
+  gateway = new Gateway(LIMIT, WINDOW);
+  server = await gateway.listen((request) => Number(request.headers['x-moment']));
+  const name = uniqueName('trial');
+  processes = [1, 2, 3, 4].map(() => fork(program.file, [name, redisUrl(), server.url], { execArgv: [] }));
+  await Promise.all(processes.map(said));
+});
+
+afterEach(async () => {
+  await Promise.all(
+    processes.splice(0).map((child) => {
+      if (child.exitCode !== null || child.signalCode !== null) return undefined;
+      child.kill('SIGKILL');
+      return once(child, 'exit');
+    }),
+  );
+  await server.close();
+});
+
+async function said(child: ChildProcess): Promise<unknown> {
+  const gone = new AbortController();
+  const message = once(child, 'message', { signal: gone.signal });
+  child.once('exit', () => gone.abort());
+  const [value] = await message;
+  return value;
+}
+
+/** The calls of each process, in the order in which it made them. */
+function trial(way: 'consume' | 'acquire'): Promise<TrialCall[][]> {
+  return Promise.all(
+    processes.map((child) => {
+      const calls = said(child) as Promise<TrialCall[]>;
+      child.send(way);
+      return calls;
+    }),
+  );
+}
+
+const count = (calls: readonly TrialCall[], outcome: TrialCall['outcome']) =>
+  calls.filter((call) => call.outcome === outcome).length;
+
+test('with consume some calls are turned away by us, and none by the gateway', async () => {
+  const calls = (await trial('consume')).flat();
+  expect(calls).toHaveLength(CALLS);
+  expect(gateway.refused).toBe(0);
+  expect(count(calls, 'refused by the gateway')).toBe(0);
+  expect(count(calls, 'paid')).toBe(gateway.arrivals.length);
+  expect(count(calls, 'paid') + count(calls, 'turned away by us')).toBe(CALLS);
+  expect(count(calls, 'paid')).toBeGreaterThanOrEqual(LIMIT);
+  expect(count(calls, 'turned away by us')).toBeGreaterThan(0);
+}, 120_000);
+
+test('with acquire all calls arrive, in their order, without loss of time', async () => {
+  const byProcess = await trial('acquire');
+  const calls = byProcess.flat().sort((a, b) => a.now - b.now);
+  expect(count(calls, 'paid')).toBe(CALLS);
+  expect([gateway.arrivals.length, gateway.refused]).toEqual([CALLS, 0]);
+
+  // First come, first served: in each process by the order of its calls, and in the fleet by that of Redis's decisions.
+  for (const inOrder of [...byProcess, calls]) {
+    expect(inOrder.map(({ at }) => at)).toEqual(inOrder.map(({ at }) => at).sort((a, b) => a - b));
+  }
+
+  // Each goes at the first moment at which it may. Nobody had asked for a while only if the machine stood still.
+  let idle = 0;
+  for (const [i, { now, at }] of calls.entries()) {
+    const free = i < LIMIT ? calls[0]!.now : calls[i - LIMIT]!.at + WINDOW;
+    expect(at).toBe(Math.max(now, free));
+    if (i >= LIMIT) idle += Math.max(0, now - free);
+  }
+  const ideal = ((CALLS - 1) / LIMIT) * WINDOW;
+  const total = calls.at(-1)!.at - calls[0]!.at - idle;
+  expect(Math.abs(total - ideal) / ideal).toBeLessThan(0.02);
+}, 120_000);

@@ -1,0 +1,202 @@
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { ManualClock } from '../clock.js';
+import type { Call, Operation } from '../decisions/call.js';
+import { isLimiterClosedError, StoreUnavailableError } from '../errors.js';
+import { RateLimiter } from '../limiter.js';
+import { memoryStore } from '../stores/memory-store.js';
+import type { Store } from '../stores/store.js';
+
+/** A memory store that can be slow or out, as a remote one is. */
+function faulty() {
+  const clock = new ManualClock();
+  const memory = memoryStore({ clock });
+  const asked: Operation[] = [];
+  const out = new Set<Operation>();
+  let gate: Promise<void> | undefined;
+  const store: Store = {
+    name: 'far',
+    remote: false,
+    slotted: false,
+    clock,
+    decide: async (call: Call) => {
+      asked.push(call.operation);
+      if (out.has(call.operation)) throw new StoreUnavailableError('out');
+      const answer = await memory.decide(call);
+      await gate;
+      return answer;
+    },
+    listen: (key, granted) => memory.listen(key, granted),
+    rate: (change) => memory.rate(change),
+    close: () => memory.close(),
+  };
+  /** Answers are under way until the function it returns is called. */
+  const hold = () => {
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return open;
+  };
+  return { clock, store, asked, out, hold, memory };
+}
+const window = fixedWindow({ limit: 1, window: '1h' });
+const slot = concurrency({ limit: 1, lease: '30s' });
+const rejected = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a wait asks the store once', async () => {
+  const { clock, store, asked } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: window, store });
+  await limiter.acquire('k');
+  const waiting = limiter.acquire('k');
+  await clock.advance('1h');
+  await waiting;
+  expect(asked).toEqual(['acquire', 'acquire']);
+});
+
+test('waited is the time that was slept, not the time that the store took', async () => {
+  const { clock, store, hold } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: window, store });
+  const answer = hold();
+  const acquiring = limiter.acquire('k');
+  await clock.advance('5s');
+  answer();
+  expect(await acquiring).toMatchObject({ waited: 0 });
+});
+
+test.each([
+  ['window', window],
+  ['slot', slot],
+])('close while answers are under way: what they took is given back (%s)', async (_, policy) => {
+  const { clock, store, hold, memory } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy, store });
+  const answer = hold();
+  const acquiring = Array.from({ length: 3 }, () => rejected(limiter.acquire('k')));
+  await clock.advance(1);
+  const closing = limiter.close();
+  answer();
+  await closing;
+  for (const error of acquiring) expect(isLimiterClosedError(await error)).toBe(true);
+  const after = new RateLimiter({ name: 'demo', policy, store: memory });
+  expect(await after.peek('k')).toMatchObject({ remaining: 1, resetAfter: 0 });
+});
+
+test('called off while the store is out: the reason is told all the same, and the permits stay spent', async () => {
+  const { clock, store, out } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: window, store });
+  await limiter.consume('k');
+  const stop = new AbortController();
+  const waiting = rejected(limiter.acquire('k', { signal: stop.signal }));
+  await clock.advance(1);
+  out.add('refund');
+  stop.abort(new Error('enough'));
+  expect(await waiting).toMatchObject({ message: 'enough' });
+  out.clear();
+  expect(await limiter.peek('k')).toMatchObject({ retryAfter: 7_200_000 - 1 });
+});
+
+test('a refund that the store did not answer is not made again: it may have been made', async () => {
+  const { store, out } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 5, window: '1h' }), store });
+  const decision = await limiter.consume('k', { cost: 2 });
+  out.add('refund');
+  await expect(limiter.refund(decision)).rejects.toThrow('out');
+  out.clear();
+  await limiter.refund(decision);
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
+});
+
+test('a store that is out while a lease is renewed: it goes on, until the lease has certainly ended', async () => {
+  const { clock, store, out } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  let signal: AbortSignal | undefined;
+  let finish = () => {};
+  const running = limiter.schedule('k', async (context) => {
+    signal = context.signal;
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+  });
+  await clock.advance('20s');
+  out.add('renew');
+  await clock.advance('15s');
+  expect(signal!.aborted).toBe(false);
+  out.clear();
+  await clock.advance('5s'); // two renewals failed, and the third came in time
+  await clock.advance('1m');
+  expect(signal!.aborted).toBe(false);
+  expect(await limiter.peek('k')).toMatchObject({ allowed: false });
+  out.add('renew');
+  await clock.advance('40s');
+  expect(String(signal!.reason)).toMatch(/the lease of 'demo' was lost/i);
+  finish();
+  await running;
+});
+
+test('what was released is renewed no more', async () => {
+  const { clock, store, asked } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  await limiter.release(await limiter.consume('k'));
+  await clock.advance('5m');
+  expect(asked).toEqual(['consume', 'refund']);
+});
+
+test('who waits in line tells that it lives, and begins anew when it was taken for dead', async () => {
+  const { clock, store, memory, asked } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
+  const held = await other.acquire('k');
+  const waiting = limiter.acquire('k');
+  await clock.advance('25s');
+  expect(asked.filter((operation) => operation === 'renew').length).toBeGreaterThanOrEqual(3);
+  // As if this process had been asleep for longer than a lease: the clock jumps, and nobody says anything meanwhile.
+  clock.set(clock.now() + 60_000_000);
+  const usurper = await other.acquire('k');
+  await other.release(held);
+  await clock.advance('10s');
+  await other.release(usurper);
+  await turn();
+  expect(await waiting).toMatchObject({ allowed: true });
+});
+
+test('an error of the store while somebody waits in line is told to it, and its place is left', async () => {
+  const { clock, store, out } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  const held = await limiter.acquire('k');
+  const waiting = rejected(limiter.acquire('k'));
+  await clock.advance(1);
+  out.add('renew');
+  await clock.advance('10s');
+  expect(await waiting).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE' });
+  out.clear();
+  await limiter.release(held);
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
+});
+
+test('an override with a shorter lease is renewed in time, too', async () => {
+  const { clock, store } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  await limiter.override('k', concurrency({ limit: 1, lease: '3s' }), { expiresIn: '1h' });
+  const held = await limiter.acquire('k');
+  for (let waited = 0; waited < 60; waited += 1) {
+    await clock.advance('1s');
+    expect(await limiter.peek('k')).toMatchObject({ allowed: false });
+  }
+  await limiter.release(held);
+});
+
+test('reserved permits that are held are released when the reservation is settled', async () => {
+  const { clock, store } = faulty();
+  const policies = { slots: concurrency({ limit: 2 }), tokens: fixedWindow({ limit: 100, window: '1h' }) };
+  const limiter = new RateLimiter({ name: 'demo', policies, store });
+  const reservation = await limiter.reserve('k', { tokens: 40 });
+  await clock.advance('1m');
+  expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 1 }, { remaining: 60 }]);
+  await reservation.settle({ tokens: 70, slots: 2 });
+  expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 2 }, { remaining: 30 }]);
+});

@@ -1,0 +1,204 @@
+import { ANY, NEVER } from '../algorithms/algorithm.js';
+import type { Decision } from '../decision.js';
+import type { Answer } from '../decisions/call.js';
+import { MAX_MICROS } from '../duration.js';
+import { LimiterClosedError, RateLimitExceededError } from '../errors.js';
+import { describe } from '../options.js';
+import type { Store } from '../stores/store.js';
+import { Booking, type NamedPart } from './booking.js';
+import { byKey, forEach } from './by-key.js';
+import { Leases } from './leases.js';
+import { Line } from './line.js';
+import { onAbort } from './on-abort.js';
+
+/** How an `acquire` ends early. */
+export interface Patience {
+  /** µs; undefined: as long as it takes. */
+  readonly timeout: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * What every kind of limiter does with the parts of a call: asks the store, sleeps until what was booked is due, keeps leases
+ * alive, and gives back.
+ */
+export class Admission {
+  readonly #leases: Leases;
+  readonly #line: Line;
+  /** Every `acquire` under way, and what ends its wait. */
+  readonly #waiting = new Map<AbortController, Promise<unknown>>();
+  readonly #lost = new WeakMap<Decision, AbortSignal>();
+  #closed: LimiterClosedError | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly store: Store,
+  ) {
+    this.#leases = new Leases(store);
+    this.#line = new Line(store);
+  }
+
+  checkOpen(): void {
+    if (this.#closed !== undefined) throw this.#closed;
+  }
+
+  async decide(operation: 'consume' | 'peek', parts: readonly NamedPart[]): Promise<Decision> {
+    this.checkOpen();
+    const keys = byKey(parts);
+    const answer = await this.store.decide({ operation, wait: 0, parts: keys });
+    return this.#decision(parts, forEach(parts, keys, answer), operation === 'consume', 0);
+  }
+
+  /** @throws RateLimitExceededError, the signal's reason, LimiterClosedError */
+  async acquire(parts: readonly NamedPart[], { timeout = MAX_MICROS, signal }: Patience): Promise<Decision> {
+    this.checkOpen();
+    signal?.throwIfAborted();
+    const stop = new AbortController();
+    const ignore = onAbort(signal, () => stop.abort(signal!.reason));
+    const acquired = this.#acquire(parts, timeout, stop.signal);
+    this.#waiting.set(stop, acquired);
+    try {
+      return await acquired;
+    } finally {
+      this.#waiting.delete(stop);
+      ignore();
+    }
+  }
+
+  async #acquire(parts: readonly NamedPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
+    const { clock } = this.store;
+    const start = clock.now();
+    const keys = byKey(parts);
+    let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
+    let waited = 0;
+    const held = keys.filter(({ rule }) => rule.algorithm.holders !== undefined);
+    if (!answer.allowed && held.length > 0 && timeout > 0 && answer.wait !== NEVER) {
+      answer = await this.#inTurn(keys, held, answer, start + timeout, signal);
+      waited = clock.now() - start;
+    }
+    const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
+    if (!answer.allowed) throw new RateLimitExceededError(decision);
+    try {
+      if (answer.wait > 0) await clock.sleep(answer.wait, signal);
+      signal.throwIfAborted();
+    } catch (reason) {
+      // Should the store be out, the permits stay spent: too few calls may go then, never too many.
+      await this.refund(decision).catch(() => {});
+      throw reason;
+    }
+    return decision;
+  }
+
+  /**
+   * What somebody holds is waited for first, one after the other in the order of their keys, so that no two calls wait for one
+   * another; then, holding it, for the moment at which the rest is due.
+   */
+  async #inTurn(
+    parts: readonly NamedPart[],
+    held: readonly NamedPart[],
+    first: Answer,
+    end: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { clock } = this.store;
+    const left = () => Math.max(0, end - clock.now());
+    const answers = [...first.parts];
+    const had: NamedPart[] = [];
+    let answer = first;
+    try {
+      for (const part of [...held].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+        answer = await this.#line.wait(part, answer, left, signal);
+        answers[parts.indexOf(part)] = answer.parts[0]!;
+        if (!answer.allowed) break;
+        const mine = { ...part, at: answer.parts[0]!.at };
+        had.push(mine);
+        this.#leases.hold(had, mine, answer.parts[0]!, new AbortController()); // there may be long to wait for the others
+      }
+      const rest = parts.filter((part) => !held.includes(part));
+      if (answer.allowed && rest.length > 0) {
+        answer = await this.store.decide({ operation: 'acquire', wait: left(), parts: rest });
+        rest.forEach((part, i) => {
+          answers[parts.indexOf(part)] = answer.parts[i]!;
+        });
+      }
+      if (!answer.allowed) await this.#giveBack(had);
+      return { ...answer, parts: answers };
+    } catch (error) {
+      await this.#giveBack(had).catch(() => {}); // then their leases end
+      throw error;
+    }
+  }
+
+  /** Takes permits, whether they are there or not. */
+  async charge(parts: readonly NamedPart[]): Promise<void> {
+    this.checkOpen();
+    await this.store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
+  }
+
+  /** A gift: the permits taken last come back. */
+  async reward(parts: readonly NamedPart[]): Promise<void> {
+    this.checkOpen();
+    await this.#giveBack(parts.map((part) => ({ ...part, at: ANY })));
+  }
+
+  async change(
+    operation: 'block' | 'override' | 'reset',
+    wait: number,
+    parts: readonly NamedPart[],
+  ): Promise<void> {
+    this.checkOpen();
+    if (parts.length > 0) await this.store.decide({ operation, wait, parts });
+  }
+
+  /**
+   * Gives back all that a decision took, or of some parts the cost that `costs` names. What was given back once is not given
+   * back again, also when the store did not answer: it may have done it.
+   */
+  async refund(decision: Decision, backOf: (part: NamedPart) => number = ({ cost }) => cost): Promise<void> {
+    const taken = Booking.taken(decision);
+    if (taken === undefined) {
+      throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
+    }
+    const back = taken.map((part) => ({ ...part, cost: backOf(part) }));
+    Booking.keep(
+      decision,
+      taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost })).filter(({ cost }) => cost > 0),
+    );
+    await this.#giveBack(back.filter(({ cost }) => cost > 0));
+  }
+
+  /** Gives back what is held, and leaves spent what is spent. */
+  release(decision: Decision): Promise<void> {
+    return this.refund(decision, ({ rule, cost }) => (rule.algorithm.holders === undefined ? 0 : cost));
+  }
+
+  async #giveBack(parts: readonly NamedPart[]): Promise<void> {
+    for (const part of parts) this.#leases.release(part);
+    if (parts.length > 0) await this.store.decide({ operation: 'refund', wait: 0, parts: byKey(parts) });
+  }
+
+  /** Aborted when a lease of this decision is lost. */
+  lost(decision: Decision): AbortSignal | undefined {
+    return this.#lost.get(decision);
+  }
+
+  #decision(parts: readonly NamedPart[], answer: Answer, taking: boolean, waited: number): Decision {
+    const decision = new Booking(this.name, this.store.name, parts, answer, taking, waited);
+    const lost = new AbortController();
+    Booking.taken(decision)!.forEach((part, i) => {
+      if (part.rule.algorithm.holders === undefined || part.cost === 0) return;
+      this.#leases.hold(decision, part, answer.parts[i]!, lost);
+      this.#lost.set(decision, lost.signal);
+    });
+    return decision;
+  }
+
+  /** Ends all waits with a `LimiterClosedError`, and gives back what they had booked. What is held is renewed no more. */
+  async close(): Promise<void> {
+    this.#closed ??= new LimiterClosedError(`Limiter '${this.name}' was closed`);
+    const acquired = [...this.#waiting];
+    for (const [stop] of acquired) stop.abort(this.#closed);
+    await Promise.allSettled(acquired.map(([, done]) => done)); // their callers are told
+    this.#leases.close();
+  }
+}

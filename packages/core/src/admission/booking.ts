@@ -1,0 +1,87 @@
+import { NEVER } from '../algorithms/algorithm.js';
+import type { Decision, PolicyDecision } from '../decision.js';
+import type { Answer, Part, PartAnswer } from '../decisions/call.js';
+
+/** One limit that a call is held to, and what people call it. */
+export interface NamedPart extends Part {
+  /** In decisions. */
+  readonly name: string;
+  /** In its limiter. */
+  readonly policy: string;
+}
+
+/** Rounded up: at this many whole milliseconds the moment has come. */
+const toMs = (micros: number) => Math.ceil(micros / 1000);
+const waitMs = (micros: number) => (micros === NEVER ? Number.POSITIVE_INFINITY : toMs(micros));
+
+/** A decision that remembers what it took, so that it can be given back: once. */
+export class Booking implements Decision {
+  readonly allowed: boolean;
+  readonly name: string;
+  readonly policy: string;
+  readonly cost: number;
+  readonly limit: number;
+  readonly window: number;
+  readonly remaining: number;
+  readonly retryAfter: number;
+  readonly resetAfter: number;
+  readonly waited: number;
+  readonly source: string;
+  readonly policies: readonly PolicyDecision[];
+  #taken: readonly NamedPart[];
+
+  constructor(
+    name: string,
+    source: string,
+    parts: readonly NamedPart[],
+    answer: Answer,
+    taken: boolean,
+    waited = answer.wait,
+  ) {
+    const policies = parts.map((part, i) => policyDecision(part, answer.parts[i]!));
+    const { allowed } = answer;
+    const bound = policies.reduce((a, b) => (binds(b, a, allowed) ? b : a));
+    this.allowed = allowed;
+    this.name = name;
+    this.policy = bound.name;
+    this.cost = bound.cost;
+    this.limit = bound.limit;
+    this.window = bound.window;
+    this.remaining = bound.remaining;
+    this.retryAfter = allowed ? 0 : waitMs(answer.wait);
+    this.resetAfter = bound.resetAfter;
+    this.waited = allowed ? toMs(waited) : 0;
+    this.source = source;
+    this.policies = policies;
+    this.#taken = taken && allowed ? parts.map((part, i) => ({ ...part, at: answer.parts[i]!.at })) : [];
+  }
+
+  /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */
+  static taken(decision: unknown): readonly NamedPart[] | undefined {
+    return typeof decision === 'object' && decision !== null && #taken in decision
+      ? (decision as Booking).#taken
+      : undefined;
+  }
+
+  /** From now on only these can still be given back. */
+  static keep(decision: Decision, parts: readonly NamedPart[]): void {
+    (decision as Booking).#taken = parts;
+  }
+}
+
+/** Does `a` bind rather than `b`? */
+const binds = (a: PolicyDecision, b: PolicyDecision, allowed: boolean): boolean =>
+  !allowed && a.retryAfter !== b.retryAfter ? a.retryAfter > b.retryAfter : a.remaining < b.remaining;
+
+function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer): PolicyDecision {
+  const { limit, window } = answer.override === undefined ? rule : rule.algorithm.size(answer.override);
+  return {
+    name,
+    cost,
+    limit,
+    window: toMs(window),
+    remaining: answer.remaining,
+    retryAfter: waitMs(answer.wait),
+    resetAfter: toMs(answer.reset),
+  };
+}

@@ -1,0 +1,46 @@
+import { checkCost, costOption, NO_OPTIONS, patienceOption } from './call-options.js';
+
+const POLICIES = ['perMinute', 'perDay'];
+
+test('a cost is for all policies, or by their names; who is not named counts 1', () => {
+  expect(POLICIES.map(costOption('consume', NO_OPTIONS, POLICIES))).toEqual([1, 1]);
+  expect(POLICIES.map(costOption('consume', {}, POLICIES))).toEqual([1, 1]);
+  expect(POLICIES.map(costOption('consume', { cost: 5 }, POLICIES))).toEqual([5, 5]);
+  expect(POLICIES.map(costOption('consume', { cost: { perDay: 7 } }, POLICIES))).toEqual([1, 7]);
+  expect(POLICIES.map(costOption('consume', { cost: { perDay: 0, perMinute: 3 } }, POLICIES))).toEqual([
+    3, 0,
+  ]);
+  const inherited = Object.create({ perDay: 9 });
+  expect(POLICIES.map(checkCost('cost', inherited, POLICIES))).toEqual([1, 1]);
+});
+
+test.each([
+  [-1, RangeError],
+  [Number.NaN, RangeError],
+  ['5', RangeError],
+  [null, RangeError],
+  [{ perDay: -1 }, /^cost.perDay must be a whole number/],
+  [{ perDay: undefined }, RangeError],
+  [{ perYear: 1 }, /^cost by policy has no option 'perYear'; its options are perMinute, perDay$/],
+  [[1, 2], TypeError],
+])('refuses a cost of %j', (cost, error) => {
+  expect(() => checkCost('cost', cost as never, POLICIES)).toThrow(error);
+});
+
+test.each([[5], [null], [[]], [{ csot: 1 }], [{ cost: 1, timeout: 1 }]])(
+  'refuses the options %j',
+  (options) => {
+    expect(() => costOption('consume', options as never, POLICIES)).toThrow(TypeError);
+  },
+);
+
+test('a timeout is a duration, and a signal a signal', () => {
+  const { signal } = new AbortController();
+  expect(patienceOption('acquire', {})).toEqual({ timeout: undefined, signal: undefined });
+  expect(patienceOption('acquire', { timeout: '1.5s', signal })).toEqual({ timeout: 1_500_000, signal });
+  expect(patienceOption('acquire', { timeout: 0 })).toMatchObject({ timeout: 0 });
+  expect(() => patienceOption('acquire', { timeout: -1 })).toThrow(/^acquire: timeout must be a duration/);
+  expect(() => patienceOption('acquire', { signal: {} as never })).toThrow(
+    /^acquire: signal must be an AbortSignal/,
+  );
+});

@@ -1,0 +1,57 @@
+import { type Duration, toMicros } from '../duration.js';
+import { checkInteger, checkOptions, describe } from '../options.js';
+import type { Patience } from './admission.js';
+
+/** Permits: a whole number ≥ 0 for every policy, or a number for each, by its name; a policy not named counts 1. */
+export type Cost = number | Readonly<Record<string, number>>;
+
+export interface ConsumeOptions {
+  /** Permits that the call takes; default 1. With 0 nothing is taken. */
+  readonly cost?: Cost;
+}
+
+export interface WaitOptions {
+  /** The longest wait; default: as long as it takes. A wait that would be longer is refused at once. */
+  readonly timeout?: Duration;
+  /** Aborting it ends the wait and gives the permits back. */
+  readonly signal?: AbortSignal;
+}
+
+export interface AcquireOptions extends ConsumeOptions, WaitOptions {}
+
+export const NO_OPTIONS: AcquireOptions = {};
+
+/** What each policy counts, by its name. */
+export type CostOf = (policy: string) => number;
+const ONE: CostOf = () => 1;
+
+/** Refuses `consume(key, 5)` and misspelt options, which would otherwise count as 1. */
+export function costOption(
+  method: string,
+  options: ConsumeOptions,
+  policies: readonly string[],
+  accepted = ['cost'],
+): CostOf {
+  if (options === NO_OPTIONS) return ONE;
+  checkOptions(method, options, accepted);
+  return options.cost === undefined ? ONE : checkCost(`${method}: cost`, options.cost, policies);
+}
+
+export function checkCost(what: string, cost: Cost, policies: readonly string[]): CostOf {
+  if (typeof cost !== 'object' || cost === null) {
+    const permits = checkInteger(what, cost, 0);
+    return () => permits;
+  }
+  checkOptions(`${what} by policy`, cost, policies);
+  const costs = new Map(
+    Object.entries(cost).map(([name, permits]) => [name, checkInteger(`${what}.${name}`, permits, 0)]),
+  );
+  return (policy) => costs.get(policy) ?? 1;
+}
+
+export function patienceOption(method: string, { timeout, signal }: WaitOptions): Patience {
+  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
+    throw new TypeError(`${method}: signal must be an AbortSignal, not ${describe(signal)}`);
+  }
+  return { timeout: timeout === undefined ? undefined : toMicros(`${method}: timeout`, timeout, 0), signal };
+}

@@ -1,0 +1,77 @@
+import type { Part, PartAnswer } from '../decisions/call.js';
+import type { Store } from '../stores/store.js';
+import type { NamedPart } from './booking.js';
+
+/** A quarter of a lease lies between two renewals: two may fail, and the third comes before its end. */
+const RENEWALS = 4;
+
+/** µs; an override may have another lease than the policy. */
+export const leaseOf = ({ rule }: Part, { override }: PartAnswer): number =>
+  override === undefined ? rule.window : rule.algorithm.size(override).window;
+
+/**
+ * Renews the leases of what this process holds. Should a holder forget to release, it is renewed for no longer than its
+ * decision is in use: once that is garbage, the lease runs out.
+ */
+export class Leases {
+  readonly #held = new Map<string, AbortController>();
+
+  constructor(readonly store: Store) {}
+
+  /**
+   * @param owner for as long as it is in use
+   * @param lost aborted when the lease is lost: somebody else may hold the permits by now
+   */
+  hold(owner: object, part: NamedPart, answer: PartAnswer, lost: AbortController): void {
+    this.release(part);
+    const released = new AbortController();
+    this.#held.set(idOf(part), released);
+    void this.#renew(new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
+  }
+
+  /** Renews it no more. */
+  release(part: NamedPart): void {
+    this.#held.get(idOf(part))?.abort();
+    this.#held.delete(idOf(part));
+  }
+
+  close(): void {
+    for (const released of this.#held.values()) released.abort();
+    this.#held.clear();
+  }
+
+  async #renew(
+    owner: WeakRef<object>,
+    part: NamedPart,
+    first: number,
+    released: AbortSignal,
+    lost: AbortController,
+  ): Promise<void> {
+    const { clock } = this.store;
+    let lease = first;
+    const renewal = { operation: 'renew', wait: 0, parts: [part] } as const;
+    for (let renewed = clock.now(); ; ) {
+      try {
+        await clock.sleep(Math.floor(lease / RENEWALS), released, { idle: true });
+      } catch {
+        return; // released
+      }
+      if (owner.deref() === undefined) return this.release(part);
+      try {
+        const { allowed, parts } = await this.store.decide(renewal);
+        if (released.aborted) return;
+        if (!allowed) break;
+        renewed = clock.now();
+        lease = leaseOf(part, parts[0]!);
+      } catch {
+        // Out of reach for the moment: that is told to whoever asks for a decision. The lease goes on until its end.
+        if (clock.now() - renewed >= lease) break;
+      }
+      if (released.aborted) return;
+    }
+    this.release(part);
+    lost.abort(new Error(`The lease of '${part.name}' was lost: it could not be renewed in time`));
+  }
+}
+
+const idOf = ({ key, at }: NamedPart) => `${at} ${key}`;

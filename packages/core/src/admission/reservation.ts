@@ -1,0 +1,51 @@
+import type { Decision } from '../decision.js';
+import type { Admission } from './admission.js';
+import { Booking, type NamedPart } from './booking.js';
+
+/**
+ * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
+ * Unless settled or cancelled the estimate stays spent.
+ */
+export class Reservation<Cost = number> {
+  readonly #admission: Admission;
+  readonly #costOf: (actual: Cost) => (part: NamedPart) => number;
+  #settled = false;
+
+  /** @internal */
+  constructor(
+    /** What was decided for the estimate. */
+    readonly decision: Decision,
+    admission: Admission,
+    costOf: (actual: Cost) => (part: NamedPart) => number,
+  ) {
+    this.#admission = admission;
+    this.#costOf = costOf;
+  }
+
+  /**
+   * Tells the actual cost: what was too much comes back, what was too little is taken, also when that is more than is left. Of
+   * `concurrency` nothing is counted: what was held is released.
+   * @throws TypeError when settled or cancelled before; RangeError for a wrong cost
+   */
+  async settle(actual: Cost): Promise<void> {
+    if (this.#settled)
+      throw new TypeError('A reservation can be settled once; this one was settled or cancelled before');
+    const costOf = this.#costOf(actual);
+    this.#settled = true;
+    const isHeld = (part: NamedPart) => part.rule.algorithm.holders !== undefined;
+    const more = Booking.taken(this.decision)!
+      .filter((part) => !isHeld(part) && costOf(part) > part.cost)
+      .map((part) => ({ ...part, cost: costOf(part) - part.cost }));
+    await this.#admission.refund(this.decision, (part) =>
+      isHeld(part) ? part.cost : Math.max(0, part.cost - costOf(part)),
+    );
+    if (more.length > 0) await this.#admission.charge(more);
+  }
+
+  /** Gives everything back. Does nothing when it was settled before, so that it can stand in a `finally`. */
+  async cancel(): Promise<void> {
+    if (this.#settled) return;
+    this.#settled = true;
+    await this.#admission.refund(this.decision);
+  }
+}

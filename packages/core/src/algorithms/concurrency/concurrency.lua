@@ -1,0 +1,222 @@
+-- @tag cc
+-- The twin of leases.ts and semaphore.ts: permits that are held until they are released or their lease ends.
+-- parameters: limit (permits), lease (µs), queue (the most who may wait)
+-- state:      latest lease end (µs), last id given, how many hold,
+--             for each who holds: id, lease end (µs), cost; in the order in which the leases end
+--             for each who waits: id, lease end (µs), cost; in the order in which they came
+-- A place is the number of somebody in the state, from 1; its 24 bytes begin behind byte 24 * place.
+
+local function entry(state, place)
+  return unpack('>ddd', state, place * 24 + 1)
+end
+
+local function places(state)
+  return #state / 24 - 1
+end
+
+local function find(state, id)
+  for place = 1, places(state) do
+    if (unpack('>d', state, place * 24 + 1)) == id then return place end
+  end
+  return nil
+end
+
+-- The state with other bytes for those from place `from` to place `to`, and with a head of its own.
+local function spliced(state, latest, last, holders, from, to, bytes)
+  return pack('>ddd', latest, last, holders) .. string.sub(state, 25, from * 24)
+    .. bytes .. string.sub(state, to * 24 + 25)
+end
+
+local function count(limit, state, now)
+  local queue, all = number(state, 3), places(state)
+  local held, holders, waiting = 0, 0, 0
+  local gone
+  for place = 1, all do
+    local till, cost = unpack('>dd', state, place * 24 + 9)
+    if till <= now or (place > queue and cost > limit) then
+      gone = gone or {}
+      gone[place] = true
+    elseif place > queue then
+      waiting = waiting + 1
+    else
+      held, holders = held + cost, holders + 1
+    end
+  end
+  if not gone then return state, held, waiting, holders end
+  local parts = { pack('>ddd', number(state, 1), number(state, 2), holders) }
+  for place = 1, all do
+    if not gone[place] then parts[#parts + 1] = string.sub(state, place * 24 + 1, place * 24 + 24) end
+  end
+  return table.concat(parts), held, waiting, holders
+end
+
+-- Who is there at `now`: the state without those who are gone, permits held, how many wait, how many hold. The functions
+-- of one decision ask this of one state, one after the other: the last answer is kept.
+local seen, seenAt, seenLimit, list, held, waiting, holders
+local function living(limit, state, now)
+  if seen ~= state or seenAt ~= now or seenLimit ~= limit then
+    seen, seenAt, seenLimit = state, now, limit
+    list, held, waiting, holders = count(limit, state, now)
+  end
+  return list, held, waiting, holders
+end
+
+-- The last id is remembered while the clock has not passed it.
+local function sealed(lease, state, now)
+  local _, last, holders = entry(state, 0)
+  local latest = math.min(last + 1, now + lease)
+  for place = math.max(1, holders), places(state) do latest = math.max(latest, number(state, place * 3 + 2)) end
+  if latest <= now then return nil end
+  return pack('>d', latest) .. string.sub(state, 9)
+end
+
+-- Somebody more behind place `place`, when `holders` will hold.
+local function admit(lease, state, now, cost, place, holders)
+  if not state then return pack('>dddddd', now + lease, now, holders, now, now + lease, cost) end
+  local latest, last = unpack('>dd', state)
+  local id = math.max(now, last + 1)
+  local bytes = pack('>ddd', id, now + lease, cost)
+  return spliced(state, math.max(latest, now + lease), id, holders, place + 1, place, bytes)
+end
+
+-- µs until `cost` can go after those who wait before the place `before`, if nobody releases, renews or leaves.
+local function waitUntil(p, state, held, now, cost, before)
+  local limit, lease = p[1], p[2]
+  local ends, costs = {}, {}
+  local holders = number(state, 3)
+  for place = 1, holders do
+    local _, till, share = entry(state, place)
+    ends[place], costs[place] = till, share
+  end
+  local time, free, following, first = now, limit - held, holders + 1, 1
+  while true do
+    local head
+    while following < before do
+      local _, till, share = entry(state, following)
+      if till > time then
+        if share > free then
+          head = till
+          break
+        end
+        ends[#ends + 1], costs[#costs + 1] = time + lease, share
+        free = free - share
+      end
+      following = following + 1
+    end
+    if not head and cost <= free then return time - now end
+    time = math.min(ends[first] or math.huge, head or math.huge)
+    while ends[first] and ends[first] <= time do
+      free = free + costs[first]
+      first = first + 1
+    end
+  end
+end
+
+-- No lease ends later than one lease from now.
+local function repair(p, state, now)
+  local latest = now + p[2]
+  if number(state, 1) <= latest then return state end
+  local parts = { pack('>d', latest), string.sub(state, 9, 24) }
+  for place = 1, places(state) do
+    local id, till, cost = entry(state, place)
+    parts[#parts + 1] = pack('>ddd', id, math.min(till, latest), cost)
+  end
+  return table.concat(parts)
+end
+
+local function wait(p, state, now, cost)
+  if cost == 0 then return 0 end
+  if cost > p[1] then return NEVER end
+  if not state then return 0 end
+  local list, held, waiting = living(p[1], state, now)
+  if waiting == 0 and held + cost <= p[1] then return 0 end
+  return waitUntil(p, list, held, now, cost, places(list) + 1)
+end
+
+-- The id of who took is `last`. What is held saturates, so that sums stay exact.
+local function take(p, state, now, cost)
+  if not state then return admit(p[2], nil, now, cost, 0, 1) end
+  local list, held, _, holders = living(p[1], state, now)
+  return admit(p[2], list, now, math.min(cost, LARGEST - held), holders, holders + 1)
+end
+
+-- `at` is an id, whose permits come back whole, or who waits no longer.
+local function give(p, state, now, cost, at)
+  local place = at ~= ANY and find(state, at)
+  if not place then return state end
+  local latest, last, holders = entry(state, 0)
+  if place <= holders then holders = holders - 1 end
+  return sealed(p[2], spliced(state, latest, last, holders, place, place, ''), now)
+end
+
+local function left(p, state, now)
+  if not state then return p[1], 0 end
+  local list, held, waiting, holders = living(p[1], state, now)
+  local reset = 0
+  if holders > 0 then reset = number(list, holders * 3 + 2) - now end
+  if waiting > 0 then return 0, reset end
+  return math.max(0, p[1] - held), reset
+end
+
+local function last(state)
+  return number(state, 2)
+end
+
+-- The very same state when the queue is full.
+local function join(p, state, now, cost)
+  local list, waiting, holders, _ = state, 0, 0
+  if state then list, _, waiting, holders = living(p[1], state, now) end
+  if waiting >= p[3] then return state end
+  return admit(p[2], list, now, cost, holders + waiting, holders)
+end
+
+-- A lease that ended cannot be renewed: its permits may be promised to somebody else.
+local function renew(p, state, now, id)
+  local list, _, _, holders = living(p[1], state, now)
+  local place = find(list, id)
+  if not place then return list end
+  local latest, newest = unpack('>dd', list)
+  local _, _, cost = entry(list, place)
+  local bytes, to = pack('>ddd', id, now + p[2], cost), place
+  if place <= holders then
+    to = holders
+    bytes = string.sub(list, place * 24 + 25, holders * 24 + 24) .. bytes
+  end
+  return spliced(list, math.max(latest, now + p[2]), newest, holders, place, to, bytes)
+end
+
+local function standing(state, id)
+  local place = find(state, id)
+  if not place then return -1 end
+  return place <= number(state, 3) and 1 or 0
+end
+
+local function patience(p, state, now, id)
+  local list, held, _, holders = living(p[1], state, now)
+  local place = find(list, id)
+  if not place or place <= holders then return 1 end
+  local _, _, cost = entry(list, place)
+  return math.max(1, waitUntil(p, list, held, now, cost, place))
+end
+
+local function promote(p, state, now)
+  local list, held, waiting, holders = living(p[1], state, now)
+  local granted, parts, free = {}, {}, p[1] - held
+  for place = holders + 1, holders + waiting do
+    local id, _, cost = entry(list, place)
+    if cost > free then break end
+    free = free - cost
+    granted[#granted + 1] = id
+    parts[#parts + 1] = pack('>ddd', id, now + p[2], cost)
+  end
+  local count = #granted
+  if count == 0 and list == state then return state, granted end
+  local latest, newest = unpack('>dd', list)
+  local bytes = table.concat(parts)
+  return sealed(p[2], spliced(list, latest, newest, holders + count, holders + 1, holders + count, bytes), now), granted
+end
+
+return {
+  repair = repair, wait = wait, take = take, give = give, left = left, last = last, join = join, renew = renew,
+  standing = standing, patience = patience, promote = promote,
+}

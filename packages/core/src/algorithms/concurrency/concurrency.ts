@@ -1,0 +1,64 @@
+import { type Duration, toMicros } from '../../duration.js';
+import { checkInteger, checkOptions, describe } from '../../options.js';
+import type { Policy, PolicyKind } from '../algorithm.js';
+import { concurrencyAlgorithm } from './semaphore.js';
+
+export { concurrencyAlgorithm };
+
+export interface ConcurrencyOptions {
+  /** The most permits that are held at once: a whole number from 1 to 10,000. */
+  readonly limit: number;
+  /**
+   * How long a holder who does not renew keeps its permits: how long those of a process that died are missing. From
+   * 100 ms to 1 day; `'30s'` unless given.
+   */
+  readonly lease?: Duration;
+  /** The most who may wait at once: a whole number from 0 (nobody waits) to 10,000; 1000 unless given. */
+  readonly queue?: number;
+}
+
+export interface ConcurrencyPolicy extends Policy {
+  readonly algorithm: 'concurrency';
+  readonly limit: number;
+  /** Milliseconds. */
+  readonly lease: number;
+  /** Only when it is not 1000. */
+  readonly queue?: number;
+}
+
+/** The state is read and written whole, so it must not grow without bounds. */
+const MOST = 10_000;
+const QUEUE = 1000;
+/** Renewals come several times a lease: a shorter one would end while its renewal is on the way. */
+const SHORTEST = 100_000;
+const LONGEST_LEASE = 86_400_000_000;
+
+/**
+ * A semaphore that processes share: at most `limit` permits are held at once, each until it is released or its lease ends.
+ * Those who wait are served first come, first served.
+ * @throws RangeError naming the number that is not acceptable
+ */
+export function concurrency(options: ConcurrencyOptions): ConcurrencyPolicy {
+  checkOptions('concurrency', options, ['limit', 'lease', 'queue']);
+  const { limit, lease = '30s', queue = QUEUE } = options;
+  checkInteger('concurrency: limit', limit, 1, MOST);
+  checkInteger('concurrency: queue', queue, 0, MOST);
+  const micros = toMicros('concurrency: lease', lease);
+  if (micros < SHORTEST || micros > LONGEST_LEASE) {
+    throw new RangeError(
+      `concurrency: lease must be from '100ms' to '1d', not ${describe(lease)}: holders renew it for as long as they ` +
+        'work, so it need only outlast a pause of the process',
+    );
+  }
+  const policy = { algorithm: 'concurrency', limit, lease: micros / 1000 } as const;
+  return queue === QUEUE ? policy : { ...policy, queue };
+}
+
+export const concurrencyKind: PolicyKind<ConcurrencyPolicy> = {
+  name: 'concurrency',
+  compile: ({ limit, lease, queue = QUEUE }) => {
+    const checked = concurrency({ limit, lease, queue });
+    const parameters = [limit, toMicros('concurrency: lease', checked.lease), queue];
+    return { algorithm: concurrencyAlgorithm, parameters, ...concurrencyAlgorithm.size(parameters) };
+  },
+};

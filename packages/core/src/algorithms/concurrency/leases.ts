@@ -1,0 +1,122 @@
+import type { Parameters, State } from '../algorithm.js';
+
+/*
+ * A semaphore whose holders have leases. leases.ts knows its state, semaphore.ts what is done with it; concurrency.lua
+ * is the twin of both.
+ *
+ * Parameters: [limit (permits), lease (µs), queue (the most who may wait)].
+ * State: [latest lease end (µs), last id given, how many hold,
+ *         then for each who holds (id, lease end, cost), in the order in which the leases end,
+ *         then for each who waits (id, lease end, cost), in the order in which they came].
+ *
+ * A new or renewed lease ends one lease from now, and so last of all: it is enough to put it behind the others. A lease
+ * that ends at a moment has ended at that moment. An id is the µs in which its owner came, or the next that is free: ids
+ * grow, also after a state was forgotten.
+ */
+export const HEAD = 3;
+export const EACH = 3;
+
+export const endOf = (state: State, place: number): number => state[place + 1]!;
+export const costOf = (state: State, place: number): number => state[place + 2]!;
+/** Where those who wait begin. */
+export const queueOf = (state: State): number => HEAD + EACH * state[2]!;
+
+export function placeOf(state: State, id: number): number {
+  for (let place = HEAD; place < state.length; place += EACH) if (state[place] === id) return place;
+  return -1;
+}
+
+export interface Living {
+  /** The state without those who are gone: the state itself when nobody is. */
+  readonly list: State;
+  /** Permits that are held. */
+  readonly held: number;
+  /** How many wait. */
+  readonly waiting: number;
+}
+
+/**
+ * Who is there at `now`. Gone is everybody whose lease ended, and of those who wait everybody who wants more than a limit
+ * that was lowered since: they could only stand in the way.
+ */
+export function living(limit: number, state: State, now: number): Living {
+  const queue = queueOf(state);
+  const list = state.slice(0, HEAD);
+  let held = 0;
+  let holders = 0;
+  for (let place = HEAD; place < state.length; place += EACH) {
+    const cost = costOf(state, place);
+    if (endOf(state, place) <= now || (place >= queue && cost > limit)) continue;
+    list.push(state[place]!, endOf(state, place), cost);
+    if (place >= queue) continue;
+    held += cost;
+    holders += 1;
+  }
+  list[2] = holders;
+  const waiting = (list.length - HEAD) / EACH - holders;
+  return { list: list.length === state.length ? state : list, held, waiting };
+}
+
+/**
+ * The list as a state. When nobody is left the last id is remembered while the clock has not passed it, for in the same µs
+ * it would be given again.
+ */
+export function sealed(lease: number, list: number[], now: number): State | undefined {
+  list[0] = Math.min(list[1]! + 1, now + lease);
+  // Of those who hold the last one's lease ends last.
+  for (let place = Math.max(HEAD, queueOf(list) - EACH); place < list.length; place += EACH) {
+    list[0] = Math.max(list[0], endOf(list, place));
+  }
+  return list[0] > now ? list : undefined;
+}
+
+/** The state with somebody more, either at the end of those who hold or at the end of those who wait. */
+export function admit(lease: number, list: State, now: number, cost: number, holds: boolean): State {
+  const id = Math.max(now, list[1]! + 1);
+  const [place, holders] = holds ? [queueOf(list), list[2]! + 1] : [list.length, list[2]!];
+  const head = [Math.max(list[0]!, now + lease), id, holders];
+  return [...head, ...list.slice(HEAD, place), id, now + lease, cost, ...list.slice(place)];
+}
+
+export const NOBODY: Living = { list: [0, -1, 0], held: 0, waiting: 0 };
+
+/**
+ * µs until `cost` can go after those who wait before the place `before`, if nobody releases, renews or leaves: leases end
+ * one by one; whoever is first in the queue then holds for a whole lease, or is gone when its own lease ended first.
+ */
+export function until(
+  p: Parameters,
+  { list, held }: Living,
+  now: number,
+  cost: number,
+  before: number,
+): number {
+  const [limit, lease] = p as [number, number];
+  const ends: number[] = [];
+  const costs: number[] = [];
+  let next = HEAD;
+  const hold = (end: number) => {
+    ends.push(end);
+    costs.push(costOf(list, next));
+    next += EACH;
+  };
+  while (next < queueOf(list)) hold(endOf(list, next));
+
+  let time = now;
+  let free = limit - held;
+  let ended = 0;
+  for (;;) {
+    while (next < before) {
+      if (endOf(list, next) <= time) {
+        next += EACH;
+        continue;
+      }
+      if (costOf(list, next) > free) break;
+      free -= costOf(list, next);
+      hold(time + lease);
+    }
+    if (next === before && cost <= free) return time - now;
+    time = Math.min(ends[ended] ?? Infinity, next < before ? endOf(list, next) : Infinity);
+    for (; ended < ends.length && ends[ended]! <= time; ended += 1) free += costs[ended]!;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Algorithm, Holders, State } from '../algorithm.js';
+import { ANY, NEVER } from '../algorithm.js';
+import {
+  admit,
+  costOf,
+  EACH,
+  endOf,
+  HEAD,
+  living,
+  NOBODY,
+  placeOf,
+  queueOf,
+  sealed,
+  until,
+} from './leases.js';
+
+const holders: Holders = {
+  last: (state) => state[1]!,
+
+  /** The very same state when the queue is full. */
+  join([limit, lease, queue], state, now, cost) {
+    const { list, waiting } = state === undefined ? NOBODY : living(limit!, state, now);
+    return waiting < queue! ? admit(lease!, list, now, cost, false) : (state as State);
+  },
+
+  /** A lease that ended cannot be renewed: its permits may be promised to somebody else. */
+  renew([limit, lease], state, now, id) {
+    const { list } = living(limit!, state, now);
+    const place = placeOf(list, id);
+    if (place < 0) return list;
+    const entry = [id, now + lease!, costOf(list, place)];
+    const kept = [Math.max(list[0]!, now + lease!), ...list.slice(1, place), ...list.slice(place + EACH)];
+    kept.splice(place < queueOf(list) ? queueOf(list) - EACH : place, 0, ...entry);
+    return kept;
+  },
+
+  standing(state, id) {
+    const place = placeOf(state, id);
+    if (place < 0) return -1;
+    return place < queueOf(state) ? 1 : 0;
+  },
+
+  patience(p, state, now, id) {
+    const alive = living(p[0]!, state, now);
+    const place = placeOf(alive.list, id);
+    if (place < queueOf(alive.list)) return 1;
+    return Math.max(1, until(p, alive, now, costOf(alive.list, place), place));
+  },
+
+  promote([limit, lease], state, now) {
+    const alive = living(limit!, state, now);
+    const list = [...alive.list];
+    const granted: number[] = [];
+    // Those who hold stand right before those who wait: the first to wait becomes the last to hold where it stands.
+    let free = limit! - alive.held;
+    for (let place = queueOf(list); place < list.length && costOf(list, place) <= free; place += EACH) {
+      free -= costOf(list, place);
+      granted.push(list[place]!);
+      list[place + 1] = now + lease!;
+      list[2]! += 1;
+    }
+    if (alive.list === state && granted.length === 0) return { state, granted };
+    return { state: sealed(lease!, list, now), granted };
+  },
+};
+
+export const concurrencyAlgorithm: Algorithm = {
+  tag: 'cc',
+  size: ([limit, lease]) => ({ limit: limit!, window: lease! }),
+
+  /** No lease ends later than one lease from now: later ones come from a clock that went back, or from a longer lease. */
+  repair([, lease], state, now) {
+    const latest = now + lease!;
+    if (state[0]! <= latest) return state;
+    return state.map((value, at) =>
+      at === 0 || (at > HEAD && at % EACH === 1) ? Math.min(value, latest) : value,
+    );
+  },
+
+  wait(p, state, now, cost) {
+    if (cost === 0) return 0;
+    if (cost > p[0]!) return NEVER;
+    const alive = state === undefined ? NOBODY : living(p[0]!, state, now);
+    if (alive.waiting === 0 && alive.held + cost <= p[0]!) return 0;
+    return until(p, alive, now, cost, alive.list.length);
+  },
+
+  /** The id of who took is `last`. What is held saturates, so that sums stay exact. */
+  take([limit, lease], state, now, cost) {
+    const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
+    return admit(lease!, list, now, Math.min(cost, Number.MAX_SAFE_INTEGER - held), true);
+  },
+
+  /** `at` is an id, whose permits come back whole, or who waits no longer. There are no gifts: permits have holders. */
+  give([, lease], state, now, _cost, at) {
+    const place = at === ANY ? -1 : placeOf(state, at);
+    if (place < 0) return state;
+    const list = [...state];
+    list.splice(place, EACH);
+    if (place < queueOf(state)) list[2]! -= 1;
+    return sealed(lease!, list, now);
+  },
+
+  left([limit], state, now) {
+    if (state === undefined) return { remaining: limit!, reset: 0 };
+    const { list, held, waiting } = living(limit!, state, now);
+    const last = list[2]! > 0 ? endOf(list, queueOf(list) - EACH) : now;
+    return { remaining: waiting > 0 ? 0 : Math.max(0, limit! - held), reset: last - now };
+  },
+
+  holders,
+};

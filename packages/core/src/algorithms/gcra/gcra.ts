@@ -1,0 +1,55 @@
+import { type Duration, toMicros } from '../../duration.js';
+import { checkInteger, checkOptions } from '../../options.js';
+import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import { meterRule } from '../token-bucket/meter-rule.js';
+
+export interface GcraOptions {
+  /** Permits for each `period`: a whole number ≥ 1. One comes back every `period / limit`, the emission interval. */
+  readonly limit: number;
+  /** The time in which `limit` permits come back. */
+  readonly period: Duration;
+  /** Permits that can go at once after a rest: a whole number ≥ 1; default `limit`. With 1, calls are one interval apart. */
+  readonly burst?: number;
+}
+
+export interface GcraPolicy extends Policy {
+  readonly algorithm: 'gcra';
+  readonly limit: number;
+  /** Milliseconds. */
+  readonly period: number;
+  /** Only when it is not `limit`. */
+  readonly burst?: number;
+}
+
+/**
+ * The generic cell rate algorithm: a steady rate with a tolerance. In any time span of length t at most
+ * `burst + limit × t / period` permits go.
+ * @throws RangeError naming the number that is not acceptable
+ */
+export function gcra(options: GcraOptions): GcraPolicy {
+  checkOptions('gcra', options, ['limit', 'period', 'burst']);
+  const { limit, period, burst } = options;
+  if (burst !== undefined) checkInteger('gcra: burst', burst, 1);
+  const policy: GcraPolicy = {
+    algorithm: 'gcra',
+    limit: checkInteger('gcra: limit', limit, 1),
+    period: toMicros('gcra: period', period) / 1000,
+    ...(burst === undefined || burst === limit ? {} : { burst }),
+  };
+  ruleOf(policy);
+  return policy;
+}
+
+function ruleOf({ limit, period, burst = limit }: GcraPolicy): Rule {
+  return meterRule({
+    policy: `gcra: burst ${burst} with limit ${limit} in a period of ${period} ms`,
+    capacity: burst,
+    refill: limit,
+    every: toMicros('gcra: period', period),
+  });
+}
+
+export const gcraKind: PolicyKind<GcraPolicy> = {
+  name: 'gcra',
+  compile: ({ algorithm: _, ...options }) => ruleOf(gcra(options)),
+};

@@ -1,0 +1,112 @@
+import { MAX_MICROS } from '../../duration.js';
+import { NEVER, type State } from '../algorithm.js';
+import { meterAlgorithm } from '../token-bucket/meter.js';
+import { leakyBucket, leakyBucketKind } from './leaky-bucket.js';
+
+const { wait, take, due, longest } = meterAlgorithm;
+const START = 1_735_689_600_000_000;
+const ms = (value: number) => Math.round(value * 1000);
+const rule = (capacity: number, leak: number) =>
+  leakyBucketKind.compile(leakyBucket({ capacity, leak, every: '1s' }));
+
+/** `count` calls that come at once and queue up: when each leaves, or the wait that was too long. */
+function queued(
+  capacity: number,
+  leak: number,
+  count: number,
+  cost = 1,
+): { left: number[]; refused: number[] } {
+  const { parameters } = rule(capacity, leak);
+  const [left, refused]: [number[], number[]] = [[], []];
+  let state: State | undefined;
+  let last = 0;
+  for (let i = 0; i < count; i++) {
+    if (state !== undefined && state[0]! <= START + last) state = undefined;
+    const moment = last + due(parameters, state, START + last, cost);
+    if (moment > longest(parameters, cost)) {
+      refused.push(moment);
+      continue;
+    }
+    if (state !== undefined && state[0]! <= START + moment) state = undefined;
+    state = take(parameters, state, START + moment, cost);
+    left.push(moment);
+    last = moment;
+  }
+  return { left, refused };
+}
+
+test('as a meter: what fits goes at once, what would overflow does not go', () => {
+  const { parameters } = rule(3, 2);
+  let state: State | undefined;
+  for (let i = 0; i < 3; i++) {
+    expect(wait(parameters, state, START, 1)).toBe(0);
+    state = take(parameters, state, START, 1);
+  }
+  expect(wait(parameters, state, START, 1)).toBe(ms(500));
+  expect(wait(parameters, state, START + ms(500), 1)).toBe(0);
+});
+
+test('as a queue: calls leave half a second apart, as many as the bucket holds, and the next is refused', () => {
+  expect(queued(3, 2, 5)).toEqual({ left: [0, ms(500), ms(1000)], refused: [ms(1500), ms(1500)] });
+});
+
+test('a call that costs two permits leaves room for two', () => {
+  expect(queued(6, 2, 4, 2)).toEqual({ left: [0, ms(1000), ms(2000)], refused: [ms(3000)] });
+});
+
+test('an interval that is no whole number of µs: the rate is exact, and so is the size of the queue', () => {
+  expect(queued(4, 3, 5)).toEqual({ left: [0, 333_333, 666_666, 1_000_000], refused: [1_333_333] });
+  const { left } = queued(70_000, 700_000, 80_000);
+  expect(left).toHaveLength(70_000);
+  expect(left.at(-1)).toBe(99_998); // the 69,999th interval of 10/7 µs ends at 99,998.57
+});
+
+test('a call as large as the bucket waits until nothing is in it; a larger one for ever', () => {
+  const { parameters } = rule(3, 3);
+  const state = take(parameters, undefined, START, 1);
+  expect(due(parameters, state, START, 3)).toBe(333_334);
+  expect(due(parameters, undefined, START, 3)).toBe(0);
+  expect(longest(parameters, 3)).toBe(0);
+  expect([wait(parameters, undefined, START, 4), due(parameters, undefined, START, 4)]).toEqual([
+    NEVER,
+    NEVER,
+  ]);
+});
+
+test('one µs before it is due a call is not due, then it is', () => {
+  const { parameters } = rule(9, 7);
+  const state = take(parameters, undefined, START, 5);
+  const wait = due(parameters, state, START, 1);
+  expect(wait).toBe(714_285);
+  expect(due(parameters, state, START + wait - 1, 1)).toBe(1);
+  expect(due(parameters, state, START + wait, 1)).toBe(0);
+});
+
+test('buckets of other names do not shape: due is when consume would go, and nothing bounds the wait', () => {
+  const [perPermit, perTick, full, borrow, start] = rule(3, 2).parameters;
+  const meter = [perPermit!, perTick!, full!, borrow!, start!, 0, 1];
+  const state = take(meter, undefined, START, 1);
+  expect(due(meter, state, START, 1)).toBe(0);
+  expect(longest(meter, 1)).toBe(MAX_MICROS);
+});
+
+test('is plain data, known by its capacity', () => {
+  expect(leakyBucket({ capacity: 3, leak: 2, every: '1s' })).toEqual({
+    algorithm: 'leakyBucket',
+    capacity: 3,
+    leak: 2,
+    every: 1000,
+  });
+  expect(rule(3, 2)).toMatchObject({ limit: 3, window: ms(1500) });
+});
+
+test.each([
+  [{ capacity: 1.5, leak: 1, every: '1s' }, /capacity must be a whole number from 1 .* not 1.5/],
+  [{ capacity: 5, leak: 0, every: '1s' }, /leak must be a whole number from 1 .* not 0/],
+  [{ capacity: 5, leak: 1, every: 'soon' }, /every must be a duration/],
+  [{ capacity: 5, refill: 1, every: '1s' }, /no option 'refill'/],
+  [{ capacity: 5000, leak: 1, every: '1d' }, /capacity 5000 with leak 1 every 86400000 ms .* 3650 days/],
+])('refuses %j', (options, message) => {
+  expect(() => leakyBucket(options as never)).toThrow(message);
+  expect(() => leakyBucketKind.compile({ algorithm: 'leakyBucket', ...options } as never)).toThrow(message);
+});

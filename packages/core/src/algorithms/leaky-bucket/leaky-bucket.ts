@@ -1,0 +1,55 @@
+import { type Duration, toMicros } from '../../duration.js';
+import { checkInteger, checkOptions } from '../../options.js';
+import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import { meterRule } from '../token-bucket/meter-rule.js';
+
+export interface LeakyBucketOptions {
+  /** Permits that the bucket holds: a whole number ≥ 1. What would overflow is refused. */
+  readonly capacity: number;
+  /** Permits that leak out during `every`, steadily: a whole number ≥ 1. */
+  readonly leak: number;
+  /** The time in which `leak` permits leak out. */
+  readonly every: Duration;
+}
+
+export interface LeakyBucketPolicy extends Policy {
+  readonly algorithm: 'leakyBucket';
+  readonly capacity: number;
+  readonly leak: number;
+  /** Milliseconds. */
+  readonly every: number;
+}
+
+/**
+ * A bucket that calls pour permits into, and that leaks at a constant rate. `consume` is a meter: it goes at once or, when the
+ * bucket would overflow, not at all. `acquire` is a queue of that size: calls leave it at the rate of the leak. In any time
+ * span of length t at most `capacity + leak × t / every` permits go.
+ * @throws RangeError naming the number that is not acceptable
+ */
+export function leakyBucket(options: LeakyBucketOptions): LeakyBucketPolicy {
+  checkOptions('leakyBucket', options, ['capacity', 'leak', 'every']);
+  const { capacity, leak, every } = options;
+  const policy: LeakyBucketPolicy = {
+    algorithm: 'leakyBucket',
+    capacity: checkInteger('leakyBucket: capacity', capacity, 1),
+    leak: checkInteger('leakyBucket: leak', leak, 1),
+    every: toMicros('leakyBucket: every', every) / 1000,
+  };
+  ruleOf(policy);
+  return policy;
+}
+
+function ruleOf({ capacity, leak, every }: LeakyBucketPolicy): Rule {
+  return meterRule({
+    policy: `leakyBucket: capacity ${capacity} with leak ${leak} every ${every} ms`,
+    capacity,
+    refill: leak,
+    every: toMicros('leakyBucket: every', every),
+    shapes: true,
+  });
+}
+
+export const leakyBucketKind: PolicyKind<LeakyBucketPolicy> = {
+  name: 'leakyBucket',
+  compile: ({ algorithm: _, ...options }) => ruleOf(leakyBucket(options)),
+};

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { ANY, type State } from '../algorithm.js';
+import { slidingWindowAlgorithm } from '../sliding-window/sliding-window.js';
+import { slidingLogAlgorithm } from './sliding-log.js';
+
+/** Moments (µs) from the start, and costs. Windows are short, so that all of them meet edges often. */
+const calls = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 4 })), { minLength: 1, maxLength: 60 });
+const limits = fc.integer({ min: 1, max: 8 });
+const windows = fc.integer({ min: 1, max: 100 });
+
+/** Permits that went in (now - length, now]. */
+const within = (went: readonly [number, number][], now: number, length: number) =>
+  went.reduce((sum, [at, cost]) => sum + (at > now - length && at <= now ? cost : 0), 0);
+
+describe.each([
+  ['slidingLog', slidingLogAlgorithm, fc.constant(0)],
+  ['slidingWindow', slidingWindowAlgorithm, fc.integer({ min: 1, max: 40 })],
+])('%s, over random histories', (_, algorithm, slots) => {
+  const { repair, wait, take, give, left } = algorithm;
+
+  test('never more than the limit in any window, and a denial only where the limit was used within a window and a slot', () => {
+    fc.assert(
+      fc.property(limits, windows, slots, calls, (limit, window, slot, asked) => {
+        const parameters = [limit, window, slot];
+        const went: [number, number][] = [];
+        let state: State | undefined;
+        let now = 1_000_000;
+        for (const [pause, wish] of asked) {
+          now += pause;
+          const cost = Math.min(wish, limit);
+          const sooner = wait(parameters, state, now, cost);
+          const { remaining, reset } = left(parameters, state, now);
+          expect(sooner === 0).toBe(cost <= remaining);
+          expect(reset).toBe(state === undefined ? 0 : Math.max(0, state[0]! - now));
+          if (slot === 0) expect(remaining).toBe(limit - within(went, now, window));
+          else expect(remaining).toBeGreaterThanOrEqual(limit - within(went, now, window + slot));
+
+          if (sooner > 0) {
+            // Retried at the moment that was told it goes, and a µs before it does not.
+            expect(wait(parameters, state, now + sooner, cost)).toBe(0);
+            expect(wait(parameters, state, now + sooner - 1, cost)).toBe(1);
+            continue;
+          }
+          state = take(parameters, state, now, cost);
+          expect(repair(parameters, state, now)).toBe(state);
+          went.push([now, cost]);
+        }
+        for (const [at] of went) {
+          expect(within(went, at, window)).toBeLessThanOrEqual(limit);
+          expect(within(went, at + window - 1, window)).toBeLessThanOrEqual(limit);
+        }
+      }),
+    );
+  });
+
+  test('what is given back can be had again, and nothing more', () => {
+    fc.assert(
+      fc.property(windows, slots, calls, fc.nat(59), fc.boolean(), (window, slot, asked, which, gift) => {
+        const parameters = [1_000, window, slot];
+        const went: [number, number][] = [];
+        let state: State | undefined;
+        let now = 1_000_000;
+        for (const [pause, cost] of asked) {
+          now += pause;
+          state = take(parameters, state, now, cost);
+          went.push([now, cost]);
+        }
+        const [at, cost] = went[which % went.length]!;
+        const before = left(parameters, state, now).remaining;
+        const given = give(parameters, state!, now, cost, gift ? ANY : at);
+        const counted = gift || algorithm.take(parameters, undefined, at, 1)[0]! > now;
+        expect(left(parameters, given, now).remaining).toBe(Math.min(1_000, before + (counted ? cost : 0)));
+        if (!counted) expect(given).toBe(state);
+      }),
+    );
+  });
+
+  test('no more entries than the limit, whatever penalties; and each wait as if all had been kept', () => {
+    fc.assert(
+      fc.property(limits, windows, slots, calls, fc.nat(150), (limit, window, slot, asked, later) => {
+        let state: State | undefined;
+        let all: State | undefined;
+        let now = 1_000_000;
+        for (const [pause, cost] of asked) {
+          now += pause;
+          state = take([limit, window, slot], state, now, cost);
+          all = take([1_000, window, slot], all, now, cost);
+          expect(state.length).toBeLessThanOrEqual(2 + 2 * limit);
+        }
+        const parameters = [limit, window, slot];
+        for (const moment of [now, now + later]) {
+          expect(left(parameters, state, moment)).toEqual(left(parameters, all, moment));
+          for (let cost = 0; cost <= limit + 1; cost += 1) {
+            expect(wait(parameters, state, moment, cost)).toBe(wait(parameters, all, moment, cost));
+          }
+        }
+      }),
+    );
+  });
+
+  test('a clock that went back, other limits, windows and slots: locked out for one window and a slot at most', () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(limits, windows, slots),
+        fc.tuple(limits, windows, slots),
+        calls,
+        fc.integer({ min: -500, max: 60 }),
+        (before, parameters, asked, jump) => {
+          let state: State | undefined;
+          let now = 1_000_000;
+          for (const [pause, cost] of asked) {
+            now += pause;
+            state = take(before, state, now, cost);
+          }
+          now += jump;
+          const repaired = repair(parameters, state!, now);
+          expect(repair(parameters, repaired, now)).toBe(repaired);
+          const [limit, window, slot] = parameters;
+          expect(wait(parameters, repaired, now, limit)).toBeLessThanOrEqual(window + slot);
+          expect(repaired[0]).toBeLessThanOrEqual(now + window + slot);
+          const next = take(parameters, repaired, now, 1);
+          expect(next[0]).toBeLessThanOrEqual(now + window + slot);
+        },
+      ),
+    );
+  });
+});

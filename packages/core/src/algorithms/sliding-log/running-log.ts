@@ -1,0 +1,135 @@
+import { type Algorithm, ANY, NEVER, type Parameters, type State } from '../algorithm.js';
+
+const { MAX_SAFE_INTEGER: LARGEST } = Number;
+const TURN = LARGEST + 1;
+
+/** No pairs: as good as no state. */
+const NOTHING: State = [0, 0];
+
+/**
+ * The machine under `slidingLog` and `slidingWindow`: a list of when permits went. The two differ in how exactly they
+ * remember that: `stamp` is the moment that is written down for permits that go at `at`, and never lies before what is true.
+ *
+ * State: pairs (moment in µs, running count of permits up to and with it), in order of moments. Pair 0 is no entry: it
+ * holds the moment from which the state is worth nothing (the newest moment + window), and the count before pair 1.
+ * What a pair added is its count less the count before it, and so is what any row of pairs added: how many permits are in
+ * the window is one subtraction, and when the k-th of them leaves it is a binary search. When the front is dropped
+ * no other number changes.
+ *
+ * Counts are taken modulo 2^53, as a clock goes round: differences stay exact, however long a key lives.
+ *
+ * Parameters begin with [limit, window (µs)].
+ */
+export function runningLog(tag: string, stamp: (parameters: Parameters, at: number) => number): Algorithm {
+  return {
+    tag,
+
+    size: ([limit, window]) => ({ limit: limit!, window: window! }),
+
+    // Moments later than now count as now, for then the clock went back (or slots were longer). Where the policy had
+    // another window when the state was written, the state ends at another moment.
+    repair(parameters, state, now) {
+      const newest = Math.min(momentOf(state, lastOf(state)), stamp(parameters, now));
+      const end = newest + parameters[1]!;
+      if (newest === momentOf(state, lastOf(state)) && end === state[0]) return state;
+      const kept = firstAfter(state, newest - 1);
+      return [end, ...state.slice(1, 2 * kept), newest, countOf(state, lastOf(state))];
+    },
+
+    wait([limit, window], state, now, cost) {
+      if (cost === 0) return 0;
+      if (cost > limit!) return NEVER;
+      if (state === undefined) return 0;
+      const first = firstAfter(state, now - window!);
+      const over = usedFrom(state, first) - (limit! - cost);
+      return over <= 0 ? 0 : momentOf(state, reaching(state, first, over)) + window! - now;
+    },
+
+    take(parameters, state = NOTHING, now, cost) {
+      const [limit, window] = parameters;
+      const first = firstAfter(state, now - window!);
+      const last = lastOf(state);
+      let moment = stamp(parameters, now);
+      // Penalties beyond all numbers: all that was taken was taken now.
+      if (cost > LARGEST - usedFrom(state, first)) return [moment + window!, 0, moment, LARGEST];
+
+      const joins = first <= last && momentOf(state, last) >= moment;
+      if (joins) moment = momentOf(state, last);
+      const end = joins ? last - 1 : last;
+      // More pairs than permits in the limit (a penalty, or a lowered limit): nothing can go before the oldest of the latest
+      // `limit` pairs leaves, so what is older may as well count with it, and memory is bounded.
+      const from = Math.max(first, end - limit! + 2);
+      const next = state.slice(2 * (from - 1), 2 * (end + 1));
+      next[0] = moment + window!;
+      next[1] = countOf(state, first - 1);
+      next.push(moment, plus(countOf(state, last), cost));
+      return next;
+    },
+
+    give(parameters, state, now, cost, at) {
+      const window = parameters[1]!;
+      const first = firstAfter(state, now - window);
+      if (cost === 0) return state;
+      if (at === ANY) {
+        const rest = usedFrom(state, first) - cost;
+        if (rest <= 0) return undefined;
+        const last = reaching(state, first, rest);
+        const count = plus(countOf(state, first - 1), rest);
+        return [momentOf(state, last) + window, ...state.slice(1, 2 * last + 1), count];
+      }
+
+      const moment = stamp(parameters, at);
+      const pair = firstAfter(state, moment - 1);
+      if (pair < first || pair > lastOf(state) || momentOf(state, pair) !== moment) return state;
+      const before = countOf(state, pair - 1);
+      const back = Math.min(cost, minus(countOf(state, pair), before));
+      const next = state.slice(0, 2 * pair);
+      for (let i = pair; i <= lastOf(state); i += 1) {
+        const count = minus(countOf(state, i), back);
+        if (i > pair || count !== before) next.push(momentOf(state, i), count);
+      }
+      next[0] = momentOf(next, lastOf(next)) + window;
+      return lastOf(next) < first ? undefined : next;
+    },
+
+    left([limit, window], state, now) {
+      const used = state === undefined ? 0 : usedFrom(state, firstAfter(state, now - window!));
+      if (state === undefined || used === 0) return { remaining: limit!, reset: 0 };
+      return {
+        remaining: Math.max(0, limit! - used),
+        reset: momentOf(state, lastOf(state)) + window! - now,
+      };
+    },
+  };
+}
+
+const momentOf = (state: State, pair: number): number => state[2 * pair]!;
+const countOf = (state: State, pair: number): number => state[2 * pair + 1]!;
+const lastOf = (state: State): number => state.length / 2 - 1;
+
+const plus = (a: number, b: number): number => (b <= LARGEST - a ? a + b : b - (LARGEST - a) - 1);
+const minus = (a: number, b: number): number => (b <= a ? a - b : a - b + TURN);
+
+/** Permits that went with pair `first` and all after it. */
+const usedFrom = (state: State, first: number): number =>
+  minus(countOf(state, lastOf(state)), countOf(state, first - 1));
+
+/** The first pair with a moment after `edge`; one past the last when there is none. */
+const firstAfter = (state: State, edge: number): number =>
+  search(1, lastOf(state) + 1, (pair) => momentOf(state, pair) > edge);
+
+/** The pair with the `k`-th permit, counted from pair `first`. */
+function reaching(state: State, first: number, k: number): number {
+  const before = countOf(state, first - 1);
+  return search(first, lastOf(state), (pair) => minus(countOf(state, pair), before) >= k);
+}
+
+/** The first number from `low` to `high` for which `holds`, which it does for all after that, and is taken to for `high`. */
+function search(low: number, high: number, holds: (pair: number) => boolean): number {
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,52 @@
+import { type Duration, toMicros } from '../../duration.js';
+import { checkInteger, checkOptions } from '../../options.js';
+import type { Policy, PolicyKind } from '../algorithm.js';
+import { runningLog } from './running-log.js';
+
+export interface SlidingLogOptions {
+  /**
+   * Permits in any window: a whole number from 1 to 10,000. Each call in the window takes 16 bytes, and all of them are read and
+   * written with each decision (1 ms of Redis's time for 10,000): above that use `slidingWindow`.
+   */
+  readonly limit: number;
+  /** The length of the window that ends with each call. */
+  readonly window: Duration;
+}
+
+export interface SlidingLogPolicy extends Policy {
+  readonly algorithm: 'slidingLog';
+  readonly limit: number;
+  /** Milliseconds. */
+  readonly window: number;
+}
+
+const MAX_LIMIT = 10_000;
+
+/**
+ * Remembers when each permit went: never more than `limit` in any window of length `window`, to the microsecond, and
+ * never a denial without need.
+ * @throws RangeError naming the number that is not acceptable
+ */
+export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
+  checkOptions('slidingLog', options, ['limit', 'window']);
+  const limit = checkInteger('slidingLog: limit', options.limit, 1);
+  if (limit > MAX_LIMIT) {
+    throw new RangeError(
+      `slidingLog: limit must be at most ${MAX_LIMIT}, not ${limit}: every call of the window is read and written with ` +
+        'each decision. Use slidingWindow for large limits: its memory does not grow with the limit',
+    );
+  }
+  return { algorithm: 'slidingLog', limit, window: toMicros('slidingLog: window', options.window) / 1000 };
+}
+
+/** State: see `runningLog`; each moment is remembered as it was. Parameters: [limit, window (µs)]. */
+export const slidingLogAlgorithm = runningLog('sl', (_, at) => at);
+
+export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {
+  name: 'slidingLog',
+  compile({ algorithm: _, ...options }) {
+    const { limit, window: ms } = slidingLog(options);
+    const window = toMicros('slidingLog: window', ms);
+    return { algorithm: slidingLogAlgorithm, parameters: [limit, window], limit, window };
+  },
+};

@@ -1,0 +1,72 @@
+import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
+import { checkInteger, checkOptions, describe } from '../../options.js';
+import type { Policy, PolicyKind } from '../algorithm.js';
+import { runningLog } from '../sliding-log/running-log.js';
+
+export interface SlidingWindowOptions {
+  /** Permits in any window: a whole number ≥ 1. */
+  readonly limit: number;
+  /** The length of the window that ends with each call. */
+  readonly window: Duration;
+  /**
+   * Counters for one window: a whole number from 1 to 1,000, and not above the window's microseconds. A permit comes back up to
+   * `window / slots` later than it must: more slots are less cautious, and take 16 bytes each. Default: 10.
+   */
+  readonly slots?: number;
+}
+
+export interface SlidingWindowPolicy extends Policy {
+  readonly algorithm: 'slidingWindow';
+  readonly limit: number;
+  /** Milliseconds. */
+  readonly window: number;
+  readonly slots: number;
+}
+
+const MAX_SLOTS = 1_000;
+
+/**
+ * Counts permits in slots of time, `slots` to a window; the oldest slot, which the window covers in part, counts whole. So
+ * never more than `limit` go in any window of length `window`, in a memory that does not grow with the limit.
+ * @throws RangeError naming the number that is not acceptable
+ */
+export function slidingWindow(options: SlidingWindowOptions): SlidingWindowPolicy {
+  checkOptions('slidingWindow', options, ['limit', 'window', 'slots']);
+  const limit = checkInteger('slidingWindow: limit', options.limit, 1);
+  const micros = toMicros('slidingWindow: window', options.window);
+  const { slots = Math.min(10, micros) } = options;
+  checkInteger('slidingWindow: slots', slots, 1, MAX_SLOTS);
+  if (slots > micros) {
+    throw new RangeError(
+      `slidingWindow: slots must be at most ${micros}, the microseconds of the window, not ${slots}: use fewer`,
+    );
+  }
+  if (micros + slotLength(micros, slots) > MAX_MICROS) {
+    throw new RangeError(
+      `slidingWindow: window and one slot of it must be at most 3650 days together, not ${describe(options.window)} ` +
+        `with ${slots} slots: use a shorter window`,
+    );
+  }
+  return { algorithm: 'slidingWindow', limit, window: micros / 1000, slots };
+}
+
+/** Rounded up, so that `slots` of them are no shorter than the window. Quotients of these sizes are exact enough for `ceil`. */
+const slotLength = (micros: number, slots: number): number => Math.ceil(micros / slots);
+
+/**
+ * State: see `runningLog`; what is remembered of a permit is the moment (µs) at which its slot ends, which is later than the
+ * permit went. So it counts until its slot has left the window, and for longer than the permit itself would. As that
+ * moment means the same whatever slots or windows a policy has, a changed policy need not convert a state.
+ * Parameters: [limit, window (µs), length of a slot (µs)]. Slots begin at the multiples of their length since 1970.
+ */
+export const slidingWindowAlgorithm = runningLog('sw', ([, , slot], at) => at - (at % slot!) + slot!);
+
+export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {
+  name: 'slidingWindow',
+  compile({ algorithm: _, ...options }) {
+    const { limit, window: ms, slots } = slidingWindow(options);
+    const window = toMicros('slidingWindow: window', ms);
+    const parameters = [limit, window, slotLength(window, slots)];
+    return { algorithm: slidingWindowAlgorithm, parameters, limit, window };
+  },
+};

@@ -1,0 +1,43 @@
+import { MAX_MICROS } from '../../duration.js';
+import type { Rule } from '../algorithm.js';
+import { type MeterParameters, meterAlgorithm, up } from './meter.js';
+
+/** What the policies of this family come down to. */
+export interface MeterNumbers {
+  /** The policy and its numbers, as an error names them. */
+  readonly policy: string;
+  /** Permits that a full bucket holds. */
+  readonly capacity: number;
+  /** Permits that flow back during `every`, and what that is in µs. */
+  readonly refill: number;
+  readonly every: number;
+  /** Do they all flow back at its end? Default no, steadily. */
+  readonly inBatches?: boolean;
+  /** Permits that may be taken beyond the capacity. Default 0. */
+  readonly borrow?: number | undefined;
+  /** Permits in a bucket that is met for the first time. Default `capacity`. */
+  readonly initial?: number | undefined;
+  /** Does `acquire` space calls out? Default no. */
+  readonly shapes?: boolean;
+}
+
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+
+/** @throws RangeError when the numbers are beyond exact arithmetic */
+export function meterRule(numbers: MeterNumbers): Rule {
+  const { policy, capacity, refill, every, inBatches, borrow = 0, initial = capacity, shapes } = numbers;
+  const shared = divisor(every, refill);
+  const perPermit = inBatches ? 1 : every / shared;
+  const perTick = inBatches ? refill : refill / shared;
+  const tick = inBatches ? every : 1;
+  const full = Math.round(capacity * perPermit);
+  const debt = borrow * perPermit;
+  if (full + debt + perTick > Number.MAX_SAFE_INTEGER || up(full + debt, perTick) * tick > MAX_MICROS) {
+    throw new RangeError(
+      `${policy} is beyond exact numbers (2^53 units, or 3650 days to fill): use a smaller bucket or a rounder rate`,
+    );
+  }
+  const start = initial === capacity ? 0 : full - initial * perPermit;
+  const parameters: MeterParameters = [perPermit, perTick, full, debt, start, shapes ? 1 : 0, tick];
+  return { algorithm: meterAlgorithm, parameters, ...meterAlgorithm.size(parameters) };
+}

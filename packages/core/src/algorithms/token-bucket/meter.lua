@@ -1,0 +1,120 @@
+-- @tag tb
+-- The twin of meter.ts, where everything is explained: one moment, at which the bucket is whole again.
+-- parameters: units that pay for a permit, units that flow back at each tick, units of a full bucket, units that may be missing
+--             beyond that, units missing at first, 1 when acquire shapes, µs between two ticks
+-- state:      forgotten at (µs), seen (µs), since (µs), [late (units), [whole at (µs), [span (µs)]]]
+
+local function down(a, b)
+  return (a - math.fmod(a, b)) / b
+end
+
+-- Units that are missing, and the last tick.
+local function debt_at(p, state, now)
+  if not state then return p[5], now end
+  local size, late = #state, 0
+  if size > 24 then late = number(state, 4) end
+  local whole = number(state, size > 32 and 5 or 1)
+  if whole <= now then return 0, now end
+  local ticks = whole - now
+  if p[7] ~= 1 then ticks = up(ticks, p[7]) end
+  return math.max(0, ticks * p[2] - late), whole - ticks * p[7]
+end
+
+local function span_of(p)
+  return up(p[3] + p[4], p[2]) * p[7]
+end
+
+local function most_of(p)
+  return math.min(LARGEST - p[2], down(LONGEST, p[7]) * p[2])
+end
+
+local function write(p, now, debt, since, last)
+  local ticks = up(debt, p[2])
+  local late = ticks * p[2] - debt
+  local whole = last + ticks * p[7]
+  local forgotten = whole
+  if p[5] > 0 then forgotten = math.max(whole, now + math.max(86400000000, span_of(p))) end
+  if debt > p[3] + p[4] then return pack('>dddddd', forgotten, now, since, late, whole, span_of(p)) end
+  if p[5] > 0 then return pack('>ddddd', forgotten, now, since, late, whole) end
+  if late > 0 then return pack('>dddd', forgotten, now, since, late) end
+  return pack('>ddd', forgotten, now, since)
+end
+
+-- The fourth and the sixth number are no moments.
+local function delayed(state, micros)
+  local parts = {}
+  for i = 1, #state / 8 do
+    local value = number(state, i)
+    if i ~= 4 and i ~= 6 then value = math.max(0, value - micros) end
+    parts[i] = pack('>d', value)
+  end
+  return table.concat(parts)
+end
+
+local function see(p, now)
+  if p[5] > 0 then return write(p, now, p[5], now, now) end
+  return nil
+end
+
+local function repair(p, state, now)
+  local seen = number(state, 2)
+  if seen > now then state = delayed(state, seen - now) end
+  local debt, last = debt_at(p, state, now)
+  local most = p[3] + p[4]
+  if debt <= most then return state end
+  if #state > 40 and number(state, 6) == span_of(p) then most = most_of(p) end
+  if debt > most then return write(p, now, most, number(state, 3), last) end
+  return state
+end
+
+local function wait(p, state, now, cost)
+  local price = cost * p[1]
+  if price > p[3] + p[4] then return NEVER end
+  if cost == 0 then return 0 end
+  local debt, last = debt_at(p, state, now)
+  local over = debt - math.min(p[3] - p[1], p[3] + p[4] - price)
+  if over > 0 then return last + up(over, p[2]) * p[7] - now end
+  return 0
+end
+
+local function take(p, state, now, cost)
+  local debt, last = debt_at(p, state, now)
+  local since = now
+  if state and debt > 0 then since = number(state, 3) end
+  debt = debt + cost * p[1]
+  if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
+  return write(p, now, debt, since, last)
+end
+
+local function give(p, state, now, cost, at)
+  local since = number(state, 3)
+  local debt, last = debt_at(p, state, now)
+  if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
+  local rest = math.max(0, debt - cost * p[1])
+  if rest > 0 then return write(p, now, rest, since, last) end
+  if p[5] > 0 then return write(p, now, 0, since, now) end
+  return nil
+end
+
+local function left(p, state, now)
+  local debt, last = debt_at(p, state, now)
+  if debt == 0 then return down(p[3] + p[4], p[1]), 0 end
+  local remaining = 0
+  if debt <= p[3] - p[1] then remaining = down(p[3] + p[4] - debt, p[1]) end
+  return remaining, last + up(debt, p[2]) * p[7] - now
+end
+
+local function due(p, state, now, cost)
+  local moment = wait(p, state, now, cost)
+  if p[6] == 0 or moment == NEVER or cost == 0 then return moment end
+  return math.max(moment, down((debt_at(p, state, now)), p[2]))
+end
+
+local function longest(p, cost)
+  if p[6] == 0 then return LONGEST end
+  return math.max(0, down(p[3] - cost * p[1], p[2]))
+end
+
+return {
+  see = see, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
+}

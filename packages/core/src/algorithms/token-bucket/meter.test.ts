@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { MAX_MICROS } from '../../duration.js';
+import { ANY, type Parameters, type State } from '../algorithm.js';
+import { meterAlgorithm } from './meter.js';
+import { tokenBucket, tokenBucketKind } from './token-bucket.js';
+
+const { see, repair, wait, take, give, left, size } = meterAlgorithm;
+const NOW = 1_735_689_600_000_000;
+
+const policies = fc
+  .record({
+    capacity: fc.integer({ min: 1, max: 50 }),
+    refill: fc.integer({ min: 1, max: 5000 }),
+    every: fc.integer({ min: 1, max: 5_000 }),
+    mode: fc.constantFrom('continuous' as const, 'interval' as const),
+    borrow: fc.constantFrom(0, 0, 1, 7),
+    initial: fc.nat(60),
+  })
+  .map((options) => ({ ...options, initial: Math.min(options.initial, options.capacity) }));
+
+type Options = typeof policies extends fc.Arbitrary<infer T> ? T : never;
+const parametersOf = (options: Options): Parameters =>
+  tokenBucketKind.compile(tokenBucket(options)).parameters;
+
+/** As the frame does it: what has expired is gone, a key that is met for the first time is seen, all else is repaired. */
+const open = (p: Parameters, state: State | undefined, now: number): State | undefined =>
+  state !== undefined && state[0]! > now ? repair(p, state, now) : see(p, now);
+
+const steps = fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 });
+
+test('admits exactly what a bucket in rational arithmetic admits, at any rate, and says exactly when', () => {
+  fc.assert(
+    fc.property(policies, steps, (options, calls) => {
+      const p = parametersOf(options);
+      // Permits × every, as a BigInt, so that a permit is `every` units and `refill` units flow in each µs.
+      const every = BigInt(options.every * 1000);
+      const full = BigInt(options.capacity) * every;
+      const debt = BigInt(options.borrow) * every;
+      let exact = BigInt(options.initial) * every;
+      let ticked = NOW;
+      let now = NOW;
+      const flow = (until: number) => {
+        if (exact === full) ticked = until;
+        const passed =
+          options.mode === 'continuous' ? BigInt(until - ticked) : (BigInt(until - ticked) / every) * every;
+        ticked += Number(passed);
+        exact += passed * BigInt(options.refill);
+        if (exact >= full) [exact, ticked] = [full, until];
+      };
+      let state = see(p, now);
+      for (const [step, wish] of calls) {
+        now += step;
+        const cost = Math.min(wish, options.capacity + options.borrow);
+        const price = BigInt(cost) * every;
+        const passes = () => exact >= every && exact + debt >= price;
+        flow(now);
+        // Without start a key is forgotten when whole; with it, never within this test.
+        state = open(p, state, now);
+        const retry = wait(p, state, now, cost);
+        const { remaining } = left(p, state, now);
+        expect(retry === 0).toBe(passes());
+        expect(cost <= remaining).toBe(passes());
+        if (retry > 0) {
+          expect(wait(p, state, now + retry - 1, cost)).toBe(1);
+          expect(wait(p, state, now + retry, cost)).toBe(0);
+        } else {
+          state = take(p, state, now, cost);
+          exact -= price;
+        }
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+const histories = fc.array(
+  fc.record({
+    step: fc.oneof(fc.nat(100), fc.nat(3_000_000)),
+    cost: fc.integer({ min: 1, max: 9 }),
+    operation: fc.constantFrom('consume', 'consume', 'consume', 'return', 'reward'),
+  }),
+  { maxLength: 80 },
+);
+
+test('in any span no more go, less those given back in it, than capacity + borrow + refill × time', () => {
+  fc.assert(
+    fc.property(policies, histories, (options, history) => {
+      const p = parametersOf(options);
+      const { capacity, borrow, refill, every, mode } = options;
+      const moves: { at: number; permits: number }[] = [];
+      let now = NOW;
+      let state: State | undefined;
+      for (const { step, cost, operation } of history) {
+        now += step;
+        state = open(p, state, now);
+        if (operation === 'consume') {
+          if (wait(p, state, now, cost) !== 0) continue;
+          state = take(p, state, now, cost);
+          moves.push({ at: now, permits: cost });
+        } else if (state !== undefined) {
+          const at =
+            operation === 'reward' ? ANY : (moves.filter(({ permits }) => permits > 0).at(-1)?.at ?? NOW);
+          state = give(p, state, now, cost, at);
+          moves.push({ at: now, permits: -cost });
+        }
+      }
+      for (let from = 0; from < moves.length; from++) {
+        for (let to = from, sum = 0; to < moves.length; to++) {
+          sum += moves[to]!.permits;
+          const spans = (moves[to]!.at - moves[from]!.at) / (every * 1000);
+          const flown = refill * (mode === 'interval' ? Math.ceil(spans) : spans);
+          expect(sum).toBeLessThanOrEqual(capacity + borrow + flown + 1e-6);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('whatever happens, numbers stay whole and exact, and no state outlives ten years', () => {
+  const move = fc.record({
+    step: fc.oneof(fc.integer({ min: -4_000_000_000, max: 4_000_000_000 }), fc.nat(1000)),
+    cost: fc.oneof(
+      fc.integer({ min: 1, max: 9 }),
+      fc.maxSafeNat().map((n) => n + 1 - (n % 2)),
+    ),
+    operation: fc.constantFrom('take', 'take', 'give'),
+    policy: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(fc.tuple(policies, policies, policies), fc.array(move, { maxLength: 60 }), (all, moves) => {
+      const rules = all.map(parametersOf);
+      let now = NOW;
+      let state: State | undefined;
+      for (const { step, cost, operation, policy } of moves) {
+        now = Math.max(1, now + step);
+        const p = rules[policy]!;
+        state = open(p, state, now);
+        if (operation === 'take') state = take(p, state, now, Math.min(cost, Number.MAX_SAFE_INTEGER));
+        else if (state !== undefined) state = give(p, state, now, cost, ANY);
+        for (const number of state ?? []) expect(Number.isSafeInteger(number) && number >= 0).toBe(true);
+        expect(state?.[0] ?? 0).toBeLessThanOrEqual(now + MAX_MICROS);
+        const { remaining, reset } = left(p, state, now);
+        expect(remaining).toBeGreaterThanOrEqual(0);
+        expect(remaining).toBeLessThanOrEqual(size(p).limit);
+        expect(reset).toBeGreaterThanOrEqual(0);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('after a jump of the clock or other limits nobody waits longer than the new bucket takes to fill', () => {
+  fc.assert(
+    fc.property(
+      policies,
+      policies,
+      fc.integer({ min: -1e10, max: 1e7 }),
+      fc.nat(80),
+      (before, after, jump, calls) => {
+        const old = parametersOf(before);
+        let state: State | undefined = see(old, NOW);
+        for (let i = 0; i < calls; i++) if (wait(old, state, NOW, 1) === 0) state = take(old, state, NOW, 1);
+        const p = parametersOf(after);
+        const now = NOW + jump;
+        const repaired = open(p, state, now);
+        expect(wait(p, repaired, now, 1)).toBeLessThanOrEqual(size(p).window);
+        if (repaired !== undefined) expect(repair(p, repaired, now)).toBe(repaired);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,176 @@
+import { MAX_MICROS } from '../../duration.js';
+import { type Algorithm, ANY, type Left, NEVER, type State } from '../algorithm.js';
+
+/**
+ * Both permits and time are counted in units, so small that all numbers here are whole and every rate is exact: at 3 permits a
+ * second a permit is 1,000,000 units, and 3 units flow back in a µs.
+ */
+export type MeterParameters = readonly [
+  /** Units that pay for a permit. */
+  perPermit: number,
+  /** Units that flow back at each tick. */
+  perTick: number,
+  /** Units of a full bucket. */
+  full: number,
+  /** Units that may be missing beyond that: calls that go into debt. */
+  borrow: number,
+  /** Units that are missing from a bucket that is met for the first time. */
+  start: number,
+  /** 1: `acquire` has a call wait until all before it has flowed back. */
+  shape: number,
+  /** µs between two ticks: 1 is a steady flow, more are batches. */
+  tick: number,
+];
+
+// Parameters are read by their places, `{ 1: perTick }`: V8 is slow at `[, perTick]`.
+
+/** The questions that other algorithms may leave out have answers here. */
+export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'due' | 'longest'>>;
+
+const DAY = 86_400_000_000;
+
+/** The quotient of two whole numbers, rounded up; exact up to 2^53, where `Math.ceil(a / b)` is not. */
+export function up(a: number, b: number): number {
+  if (b === 1) return a; // steady flows, and most rates: worth the line, as % is slow
+  const rest = a % b;
+  return (a - rest) / b + (rest > 0 ? 1 : 0);
+}
+
+/** The same, rounded down. */
+export const down = (a: number, b: number): number => (b === 1 ? a : (a - (a % b)) / b);
+
+/**
+ * A state is the list
+ *
+ *     [forgotten at, seen, since, late, whole at, span]
+ *
+ * as far as it is needed: without `late` when that is 0, without `whole at` when the state is forgotten at that moment, and
+ * with `span` only when more is missing than calls alone can take.
+ *
+ * - whole at: the tick at which nothing is missing any more. Since then the last ticks are known too, `tick` apart.
+ * - late: units that this tick brings and nobody misses.
+ * - seen: the last write. A clock that shows less went back.
+ * - since: the first take after the bucket was last whole. What was taken before has come back by itself.
+ * - span: the `spanOf` the policy by which more was taken (a penalty). Under another policy it would be a lock-out.
+ *
+ * Moments, and not what is missing, are kept, because they mean the same under other parameters.
+ */
+const wholeAt = (state: State): number => state[4] ?? state[0]!;
+
+/** Units that are missing. */
+function debtAt(p: MeterParameters, state: State | undefined, now: number): number {
+  const { 1: perTick, 4: start, 6: tick } = p;
+  if (state === undefined) return start;
+  const ahead = wholeAt(state) - now;
+  return ahead > 0 ? Math.max(0, up(ahead, tick) * perTick - (state[3] ?? 0)) : 0;
+}
+
+/** The last tick until now. A whole bucket has none: its first will be one `tick` after it is used. */
+function lastTick({ 6: tick }: MeterParameters, state: State | undefined, now: number): number {
+  const ahead = state === undefined ? 0 : wholeAt(state) - now;
+  return ahead > 0 ? now + ahead - up(ahead, tick) * tick : now;
+}
+
+/** µs in which all comes back that calls can take. */
+const spanOf = ({ 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters): number =>
+  up(full + borrow, perTick) * tick;
+
+/** The most that a penalty can take: what is exact, and back in ten years. */
+const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
+  Math.min(Number.MAX_SAFE_INTEGER - perTick, down(MAX_MICROS, tick) * perTick);
+
+function write(p: MeterParameters, now: number, debt: number, since: number, last: number): State {
+  const { 1: perTick, 2: full, 3: borrow, 4: start, 6: tick } = p;
+  const ticks = up(debt, perTick);
+  const late = ticks * perTick - debt;
+  const whole = last + ticks * tick;
+  // Forgotten when whole; but a key that would then begin with less stays known for a day, or as long as it takes to fill.
+  const forgotten = start > 0 ? Math.max(whole, now + Math.max(DAY, spanOf(p))) : whole;
+  if (debt > full + borrow) return [forgotten, now, since, late, whole, spanOf(p)];
+  if (start > 0) return [forgotten, now, since, late, whole];
+  return late > 0 ? [forgotten, now, since, late] : [forgotten, now, since];
+}
+
+/** The state as it would be had time stood still for `micros`. */
+function delayed([forgotten, seen, since, late, whole, span]: State, micros: number): State {
+  const before = (moment: number | undefined): number => Math.max(0, moment! - micros);
+  const moments = [before(forgotten), before(seen), before(since)];
+  if (whole === undefined) return late === undefined ? moments : [...moments, late];
+  return [...moments, late!, before(whole), ...(span === undefined ? [] : [span])];
+}
+
+/**
+ * One moment decides: when the bucket will be whole again (GCRA calls it the theoretical arrival time). The time until then is
+ * what is missing now. tokenBucket, gcra and leakyBucket are this machine with different numbers.
+ */
+export const meterAlgorithm: Meter = {
+  tag: 'tb',
+
+  size({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters) {
+    const limit = down(full + borrow, perPermit);
+    return { limit, window: up(limit * perPermit, perTick) * tick };
+  },
+
+  see(p: MeterParameters, now) {
+    const start = p[4];
+    return start > 0 ? write(p, now, start, now, now) : undefined;
+  },
+
+  repair(p: MeterParameters, state, now) {
+    const seen = state[1]!;
+    const kept = seen > now ? delayed(state, seen - now) : state;
+    const debt = debtAt(p, kept, now);
+    if (debt <= p[2] + p[3]) return kept;
+    const most = kept[5] === spanOf(p) ? mostOf(p) : p[2] + p[3];
+    return debt > most ? write(p, now, most, kept[2]!, lastTick(p, kept, now)) : kept;
+  },
+
+  wait(p: MeterParameters, state, now, cost) {
+    const { 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick } = p;
+    const price = cost * perPermit;
+    if (price > full + borrow) return NEVER;
+    if (cost === 0) return 0;
+    // A call that borrows needs one permit that is there. Without borrowing the second of these is the smaller.
+    const bearable = Math.min(full - perPermit, full + borrow - price);
+    const over = debtAt(p, state, now) - bearable;
+    return over > 0 ? lastTick(p, state, now) + up(over, perTick) * tick - now : 0;
+  },
+
+  take(p: MeterParameters, state, now, cost): State {
+    const debt = debtAt(p, state, now);
+    const since = state !== undefined && debt > 0 ? state[2]! : now;
+    const more = debt + cost * p[0];
+    const kept = more > p[2] + p[3] ? Math.min(more, mostOf(p)) : more;
+    return write(p, now, kept, since, lastTick(p, state, now));
+  },
+
+  give(p: MeterParameters, state, now, cost, at) {
+    const since = state[2]!;
+    const debt = debtAt(p, state, now);
+    if (debt === 0 || cost === 0 || (at !== ANY && at < since)) return state;
+    const left = Math.max(0, debt - cost * p[0]);
+    return left === 0 && p[4] === 0
+      ? undefined
+      : write(p, now, left, since, left === 0 ? now : lastTick(p, state, now));
+  },
+
+  left(p: MeterParameters, state, now): Left {
+    const { 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick } = p;
+    const debt = debtAt(p, state, now);
+    return {
+      remaining: debt > full - perPermit ? 0 : down(full + borrow - debt, perPermit),
+      reset: debt === 0 ? 0 : lastTick(p, state, now) + up(debt, perTick) * tick - now,
+    };
+  },
+
+  // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
+  due(p: MeterParameters, state, now, cost) {
+    const wait = meterAlgorithm.wait(p, state, now, cost);
+    if (p[5] === 0 || wait === NEVER || cost === 0) return wait;
+    return Math.max(wait, down(debtAt(p, state, now), p[1]));
+  },
+
+  longest({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
+    return shape === 0 ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
+  },
+};

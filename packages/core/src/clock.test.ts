@@ -1,0 +1,95 @@
+import { ManualClock, systemClock } from './clock.js';
+
+describe('ManualClock', () => {
+  test('stands still until it is told to move, and wakes sleepers in the order of their moments', async () => {
+    const clock = new ManualClock(5_000);
+    const woken: [string, number][] = [];
+    const sleeper = async (name: string, micros: number) => {
+      await clock.sleep(micros);
+      woken.push([name, clock.now()]);
+    };
+    const all = [sleeper('late', 3_000), sleeper('early', 1_000), sleeper('also early', 1_000)];
+    expect(clock.now()).toBe(5_000);
+    await clock.advance(2);
+    expect(woken).toEqual([
+      ['early', 6_000],
+      ['also early', 6_000],
+    ]);
+    expect(clock.now()).toBe(7_000);
+    await clock.advance('1ms');
+    await Promise.all(all);
+    expect(woken).toHaveLength(3);
+  });
+
+  test('who sleeps again upon waking is woken again on the way', async () => {
+    const clock = new ManualClock(0);
+    const moments: number[] = [];
+    const ticking = (async () => {
+      for (let i = 0; i < 3; i += 1) {
+        await clock.sleep(1_000);
+        moments.push(clock.now());
+      }
+    })();
+    await clock.advance(10);
+    await ticking;
+    expect(moments).toEqual([1_000, 2_000, 3_000]);
+  });
+
+  test('set moves it anywhere and wakes nobody', async () => {
+    const clock = new ManualClock(1_000_000);
+    let awake = false;
+    const sleeping = clock.sleep(1_000).then(() => {
+      awake = true;
+    });
+    clock.set(500_000);
+    await clock.advance(1);
+    expect([clock.now(), awake]).toEqual([501_000, false]);
+    clock.set(2_000_000);
+    await clock.advance(0);
+    await sleeping;
+    expect(awake).toBe(true);
+  });
+});
+
+describe.each([
+  ['systemClock', systemClock],
+  ['ManualClock', new ManualClock()],
+])('%s', (_, clock) => {
+  test('a sleep ends with the reason of its signal', async () => {
+    const stop = new AbortController();
+    const sleeping = clock.sleep(3_600_000_000, stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(sleeping).rejects.toThrow('enough');
+    await expect(clock.sleep(1, stop.signal)).rejects.toThrow('enough');
+  });
+
+  test('tells whole microseconds', () => {
+    expect(Number.isSafeInteger(clock.now())).toBe(true);
+  });
+});
+
+test('systemClock sleeps no shorter than it was told, also when a timer comes early', async () => {
+  for (const micros of [0, 1, 999, 1_500, 10_000]) {
+    const start = systemClock.now();
+    await systemClock.sleep(micros);
+    expect(systemClock.now() - start).toBeGreaterThanOrEqual(micros);
+  }
+});
+
+test('systemClock sleeps longer than a timer can', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask'] });
+  try {
+    let awake = false;
+    const days = 30 * 86_400_000;
+    const sleeping = systemClock.sleep(days * 1000).then(() => {
+      awake = true;
+    });
+    await jest.advanceTimersByTimeAsync(days - 1);
+    expect(awake).toBe(false);
+    await jest.advanceTimersByTimeAsync(2);
+    await sleeping;
+    expect(awake).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+});

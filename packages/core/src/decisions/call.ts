@@ -1,0 +1,79 @@
+import type { Parameters, Rule } from '../algorithms/algorithm.js';
+
+/**
+ * - `consume`: take the permits now, if every part has them;
+ * - `acquire`: the same, or book them for the first moment, at most `wait` away, at which every part has them;
+ * - `peek`: what `consume` would say; nothing is taken;
+ * - `charge`: take them, whether they are there or not;
+ * - `refund`: give back what was taken or booked at the moments `at`;
+ * - `renew`: the holder or waiter `at` is still there;
+ * - `block`: nobody may go for `wait` µs from now, 0 to end that;
+ * - `override`: the rule's parameters hold for `wait` µs from now, 0 to end that;
+ * - `reset`: forget what was taken, booked and blocked.
+ */
+export type Operation =
+  | 'consume'
+  | 'acquire'
+  | 'peek'
+  | 'charge'
+  | 'refund'
+  | 'renew'
+  | 'block'
+  | 'override'
+  | 'reset';
+
+/** One question to a store: all its parts are answered alike, at once, or none is. Plain, so that questions can be joined. */
+export interface Call {
+  readonly operation: Operation;
+  /** µs: the longest wait for `acquire`; how long a `block` or an `override` lasts. */
+  readonly wait: number;
+  readonly parts: readonly Part[];
+}
+
+/** Where a rate that the fleet shares is kept, and what it has to know besides. */
+export interface SharedKeys {
+  /** For errors. */
+  readonly name: string;
+  /** The key of the rate. */
+  readonly config: string;
+  /** Where the state of this client lives, should the rate be one for each client. */
+  readonly client: string;
+}
+
+/** One limit that a call is held to. */
+export interface Part {
+  /** Where the state lives: already encoded and prefixed. */
+  readonly key: string;
+  readonly rule: Rule;
+  /** Permits, a whole number ≥ 0. With 0 nothing is taken. */
+  readonly cost: number;
+  /** For `refund`: the moment (µs) or the holder that an answer named, or `ANY`; for `renew`: the holder. */
+  readonly at: number;
+  /** When the parameters are not the rule's but in the store. */
+  readonly shared?: SharedKeys | undefined;
+}
+
+/** What a store answers. Times are whole µs of the store's clock. */
+export interface Answer {
+  /** May it go: now, or after `wait`? For `renew`: does it hold its permits? */
+  readonly allowed: boolean;
+  /** It stands in line until somebody releases what it waits for, or for `wait`; then it should `renew`. */
+  readonly queued: boolean;
+  /** The moment of the decision. */
+  readonly now: number;
+  /** When allowed: until the permits are due. When denied: until a retry can pass; `NEVER`. */
+  readonly wait: number;
+  readonly parts: readonly PartAnswer[];
+}
+
+export interface PartAnswer {
+  readonly remaining: number;
+  /** Until this part by itself would let the call go; `NEVER`. */
+  readonly wait: number;
+  /** Until every permit is back. */
+  readonly reset: number;
+  /** What a `refund` of this taking names: the moment at which the permits are due, or the holder. */
+  readonly at: number;
+  /** The parameters by which it was decided when they were not the rule's own. */
+  readonly override: Parameters | undefined;
+}

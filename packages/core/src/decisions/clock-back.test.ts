@@ -1,0 +1,80 @@
+import { ms, seconds, Timeline } from '../../../../tests/support/timeline.js';
+import type { Policy } from '../algorithms/algorithm.js';
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { gcra } from '../algorithms/gcra/gcra.js';
+import { leakyBucket } from '../algorithms/leaky-bucket/leaky-bucket.js';
+import { slidingLog } from '../algorithms/sliding-log/sliding-log.js';
+import { slidingWindow } from '../algorithms/sliding-window/sliding-window.js';
+import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
+
+const HOUR = seconds(3600);
+const WINDOW = seconds(10);
+
+const policies: Record<string, (permits: number) => Policy> = {
+  fixedWindow: (limit) => fixedWindow({ limit, window: '10s' }),
+  'fixedWindow by the clock': (limit) => fixedWindow({ limit, window: '10s', align: 'clock' }),
+  slidingWindow: (limit) => slidingWindow({ limit, window: '10s' }),
+  slidingLog: (limit) => slidingLog({ limit, window: '10s' }),
+  tokenBucket: (n) => tokenBucket({ capacity: n, refill: n, every: '10s' }),
+  batches: (n) => tokenBucket({ capacity: n, refill: n, every: '10s', mode: 'interval' }),
+  gcra: (limit) => gcra({ limit, period: '10s' }),
+  leakyBucket: (n) => leakyBucket({ capacity: n, leak: n, every: '10s' }),
+  concurrency: (limit) => concurrency({ limit, lease: '10s' }),
+};
+/** A slot, where there are slots. */
+const MORE = seconds(1);
+
+describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (name, policyOf) => {
+  const start = 2 * HOUR;
+
+  test('and nobody is locked out for longer than a window', () => {
+    const line = new Timeline(policyOf(2));
+    line.consume(start, 2);
+    const { allowed, wait } = line.ask(start - HOUR, { cost: 2 });
+    expect(allowed).toBe(false);
+    expect(wait).toBeLessThanOrEqual(WINDOW + MORE);
+    expect(line.consume(start - HOUR + wait, 2)).toBe(true);
+  });
+
+  test('while calls are booked: they are as far away as before, and so is who comes next', () => {
+    if (name === 'concurrency') return;
+    const cost = name === 'leakyBucket' ? 1 : 2;
+    const line = new Timeline(policyOf(2));
+    line.consume(start, cost);
+    line.book(start, cost);
+    if (name !== 'leakyBucket') line.book(start, cost);
+    const before = line.ask(start, { operation: 'peek', cost });
+    const after = line.ask(start - HOUR, { operation: 'peek', cost });
+    expect(after.wait).toBeLessThanOrEqual(before.wait + MORE);
+    expect(line.ask(start - HOUR, { cost })).toMatchObject({ allowed: false, wait: after.wait });
+    expect(line.consume(start - HOUR + after.wait, cost)).toBe(true);
+    expect(line.ask(start - HOUR + after.wait + 4 * WINDOW, { operation: 'peek' }).parts[0]).toMatchObject({
+      reset: 0,
+    });
+  });
+
+  test('while it is blocked: the block lasts as long as it had to', () => {
+    const line = new Timeline(policyOf(2));
+    line.ask(start, { operation: 'block', wait: seconds(30) });
+    line.ask(start + seconds(10));
+    const back = start - HOUR;
+    // What was written last says how far the clock went back: at the latest then 30 s remain.
+    const { allowed, wait } = line.ask(back);
+    expect(allowed).toBe(false);
+    expect(wait).toBeLessThanOrEqual(seconds(30));
+    expect(line.ask(back + ms(1), { operation: 'peek' }).wait).toBe(wait - ms(1));
+    expect(line.consume(back + wait)).toBe(true);
+  });
+
+  test('while it is overridden: the override ends when it had to', () => {
+    const line = new Timeline(policyOf(2));
+    line.rules[0] = new Timeline(policyOf(5)).rules[0]!;
+    line.ask(start, { operation: 'override', wait: seconds(60) });
+    line.rules[0] = new Timeline(policyOf(2)).rules[0]!;
+    const back = start - HOUR;
+    expect(line.consume(back, 5)).toBe(true);
+    expect(line.ask(back + seconds(59), { operation: 'peek', cost: 5 }).parts[0]!.override).toBeDefined();
+    expect(line.ask(back + seconds(60), { operation: 'peek' }).parts[0]!.override).toBeUndefined();
+  });
+});

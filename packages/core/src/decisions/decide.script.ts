@@ -1,0 +1,954 @@
+// Generated from decide.lua and algorithms/*/*.lua by `npm run scripts`: change those, not this.
+import type { Script } from '../algorithms/algorithm.js';
+
+export const decideScript: Script = {
+  name: 'decide',
+  sha1: '62b3fc51fe6cff7cc3c3584980773b84306a4826',
+  source: `local NEVER = -1
+local ANY = -1
+local LARGEST = 9007199254740991
+local LONGEST = 315360000000000
+local call, pack, unpack = redis.call, struct.pack, struct.unpack
+local replies = {}
+local function number(state, i)
+return (unpack('>d', state, i * 8 - 7))
+end
+local function up(a, b)
+local rest = math.fmod(a, b)
+if rest > 0 then return (a - rest) / b + 1 end
+return a / b
+end
+local function integer(text, least)
+local value = tonumber(text)
+if value and value >= least and value <= LARGEST and value % 1 == 0 then return value end
+error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
+end
+local function algorithm_of(tag)
+if tag == 'cc' then
+local function entry(state, place)
+return unpack('>ddd', state, place * 24 + 1)
+end
+local function places(state)
+return #state / 24 - 1
+end
+local function find(state, id)
+for place = 1, places(state) do
+if (unpack('>d', state, place * 24 + 1)) == id then return place end
+end
+return nil
+end
+local function spliced(state, latest, last, holders, from, to, bytes)
+return pack('>ddd', latest, last, holders) .. string.sub(state, 25, from * 24)
+.. bytes .. string.sub(state, to * 24 + 25)
+end
+local function count(limit, state, now)
+local queue, all = number(state, 3), places(state)
+local held, holders, waiting = 0, 0, 0
+local gone
+for place = 1, all do
+local till, cost = unpack('>dd', state, place * 24 + 9)
+if till <= now or (place > queue and cost > limit) then
+gone = gone or {}
+gone[place] = true
+elseif place > queue then
+waiting = waiting + 1
+else
+held, holders = held + cost, holders + 1
+end
+end
+if not gone then return state, held, waiting, holders end
+local parts = { pack('>ddd', number(state, 1), number(state, 2), holders) }
+for place = 1, all do
+if not gone[place] then parts[#parts + 1] = string.sub(state, place * 24 + 1, place * 24 + 24) end
+end
+return table.concat(parts), held, waiting, holders
+end
+local seen, seenAt, seenLimit, list, held, waiting, holders
+local function living(limit, state, now)
+if seen ~= state or seenAt ~= now or seenLimit ~= limit then
+seen, seenAt, seenLimit = state, now, limit
+list, held, waiting, holders = count(limit, state, now)
+end
+return list, held, waiting, holders
+end
+local function sealed(lease, state, now)
+local _, last, holders = entry(state, 0)
+local latest = math.min(last + 1, now + lease)
+for place = math.max(1, holders), places(state) do latest = math.max(latest, number(state, place * 3 + 2)) end
+if latest <= now then return nil end
+return pack('>d', latest) .. string.sub(state, 9)
+end
+local function admit(lease, state, now, cost, place, holders)
+if not state then return pack('>dddddd', now + lease, now, holders, now, now + lease, cost) end
+local latest, last = unpack('>dd', state)
+local id = math.max(now, last + 1)
+local bytes = pack('>ddd', id, now + lease, cost)
+return spliced(state, math.max(latest, now + lease), id, holders, place + 1, place, bytes)
+end
+local function waitUntil(p, state, held, now, cost, before)
+local limit, lease = p[1], p[2]
+local ends, costs = {}, {}
+local holders = number(state, 3)
+for place = 1, holders do
+local _, till, share = entry(state, place)
+ends[place], costs[place] = till, share
+end
+local time, free, following, first = now, limit - held, holders + 1, 1
+while true do
+local head
+while following < before do
+local _, till, share = entry(state, following)
+if till > time then
+if share > free then
+head = till
+break
+end
+ends[#ends + 1], costs[#costs + 1] = time + lease, share
+free = free - share
+end
+following = following + 1
+end
+if not head and cost <= free then return time - now end
+time = math.min(ends[first] or math.huge, head or math.huge)
+while ends[first] and ends[first] <= time do
+free = free + costs[first]
+first = first + 1
+end
+end
+end
+local function repair(p, state, now)
+local latest = now + p[2]
+if number(state, 1) <= latest then return state end
+local parts = { pack('>d', latest), string.sub(state, 9, 24) }
+for place = 1, places(state) do
+local id, till, cost = entry(state, place)
+parts[#parts + 1] = pack('>ddd', id, math.min(till, latest), cost)
+end
+return table.concat(parts)
+end
+local function wait(p, state, now, cost)
+if cost == 0 then return 0 end
+if cost > p[1] then return NEVER end
+if not state then return 0 end
+local list, held, waiting = living(p[1], state, now)
+if waiting == 0 and held + cost <= p[1] then return 0 end
+return waitUntil(p, list, held, now, cost, places(list) + 1)
+end
+local function take(p, state, now, cost)
+if not state then return admit(p[2], nil, now, cost, 0, 1) end
+local list, held, _, holders = living(p[1], state, now)
+return admit(p[2], list, now, math.min(cost, LARGEST - held), holders, holders + 1)
+end
+local function give(p, state, now, cost, at)
+local place = at ~= ANY and find(state, at)
+if not place then return state end
+local latest, last, holders = entry(state, 0)
+if place <= holders then holders = holders - 1 end
+return sealed(p[2], spliced(state, latest, last, holders, place, place, ''), now)
+end
+local function left(p, state, now)
+if not state then return p[1], 0 end
+local list, held, waiting, holders = living(p[1], state, now)
+local reset = 0
+if holders > 0 then reset = number(list, holders * 3 + 2) - now end
+if waiting > 0 then return 0, reset end
+return math.max(0, p[1] - held), reset
+end
+local function last(state)
+return number(state, 2)
+end
+local function join(p, state, now, cost)
+local list, waiting, holders, _ = state, 0, 0
+if state then list, _, waiting, holders = living(p[1], state, now) end
+if waiting >= p[3] then return state end
+return admit(p[2], list, now, cost, holders + waiting, holders)
+end
+local function renew(p, state, now, id)
+local list, _, _, holders = living(p[1], state, now)
+local place = find(list, id)
+if not place then return list end
+local latest, newest = unpack('>dd', list)
+local _, _, cost = entry(list, place)
+local bytes, to = pack('>ddd', id, now + p[2], cost), place
+if place <= holders then
+to = holders
+bytes = string.sub(list, place * 24 + 25, holders * 24 + 24) .. bytes
+end
+return spliced(list, math.max(latest, now + p[2]), newest, holders, place, to, bytes)
+end
+local function standing(state, id)
+local place = find(state, id)
+if not place then return -1 end
+return place <= number(state, 3) and 1 or 0
+end
+local function patience(p, state, now, id)
+local list, held, _, holders = living(p[1], state, now)
+local place = find(list, id)
+if not place or place <= holders then return 1 end
+local _, _, cost = entry(list, place)
+return math.max(1, waitUntil(p, list, held, now, cost, place))
+end
+local function promote(p, state, now)
+local list, held, waiting, holders = living(p[1], state, now)
+local granted, parts, free = {}, {}, p[1] - held
+for place = holders + 1, holders + waiting do
+local id, _, cost = entry(list, place)
+if cost > free then break end
+free = free - cost
+granted[#granted + 1] = id
+parts[#parts + 1] = pack('>ddd', id, now + p[2], cost)
+end
+local count = #granted
+if count == 0 and list == state then return state, granted end
+local latest, newest = unpack('>dd', list)
+local bytes = table.concat(parts)
+return sealed(p[2], spliced(list, latest, newest, holders + count, holders + 1, holders + count, bytes), now), granted
+end
+return {
+repair = repair, wait = wait, take = take, give = give, left = left, last = last, join = join, renew = renew,
+standing = standing, patience = patience, promote = promote,
+}
+end
+if tag == 'fw' then
+local function end_of(p, moment)
+local window = p[2]
+if not p[3] then return moment + window end
+local edge = p[4] or 0
+for i = 5, #p do
+if moment < edge then break end
+if moment < p[i] then return p[i] end
+edge = p[i]
+end
+local into = math.fmod(moment - edge, window)
+if into < 0 then return moment - into end
+return moment - into + window
+end
+local function start_of(p, last)
+for i = 5, #p do
+if p[i] == last then return p[i - 1] end
+end
+return last - p[2]
+end
+local function repair(p, state, now)
+local last, used = unpack('>dd', state)
+local latest = end_of(p, now)
+if last > latest then return pack('>dd', latest, used) end
+return state
+end
+local function wait(p, state, now, cost)
+if cost == 0 then return 0 end
+if cost > p[1] then return NEVER end
+if not state then return 0 end
+local last, used = unpack('>dd', state)
+if last <= now or cost <= p[1] - used then return 0 end
+return last - now
+end
+local function take(p, state, now, cost)
+if state then
+local last, used = unpack('>dd', state)
+if last > now then return pack('>dd', last, math.min(used + cost, LARGEST)) end
+end
+return pack('>dd', end_of(p, now), cost)
+end
+local function give(p, state, now, cost, at)
+local last, used = unpack('>dd', state)
+if cost == 0 then return state end
+if at ~= ANY and (at >= last or at < start_of(p, last)) then return state end
+if cost < used then return pack('>dd', last, used - cost) end
+return nil
+end
+local function left(p, state, now)
+if not state then return p[1], 0 end
+local last, used = unpack('>dd', state)
+if last <= now then return p[1], 0 end
+return math.max(0, p[1] - used), last - now
+end
+return { repair = repair, wait = wait, take = take, give = give, left = left }
+end
+if tag == 'sl' or tag == 'sw' then
+local function stamp(p, at)
+if p[3] then return at - math.fmod(at, p[3]) + p[3] end
+return at
+end
+local function moment_of(state, pair)
+return number(state, 2 * pair + 1)
+end
+local function count_of(state, pair)
+return number(state, 2 * pair + 2)
+end
+local function last_of(state)
+return #state / 16 - 1
+end
+local function pairs_of(state, first, last)
+return string.sub(state, 16 * first + 1, 16 * last + 16)
+end
+local function plus(a, b)
+if b <= LARGEST - a then return a + b end
+return b - (LARGEST - a) - 1
+end
+local function minus(a, b)
+if b <= a then return a - b end
+return a - b + (LARGEST + 1)
+end
+local function first_after(state, edge)
+local low, high = 1, last_of(state) + 1
+while low < high do
+local middle = math.floor((low + high) / 2)
+if moment_of(state, middle) > edge then high = middle else low = middle + 1 end
+end
+return low
+end
+local function reaching(state, first, k)
+local before, low, high = count_of(state, first - 1), first, last_of(state)
+while low < high do
+local middle = math.floor((low + high) / 2)
+if minus(count_of(state, middle), before) >= k then high = middle else low = middle + 1 end
+end
+return low
+end
+local function used_from(state, first)
+return minus(count_of(state, last_of(state)), count_of(state, first - 1))
+end
+local function repair(p, state, now)
+local newest = moment_of(state, last_of(state))
+local moment = math.min(newest, stamp(p, now))
+if moment == newest and moment + p[2] == number(state, 1) then return state end
+local kept = first_after(state, moment - 1) - 1
+return pack('>d', moment + p[2]) .. string.sub(state, 9, 16 * kept + 16)
+.. pack('>dd', moment, count_of(state, last_of(state)))
+end
+local function wait(p, state, now, cost)
+if cost == 0 then return 0 end
+if cost > p[1] then return NEVER end
+if not state then return 0 end
+local first = first_after(state, now - p[2])
+local over = used_from(state, first) - (p[1] - cost)
+if over <= 0 then return 0 end
+return moment_of(state, reaching(state, first, over)) + p[2] - now
+end
+local function take(p, state, now, cost)
+local moment, window = stamp(p, now), p[2]
+if not state then return pack('>dddd', moment + window, 0, moment, cost) end
+local first, last = first_after(state, now - window), last_of(state)
+if cost > LARGEST - used_from(state, first) then
+return pack('>dddd', moment + window, 0, moment, LARGEST)
+end
+local kept = last
+if first <= last and moment_of(state, last) >= moment then
+moment = moment_of(state, last)
+kept = last - 1
+end
+local from = math.max(first, kept - p[1] + 2)
+return pack('>dd', moment + window, count_of(state, first - 1)) .. pairs_of(state, from, kept)
+.. pack('>dd', moment, plus(count_of(state, last), cost))
+end
+local function give(p, state, now, cost, at)
+if cost == 0 then return state end
+local first, last = first_after(state, now - p[2]), last_of(state)
+if at == ANY then
+local rest = used_from(state, first) - cost
+if rest <= 0 then return nil end
+local pair = reaching(state, first, rest)
+return pack('>d', moment_of(state, pair) + p[2]) .. string.sub(state, 9, 16 * pair + 8)
+.. pack('>d', plus(count_of(state, first - 1), rest))
+end
+local moment = stamp(p, at)
+local pair = first_after(state, moment - 1)
+if pair < first or pair > last or moment_of(state, pair) ~= moment then return state end
+local before = count_of(state, pair - 1)
+local back = math.min(cost, minus(count_of(state, pair), before))
+local parts, newest = { '', string.sub(state, 9, 16 * pair) }, pair - 1
+for i = pair, last do
+local count = minus(count_of(state, i), back)
+if i > pair or count ~= before then
+newest = i
+parts[#parts + 1] = pack('>dd', moment_of(state, i), count)
+end
+end
+if newest < first then return nil end
+parts[1] = pack('>d', moment_of(state, newest) + p[2])
+return table.concat(parts)
+end
+local function left(p, state, now)
+if not state then return p[1], 0 end
+local used = used_from(state, first_after(state, now - p[2]))
+if used == 0 then return p[1], 0 end
+return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
+end
+return { repair = repair, wait = wait, take = take, give = give, left = left }
+end
+if tag == 'tb' then
+local function down(a, b)
+return (a - math.fmod(a, b)) / b
+end
+local function debt_at(p, state, now)
+if not state then return p[5], now end
+local size, late = #state, 0
+if size > 24 then late = number(state, 4) end
+local whole = number(state, size > 32 and 5 or 1)
+if whole <= now then return 0, now end
+local ticks = whole - now
+if p[7] ~= 1 then ticks = up(ticks, p[7]) end
+return math.max(0, ticks * p[2] - late), whole - ticks * p[7]
+end
+local function span_of(p)
+return up(p[3] + p[4], p[2]) * p[7]
+end
+local function most_of(p)
+return math.min(LARGEST - p[2], down(LONGEST, p[7]) * p[2])
+end
+local function write(p, now, debt, since, last)
+local ticks = up(debt, p[2])
+local late = ticks * p[2] - debt
+local whole = last + ticks * p[7]
+local forgotten = whole
+if p[5] > 0 then forgotten = math.max(whole, now + math.max(86400000000, span_of(p))) end
+if debt > p[3] + p[4] then return pack('>dddddd', forgotten, now, since, late, whole, span_of(p)) end
+if p[5] > 0 then return pack('>ddddd', forgotten, now, since, late, whole) end
+if late > 0 then return pack('>dddd', forgotten, now, since, late) end
+return pack('>ddd', forgotten, now, since)
+end
+local function delayed(state, micros)
+local parts = {}
+for i = 1, #state / 8 do
+local value = number(state, i)
+if i ~= 4 and i ~= 6 then value = math.max(0, value - micros) end
+parts[i] = pack('>d', value)
+end
+return table.concat(parts)
+end
+local function see(p, now)
+if p[5] > 0 then return write(p, now, p[5], now, now) end
+return nil
+end
+local function repair(p, state, now)
+local seen = number(state, 2)
+if seen > now then state = delayed(state, seen - now) end
+local debt, last = debt_at(p, state, now)
+local most = p[3] + p[4]
+if debt <= most then return state end
+if #state > 40 and number(state, 6) == span_of(p) then most = most_of(p) end
+if debt > most then return write(p, now, most, number(state, 3), last) end
+return state
+end
+local function wait(p, state, now, cost)
+local price = cost * p[1]
+if price > p[3] + p[4] then return NEVER end
+if cost == 0 then return 0 end
+local debt, last = debt_at(p, state, now)
+local over = debt - math.min(p[3] - p[1], p[3] + p[4] - price)
+if over > 0 then return last + up(over, p[2]) * p[7] - now end
+return 0
+end
+local function take(p, state, now, cost)
+local debt, last = debt_at(p, state, now)
+local since = now
+if state and debt > 0 then since = number(state, 3) end
+debt = debt + cost * p[1]
+if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
+return write(p, now, debt, since, last)
+end
+local function give(p, state, now, cost, at)
+local since = number(state, 3)
+local debt, last = debt_at(p, state, now)
+if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
+local rest = math.max(0, debt - cost * p[1])
+if rest > 0 then return write(p, now, rest, since, last) end
+if p[5] > 0 then return write(p, now, 0, since, now) end
+return nil
+end
+local function left(p, state, now)
+local debt, last = debt_at(p, state, now)
+if debt == 0 then return down(p[3] + p[4], p[1]), 0 end
+local remaining = 0
+if debt <= p[3] - p[1] then remaining = down(p[3] + p[4] - debt, p[1]) end
+return remaining, last + up(debt, p[2]) * p[7] - now
+end
+local function due(p, state, now, cost)
+local moment = wait(p, state, now, cost)
+if p[6] == 0 or moment == NEVER or cost == 0 then return moment end
+return math.max(moment, down((debt_at(p, state, now)), p[2]))
+end
+local function longest(p, cost)
+if p[6] == 0 then return LONGEST end
+return math.max(0, down(p[3] - cost * p[1], p[2]))
+end
+return {
+see = see, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
+}
+end
+error('SLUICE unknown algorithm: ' .. tostring(tag))
+end
+local function live(state, at)
+if state and number(state, 1) > at then return state end
+return nil
+end
+local function write(key, entry, forgotten, now)
+if forgotten > now then
+call('SET', key, entry, 'PX', string.format('%.0f', math.floor((forgotten - now) / 1000) + 2))
+else
+call('DEL', key)
+end
+end
+local function unpacked(packed)
+local numbers = {}
+for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
+return numbers
+end
+local function lanes_of()
+local function packed(numbers)
+local parts = {}
+for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
+return table.concat(parts)
+end
+local function taken(lane, state, at, cost)
+return lane.algorithm.take(lane.parameters, live(state, at), at, cost)
+end
+local function foresee(lane)
+local tail, queue = lane.state, lane.queue
+for i = 1, #queue, 2 do tail = taken(lane, tail, queue[i], queue[i + 1]) end
+lane.tail = tail
+end
+local function wait_of(lane, state, at, cost, shaped)
+local algorithm = lane.algorithm
+local ask = shaped and algorithm.due or algorithm.wait
+return ask(lane.parameters, live(state, at), at, cost)
+end
+local function after(lane, state, from, cost, shaped)
+local wait = wait_of(lane, state, from, cost, shaped)
+if wait == NEVER then return NEVER end
+return from + wait
+end
+local function delays_nobody(lane, before, from, moment, cost)
+if cost == 0 then return true end
+local queue, state = lane.queue, taken(lane, before, moment, cost)
+for i = from, #queue, 2 do
+if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
+state = taken(lane, state, queue[i], queue[i + 1])
+end
+return true
+end
+local function earliest(lane, from, cost, shaped)
+local first, queue = math.max(from, lane.blocked_until), lane.queue
+local size = #queue
+if size == 0 then return after(lane, lane.state, first, cost, shaped) end
+local last = queue[size - 1]
+if lane.gaps == 0 or first >= last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
+local state = lane.state
+for i = 1, size, 2 do
+local next = queue[i]
+if next > first then
+local start = first
+if i > 1 then start = math.max(first, queue[i - 2]) end
+local moment = after(lane, state, start, cost, shaped)
+if moment == NEVER or (moment < next and delays_nobody(lane, state, i, moment, cost)) then return moment end
+end
+state = taken(lane, state, next, queue[i + 1])
+end
+return after(lane, state, last, cost, shaped)
+end
+local NOTHING = {}
+local function promote(lane)
+local run = lane.algorithm.promote
+if not run or not lane.state then return end
+local state, granted
+if lane.blocked_until > lane.now then
+state, granted = lane.algorithm.renew(lane.parameters, lane.state, lane.now, ANY), NOTHING
+else
+state, granted = run(lane.parameters, lane.state, lane.now)
+end
+if state ~= lane.state then lane.changed = true end
+lane.state = state
+for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
+end
+local function open(part, now)
+local key, algorithm = part.key, part.algorithm
+local lane = {
+key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
+own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+granted = {}, enveloped = part.cleared_at,
+}
+local raw = part.raw
+if raw == nil then raw = call('GET', key) end
+if raw then
+local kind = string.byte(raw)
+if kind == 69 then
+local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
+unpack('>ddddddd', raw, 2)
+if not part.cleared_at or seen > part.cleared_at then
+local from = 58
+if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
+from = from + state_size
+if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
+from = from + tail_size
+local back = math.max(0, seen - now)
+lane.changed = back > 0
+if queue_size > 0 then
+lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
+if back > 0 then
+for i = 1, #lane.queue, 2 do lane.queue[i] = lane.queue[i] - back end
+end
+end
+lane.gaps = gaps
+if blocked_until - back > now then lane.blocked_until = blocked_until - back end
+if override_until - back > now then
+lane.override = string.sub(raw, from + queue_size)
+lane.override_until = override_until - back
+lane.parameters = unpacked(lane.override)
+end
+end
+elseif kind and kind >= 63 and kind <= 67 and #raw % 8 == 0 then
+lane.state = raw
+else
+error('SLUICE foreign value in ' .. key)
+end
+end
+local queue, from = lane.queue, now
+if #queue > 0 then from = math.min(now, queue[1]) end
+local state = live(lane.state, from)
+if state then
+lane.state = algorithm.repair(lane.parameters, state, now)
+if lane.state ~= state then lane.changed = true end
+else
+lane.state = algorithm.see and algorithm.see(lane.parameters, from)
+if lane.state then lane.changed = true end
+end
+if #queue > 0 then
+if lane.changed then foresee(lane) end
+local gone = 0
+while gone < #queue and queue[gone + 1] <= now do
+lane.state = taken(lane, lane.state, queue[gone + 1], queue[gone + 2])
+gone = gone + 2
+end
+if gone > 0 then
+local rest = {}
+for i = gone + 1, #queue do rest[i - gone] = queue[i] end
+lane.queue = rest
+lane.changed = true
+if #rest == 0 then lane.gaps = 0 end
+end
+end
+if lane.changed or from < now then lane.state = live(lane.state, now) end
+promote(lane)
+return lane
+end
+local function close(lane)
+if not lane.changed then return end
+for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
+local state, queue = lane.state or '', lane.queue
+local forgotten = 0
+if lane.state then forgotten = number(lane.state, 1) end
+local kept = state
+if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.enveloped then
+local tail = ''
+if #queue > 0 then
+tail = lane.tail
+forgotten = math.max(forgotten, number(tail, 1), queue[#queue - 1])
+end
+forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
+kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.now, lane.blocked_until,
+lane.override_until) .. state .. tail .. packed(queue) .. lane.override
+end
+write(lane.key, kept, forgotten, lane.now)
+end
+local function take(lane, moment)
+local cost = lane.cost
+if cost == 0 then return end
+lane.changed = true
+if moment <= lane.now then
+lane.state = taken(lane, lane.state, lane.now, cost)
+if #lane.queue > 0 then foresee(lane) end
+else
+local queue, size = {}, #lane.queue
+if moment > lane.own then lane.gaps = 1 end
+local place = size
+while place > 0 and lane.queue[place - 1] > moment do place = place - 2 end
+for i = 1, place do queue[i] = lane.queue[i] end
+queue[place + 1], queue[place + 2] = moment, cost
+for i = place + 1, size do queue[i + 2] = lane.queue[i] end
+lane.queue = queue
+if place < size then
+foresee(lane)
+elseif size == 0 then
+lane.tail = taken(lane, lane.state, moment, cost)
+else
+lane.tail = taken(lane, lane.tail, moment, cost)
+end
+end
+local last = lane.algorithm.last
+if last then lane.at = last(lane.state) else lane.at = moment end
+end
+local function cancel(lane, at, cost)
+local queue, left = {}, cost
+for i = 1, #lane.queue do queue[i] = lane.queue[i] end
+local place = #queue - 1
+while place >= 1 and not (queue[place] == at and queue[place + 1] == cost) do place = place - 2 end
+if place < 1 then place = #queue - 1 end
+while place >= 1 and left > 0 do
+if queue[place] == at then
+local back = math.min(left, queue[place + 1])
+left = left - back
+queue[place + 1] = queue[place + 1] - back
+if queue[place + 1] == 0 then
+table.remove(queue, place)
+table.remove(queue, place)
+end
+if place < #queue then lane.gaps = 1 end
+end
+place = place - 2
+end
+if left == cost then return end
+lane.changed = true
+lane.queue = queue
+if #queue == 0 then lane.gaps = 0 end
+foresee(lane)
+end
+local function reconsider(lane)
+if #lane.queue == 0 then return end
+lane.gaps = 1
+foresee(lane)
+end
+local function refund(lane, at)
+if at > lane.now and not lane.algorithm.last then
+cancel(lane, at, lane.cost)
+elseif lane.state then
+local before = lane.state
+local state = lane.algorithm.give(lane.parameters, before, lane.now, lane.cost, at)
+lane.state = live(state, lane.now)
+if lane.state == before then return end
+lane.changed = true
+promote(lane)
+reconsider(lane)
+end
+end
+local function left(lane)
+local algorithm, parameters, now, queue = lane.algorithm, lane.parameters, lane.now, lane.queue
+local remaining, reset = algorithm.left(parameters, lane.state, now)
+local size = #queue
+if size > 0 then
+local last = queue[size - 1]
+local _, rest = algorithm.left(parameters, live(lane.tail, last), last)
+reset = last - now + rest
+if lane.gaps == 0 then remaining = 0 end
+local state = lane.state
+for i = 1, size, 2 do
+if remaining <= 0 then break end
+state = taken(lane, state, queue[i], queue[i + 1])
+remaining = math.min(remaining, (algorithm.left(parameters, state, queue[i])))
+end
+end
+if lane.blocked_until > now then
+remaining = 0
+reset = math.max(reset, lane.blocked_until - now)
+end
+return remaining, reset
+end
+local function reply(lanes, now, verdict, wait)
+local n = #replies
+replies[n + 1], replies[n + 2], replies[n + 3] = verdict, now, wait
+n = n + 3
+for i = 1, #lanes do
+local lane = lanes[i]
+local remaining, reset = left(lane)
+local own = NEVER
+if lane.own ~= NEVER then own = lane.own - now end
+local override = lane.parameters
+if lane.override == '' and not lane.enveloped then override = NOTHING end
+replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4], replies[n + 5] =
+remaining, own, reset, lane.at, #override
+for p = 1, #override do replies[n + 5 + p] = override[p] end
+n = n + 5 + #override
+end
+end
+local function together(lanes, shaped)
+local moment = lanes[1].own
+if #lanes == 1 then return moment end
+for i = 1, #lanes do
+if lanes[i].own == NEVER then return NEVER end
+moment = math.max(moment, lanes[i].own)
+end
+local agreed, i = 0, 1
+while agreed < #lanes do
+local later = earliest(lanes[i], moment, lanes[i].cost, shaped)
+if later == NEVER then return NEVER end
+if later > moment then agreed = 1 else agreed = agreed + 1 end
+moment = later
+i = i % #lanes + 1
+end
+return moment
+end
+local function admit(lanes, now, longest, shaped, taking)
+local bound, held = longest, false
+for i = 1, #lanes do
+local lane = lanes[i]
+lane.own = earliest(lane, now, lane.cost, shaped)
+if shaped and lane.algorithm.longest then
+bound = math.min(bound, lane.algorithm.longest(lane.parameters, lane.cost))
+end
+if lane.algorithm.last then held = true end
+end
+local moment = together(lanes, shaped)
+if moment == NEVER then return reply(lanes, now, 0, NEVER) end
+local wait = moment - now
+if wait > 0 and held then
+local lane, verdict = lanes[1], 0
+if shaped and longest > 0 and #lanes == 1 then
+local state = lane.algorithm.join(lane.parameters, lane.state, now, lane.cost)
+if state ~= lane.state then
+lane.state, lane.changed, lane.at, verdict = state, true, lane.algorithm.last(state), 2
+end
+end
+return reply(lanes, now, verdict, wait)
+end
+if wait > bound then return reply(lanes, now, 0, wait) end
+if taking then
+for i = 1, #lanes do take(lanes[i], moment) end
+end
+reply(lanes, now, 1, wait)
+end
+local function renew(lane, now)
+local algorithm, standing, wait = lane.algorithm, -1, 0
+lane.at = lane.asked
+if lane.state then standing = algorithm.standing(lane.state, lane.at) end
+lane.own = now
+if standing >= 0 then
+lane.state = algorithm.renew(lane.parameters, lane.state, now, lane.at)
+lane.changed = true
+if standing == 0 then
+wait = math.max(algorithm.patience(lane.parameters, lane.state, now, lane.at), lane.blocked_until - now)
+lane.own = now + wait
+end
+end
+local verdict = 0
+if standing == 1 then verdict = 1 elseif standing == 0 then verdict = 2 end
+reply({ lane }, now, verdict, wait)
+end
+local function change(lane, operation, wait)
+lane.own = lane.now
+if operation == 'charge' then
+take(lane, lane.now)
+elseif operation == 'refund' then
+refund(lane, lane.asked)
+elseif operation == 'block' then
+lane.changed = true
+lane.blocked_until = wait > 0 and lane.now + wait or 0
+promote(lane)
+reconsider(lane)
+elseif operation == 'override' then
+lane.changed = true
+lane.override = wait > 0 and packed(lane.own_parameters) or ''
+lane.override_until = wait > 0 and lane.now + wait or 0
+reconsider(lane)
+elseif operation == 'reset' then
+lane.changed, lane.state, lane.queue, lane.blocked_until = true, nil, NOTHING, 0
+else
+error('SLUICE unknown operation: ' .. operation)
+end
+end
+return function(operation, wait, parts, now)
+local lanes, count = {}, #parts
+for i = 1, count do
+local lane = open(parts[i], now)
+lane.asked, lane.own_parameters = parts[i].at, parts[i].parameters
+lanes[i] = lane
+end
+if operation == 'consume' then
+admit(lanes, now, 0, false, true)
+elseif operation == 'acquire' then
+admit(lanes, now, wait, true, true)
+elseif operation == 'peek' then
+admit(lanes, now, 0, false, false)
+elseif operation == 'renew' then
+renew(lanes[1], now)
+else
+for i = 1, count do change(lanes[i], operation, wait) end
+reply(lanes, now, 1, 0)
+end
+if operation ~= 'peek' then
+for i = 1, count do close(lanes[i]) end
+end
+end
+end
+local function bare(part, operation, now)
+local algorithm, p, cost, taking = part.algorithm, part.parameters, part.cost, operation ~= 'peek'
+if taking and operation ~= 'consume' and operation ~= 'acquire' then return false end
+if algorithm.promote or part.cleared_at then return false end
+local raw = call('GET', part.key)
+part.raw = raw
+local state, changed = nil, false
+if raw then
+local kind = string.byte(raw) or 0
+if kind < 63 or kind > 67 or #raw % 8 ~= 0 then return false end
+state = live(raw, now)
+end
+if state then
+state = algorithm.repair(p, raw, now)
+if state ~= raw then state, changed = live(state, now), true end
+elseif algorithm.see then
+state = algorithm.see(p, now)
+changed = state ~= nil
+end
+local ask = operation == 'acquire' and algorithm.due or algorithm.wait
+local wait, verdict, at = ask(p, state, now, cost), 0, 0
+if wait > 0 and operation == 'acquire' then return false end
+if wait == 0 then
+verdict = 1
+if taking and cost > 0 then state, changed, at = algorithm.take(p, state, now, cost), true, now end
+end
+if changed and taking then write(part.key, state, state and number(state, 1) or 0, now) end
+local remaining, reset = algorithm.left(p, state, now)
+local n = #replies
+replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4] = verdict, now, wait, remaining
+replies[n + 5], replies[n + 6], replies[n + 7], replies[n + 8] = wait, reset, at, 0
+return true
+end
+local function shared_rate(part, client, config, operation)
+local raw = call('GET', config)
+if not raw then return false end
+local numbers = unpacked(raw)
+part.cleared_at = numbers[1]
+if numbers[3] == 1 then part.key = client end
+for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
+if operation ~= 'peek' then call('PEXPIRE', config, string.format('%.0f', math.ceil(numbers[2] / 1000))) end
+return true
+end
+local now
+if ARGV[1] == '' then
+local time = call('TIME')
+now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+else
+now = integer(ARGV[1], 0)
+end
+local algorithms, lanes = {}, nil
+local key, next = 1, 2
+while next <= #ARGV do
+local operation, wait, count = ARGV[next], integer(ARGV[next + 1], 0), integer(ARGV[next + 2], 1)
+next = next + 3
+local parts, shared = {}, true
+for i = 1, count do
+local tag, size = ARGV[next], integer(ARGV[next + 3], 0)
+local algorithm = algorithms[tag] or algorithm_of(tag)
+algorithms[tag] = algorithm
+local part = {
+key = KEYS[key], algorithm = algorithm, cost = integer(ARGV[next + 1], 0), at = integer(ARGV[next + 2], ANY),
+parameters = {},
+}
+for p = 1, size do part.parameters[p] = integer(ARGV[next + 3 + p], 0) end
+if size == 0 then
+shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2], operation)
+key = key + 2
+end
+next = next + 4 + size
+key = key + 1
+parts[i] = part
+end
+if not shared then
+local n = #replies
+replies[n + 1], replies[n + 2], replies[n + 3] = -1, now, 0
+elseif count > 1 or not bare(parts[1], operation, now) then
+lanes = lanes or lanes_of()
+lanes(operation, wait, parts, now)
+end
+end
+return replies`,
+};

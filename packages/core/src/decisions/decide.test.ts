@@ -1,0 +1,126 @@
+import { ms, START, seconds, Timeline } from '../../../../tests/support/timeline.js';
+import { NEVER } from '../algorithms/algorithm.js';
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { gcra } from '../algorithms/gcra/gcra.js';
+import { slidingLog } from '../algorithms/sliding-log/sliding-log.js';
+import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
+import { isEnvelope } from './entry.js';
+
+const tenASecond = tokenBucket({ capacity: 10, refill: 10, every: '1s' });
+const twoIn10s = fixedWindow({ limit: 2, window: '10s' });
+
+test('all parts are taken, or none', () => {
+  const line = new Timeline(tenASecond, twoIn10s);
+  expect(line.ask(0)).toMatchObject({ allowed: true, parts: [{ remaining: 9 }, { remaining: 1 }] });
+  expect(line.ask(0)).toMatchObject({ allowed: true, parts: [{ remaining: 8 }, { remaining: 0 }] });
+  expect(line.ask(0)).toMatchObject({
+    allowed: false,
+    wait: seconds(10),
+    parts: [
+      { remaining: 8, wait: 0 },
+      { remaining: 0, wait: seconds(10) },
+    ],
+  });
+  const { parts } = line.ask(0, { cost: 3 });
+  expect(parts).toMatchObject([
+    { remaining: 8, wait: 0 },
+    { remaining: 0, wait: NEVER },
+  ]);
+});
+
+test('a wait is the first moment at which all have the permits, not the longest of their waits', () => {
+  // The window is free at 10 s; the log, whose permits would be free at 6 s, has them again at 16 s: one more went at 6 s.
+  const line = new Timeline(
+    fixedWindow({ limit: 2, window: '10s' }),
+    slidingLog({ limit: 2, window: '10s' }),
+  );
+  line.ask(0);
+  line.ask(seconds(6));
+  expect(line.ask(seconds(6), { cost: 2 })).toMatchObject({
+    allowed: false,
+    wait: seconds(10),
+    parts: [{ wait: seconds(4) }, { wait: seconds(10) }],
+  });
+  expect(line.book(seconds(6), 2)).toBe(seconds(10));
+  // Both have it booked for 16 s, where the one could have gone at 10 s: nobody in it has to wait for that.
+  expect(line.entries.map((entry) => isEnvelope(entry!) && entry.queue)).toEqual([
+    [START + seconds(16), 2],
+    [START + seconds(16), 2],
+  ]);
+  expect(line.entries.map((entry) => isEnvelope(entry!) && entry.gaps)).toEqual([true, false]);
+});
+
+test('who waits for another part is passed by those whom it does not hinder', () => {
+  const line = new Timeline(gcra({ limit: 10, period: '10s' }), twoIn10s);
+  for (let calls = 0; calls < 2; calls += 1) line.ask(0);
+  expect(line.book(0)).toBe(seconds(10));
+  const shared = new Timeline(gcra({ limit: 10, period: '10s' }));
+  shared.entries = [line.entries[0]];
+  expect(shared.ask(0, { cost: 8, operation: 'peek' })).toMatchObject({ allowed: true });
+  expect(shared.ask(0, { cost: 8 })).toMatchObject({ allowed: true, parts: [{ remaining: 0 }] });
+  expect(shared.ask(seconds(10), { operation: 'peek' }).parts).toMatchObject([{ remaining: 9 }]);
+});
+
+test('a block puts everything off until it ends, in all parts', () => {
+  const line = new Timeline(tenASecond, fixedWindow({ limit: 5, window: '10s' }));
+  const block = { operation: 'block', wait: seconds(5) } as const;
+  line.ask(0, block);
+  expect(line.ask(0)).toMatchObject({
+    allowed: false,
+    wait: seconds(5),
+    parts: [{ remaining: 0 }, { remaining: 0 }],
+  });
+  expect(line.book(0, 2)).toBe(seconds(5));
+  expect(line.book(0, 2)).toBe(seconds(5));
+  line.ask(ms(1), { operation: 'block', wait: 0 });
+  // Now there is time before those who were put off; their four of the five permits are theirs.
+  expect(line.ask(ms(1), { cost: 2 })).toMatchObject({ allowed: false });
+  expect(line.ask(ms(1), { cost: 1 })).toMatchObject({ allowed: true });
+});
+
+test('a part that can never go is never waited for, whatever the others say', () => {
+  const line = new Timeline(concurrency({ limit: 1 }), twoIn10s);
+  expect(line.ask(0, { operation: 'acquire', wait: seconds(100), cost: 3 })).toMatchObject({
+    allowed: false,
+    queued: false,
+    wait: NEVER,
+  });
+});
+
+describe('held permits and a block', () => {
+  const acquire = { operation: 'acquire', wait: seconds(1000) } as const;
+  const standing = (line: Timeline, now: number, at: number) => {
+    const { allowed, queued, wait } = line.ask(now, { operation: 'renew', at });
+    return { allowed, queued, wait };
+  };
+
+  test('who comes while it is blocked stands in line, and is let in when it ends', () => {
+    const line = new Timeline(concurrency({ limit: 1, lease: '1m' }));
+    line.ask(0, { operation: 'block', wait: seconds(10) });
+    const { queued, wait, parts } = line.ask(0, acquire);
+    expect({ queued, wait }).toEqual({ queued: true, wait: seconds(10) });
+    const { at } = parts[0]!;
+    expect(standing(line, seconds(4), at)).toEqual({ allowed: false, queued: true, wait: seconds(6) });
+    expect(standing(line, seconds(10), at)).toMatchObject({ allowed: true, queued: false });
+  });
+
+  test('a release lets nobody in before it ends, unblock does', () => {
+    const line = new Timeline(concurrency({ limit: 1, lease: '1m' }));
+    const holder = line.ask(0).parts[0]!.at;
+    const waiter = line.ask(0, acquire).parts[0]!.at;
+    line.ask(ms(1), { operation: 'block', wait: seconds(50) });
+    line.ask(ms(2), { operation: 'refund', at: holder });
+    expect(standing(line, ms(3), waiter)).toMatchObject({ allowed: false, queued: true });
+    line.ask(ms(4), { operation: 'block', wait: 0 });
+    expect(standing(line, ms(5), waiter)).toMatchObject({ allowed: true });
+  });
+
+  test('a lease that ends while it is blocked has ended', () => {
+    const line = new Timeline(concurrency({ limit: 1, lease: '10s' }));
+    const holder = line.ask(0).parts[0]!.at;
+    line.ask(0, { operation: 'block', wait: seconds(60) });
+    expect(standing(line, seconds(5), holder)).toMatchObject({ allowed: true });
+    expect(standing(line, seconds(15), holder)).toMatchObject({ allowed: false, queued: false });
+  });
+});

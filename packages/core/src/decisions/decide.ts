@@ -1,0 +1,71 @@
+import { NEVER } from '../algorithms/algorithm.js';
+import type { Answer, Call } from './call.js';
+import type { Lane } from './lane.js';
+
+/**
+ * Decides a call: all its parts, or none. `lanes` are its parts, opened at the moment `now`; afterwards each says whether it
+ * `changed` and what to keep. The twin of this folder is `decide.lua`.
+ */
+export function decide({ operation, wait }: Call, lanes: readonly Lane[], now: number): Answer {
+  switch (operation) {
+    case 'consume':
+    case 'peek':
+      return admit(lanes, now, 0, false, operation === 'consume');
+    case 'acquire':
+      return admit(lanes, now, wait, true, true);
+    case 'renew':
+      return renewed(lanes[0]!, now);
+    default:
+      for (const lane of lanes) {
+        if (operation === 'charge') lane.take(now);
+        else if (operation === 'refund') lane.refund();
+        else if (operation === 'reset') lane.reset();
+        else lane[operation](wait);
+        lane.own = now;
+      }
+      return answer(lanes, now, true, false, 0);
+  }
+}
+
+/** The first moment at which every part has the permits, if it is at most `longest` away. */
+function admit(lanes: readonly Lane[], now: number, longest: number, shaped: boolean, taking: boolean): Answer {
+  let bound = longest;
+  for (const lane of lanes) {
+    const { algorithm, parameters, part } = lane;
+    lane.own = lane.earliest(now, part.cost, shaped);
+    if (shaped && algorithm.longest !== undefined) bound = Math.min(bound, algorithm.longest(parameters, part.cost));
+  }
+  const moment = together(lanes, shaped);
+  if (moment === NEVER) return answer(lanes, now, false, false, NEVER);
+  const wait = moment - now;
+  if (wait > 0 && shaped && longest > 0 && lanes.length === 1 && lanes[0]!.algorithm.holders !== undefined) {
+    const queued = lanes[0]!.join();
+    return answer(lanes, now, false, queued, wait);
+  }
+  const allowed = wait <= bound && (wait === 0 || lanes.every(({ algorithm }) => algorithm.holders === undefined));
+  if (allowed && taking) for (const lane of lanes) lane.take(moment);
+  return answer(lanes, now, allowed, false, wait);
+}
+
+/** Each part may put it off, until all agree: a part that could go sooner can also go later. */
+function together(lanes: readonly Lane[], shaped: boolean): number {
+  if (lanes.length === 1 || lanes.some(({ own }) => own === NEVER)) return Math.min(...lanes.map(({ own }) => own));
+  let moment = Math.max(...lanes.map(({ own }) => own));
+  for (let agreed = 0, i = 0; agreed < lanes.length; i = (i + 1) % lanes.length) {
+    const lane = lanes[i]!;
+    const later = lane.earliest(moment, lane.part.cost, shaped);
+    if (later === NEVER) return NEVER;
+    agreed = later > moment ? 1 : agreed + 1;
+    moment = later;
+  }
+  return moment;
+}
+
+function renewed(lane: Lane, now: number): Answer {
+  const standing = lane.renew();
+  return answer([lane], now, standing === 1, standing === 0, standing === 0 ? lane.own - now : 0);
+}
+
+function answer(lanes: readonly Lane[], now: number, allowed: boolean, queued: boolean, wait: number): Answer {
+  return { allowed, queued, now, wait, parts: lanes.map((lane) => lane.answer()) };
+}

@@ -1,0 +1,33 @@
+import type { Parameters, State } from '../algorithms/algorithm.js';
+
+/**
+ * What a store keeps of a key: an algorithm's state alone, or, for as long as there is more to know, that and more.
+ */
+export type Entry = State | Envelope;
+
+/** Moments are µs of the store's clock; 0 where there is none. */
+export interface Envelope {
+  readonly state: State | undefined;
+  /** Permits booked for later: moment, cost, moment, cost, …, in the order of their moments. */
+  readonly queue: readonly number[];
+  /** What `state` will be after all that is booked; `undefined` while nothing is. */
+  readonly tail: State | undefined;
+  /** Could somebody go before the last who is booked, and delay nobody? Otherwise all queue up behind. */
+  readonly gaps: boolean;
+  /** When this was written: a clock that went back shows by it. */
+  readonly seen: number;
+  /** Nobody may go before. */
+  readonly blockedUntil: number;
+  /** Takes the place of the policy's parameters; empty when there is none. */
+  readonly override: Parameters;
+  readonly overrideUntil: number;
+}
+
+export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(entry);
+
+/** The moment from which an entry is worth as much as none. */
+export function expiryOf(entry: Entry): number {
+  if (!isEnvelope(entry)) return entry[0]!;
+  const { state, tail, queue, blockedUntil, overrideUntil } = entry;
+  return Math.max(state?.[0] ?? 0, tail?.[0] ?? 0, queue.at(-2) ?? 0, blockedUntil, overrideUntil);
+}

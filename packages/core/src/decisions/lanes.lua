@@ -1,0 +1,405 @@
+-- The part of decide.lua that most calls do not need: keys at which somebody waits, is blocked or has an override; several parts;
+-- what is held; refunds and changes. The twin of lane.ts and decide.ts. See decide.lua for what is used here and not defined.
+
+-- The queue: moment, cost, moment, cost, …
+
+local function packed(numbers)
+  local parts = {}
+  for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
+  return table.concat(parts)
+end
+
+local function taken(lane, state, at, cost)
+  return lane.algorithm.take(lane.parameters, live(state, at), at, cost)
+end
+
+local function foresee(lane)
+  local tail, queue = lane.state, lane.queue
+  for i = 1, #queue, 2 do tail = taken(lane, tail, queue[i], queue[i + 1]) end
+  lane.tail = tail
+end
+
+local function wait_of(lane, state, at, cost, shaped)
+  local algorithm = lane.algorithm
+  local ask = shaped and algorithm.due or algorithm.wait
+  return ask(lane.parameters, live(state, at), at, cost)
+end
+
+local function after(lane, state, from, cost, shaped)
+  local wait = wait_of(lane, state, from, cost, shaped)
+  if wait == NEVER then return NEVER end
+  return from + wait
+end
+
+local function delays_nobody(lane, before, from, moment, cost)
+  if cost == 0 then return true end
+  local queue, state = lane.queue, taken(lane, before, moment, cost)
+  for i = from, #queue, 2 do
+    if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
+    state = taken(lane, state, queue[i], queue[i + 1])
+  end
+  return true
+end
+
+local function earliest(lane, from, cost, shaped)
+  local first, queue = math.max(from, lane.blocked_until), lane.queue
+  local size = #queue
+  if size == 0 then return after(lane, lane.state, first, cost, shaped) end
+  local last = queue[size - 1]
+  if lane.gaps == 0 or first >= last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
+  local state = lane.state
+  for i = 1, size, 2 do
+    local next = queue[i]
+    if next > first then
+      local start = first
+      if i > 1 then start = math.max(first, queue[i - 2]) end
+      local moment = after(lane, state, start, cost, shaped)
+      if moment == NEVER or (moment < next and delays_nobody(lane, state, i, moment, cost)) then return moment end
+    end
+    state = taken(lane, state, next, queue[i + 1])
+  end
+  return after(lane, state, last, cost, shaped)
+end
+
+-- Lanes: what a part's key holds, opened at the moment now.
+
+local NOTHING = {}
+
+local function promote(lane)
+  local run = lane.algorithm.promote
+  if not run or not lane.state then return end
+  local state, granted
+  if lane.blocked_until > lane.now then
+    state, granted = lane.algorithm.renew(lane.parameters, lane.state, lane.now, ANY), NOTHING
+  else
+    state, granted = run(lane.parameters, lane.state, lane.now)
+  end
+  if state ~= lane.state then lane.changed = true end
+  lane.state = state
+  for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
+end
+
+local function open(part, now)
+  local key, algorithm = part.key, part.algorithm
+  local lane = {
+    key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
+    own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+    granted = {}, enveloped = part.cleared_at,
+  }
+  local raw = part.raw
+  if raw == nil then raw = call('GET', key) end
+  if raw then
+    local kind = string.byte(raw)
+    if kind == 69 then
+      local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
+        unpack('>ddddddd', raw, 2)
+      if not part.cleared_at or seen > part.cleared_at then
+        local from = 58
+        if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
+        from = from + state_size
+        if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
+        from = from + tail_size
+        local back = math.max(0, seen - now)
+        lane.changed = back > 0
+        if queue_size > 0 then
+          lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
+          if back > 0 then
+            for i = 1, #lane.queue, 2 do lane.queue[i] = lane.queue[i] - back end
+          end
+        end
+        lane.gaps = gaps
+        if blocked_until - back > now then lane.blocked_until = blocked_until - back end
+        if override_until - back > now then
+          lane.override = string.sub(raw, from + queue_size)
+          lane.override_until = override_until - back
+          lane.parameters = unpacked(lane.override)
+        end
+      end
+    elseif kind and kind >= 63 and kind <= 67 and #raw % 8 == 0 then
+      lane.state = raw
+    else
+      error('SLUICE foreign value in ' .. key)
+    end
+  end
+
+  -- As of the first who is due: for him a state may count that is worth nothing now.
+  local queue, from = lane.queue, now
+  if #queue > 0 then from = math.min(now, queue[1]) end
+  local state = live(lane.state, from)
+  if state then
+    lane.state = algorithm.repair(lane.parameters, state, now)
+    if lane.state ~= state then lane.changed = true end
+  else
+    lane.state = algorithm.see and algorithm.see(lane.parameters, from)
+    if lane.state then lane.changed = true end
+  end
+
+  if #queue > 0 then
+    if lane.changed then foresee(lane) end
+    local gone = 0
+    while gone < #queue and queue[gone + 1] <= now do
+      lane.state = taken(lane, lane.state, queue[gone + 1], queue[gone + 2])
+      gone = gone + 2
+    end
+    if gone > 0 then
+      local rest = {}
+      for i = gone + 1, #queue do rest[i - gone] = queue[i] end
+      lane.queue = rest
+      lane.changed = true
+      if #rest == 0 then lane.gaps = 0 end
+    end
+  end
+  if lane.changed or from < now then lane.state = live(lane.state, now) end
+  promote(lane)
+  return lane
+end
+
+local function close(lane)
+  if not lane.changed then return end
+  for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
+  local state, queue = lane.state or '', lane.queue
+  local forgotten = 0
+  if lane.state then forgotten = number(lane.state, 1) end
+  local kept = state
+  if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.enveloped then
+    local tail = ''
+    if #queue > 0 then
+      tail = lane.tail
+      forgotten = math.max(forgotten, number(tail, 1), queue[#queue - 1])
+    end
+    forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
+    kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.now, lane.blocked_until,
+      lane.override_until) .. state .. tail .. packed(queue) .. lane.override
+  end
+  write(lane.key, kept, forgotten, lane.now)
+end
+
+local function take(lane, moment)
+  local cost = lane.cost
+  if cost == 0 then return end
+  lane.changed = true
+  if moment <= lane.now then
+    lane.state = taken(lane, lane.state, lane.now, cost)
+    if #lane.queue > 0 then foresee(lane) end
+  else
+    local queue, size = {}, #lane.queue
+    if moment > lane.own then lane.gaps = 1 end
+    local place = size
+    while place > 0 and lane.queue[place - 1] > moment do place = place - 2 end
+    for i = 1, place do queue[i] = lane.queue[i] end
+    queue[place + 1], queue[place + 2] = moment, cost
+    for i = place + 1, size do queue[i + 2] = lane.queue[i] end
+    lane.queue = queue
+    if place < size then
+      foresee(lane)
+    elseif size == 0 then
+      lane.tail = taken(lane, lane.state, moment, cost)
+    else
+      lane.tail = taken(lane, lane.tail, moment, cost)
+    end
+  end
+  local last = lane.algorithm.last
+  if last then lane.at = last(lane.state) else lane.at = moment end
+end
+
+local function cancel(lane, at, cost)
+  local queue, left = {}, cost
+  for i = 1, #lane.queue do queue[i] = lane.queue[i] end
+  local place = #queue - 1
+  while place >= 1 and not (queue[place] == at and queue[place + 1] == cost) do place = place - 2 end
+  if place < 1 then place = #queue - 1 end
+  while place >= 1 and left > 0 do
+    if queue[place] == at then
+      local back = math.min(left, queue[place + 1])
+      left = left - back
+      queue[place + 1] = queue[place + 1] - back
+      if queue[place + 1] == 0 then
+        table.remove(queue, place)
+        table.remove(queue, place)
+      end
+      if place < #queue then lane.gaps = 1 end
+    end
+    place = place - 2
+  end
+  if left == cost then return end
+  lane.changed = true
+  lane.queue = queue
+  if #queue == 0 then lane.gaps = 0 end
+  foresee(lane)
+end
+
+local function reconsider(lane)
+  if #lane.queue == 0 then return end
+  lane.gaps = 1
+  foresee(lane)
+end
+
+local function refund(lane, at)
+  if at > lane.now and not lane.algorithm.last then
+    cancel(lane, at, lane.cost)
+  elseif lane.state then
+    local before = lane.state
+    local state = lane.algorithm.give(lane.parameters, before, lane.now, lane.cost, at)
+    lane.state = live(state, lane.now)
+    if lane.state == before then return end
+    lane.changed = true
+    promote(lane)
+    reconsider(lane)
+  end
+end
+
+local function left(lane)
+  local algorithm, parameters, now, queue = lane.algorithm, lane.parameters, lane.now, lane.queue
+  local remaining, reset = algorithm.left(parameters, lane.state, now)
+  local size = #queue
+  if size > 0 then
+    local last = queue[size - 1]
+    local _, rest = algorithm.left(parameters, live(lane.tail, last), last)
+    reset = last - now + rest
+    if lane.gaps == 0 then remaining = 0 end
+    local state = lane.state
+    for i = 1, size, 2 do
+      if remaining <= 0 then break end
+      state = taken(lane, state, queue[i], queue[i + 1])
+      remaining = math.min(remaining, (algorithm.left(parameters, state, queue[i])))
+    end
+  end
+  if lane.blocked_until > now then
+    remaining = 0
+    reset = math.max(reset, lane.blocked_until - now)
+  end
+  return remaining, reset
+end
+
+-- Calls.
+
+local function reply(lanes, now, verdict, wait)
+  local n = #replies
+  replies[n + 1], replies[n + 2], replies[n + 3] = verdict, now, wait
+  n = n + 3
+  for i = 1, #lanes do
+    local lane = lanes[i]
+    local remaining, reset = left(lane)
+    local own = NEVER
+    if lane.own ~= NEVER then own = lane.own - now end
+    local override = lane.parameters
+    if lane.override == '' and not lane.enveloped then override = NOTHING end
+    replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4], replies[n + 5] =
+      remaining, own, reset, lane.at, #override
+    for p = 1, #override do replies[n + 5 + p] = override[p] end
+    n = n + 5 + #override
+  end
+end
+
+local function together(lanes, shaped)
+  local moment = lanes[1].own
+  if #lanes == 1 then return moment end
+  for i = 1, #lanes do
+    if lanes[i].own == NEVER then return NEVER end
+    moment = math.max(moment, lanes[i].own)
+  end
+  local agreed, i = 0, 1
+  while agreed < #lanes do
+    local later = earliest(lanes[i], moment, lanes[i].cost, shaped)
+    if later == NEVER then return NEVER end
+    if later > moment then agreed = 1 else agreed = agreed + 1 end
+    moment = later
+    i = i % #lanes + 1
+  end
+  return moment
+end
+
+local function admit(lanes, now, longest, shaped, taking)
+  local bound, held = longest, false
+  for i = 1, #lanes do
+    local lane = lanes[i]
+    lane.own = earliest(lane, now, lane.cost, shaped)
+    if shaped and lane.algorithm.longest then
+      bound = math.min(bound, lane.algorithm.longest(lane.parameters, lane.cost))
+    end
+    if lane.algorithm.last then held = true end
+  end
+  local moment = together(lanes, shaped)
+  if moment == NEVER then return reply(lanes, now, 0, NEVER) end
+  local wait = moment - now
+  if wait > 0 and held then
+    local lane, verdict = lanes[1], 0
+    if shaped and longest > 0 and #lanes == 1 then
+      local state = lane.algorithm.join(lane.parameters, lane.state, now, lane.cost)
+      if state ~= lane.state then
+        lane.state, lane.changed, lane.at, verdict = state, true, lane.algorithm.last(state), 2
+      end
+    end
+    return reply(lanes, now, verdict, wait)
+  end
+  if wait > bound then return reply(lanes, now, 0, wait) end
+  if taking then
+    for i = 1, #lanes do take(lanes[i], moment) end
+  end
+  reply(lanes, now, 1, wait)
+end
+
+local function renew(lane, now)
+  local algorithm, standing, wait = lane.algorithm, -1, 0
+  lane.at = lane.asked
+  if lane.state then standing = algorithm.standing(lane.state, lane.at) end
+  lane.own = now
+  if standing >= 0 then
+    lane.state = algorithm.renew(lane.parameters, lane.state, now, lane.at)
+    lane.changed = true
+    if standing == 0 then
+      wait = math.max(algorithm.patience(lane.parameters, lane.state, now, lane.at), lane.blocked_until - now)
+      lane.own = now + wait
+    end
+  end
+  local verdict = 0
+  if standing == 1 then verdict = 1 elseif standing == 0 then verdict = 2 end
+  reply({ lane }, now, verdict, wait)
+end
+
+local function change(lane, operation, wait)
+  lane.own = lane.now
+  if operation == 'charge' then
+    take(lane, lane.now)
+  elseif operation == 'refund' then
+    refund(lane, lane.asked)
+  elseif operation == 'block' then
+    lane.changed = true
+    lane.blocked_until = wait > 0 and lane.now + wait or 0
+    promote(lane)
+    reconsider(lane)
+  elseif operation == 'override' then
+    lane.changed = true
+    lane.override = wait > 0 and packed(lane.own_parameters) or ''
+    lane.override_until = wait > 0 and lane.now + wait or 0
+    reconsider(lane)
+  elseif operation == 'reset' then
+    lane.changed, lane.state, lane.queue, lane.blocked_until = true, nil, NOTHING, 0
+  else
+    error('SLUICE unknown operation: ' .. operation)
+  end
+end
+
+return function(operation, wait, parts, now)
+  local lanes, count = {}, #parts
+  for i = 1, count do
+    local lane = open(parts[i], now)
+    lane.asked, lane.own_parameters = parts[i].at, parts[i].parameters
+    lanes[i] = lane
+  end
+  if operation == 'consume' then
+    admit(lanes, now, 0, false, true)
+  elseif operation == 'acquire' then
+    admit(lanes, now, wait, true, true)
+  elseif operation == 'peek' then
+    admit(lanes, now, 0, false, false)
+  elseif operation == 'renew' then
+    renew(lanes[1], now)
+  else
+    for i = 1, count do change(lanes[i], operation, wait) end
+    reply(lanes, now, 1, 0)
+  end
+  if operation ~= 'peek' then
+    for i = 1, count do close(lanes[i]) end
+  end
+end

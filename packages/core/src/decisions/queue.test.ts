@@ -1,0 +1,171 @@
+import { ms, START, seconds, Timeline } from '../../../../tests/support/timeline.js';
+import type { Policy } from '../algorithms/algorithm.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { leakyBucket } from '../algorithms/leaky-bucket/leaky-bucket.js';
+import { slidingLog } from '../algorithms/sliding-log/sliding-log.js';
+import { slidingWindow } from '../algorithms/sliding-window/sliding-window.js';
+import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
+import { type Entry, isEnvelope } from './entry.js';
+
+const bookings = (entry: Entry | undefined): [at: number, cost: number][] => {
+  if (entry === undefined || !isEnvelope(entry)) return [];
+  const pairs: [number, number][] = [];
+  for (let i = 0; i < entry.queue.length; i += 2) pairs.push([entry.queue[i]! - START, entry.queue[i + 1]!]);
+  return pairs;
+};
+const onePerSecond = tokenBucket({ capacity: 1, refill: 1, every: '1s' });
+
+/** A bucket that is empty, and three who wait: for 1 s, 2 s and 3 s. */
+function threeWaiting() {
+  const line = new Timeline(onePerSecond);
+  line.consume(0);
+  expect([line.book(0), line.book(0), line.book(0)]).toEqual([seconds(1), seconds(2), seconds(3)]);
+  return line;
+}
+const giveBack = (line: Timeline, now: number, at: number, cost = 1) =>
+  line.ask(now, { operation: 'refund', at: START + at, cost });
+
+test('who comes later queues up behind all who wait, also when it wants less', () => {
+  const line = new Timeline(tokenBucket({ capacity: 5, refill: 1, every: '1s' }));
+  line.consume(0, 5);
+  expect(line.book(0, 5)).toBe(seconds(5));
+  expect(line.book(0, 1)).toBe(seconds(6));
+  expect(line.ask(seconds(2))).toMatchObject({ allowed: false, wait: seconds(5) });
+});
+
+test('a booking given back in the middle is offered to the next caller, and the others keep their moments', () => {
+  const line = threeWaiting();
+  giveBack(line, ms(1), seconds(2));
+  expect(bookings(line.entries[0])).toEqual([
+    [seconds(1), 1],
+    [seconds(3), 1],
+  ]);
+  expect(line.ask(ms(2), { operation: 'peek' })).toMatchObject({ allowed: false, wait: seconds(2) - ms(2) });
+  expect(line.book(ms(2))).toBe(seconds(2) - ms(2));
+  expect(line.book(ms(2))).toBe(seconds(4) - ms(2));
+});
+
+test('a gap is offered to who fits in, and not to who would delay somebody', () => {
+  const line = new Timeline(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
+  line.consume(0, 4);
+  expect([line.book(0, 2), line.book(0, 2), line.book(0, 4)]).toEqual([seconds(2), seconds(4), seconds(8)]);
+  giveBack(line, 0, seconds(4), 2);
+  expect(line.book(0, 3)).toBe(seconds(11)); // at 5 s there would be 3, but then not 4 at 8 s
+  expect(line.book(0, 1)).toBe(seconds(3)); // the bucket is full again at 7 s
+  expect(bookings(line.entries[0]).map(([at]) => at)).toEqual([
+    seconds(2),
+    seconds(3),
+    seconds(8),
+    seconds(11),
+  ]);
+});
+
+test('when the last of a line gives up there is no gap, and when all have gone neither', () => {
+  const line = threeWaiting();
+  giveBack(line, 0, seconds(3));
+  expect(line.entries[0]).toMatchObject({ gaps: false });
+  giveBack(line, 0, seconds(1));
+  expect(line.entries[0]).toMatchObject({ gaps: true });
+  expect(line.consume(seconds(3))).toBe(true);
+  expect(Array.isArray(line.entries[0])).toBe(true);
+});
+
+test('what was not booked, or at another moment, is not given back', () => {
+  const line = threeWaiting();
+  const before = line.entries[0];
+  giveBack(line, 0, seconds(2) + 1);
+  giveBack(line, 0, seconds(5));
+  giveBack(line, 0, seconds(2), 0);
+  expect(line.entries[0]).toEqual(before);
+});
+
+test.each([[[2, 5, 3]], [[5, 2, 3]], [[3, 5, 2]], [[5, 3, 2]], [[2, 3, 5]]])(
+  'bookings of one moment are given back in any order, each in full: %j',
+  (order) => {
+    const line = new Timeline(fixedWindow({ limit: 10, window: '10s' }));
+    line.consume(0, 10);
+    for (const cost of [2, 5, 3]) expect(line.book(0, cost)).toBe(seconds(10));
+    for (const cost of order) giveBack(line, 0, seconds(10), cost);
+    expect(bookings(line.entries[0])).toEqual([]);
+  },
+);
+
+test('bookings of one moment are given back in parts, too', () => {
+  const line = new Timeline(fixedWindow({ limit: 10, window: '10s' }));
+  line.consume(0, 10);
+  line.book(0, 5);
+  line.book(0, 3);
+  for (const part of [1, 5, 2]) giveBack(line, 0, seconds(10), part); // of the 3 one, the 5, and of the 3 the rest
+  expect(bookings(line.entries[0])).toEqual([]);
+});
+
+test('what is given back of the past is offered to who comes next, though others wait', () => {
+  const line = new Timeline(slidingLog({ limit: 2, window: '10s' }));
+  const taken = line.ask(0, { cost: 2 });
+  expect(line.book(ms(1), 1)).toBe(seconds(10) - ms(1));
+  line.ask(ms(2), { operation: 'refund', cost: 2, at: taken.parts[0]!.at });
+  expect(line.consume(ms(3), 2)).toBe(false); // one of them would be missing at 10 s
+  expect(line.consume(ms(3), 1)).toBe(true);
+  expect(bookings(line.entries[0])).toEqual([[seconds(10), 1]]);
+});
+
+test('a penalty moves nobody who is booked', () => {
+  const line = threeWaiting();
+  line.ask(0, { operation: 'charge', cost: 10 });
+  expect(bookings(line.entries[0]).map(([at]) => at)).toEqual([seconds(1), seconds(2), seconds(3)]);
+  expect(line.book(0)).toBe(seconds(14));
+});
+
+const RANDOM: Record<string, Policy> = {
+  fixedWindow: fixedWindow({ limit: 5, window: '1s' }),
+  slidingWindow: slidingWindow({ limit: 5, window: '1s' }),
+  slidingLog: slidingLog({ limit: 5, window: '1s' }),
+  tokenBucket: tokenBucket({ capacity: 5, refill: 5, every: '1s' }),
+  batches: tokenBucket({ capacity: 5, refill: 3, every: '1s', mode: 'interval' }),
+  leakyBucket: leakyBucket({ capacity: 5, leak: 5, every: '1s' }),
+};
+
+test.each(Object.entries(RANDOM))(
+  '%s: whatever happens, a promise is never moved and never forgotten',
+  (name, policy) => {
+    let seed = 7;
+    const below = (n: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % n;
+    };
+    const line = new Timeline(policy);
+    let promised: [at: number, cost: number][] = [];
+    const gone: [at: number, cost: number][] = [];
+    let now = 0;
+    for (let step = 0; step < 1_000; step += 1) {
+      now += below(3) === 0 ? below(ms(400)) : 0;
+      gone.push(...promised.filter(([at]) => at <= now));
+      promised = promised.filter(([at]) => at > now);
+      const cost = 1 + below(5);
+      const kind = below(10);
+      if (kind < 5) {
+        const wait = line.book(now, cost, seconds(below(8)));
+        if (wait !== undefined) (wait === 0 ? gone : promised).push([now + wait, cost]);
+      } else if (kind < 7) {
+        if (line.consume(now, cost)) gone.push([now, cost]);
+      } else if (promised.length > 0) {
+        const [booked] = promised.splice(below(promised.length), 1);
+        giveBack(line, now, booked![0], booked![1]);
+      }
+      // Of one moment only the sum is promised to whom it may concern.
+      const sums = (pairs: [number, number][]) => {
+        const sum = new Map<number, number>();
+        for (const [at, permits] of pairs) sum.set(at, (sum.get(at) ?? 0) + permits);
+        return [...sum].sort(([a], [b]) => a - b);
+      };
+      expect(sums(bookings(line.entries[0]).filter(([at]) => at > now))).toEqual(sums(promised));
+    }
+    if (name.startsWith('sliding')) {
+      const sorted = gone.sort(([a], [b]) => a - b);
+      for (const [end] of sorted) {
+        const inside = sorted.filter(([at]) => at > end - seconds(1) && at <= end);
+        expect(inside.reduce((sum, [, permits]) => sum + permits, 0)).toBeLessThanOrEqual(5);
+      }
+    }
+  },
+);

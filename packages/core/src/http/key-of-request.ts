@@ -1,0 +1,56 @@
+import { LimitType, parseLimitType } from '../keys/limit-type.js';
+import type { LimiterKey } from '../limiter.js';
+import { describe } from '../options.js';
+import { checkFunction } from './check-function.js';
+import { compileRequestKey } from './request-key.js';
+import type { RequestLimitOptions } from './request-limit-options.js';
+import type { RequestView } from './request-view.js';
+
+export type KeyOfRequest<Args> = (request: RequestView, args: Args) => LimiterKey | Promise<LimiterKey>;
+
+const WAYS = ['limitType', 'key', 'keyGenerator'] as const;
+
+/**
+ * How a limit tells requests apart. What would have no effect is refused: who gives it believes that it has one.
+ * @throws RangeError, TypeError naming the option that is wrong
+ */
+export function keyOfRequest<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): KeyOfRequest<Args> {
+  const { keyGenerator, key, user, ipv6Subnet } = options;
+  checkFunction(`${where}: keyGenerator`, keyGenerator);
+  checkFunction(`${where}: user`, user);
+  if (key !== undefined && typeof key !== 'string') {
+    throw new TypeError(`${where}: key must be a string, such as '#{user.id}', not ${describe(key)}`);
+  }
+  const idle = (option: string, beside: string, remedy: string) =>
+    new TypeError(`${where}: ${option} has no effect with ${beside}: ${remedy}`);
+
+  if (keyGenerator !== undefined) {
+    const ways = WAYS.filter((name) => options[name] !== undefined);
+    if (ways.length > 1) throw new TypeError(`${where}: give one of ${ways.join(', ')}, not several`);
+    if (user !== undefined) throw idle('user', 'keyGenerator', "use limitType 'USER' or omit user");
+    if (ipv6Subnet !== undefined) {
+      throw idle('ipv6Subnet', 'keyGenerator', 'call clientIp(address, { ipv6Subnet }) in the function');
+    }
+    return (_request, args) => keyGenerator(...args);
+  }
+
+  const { limitType: given = key === undefined ? LimitType.IP : LimitType.CUSTOM } = options;
+  const limitType = parseLimitType(given);
+  const beside = `limitType ${limitType}`;
+  if (key === undefined && limitType === LimitType.CUSTOM) {
+    throw new TypeError(`${where}: limitType CUSTOM needs a key, such as '#{user.id}'`);
+  }
+  if (key !== undefined && limitType !== LimitType.CUSTOM) {
+    throw idle(`key ${describe(key)}`, beside, "use 'CUSTOM' or omit key");
+  }
+  if (user !== undefined && limitType !== LimitType.USER) {
+    throw idle('user', beside, "use 'USER' or omit user");
+  }
+  if (ipv6Subnet !== undefined && (limitType === LimitType.USER || limitType === LimitType.METHOD)) {
+    throw idle('ipv6Subnet', beside, "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
+  }
+  return compileRequestKey({ limitType, key, user, ...(ipv6Subnet !== undefined && { ipv6Subnet }) });
+}

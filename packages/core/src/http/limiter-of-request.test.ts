@@ -1,0 +1,122 @@
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
+import { type FixedWindowPolicy, fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
+import { RateLimiter } from '../limiter.js';
+import { memoryStore } from '../stores/memory-store.js';
+import { limitRequests } from './handle.js';
+import { LimitersByPolicy } from './limiters-by-policy.js';
+import type { RequestView } from './request-view.js';
+
+const request = {} as RequestView;
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
+
+/** A limit for all, whose policy is whatever is given with the request. */
+const limit = (options: object = {}) =>
+  limitRequests<[unknown]>('rateLimit', {
+    policy: (given) => given as never,
+    limitType: 'METHOD',
+    ...options,
+  });
+
+test('numbers may change from request to request, what was used stays', async () => {
+  const { decide } = limit();
+  expect(await decide(request, hourly(1))).toMatchObject({ allowed: true, limit: 1, remaining: 0 });
+  expect(await decide(request, hourly(1))).toMatchObject({ allowed: false });
+  expect(await decide(request, hourly(3))).toMatchObject({ allowed: true, limit: 3, remaining: 1 });
+});
+
+test('another algorithm begins anew, beside the first', async () => {
+  const { decide } = limit();
+  await decide(request, hourly(1));
+  const bucket = tokenBucket({ capacity: 2, refill: 1, every: '1h' });
+  expect(await decide(request, bucket)).toMatchObject({ allowed: true, remaining: 1 });
+  expect(await decide(request, hourly(1))).toMatchObject({ allowed: false });
+});
+
+test.each([undefined, null, 5, 'fixedWindow', {}, []])(
+  '%j is no policy: the error names the option',
+  async (given) => {
+    await expect(limit().decide(request, given)).rejects.toThrow(TypeError);
+    await expect(limit().decide(request, given)).rejects.toThrow(
+      /rateLimit: the function policy gave .*; it must give a policy/,
+    );
+  },
+);
+
+test.each([undefined, {}, { one: null }, hourly(1)])(
+  '%j are no policies: the error names the option',
+  async (given) => {
+    const { decide } = limit({ policy: undefined, policies: async () => given });
+    await expect(decide(request, 0)).rejects.toThrow(
+      /rateLimit: the function policies gave .*; it must give policies/,
+    );
+  },
+);
+
+test('numbers that no policy may have, and names that no policy has, are errors of each request', async () => {
+  await expect(limit().decide(request, { ...hourly(1), limit: 0.5 })).rejects.toThrow(RangeError);
+  await expect(limit({ cost: { other: 1 } }).decide(request, hourly(1))).rejects.toThrow("no option 'other'");
+});
+
+test('there is no single limiter; one with the same name and store counts in the same place', async () => {
+  const store = memoryStore();
+  const each = limit({ name: 'plan', store });
+  expect(() => each.limiter).toThrow(/'plan' has a policy for each request/);
+  await each.decide(request, hourly(1));
+  await new RateLimiter({ name: 'plan', store, policy: hourly(9) }).reset('all');
+  expect(await each.decide(request, hourly(1))).toMatchObject({ allowed: true });
+});
+
+test('skipped requests need no policy', async () => {
+  await expect(limit({ skip: () => true }).decide(request, undefined)).resolves.toBeUndefined();
+});
+
+test('what was held under numbers that were forgotten since is released all the same', async () => {
+  const { decide, release } = limit();
+  const policy = concurrency({ limit: 1, lease: '1h' });
+  const decision = await decide(request, policy);
+  for (let i = 1; i <= 1000; i += 1) await decide(request, hourly(i));
+  expect(await decide(request, policy)).toMatchObject({ allowed: false });
+  await release(decision!);
+  expect(await decide(request, policy)).toMatchObject({ allowed: true });
+});
+
+test('closed, it makes no more limiters, and leaves the store that was given open', async () => {
+  const store = memoryStore();
+  const close = jest.spyOn(store, 'close');
+  const given = limit({ name: 'plan', store });
+  await given.decide(request, hourly(1));
+  await given.close();
+  for (const policy of [hourly(1), hourly(2)]) {
+    await expect(given.decide(request, policy)).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+  }
+  expect(close).not.toHaveBeenCalled();
+});
+
+describe('the cache', () => {
+  test('knows policies by their values', () => {
+    const limiters = new LimitersByPolicy({}, (limiter) => limiter);
+    const one = limiters.of({ policy: hourly(1) });
+    expect(limiters.of({ policy: hourly(1) })).toBe(one);
+    expect(limiters.of({ policy: hourly(2) })).not.toBe(one);
+    expect(limiters.of({ policies: { default: hourly(1) } })).not.toBe(one);
+    expect(limiters.size).toBe(3);
+  });
+
+  test('keeps 1,000, and forgets what was not asked for longest', () => {
+    const made: number[] = [];
+    const limiters = new LimitersByPolicy({}, ({ policies }) =>
+      made.push((policies.default as FixedWindowPolicy).limit),
+    );
+    for (let i = 1; i <= 5000; i += 1) {
+      limiters.of({ policy: hourly(i) });
+      limiters.of({ policy: hourly(1) });
+    }
+    expect(limiters.size).toBe(1000);
+    expect(made).toHaveLength(5000); // the first only once
+    limiters.of({ policy: hourly(4002) });
+    expect(made).toHaveLength(5000);
+    limiters.of({ policy: hourly(4001) });
+    expect(made).toHaveLength(5001);
+  });
+});

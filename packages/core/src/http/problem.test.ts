@@ -1,0 +1,52 @@
+import type { Decision, PolicyDecision } from '../decision.js';
+import { problemOf } from './problem.js';
+
+const policy: PolicyDecision = {
+  name: 'login',
+  cost: 1,
+  limit: 5,
+  window: 60_000,
+  remaining: 0,
+  retryAfter: 1_001,
+  resetAfter: 59_001,
+};
+
+const denied = (policies: PolicyDecision[]): Decision => ({
+  ...policies[0]!,
+  allowed: false,
+  name: 'login',
+  policy: policies[0]!.name,
+  waited: 0,
+  source: 'memory',
+  policies,
+});
+
+test('says when to come again, or that it is of no use', () => {
+  expect(problemOf(denied([policy]))).toEqual({
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Too Many Requests',
+    status: 429,
+    detail: 'Try again in 2 s.',
+    'violated-policies': ['login'],
+  });
+  const never = { ...policy, retryAfter: Number.POSITIVE_INFINITY };
+  expect(problemOf(denied([never]))).toMatchObject({
+    detail: expect.stringMatching(/more than the limit/),
+    'violated-policies': ['login'],
+  });
+});
+
+test('names the policies that denied, and no others', () => {
+  const perMinute = { ...policy, name: 'perMinute' };
+  const perHour = { ...perMinute, name: 'perHour', retryAfter: 0 };
+  const perDay = { ...perMinute, name: 'perDay', retryAfter: Number.POSITIVE_INFINITY };
+  expect(problemOf(denied([perMinute, perHour, perDay]))['violated-policies']).toEqual([
+    'login.perMinute',
+    'login.perDay',
+  ]);
+});
+
+test('names the policy that bound when none by itself would have denied', () => {
+  const one = { ...policy, name: 'one', retryAfter: 0 };
+  expect(problemOf(denied([one, { ...one, name: 'two' }]))['violated-policies']).toEqual(['login.one']);
+});

@@ -1,0 +1,59 @@
+-- Sets, reads or deletes a rate that the fleet shares.
+-- KEYS[1]   where it is kept
+-- ARGV[1]   now in µs, or '' for the server's clock
+-- ARGV[2]   try (set it if there is none; else that is a use of it) | set (and forget what was taken) | update (if there is
+--           one) | get | delete
+-- ARGV[3…]  for the first three: µs to keep it alive after its last use, 1 per client or 0 for all, parameters…
+-- Reply: 1 if it was changed, then, if there is one: keep alive, per client, parameters…
+-- Value: eight-byte doubles [moment of the last clearing, keep alive, per client, parameters…]; see decide.lua.
+
+local function read()
+  local raw, numbers = redis.call('GET', KEYS[1]), {}
+  if not raw then return nil end
+  if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. KEYS[1]) end
+  for i = 1, #raw / 8 do numbers[i] = (struct.unpack('>d', raw, i * 8 - 7)) end
+  return numbers
+end
+
+local function reply(changed, numbers)
+  local replies = { changed }
+  if numbers then
+    for i = 2, #numbers do replies[i] = numbers[i] end
+  end
+  return replies
+end
+
+local function ttl(keep_alive)
+  return string.format('%.0f', math.ceil(keep_alive / 1000))
+end
+
+local before = read()
+local action = ARGV[2]
+if action == 'get' then return reply(0, before) end
+if action == 'delete' then
+  return reply(redis.call('DEL', KEYS[1]))
+end
+if action == 'update' and not before then return reply(0) end
+if action == 'try' and before then
+  redis.call('PEXPIRE', KEYS[1], ttl(before[2]))
+  return reply(0, before)
+end
+
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+local numbers = { now }
+if action == 'update' then numbers[1] = before[1] end
+for i = 3, #ARGV do
+  local value = tonumber(ARGV[i])
+  if not (value and value >= 0 and value <= 9007199254740991 and value % 1 == 0) then
+    error('SLUICE not a whole number from 0 to 2^53-1: ' .. ARGV[i])
+  end
+  numbers[i - 1] = value
+end
+local packed = {}
+for i = 1, #numbers do packed[i] = struct.pack('>d', numbers[i]) end
+redis.call('SET', KEYS[1], table.concat(packed), 'PX', ttl(numbers[2]))
+return reply(1, numbers)

@@ -1,0 +1,53 @@
+// Generated from shared-rate.lua by `npm run scripts`: change those, not this.
+import type { Script } from '../algorithms/algorithm.js';
+
+export const sharedRateScript: Script = {
+  name: 'shared-rate',
+  sha1: '73bb87d17725a876438235de6fd3e1a7c667186c',
+  source: `local function read()
+local raw, numbers = redis.call('GET', KEYS[1]), {}
+if not raw then return nil end
+if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. KEYS[1]) end
+for i = 1, #raw / 8 do numbers[i] = (struct.unpack('>d', raw, i * 8 - 7)) end
+return numbers
+end
+local function reply(changed, numbers)
+local replies = { changed }
+if numbers then
+for i = 2, #numbers do replies[i] = numbers[i] end
+end
+return replies
+end
+local function ttl(keep_alive)
+return string.format('%.0f', math.ceil(keep_alive / 1000))
+end
+local before = read()
+local action = ARGV[2]
+if action == 'get' then return reply(0, before) end
+if action == 'delete' then
+return reply(redis.call('DEL', KEYS[1]))
+end
+if action == 'update' and not before then return reply(0) end
+if action == 'try' and before then
+redis.call('PEXPIRE', KEYS[1], ttl(before[2]))
+return reply(0, before)
+end
+local now = tonumber(ARGV[1])
+if not now then
+local time = redis.call('TIME')
+now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+local numbers = { now }
+if action == 'update' then numbers[1] = before[1] end
+for i = 3, #ARGV do
+local value = tonumber(ARGV[i])
+if not (value and value >= 0 and value <= 9007199254740991 and value % 1 == 0) then
+error('SLUICE not a whole number from 0 to 2^53-1: ' .. ARGV[i])
+end
+numbers[i - 1] = value
+end
+local packed = {}
+for i = 1, #numbers do packed[i] = struct.pack('>d', numbers[i]) end
+redis.call('SET', KEYS[1], table.concat(packed), 'PX', ttl(numbers[2]))
+return reply(1, numbers)`,
+};

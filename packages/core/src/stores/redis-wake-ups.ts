@@ -1,0 +1,98 @@
+import { StoreConfigurationError } from '../errors.js';
+import type { RedisClient } from './redis-client.js';
+
+/** A connection that only listens. */
+export interface Subscriber {
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  on(event: 'message', listener: (channel: string, message: string) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  disconnect(): void;
+}
+
+/** After the last who listened has gone the connection stays for so long, should another come. */
+const LINGER_MS = 1000;
+
+type Granted = (id: number) => void;
+
+/**
+ * Tells those who wait for a held permit, in this process, that a release anywhere let them in. One connection of its own for
+ * all of them, opened when first needed: a connection that listens can do nothing else.
+ */
+export class RedisWakeUps {
+  readonly #client: () => Promise<RedisClient>;
+  readonly #channels = new Map<string, { readonly listeners: Set<Granted>; readonly ready: Promise<unknown> }>();
+  #connection: Promise<Subscriber> | undefined;
+  #lingering: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(client: () => Promise<RedisClient>) {
+    this.#client = client;
+  }
+
+  /** Scripts publish under the key as they see it, prefix of the client included. */
+  async listen(key: string, granted: Granted): Promise<() => void> {
+    const client = await this.#client();
+    const channel = `${client.options?.keyPrefix ?? ''}${key}`;
+    const connection = await this.#connect(client);
+    const known = this.#channels.get(channel);
+    const { listeners, ready } = known ?? { listeners: new Set<Granted>(), ready: connection.subscribe(channel) };
+    if (known === undefined) this.#channels.set(channel, { listeners, ready });
+    listeners.add(granted);
+    const stop = () => this.#stop(connection, channel, granted);
+    try {
+      await ready;
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    return stop;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#channels.clear();
+    this.#disconnect();
+  }
+
+  #connect(client: RedisClient): Promise<Subscriber> {
+    clearTimeout(this.#lingering);
+    this.#connection ??= this.#open(client);
+    return this.#connection;
+  }
+
+  async #open(client: RedisClient): Promise<Subscriber> {
+    if (client.duplicate === undefined) {
+      throw new StoreConfigurationError(
+        'redis store: this client cannot duplicate() itself, which waiting for a concurrency limit needs: use an ioredis client',
+      );
+    }
+    // It may wait for its server: who waits for a release has a timeout of his own. No command of it counts anything.
+    const patient = { enableOfflineQueue: true, maxRetriesPerRequest: null, lazyConnect: false, socketTimeout: undefined };
+    const connection = (client.isCluster ? client.duplicate() : client.duplicate(patient)) as Subscriber;
+    connection.on('message', (channel, id) => {
+      for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(Number(id));
+    });
+    // Its server is the one that decisions ask as well: they tell what is wrong with it.
+    connection.on('error', () => {});
+    return connection;
+  }
+
+  #stop(connection: Subscriber, channel: string, granted: Granted): void {
+    const listeners = this.#channels.get(channel)?.listeners;
+    if (!listeners?.delete(granted) || listeners.size > 0) return;
+    this.#channels.delete(channel);
+    connection.unsubscribe(channel).catch(() => {}); // then the connection is lost, and the channel with it
+    if (this.#channels.size > 0 || this.#closed) return;
+    clearTimeout(this.#lingering);
+    this.#lingering = setTimeout(() => {
+      if (this.#channels.size === 0) this.#disconnect(); // else somebody came while this was set
+    }, LINGER_MS).unref();
+  }
+
+  #disconnect(): void {
+    clearTimeout(this.#lingering);
+    this.#connection?.then((connection) => connection.disconnect()).catch(() => {}); // never opened
+    this.#connection = undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Answer, Call, Part, PartAnswer } from '../decisions/call.js';
+import { RateNotSetError } from '../errors.js';
+import type { RateAnswer } from '../shared-rates/stored-rates.js';
+
+/** Calls as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
+export function written(calls: readonly Call[], now: number, at?: number): { keys: string[]; args: string[] } {
+  const keys: string[] = [];
+  const args = [at === undefined ? '' : String(at)];
+  for (const { operation, wait, parts } of calls) {
+    args.push(operation, String(wait), String(parts.length));
+    for (const part of parts) {
+      const parameters = parametersOf(part, at ?? now);
+      args.push(part.rule.algorithm.tag, String(part.cost), String(part.at), String(parameters.length));
+      for (const parameter of parameters) args.push(String(parameter));
+      keys.push(part.key);
+      if (part.shared !== undefined) keys.push(part.shared.client, part.shared.config);
+    }
+  }
+  return { keys, args };
+}
+
+function parametersOf({ rule, shared }: Part, now: number): readonly number[] {
+  if (shared !== undefined) return [];
+  return rule.parametersAt?.(now) ?? rule.parameters;
+}
+
+/** @throws RateNotSetError for a single call whose shared rate is not set */
+export function answers(calls: readonly Call[], numbers: readonly number[]): Answer[] {
+  let next = 0;
+  return calls.map(({ parts }) => {
+    const [verdict, now, wait] = numbers.slice(next, next + 3) as [number, number, number];
+    next += 3;
+    if (verdict === -1) throw new RateNotSetError(parts[0]!.shared!.name);
+    const told = parts.map((): PartAnswer => {
+      const [remaining, own, reset, at, size] = numbers.slice(next, next + 5) as [number, number, number, number, number];
+      const override = size > 0 ? numbers.slice(next + 5, next + 5 + size) : undefined;
+      next += 5 + size;
+      return { remaining, wait: own, reset, at, override };
+    });
+    return { allowed: verdict === 1, queued: verdict === 2, now, wait, parts: told };
+  });
+}
+
+/** The reply of `shared-rate.lua`. */
+export function rateAnswer([changed, keepAlive, perClient, ...parameters]: readonly number[]): RateAnswer {
+  if (keepAlive === undefined) return { changed: changed === 1, rate: undefined };
+  return { changed: changed === 1, rate: { keepAlive, perClient: perClient === 1 ? 1 : 0, parameters } };
+}

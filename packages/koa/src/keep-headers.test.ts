@@ -1,0 +1,79 @@
+import type { AddressInfo, Server } from 'node:net';
+import { fixedWindow, RateLimiter } from '@sluice/core';
+import Koa from 'koa';
+import supertest from 'supertest';
+import { rateLimit } from './index.js';
+
+const limits = ['first', 'second'].map((name) =>
+  rateLimit({ name, policy: fixedWindow({ limit: 9, window: '1m' }) }),
+);
+
+let server: Server | undefined;
+afterEach((done) => {
+  if (server === undefined) done();
+  else server.close(done);
+  server = undefined;
+});
+
+/** A service behind two limits that throws. */
+async function failing(thrown: () => unknown, outermost: Koa.Middleware = (_context, next) => next()) {
+  const app = new Koa();
+  app.silent = true;
+  for (const middleware of [outermost, ...limits]) app.use(middleware);
+  app.use(() => {
+    throw thrown();
+  });
+  server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server!.once('listening', resolve));
+  return supertest(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+const both = /^"first";r=(\d);t=60, "second";r=\1;t=60$/;
+
+test('the answer to an error has the headers of the error and those of the limits', async () => {
+  const error = Object.assign(new Error('no'), { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
+  const client = await failing(() => error);
+  await client.get('/').expect(401).expect('WWW-Authenticate', 'Basic').expect('RateLimit', both);
+  expect(Object.keys(error)).not.toContain('RateLimit');
+});
+
+test('an error that is thrown again and again tells of each request by itself', async () => {
+  const error = new Error('always the same');
+  const client = await failing(() => error);
+  for (const left of [7, 6, 5]) {
+    const { headers } = await client.get('/').expect(500);
+    expect(headers.ratelimit).toBe(`"first";r=${left};t=60, "second";r=${left};t=60`);
+  }
+});
+
+test('a denial adds its own to the lists', async () => {
+  const limiter = new RateLimiter({ name: 'inner', policy: fixedWindow({ limit: 1, window: '1h' }) });
+  await limiter.consume('k');
+  const error = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);
+  const client = await failing(() => error);
+  const { headers } = await client.get('/').expect(429).expect('Retry-After', '3600');
+  expect(headers.ratelimit).toMatch(/^"first";.*, "second";.*, "inner";r=0;t=3600$/);
+});
+
+test('what cannot carry headers passes as it is', async () => {
+  const frozen = Object.freeze(Object.assign(new Error('ice'), { status: 400, expose: true }));
+  let caught: unknown;
+  const client = await failing(
+    () => frozen,
+    async (context, next) => {
+      try {
+        await next();
+      } catch (error) {
+        caught = error;
+        context.status = 204;
+      }
+    },
+  );
+  await client.get('/').expect(204).expect('RateLimit', both);
+  expect(caught).toBe(frozen);
+});
+
+test('what is no error is answered as Koa answers it', async () => {
+  const client = await failing(() => 'text');
+  await client.get('/').expect(500);
+});

@@ -1,0 +1,69 @@
+// Draws docs/pictures/*.svg and fills in the tables of docs/choosing.md, from runs of the real limiters.
+//   node scripts/pictures.mjs                       writes them
+//   node scripts/pictures.mjs --show tokenBucket    prints one picture, or all, in the terminal
+//   node scripts/pictures.mjs --memory              measures a key's memory, and writes that table
+//   node scripts/pictures.mjs --memory --print      prints it instead
+// Redis is the one of REDIS_URL, or one of our own; only --memory needs it. No build is needed.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+try {
+  const { values } = parseArgs({
+    options: { show: { type: 'string' }, memory: { type: 'boolean' }, print: { type: 'boolean' } },
+  });
+  if (values.memory) await memory(values.print);
+  else if (values.show !== undefined) console.log(await (await bundled('page')).shown(values.show));
+  else for (const [path, text] of await (await bundled('page')).generated(root)) write(path, text);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+async function memory(print) {
+  const { benchRedis } = await import('../bench/lib/redis.mjs');
+  const { memoryTable } = await bundled('memory');
+  const redis = await benchRedis();
+  try {
+    const text = await memoryTable(redis.url);
+    if (print) return console.log(text);
+    const { PAGE, withSection } = await bundled('page');
+    write(PAGE, withSection(readFileSync(join(root, PAGE), 'utf8'), 'memory', text));
+  } finally {
+    await redis.stop();
+  }
+}
+
+function write(path, text) {
+  const file = join(root, path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  writeFileSync(file, text);
+  console.log(`wrote ${path}`);
+}
+
+/** A module of scripts/pictures, with the sources of the packages it uses. */
+async function bundled(name) {
+  const folder = join(root, 'node_modules/.cache/sluice-pictures');
+  mkdirSync(folder, { recursive: true });
+  const outfile = join(folder, `${name}-${process.pid}.mjs`);
+  await build({
+    entryPoints: [join(root, `scripts/pictures/${name}.ts`)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    conditions: ['@sluice/source'],
+    external: ['ioredis', 'jsonpath-plus', 'ipaddr.js'],
+    logLevel: 'error',
+  });
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(outfile);
+  }
+}

@@ -1,0 +1,100 @@
+import { busiest, SECOND } from './offer.js';
+import { LENGTH, type Subject, WINDOW } from './subjects.js';
+
+/** Middle tones, which can be read on white and on black, whatever the page around them is. */
+const TEXT = '#717a84';
+const CALLS = '#8b949e';
+const WENT = '#2579e0';
+const PROMISE = '#cc6a1a';
+
+const LEFT = 72;
+const RIGHT = 8;
+const PER_SECOND = 18;
+const PLOT = (LENGTH / SECOND) * PER_SECOND;
+const TOP = 78;
+const MOST = 60;
+const PER_CALL = 3;
+const BOTTOM = TOP + MOST * PER_CALL;
+const HEIGHT = BOTTOM + 44;
+const WIDTH = LEFT + PLOT + RIGHT;
+
+const short = (value: number): string => String(Math.round(value * 10) / 10);
+const x = (moment: number): string => short(LEFT + (moment / SECOND) * PER_SECOND);
+const y = (count: number): string => short(BOTTOM - Math.min(count, MOST) * PER_CALL);
+
+/**
+ * The calls that were made, those that went, both added up, and the most that the algorithm promises, over one time axis. All
+ * pictures have one scale.
+ */
+export function draw({ code, note, moments, promise, step }: Subject, went: readonly number[]): string {
+  const { count, end } = busiest(went, WINDOW);
+  const from = Math.max(0, end - WINDOW);
+  const title = `${went.length} of ${moments.length} calls went, at most ${count} in any 10 s`;
+  return `${[
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">`,
+    `<title>${code}: ${title}</title>`,
+    text(LEFT, 16, `${code}${note === '' ? '' : `, ${note}`}`, 'font-weight="bold"'),
+    text(LEFT + PLOT, 16, `${went.length} of ${moments.length} calls`, 'text-anchor="end"'),
+    `<path d="M${x(from)} 26H${x(end)}V${BOTTOM}H${x(from)}Z" fill="${PROMISE}" opacity=".13"/>`,
+    text(LEFT - 8, 38, 'calls', 'text-anchor="end"'),
+    line(CALLS, ticks(moments, 28)),
+    text(LEFT - 8, 56, 'went', 'text-anchor="end"'),
+    line(WENT, ticks(went, 46), 'stroke-width="1.4"'),
+    text(LEFT + PLOT * ((from + end) / 2 / LENGTH), 73, `busiest 10 s: ${count}`, 'text-anchor="middle"'),
+    ...axes(),
+    line(CALLS, stairs(moments)),
+    line(
+      PROMISE,
+      step === 0 ? slope(promise) : jumps(promise, step),
+      'stroke-width="1.5" stroke-dasharray="5 4"',
+    ),
+    line(WENT, stairs(went), 'stroke-width="2"'),
+    ...legend(),
+    '</svg>',
+  ].join('\n')}\n`;
+}
+
+const text = (left: number, base: number, content: string, more = ''): string =>
+  `<text x="${short(left)}" y="${base}"${more === '' ? '' : ` ${more}`}>${content}</text>`;
+
+const line = (colour: string, path: string, more = ''): string =>
+  `<path d="${path}" fill="none" stroke="${colour}"${more === '' ? '' : ` ${more}`}/>`;
+
+const ticks = (moments: readonly number[], top: number): string =>
+  moments.map((moment) => `M${x(moment)} ${top}v12`).join('');
+
+const stairs = (moments: readonly number[]): string =>
+  `M${x(0)} ${y(0)}${moments.map((moment, i) => `H${x(moment)}V${y(i + 1)}`).join('')}H${x(LENGTH)}`;
+
+const slope = (promise: (elapsed: number) => number): string =>
+  `M${x(0)} ${y(promise(0))}L${x(LENGTH)} ${y(promise(LENGTH))}`;
+
+function jumps(promise: (elapsed: number) => number, step: number): string {
+  let path = `M${x(0)} ${y(promise(0))}`;
+  for (let at = step; at < LENGTH; at += step) path += `H${x(at)}V${y(promise(at))}`;
+  return `${path}H${x(LENGTH)}`;
+}
+
+function axes(): string[] {
+  const counts = [0, 20, 40, 60];
+  const times = [0, 10, 20, 30, 40];
+  const grid = counts.map((count) => `M${LEFT} ${y(count)}h${PLOT}`).join('');
+  return [
+    line(CALLS, grid, 'opacity=".35"'),
+    ...counts.map((count) => text(LEFT - 8, Number(y(count)) + 4, String(count), 'text-anchor="end"')),
+    ...times.map((time) => text(LEFT + time * PER_SECOND, BOTTOM + 16, `${time} s`, 'text-anchor="middle"')),
+  ];
+}
+
+function legend(): string[] {
+  const base = HEIGHT - 8;
+  const middle = base - 4;
+  return [
+    line(CALLS, `M${LEFT} ${middle}h24`),
+    text(LEFT + 30, base, 'calls, added up'),
+    line(WENT, `M${LEFT + 160} ${middle}h24`, 'stroke-width="2"'),
+    text(LEFT + 190, base, 'went'),
+    line(PROMISE, `M${LEFT + 250} ${middle}h24`, 'stroke-width="1.5" stroke-dasharray="5 4"'),
+    text(LEFT + 280, base, 'the most that can have gone'),
+  ];
+}

@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { concurrency, RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import { redisUrl, uniqueName } from '../support/redis-url.js';
+import { inTenSeconds, onEachAdapter } from './adapters.suite.js';
+
+/** One at a time. Only a release lets the next one in: no lease ends within a test. */
+const policy = concurrency({ limit: 1, lease: '1h' });
+
+/** Something that the handler waits for. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let reach = () => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const pass = async () => {
+    reach();
+    await opened;
+    return { ok: true };
+  };
+  return { open, reached, pass };
+}
+
+/** Asks, and is gone when `leave` is called. */
+function visitor(url: string) {
+  const request = get(url);
+  request.on('error', () => {}); // its own end
+  return { leave: () => request.destroy() };
+}
+
+onEachAdapter(({ start, url }) => {
+  let limiter: RateLimiter;
+  beforeEach(() => {
+    limiter = new RateLimiter({ name: 'busy', policy });
+  });
+  afterEach(() => limiter.close());
+
+  const released = async () => limiter.release(await limiter.acquire('all'));
+
+  test('a request holds its permit until its response is over', async () => {
+    const { open, reached, pass } = gate();
+    const client = await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
+    const first = client.get('/').expect(200);
+    const done = first.then(() => {});
+    await reached;
+    await client
+      .get('/')
+      .expect(429)
+      .expect('RateLimit', /^"busy";r=0;/)
+      .expect('Retry-After', /^\d+$/);
+    open();
+    await done;
+    await released();
+    await client.get('/').expect(200);
+    await released();
+  });
+
+  test('also when the handler throws, and when a later limit denies', async () => {
+    let fails = true;
+    const client = await start({
+      limits: [
+        { limiter, limitType: 'METHOD' },
+        { name: 'second', policy: inTenSeconds(2) },
+      ],
+      handler: () => {
+        if (fails) throw Object.assign(new Error('no'), { status: 418 });
+        return {};
+      },
+    });
+    await client.get('/').expect(418);
+    await released();
+    fails = false;
+    await client.get('/').expect(200);
+    await released();
+    await client.get('/').expect(429);
+    await released();
+  });
+
+  test('also when the client is gone before there is an answer', async () => {
+    const { open, reached, pass } = gate();
+    await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
+    const { leave } = visitor(url());
+    await reached;
+    expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
+    leave();
+    await released();
+    open();
+  });
+
+  test('also when the client was gone before the request was let through', async () => {
+    const { open, reached, pass } = gate();
+    let admitted = 0;
+    const keyGenerator = async (request: { req?: IncomingMessage; raw?: IncomingMessage }) => {
+      const { socket } = request.req ?? request.raw ?? (request as IncomingMessage);
+      const closed = once(socket, 'close');
+      await pass();
+      await closed;
+      admitted += 1;
+      return 'all';
+    };
+    await start({ limits: [{ limiter, keyGenerator: keyGenerator as never }] });
+    const { leave } = visitor(url());
+    await reached;
+    leave();
+    open();
+    while (admitted === 0) await new Promise(setImmediate);
+    await released();
+  });
+
+  test('a policy for each request is released by the limiter that took it', async () => {
+    const { open, reached, pass } = gate();
+    const limits = [
+      {
+        policy: ({ headers }: { headers: Record<string, unknown> }) =>
+          concurrency({ limit: Number(headers['x-limit']), lease: '1h' }),
+        limitType: 'METHOD' as const,
+      },
+    ];
+    let handler = pass;
+    const client = await start({ limits, handler: () => handler() });
+    const first = client.get('/').set('x-limit', '1').expect(200);
+    const done = first.then(() => {});
+    await reached;
+    handler = async () => ({ ok: true });
+    await client.get('/').set('x-limit', '1').expect(429);
+    await client.get('/').set('x-limit', '2').expect(200);
+    open();
+    await done;
+    // Its end may be told a moment before its permit is back.
+    for (;;) {
+      const { status } = await client.get('/').set('x-limit', '1');
+      if (status === 200) break;
+    }
+  });
+
+  test('on Redis whoever waits elsewhere is let in', async () => {
+    const name = uniqueName('busy');
+    const stores = [redisStore(redisUrl()), redisStore(redisUrl())] as const;
+    const elsewhere = new RateLimiter({ name, policy, store: stores[1], deadline: '10s' });
+    const { open, reached, pass } = gate();
+    try {
+      const limits = [{ name, policy, store: stores[0], deadline: '10s', limitType: 'METHOD' as const }];
+      const client = await start({ limits, handler: pass });
+      const done = client
+        .get('/')
+        .expect(200)
+        .then(() => {});
+      await reached;
+      const waiting = elsewhere.acquire('all');
+      open();
+      await done;
+      await elsewhere.release(await waiting);
+    } finally {
+      await elsewhere.close();
+      await Promise.all(stores.map((store) => store.close()));
+    }
+  });
+});

@@ -1,0 +1,182 @@
+import { concurrency, isRateLimitExceededError } from '../../packages/core/src/index.js';
+import { Bench, HOUR, rejection, type StoreKind, startWait } from './store-setup.js';
+
+const MINUTE = HOUR / 60;
+
+/** Concurrency: permits that are held, and a line of those who wait for them. */
+export function holdingContract(kind: StoreKind): void {
+  const bench = new Bench(kind);
+  const limiterOf = (limit = 1, options = {}) =>
+    bench.limiter(concurrency({ limit, lease: '30m', ...options }));
+
+  describe('concurrency', () => {
+    test('permits are held until they are released, and a second release gives nothing', async () => {
+      const limiter = limiterOf(2);
+      const first = await limiter.consume('k');
+      await limiter.consume('k');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 30 * MINUTE });
+      await limiter.release(first);
+      await limiter.release(first);
+      await limiter.refund(first);
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 0 });
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false });
+    });
+
+    test('a lease is renewed for as long as its holder lives, and ends when it does not', async () => {
+      const [limiter, other] = [limiterOf(1, { lease: '40m' }), limiterOf()];
+      const same = bench.limiter(concurrency({ limit: 1, lease: '40m' }), {
+        name: limiter.name,
+        store: bench.another(),
+      });
+      const held = [await limiter.consume('k'), await other.consume('k')];
+      for (let minutes = 0; minutes < 120; minutes += 10) {
+        await bench.clock.advance('10m');
+        await bench.heard(limiter);
+        expect(await same.peek('k')).toMatchObject({ allowed: false });
+      }
+      await limiter.close(); // as a crash does, this ends the renewals and releases nothing
+      await bench.clock.advance('39m');
+      expect(await same.peek('k')).toMatchObject({ allowed: false });
+      await bench.clock.advance('1m');
+      expect(await same.consume('k')).toMatchObject({ allowed: true });
+      expect(held).toHaveLength(2); // what is garbage is not renewed
+    });
+
+    test('those who wait are let in one after the other, by releases alone', async () => {
+      const limiter = limiterOf();
+      const others = [
+        limiter,
+        bench.limiter(concurrency({ limit: 1, lease: '30m' }), {
+          name: limiter.name,
+          store: bench.another(),
+        }),
+      ];
+      let held = await limiter.acquire('k');
+      expect(held).toMatchObject({ allowed: true, waited: 0 });
+      const served: number[] = [];
+      const waits = [];
+      for (let place = 0; place < 6; place += 1) {
+        const waiting = startWait(others[place % 2]!, 'k', 1);
+        waits.push(
+          waiting.acquired.then((decision) => {
+            served.push(place);
+            return decision;
+          }),
+        );
+        await bench.heard(others[place % 2]!);
+      }
+      for (const waiting of waits) {
+        await limiter.release(held);
+        held = await waiting;
+      }
+      expect(served).toEqual([0, 1, 2, 3, 4, 5]);
+      await limiter.release(held);
+      expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
+    });
+
+    test('who wants more does not lose its place to those who want less', async () => {
+      const limiter = limiterOf(3);
+      const held = [await limiter.acquire('k', { cost: 2 }), await limiter.acquire('k')];
+      const [large, small] = [startWait(limiter, 'k', 3), startWait(limiter, 'k', 1)];
+      await bench.heard(limiter);
+      await limiter.release(held[0]!);
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, remaining: 0 });
+      await limiter.release(held[1]!);
+      await limiter.release(await large.acquired);
+      expect(await small.acquired).toMatchObject({ cost: 1 });
+    });
+
+    test.each([
+      ['the first', 0],
+      ['the middle one', 1],
+      ['the last', 2],
+    ])('of three who wait %s gives up: the others go in their order', async (_, which) => {
+      const limiter = limiterOf();
+      let held = await limiter.acquire('k');
+      const waits = [];
+      for (let i = 0; i < 3; i += 1) {
+        waits.push(startWait(limiter, 'k', 1));
+        await bench.heard(limiter);
+      }
+      await waits[which]!.abort();
+      waits.splice(which, 1);
+      for (const waiting of waits) {
+        await limiter.release(held);
+        held = await waiting.acquired;
+      }
+      await limiter.release(held);
+      expect(await limiter.peek('k')).toMatchObject({ remaining: 1, resetAfter: 0 });
+    });
+
+    test('who gives up while the store is asked leaves no place behind', async () => {
+      const limiter = limiterOf();
+      const held = await limiter.acquire('k');
+      const stop = new AbortController();
+      const waits = Array.from({ length: 12 }, () => startWait(limiter, 'k', 1, stop));
+      for (const waiting of waits) await waiting.abort();
+      await limiter.release(held);
+      expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 1 });
+    });
+
+    test('who has waited for as long as it wanted is refused, and leaves no place behind', async () => {
+      const limiter = limiterOf();
+      const held = await limiter.acquire('k');
+      const waiting = rejection(limiter.acquire('k', { timeout: '5m' }));
+      await bench.heard(limiter);
+      await bench.clock.advance('5m');
+      const error = await waiting;
+      expect(isRateLimitExceededError(error) && error.retryAfter).toBeGreaterThan(0);
+      await limiter.release(held);
+      expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
+    });
+
+    test('who can never or may not wait is refused at once', async () => {
+      const limiter = limiterOf(1, { queue: 1 });
+      await expect(limiter.acquire('k', { cost: 2 })).rejects.toMatchObject({
+        retryAfter: Number.POSITIVE_INFINITY,
+      });
+      const held = await limiter.acquire('k');
+      await expect(limiter.acquire('k', { timeout: 0 })).rejects.toMatchObject({ retryAfter: 30 * MINUTE });
+      const waiting = startWait(limiter, 'k', 1);
+      await bench.heard(limiter);
+      await expect(limiter.acquire('k')).rejects.toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
+      await limiter.release(held);
+      expect(await waiting.acquired).toMatchObject({ allowed: true });
+    });
+
+    test('a holder dies: when its lease ends who waits gets in', async () => {
+      const limiter = limiterOf();
+      const other = bench.limiter(concurrency({ limit: 1, lease: '30m' }), {
+        name: limiter.name,
+        store: bench.another(),
+      });
+      await limiter.acquire('k');
+      const waits = [startWait(other, 'k', 1), startWait(other, 'k', 1)];
+      await bench.heard(other);
+      await limiter.close();
+      for (let minutes = 0; minutes < 30; minutes += 5) {
+        await bench.clock.advance('5m');
+        await bench.heard(other);
+      }
+      const decision = await waits[0]!.acquired;
+      expect(decision).toMatchObject({ allowed: true, waited: 30 * MINUTE });
+      await other.release(decision);
+      expect(await waits[1]!.acquired).toMatchObject({ allowed: true });
+    });
+
+    test('a task is told when its lease is lost', async () => {
+      const limiter = limiterOf();
+      let signal: AbortSignal | undefined;
+      const running = limiter.schedule('k', async (context) => {
+        signal = context.signal;
+        await new Promise((resolve) => signal!.addEventListener('abort', resolve));
+        return signal!.reason;
+      });
+      await bench.heard(limiter);
+      expect(signal?.aborted).toBe(false);
+      await limiter.reset('k');
+      await bench.clock.advance('10m');
+      expect(String(await running)).toMatch(/lease of 'contract-.*' was lost/);
+    });
+  });
+}

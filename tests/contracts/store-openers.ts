@@ -1,0 +1,61 @@
+import {
+  type ManualClock,
+  memoryStore,
+  type RedisClient,
+  redisStore,
+  type Store,
+} from '../../packages/core/src/index.js';
+import { redisUrl } from '../support/redis-url.js';
+import type { StoreKind } from './store-setup.js';
+
+/** The store, but for what is said of it. */
+const like = (store: Store, but: Partial<Store>): Store => ({
+  name: store.name,
+  remote: store.remote,
+  slotted: store.slotted,
+  loading: store.loading,
+  clock: store.clock,
+  decide: (call, asked) => store.decide(call, asked),
+  listen: (key, granted) => store.listen(key, granted),
+  rate: (change, asked) => store.rate(change, asked),
+  close: () => store.close(),
+  ...but,
+});
+
+/** All that is in this process's memory is in one store: another limiter has to do for another process. */
+export const memory: StoreKind = {
+  name: 'memory',
+  open: (clock) => memoryStore(clock === undefined ? {} : { clock }),
+  another: (store) => like(store, { close: async () => {} }),
+};
+
+/** A Redis store that is told the time, as scripts may be for tests; or not. */
+function timed(of: string | RedisClient, clock: ManualClock | undefined): Store {
+  const store = redisStore(of);
+  if (clock === undefined) return store;
+  return like(store, {
+    clock,
+    decide: async (call, asked) => (await store.decideAll([call], asked, clock.now()))[0]!,
+  });
+}
+
+export const redisByAddress: StoreKind = {
+  name: 'redis by address',
+  open: (clock) => timed(redisUrl(), clock),
+  another: (_, clock) => timed(redisUrl(), clock),
+};
+
+/** On clients that are not the store's own, which end with it here so that a test has one thing to close. */
+export function redisByClient(name: string, connect: () => RedisClient & { disconnect(): void }): StoreKind {
+  const open = (clock?: ManualClock) => {
+    const client = connect();
+    const store = timed(client, clock);
+    const close = async () => {
+      await store.close();
+      expect(['wait', 'connecting', 'connect', 'ready']).toContain(client.status);
+      client.disconnect();
+    };
+    return like(store, { close });
+  };
+  return { name, open, another: (_, clock) => open(clock) };
+}

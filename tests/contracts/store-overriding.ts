@@ -1,0 +1,167 @@
+import { fixedWindow, type RateLimiter, slidingLog } from '../../packages/core/src/index.js';
+import {
+  Bench,
+  HOUR,
+  nextWait,
+  policies,
+  rates,
+  rejection,
+  type StoreKind,
+  startWait,
+} from './store-setup.js';
+
+const MINUTE = HOUR / 60;
+
+/** `block` and `override`: what is decided about one key. */
+export function overridingContract(kind: StoreKind): void {
+  const bench = new Bench(kind);
+
+  describe.each(Object.entries(policies))('%s overridden', (name, policyOf) => {
+    const limiterOf = () => bench.limiter(policyOf('1h'));
+    const figures = async (limiter: RateLimiter, key = 'k') => {
+      const { limit, remaining } = await limiter.peek(key);
+      return { limit, remaining };
+    };
+
+    test('a blocked key is denied until the block ends, and keeps its count', async () => {
+      const limiter = limiterOf();
+      await limiter.consume('k', { cost: 4 });
+      await limiter.block('k', '30m');
+      expect(await limiter.consume('k')).toMatchObject({
+        allowed: false,
+        remaining: 0,
+        retryAfter: 30 * MINUTE,
+      });
+      expect(await limiter.peek('k')).toMatchObject({ allowed: false, remaining: 0 });
+      expect(await limiter.consume('other')).toMatchObject({ allowed: true });
+      await bench.clock.advance(30 * MINUTE - 1);
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 1 });
+      await bench.clock.advance(1);
+      expect((await limiter.peek('k')).remaining).toBeGreaterThanOrEqual(6);
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true });
+    });
+
+    test('unblock and reset end a block, a later one takes the place of an earlier one', async () => {
+      const limiter = limiterOf();
+      await limiter.unblock('k');
+      await limiter.block('k', '3h');
+      await limiter.unblock('k');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 9 });
+      await limiter.block('k', '3h');
+      await limiter.block('k', '10m');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 10 * MINUTE });
+      await limiter.reset('k');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 9 });
+    });
+
+    test('acquire waits for the end of a block, or is refused', async () => {
+      const limiter = limiterOf();
+      await limiter.block('k', '30m');
+      const early = rejection(limiter.acquire('k', { timeout: '10m' }));
+      const waiting = startWait(limiter, 'k', 1);
+      await bench.heard(limiter);
+      for (let minutes = 0; minutes < 30; minutes += 10) {
+        expect(await limiter.peek('k')).toMatchObject({ remaining: 0 });
+        await bench.clock.advance('10m');
+        await bench.heard(limiter);
+      }
+      expect(await early).toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
+      expect(await waiting.acquired).toMatchObject({ allowed: true, waited: 30 * MINUTE });
+    });
+
+    test('unblocked while somebody waits for the end of the block: the next who comes goes at once', async () => {
+      const limiter = limiterOf();
+      await limiter.block('k', '30m');
+      const waiting = startWait(limiter, 'k', 1);
+      await bench.heard(limiter);
+      await limiter.unblock('k');
+      await bench.heard(limiter);
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true });
+      await bench.clock.advance('30m');
+      expect(await waiting.acquired).toMatchObject({ allowed: true });
+    });
+
+    test('an override gives other numbers to one key, in all processes, and what was taken counts on', async () => {
+      const limiter = limiterOf();
+      await limiter.consume('k', { cost: 5 });
+      await limiter.override('k', policyOf('1h', 100), { expiresIn: '3h' });
+      const other = bench.limiter(policyOf('1h'), { name: limiter.name, store: bench.another() });
+      const { limit, remaining } = await figures(other);
+      // Some count what was taken, and others how much of the time to fill is left.
+      expect(limit).toBe(100);
+      expect(remaining).toBeGreaterThanOrEqual(5);
+      expect(remaining).toBeLessThanOrEqual(95);
+      expect(await figures(other, 'else')).toEqual({ limit: 10, remaining: 10 });
+      await bench.clock.advance('2h');
+      expect(await other.consume('k', { cost: 60 })).toMatchObject({ allowed: true, limit: 100 });
+      await limiter.removeOverride('k');
+      expect(await other.consume('k', { cost: 11 })).toMatchObject({ allowed: false, limit: 10 });
+    });
+
+    test('an override ends by itself, and survives a reset', async () => {
+      const limiter = limiterOf();
+      await limiter.override('k', policyOf('1h', 100), { expiresIn: '2h' });
+      await limiter.reset('k');
+      await bench.clock.advance(2 * HOUR - 1);
+      expect(await figures(limiter)).toEqual({ limit: 100, remaining: 100 });
+      await bench.clock.advance(1);
+      expect(await figures(limiter)).toEqual({ limit: 10, remaining: 10 });
+    });
+
+    test('an override may be lower than what was taken', async () => {
+      const limiter = limiterOf();
+      await limiter.consume('k', { cost: 5 });
+      await limiter.override('k', policyOf('1h', 2), { expiresIn: '1d' });
+      const never = { allowed: false, limit: 2, retryAfter: Number.POSITIVE_INFINITY };
+      expect(await limiter.consume('k', { cost: 3 })).toMatchObject(never);
+      expect((await figures(limiter)).remaining).toBeLessThanOrEqual(2);
+      for (let calls = 0; calls < 2; calls += 1) await limiter.consume('k');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
+    test('an override of another algorithm, of nothing, or without an end is refused', async () => {
+      const limiter = limiterOf();
+      const foreign = name.startsWith('fixedWindow')
+        ? slidingLog({ limit: 1, window: 1 })
+        : fixedWindow({ limit: 1, window: 1 });
+      await expect(limiter.override('k', foreign, { expiresIn: '1h' })).rejects.toThrow(TypeError);
+      await expect(limiter.override('k', policyOf('1h'), {} as never)).rejects.toThrow(RangeError);
+      await expect(limiter.override('k', undefined as never, { expiresIn: '1h' })).rejects.toThrow(TypeError);
+      await expect(limiter.block('k', 0)).rejects.toThrow(RangeError);
+      expect(await figures(limiter)).toEqual({ limit: 10, remaining: 10 });
+    });
+  });
+
+  test.each(Object.entries(rates))(
+    '%s: who waits already goes at its moment, block or not',
+    async (name, policyOf) => {
+      const limiter = bench.limiter(policyOf('1h'));
+      await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
+      const wait = await nextWait(limiter, 'k', 1);
+      const waiting = startWait(limiter, 'k', 1);
+      await bench.heard(limiter);
+      await limiter.block('k', '3h');
+      await bench.clock.advance(wait);
+      expect(await waiting.acquired).toMatchObject({ waited: wait });
+      expect(await limiter.peek('k')).toMatchObject({ retryAfter: 3 * HOUR - wait });
+    },
+  );
+
+  test('of several policies one can be overridden; a name that is none of them is refused', async () => {
+    const policies = {
+      short: fixedWindow({ limit: 2, window: '1m' }),
+      long: slidingLog({ limit: 5, window: '1h' }),
+    };
+    const limiter = bench.limiter(policies);
+    await limiter.override('k', { short: fixedWindow({ limit: 4, window: '1m' }) }, { expiresIn: '1h' });
+    expect(await limiter.consume('k', { cost: 4 })).toMatchObject({
+      allowed: true,
+      policies: [{ limit: 4 }, { limit: 5 }],
+    });
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false, policy: 'short', limit: 4 });
+    const wrong = limiter.override('k', { shrot: policies.short }, { expiresIn: '1h' });
+    await expect(wrong).rejects.toThrow("no option 'shrot'");
+    await limiter.block('k', '10m');
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 10 * MINUTE });
+  });
+}

@@ -1,0 +1,55 @@
+export interface Mutant {
+  /** Line of the script, and what became of it. */
+  readonly what: string;
+  /** The tag of the algorithm it lies in; undefined in the frame. */
+  readonly tag: string | undefined;
+  readonly source: string;
+}
+
+/** What goes wrong when Lua is written by hand: edges, clamps, text for numbers, TTLs. */
+const SLIPS: readonly (readonly [RegExp, string])[] = [
+  [/ > /g, ' >= '],
+  [/ >= /g, ' > '],
+  [/ < /g, ' <= '],
+  [/ <= /g, ' < '],
+  [/math\.min\(/g, 'math.max('],
+  [/math\.max\(/g, 'math.min('],
+  [/string\.format\('%\.0f', (.*)\)\)$/g, 'tostring($1))'],
+  [/, 'PX', .*$/g, ')'],
+  [/math\.floor\(/g, 'math.ceil('],
+  [
+    /local function repair\(p, state, now\)$/g,
+    'local function repair(p, state, now)\nif true then return state end',
+  ],
+  [
+    /return struct\.pack\('>ddd', (\w+), now, since\)/g,
+    "return struct.pack('>ddd', tonumber(tostring($1)), now, since)",
+  ],
+];
+
+/** Every slip at every place where it can be made. */
+export function mutantsOf(source: string): Mutant[] {
+  const lines = source.split('\n');
+  const mutants: Mutant[] = [];
+  let tag: string | undefined;
+  lines.forEach((line, i) => {
+    const opens = /^if tag == '(\w\w)'/.exec(line)?.[1];
+    if (opens !== undefined) tag = opens;
+    if (line.startsWith("error('SLUICE unknown algorithm")) tag = undefined;
+    for (const [pattern, slip] of SLIPS) {
+      for (const match of line.matchAll(pattern)) {
+        const changed =
+          line.slice(0, match.index) +
+          match[0].replace(new RegExp(pattern.source), slip) +
+          line.slice(match.index + match[0].length);
+        const mutated = [...lines.slice(0, i), changed, ...lines.slice(i + 1)].join('\n');
+        mutants.push({ what: `${line}  →  ${changed}`, tag, source: guarded(mutated) });
+      }
+    }
+  });
+  return mutants;
+}
+
+/** A slip may make a loop endless, which would hold Redis for ever. */
+const guarded = (source: string): string =>
+  `local spins = 0\n${source.replace(/^(while .* do)/gm, "$1\nspins = spins + 1\nif spins > 100000 then error('endless') end")}`;

@@ -1,0 +1,132 @@
+import type { Redis } from 'ioredis';
+import type { Answer, Call } from '../../packages/core/src/decisions/call.js';
+import { decide } from '../../packages/core/src/decisions/decide.js';
+import { type Entry, expiryOf, isEnvelope } from '../../packages/core/src/decisions/entry.js';
+import { Lane } from '../../packages/core/src/decisions/lane.js';
+import { written } from '../../packages/core/src/stores/redis-wire.js';
+import { uniqueName } from '../support/redis-url.js';
+
+/** A question at a moment. */
+export interface Asked {
+  readonly now: number;
+  readonly call: Call;
+}
+
+/** What came of it: the reply, and each key afterwards: its bytes in hexadecimal, and its TTL in ms. */
+export interface Told {
+  readonly reply: readonly number[];
+  readonly stored: readonly (string | null)[];
+  readonly ttls: readonly number[];
+}
+
+/** The keys of a history, kept by the TypeScript side. */
+export class Model {
+  readonly entries: (Entry | undefined)[];
+
+  constructor(keys: number) {
+    this.entries = Array.from({ length: keys }, () => undefined);
+  }
+
+  ask({ now, call }: Asked): Told & { readonly answer: Answer; readonly changed: boolean } {
+    const before = [...this.entries];
+    const lanes = call.parts.map((part, i) => new Lane(part, part.key, before[i], now));
+    const answer = decide(call, lanes, now);
+    const writes = call.operation !== 'peek';
+    lanes.forEach((lane, i) => {
+      if (!writes || !lane.changed) return;
+      const entry = lane.entry();
+      this.entries[i] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+    });
+    return {
+      answer,
+      changed: writes && lanes.some(({ changed }) => changed),
+      reply: reply(answer),
+      stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
+      ttls: this.entries.map((entry, i) => {
+        if (entry === undefined) return -2;
+        return writes && lanes[i]?.changed ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+      }),
+    };
+  }
+}
+
+function reply({ allowed, queued, now, wait, parts }: Answer): number[] {
+  const told = parts.flatMap((part) => [
+    part.remaining,
+    part.wait,
+    part.reset,
+    part.at,
+    part.override?.length ?? 0,
+    ...(part.override ?? []),
+  ]);
+  return [allowed ? 1 : queued ? 2 : 0, now, wait, ...told];
+}
+
+const doubles = (numbers: readonly number[]) => {
+  const buffer = Buffer.alloc(numbers.length * 8);
+  numbers.forEach((n, i) => {
+    buffer.writeDoubleBE(n, i * 8);
+  });
+  return buffer;
+};
+
+/** The bytes by which Redis keeps an entry; see `decide.lua`. */
+function packed(entry: Entry): string {
+  if (!isEnvelope(entry)) return doubles(entry).toString('hex');
+  const { state = [], tail = [], queue, gaps, seen, blockedUntil, override, overrideUntil } = entry;
+  const sizes = [state.length * 8, tail.length * 8, queue.length * 8];
+  const header = doubles([...sizes, gaps ? 1 : 0, seen, blockedUntil, overrideUntil]);
+  return Buffer.concat([Buffer.from('E'), header, ...[state, tail, queue, override].map(doubles)]).toString(
+    'hex',
+  );
+}
+
+/**
+ * Runs the very script once for each question, all within one script call, in which no key expires: keys live by
+ * Redis's clock, not by the injected moments, and a short one must not vanish between two questions.
+ */
+export const replayScript = (source: string) => `
+local function run(KEYS, ARGV)
+${source}
+end
+local function hex(raw)
+  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
+end
+local results, next = {}, 1
+while next <= #ARGV do
+  local args, size = {}, tonumber(ARGV[next])
+  for i = 1, size do args[i] = ARGV[next + i] end
+  next = next + size + 1
+  local told = { run(KEYS, args) }
+  for i = 1, #KEYS do
+    told[#told + 1] = hex(redis.call('GET', KEYS[i]))
+    told[#told + 1] = redis.call('PTTL', KEYS[i])
+    redis.call('PERSIST', KEYS[i])
+  end
+  results[#results + 1] = told
+end
+for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end
+return results`;
+
+/** The same questions asked of the script. */
+export async function replay(
+  redis: Redis,
+  sha1: string,
+  keys: number,
+  history: readonly Asked[],
+): Promise<Told[]> {
+  const names = Array.from({ length: keys }, () => uniqueName('twin'));
+  const args = history.flatMap(({ now, call }) => {
+    const line = written([call], now, now).args;
+    return [String(line.length), ...line];
+  });
+  const results = (await redis.evalsha(sha1, keys, ...names, ...args)) as [
+    number[],
+    ...(string | number | null)[],
+  ][];
+  return results.map(([reply, ...rest]) => ({
+    reply,
+    stored: names.map((_, i) => rest[i * 2] as string | null),
+    ttls: names.map((_, i) => rest[i * 2 + 1] as number),
+  }));
+}

@@ -1,0 +1,99 @@
+import type { Redis } from 'ioredis';
+import {
+  concurrency,
+  fixedWindow,
+  isStoreUnavailableError,
+  type Policy,
+  RateLimiter,
+  redisStore,
+  type Store,
+} from '../../packages/core/src/index.js';
+import { uniqueName } from '../support/redis-url.js';
+import { eventually, OwnRedis, rejection } from './own-redis.js';
+
+const redis = new OwnRedis();
+
+function limiterOn(store: Store, policy: Policy, name = uniqueName('waiting'), deadline = '5s') {
+  return redis.open(new RateLimiter({ name, policy, store: redis.open(store), deadline }));
+}
+const slot = concurrency({ limit: 1, lease: '3s' });
+/** How many channels all connections together listen to. */
+const listening = async (admin: Redis) =>
+  [...String(await admin.client('LIST')).matchAll(/ sub=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+
+test('who has its moment needs the server no more', async () => {
+  const limiter = limiterOn(redisStore(redis.server.url), fixedWindow({ limit: 1, window: '1s' }));
+  await limiter.acquire('k');
+  const waiting = limiter.acquire('k');
+  await limiter.peek('k');
+  await redis.server.kill();
+  expect(await waiting).toMatchObject({ allowed: true });
+});
+
+test('called off while the server is away: the reason is told', async () => {
+  const policy = fixedWindow({ limit: 1, window: '1h' });
+  const limiter = limiterOn(redisStore(redis.server.url), policy, undefined, '200ms');
+  await eventually(() => limiter.consume('k'));
+  const stop = new AbortController();
+  const waiting = rejection(limiter.acquire('k', { signal: stop.signal }));
+  await limiter.peek('k');
+  await redis.server.kill();
+  stop.abort(new Error('enough'));
+  expect(await waiting).toMatchObject({ message: 'enough' });
+});
+
+test('the connection that listens is lost: it comes back, and a message that was lost is made up for', async () => {
+  const admin = redis.client();
+  const limiter = limiterOn(redisStore(redis.server.url), slot);
+  const held = await limiter.acquire('k');
+  const waiting = limiter.acquire('k', { timeout: '20s' });
+  await eventually(async () => expect(await listening(admin)).toBe(1));
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await limiter.release(held);
+  expect(await waiting).toMatchObject({ allowed: true });
+});
+
+test('one connection listens for all, and is closed when nobody waits any more', async () => {
+  const admin = redis.client();
+  const limiter = limiterOn(redisStore(redis.server.url), slot);
+  for (let round = 0; round < 2; round += 1) {
+    const held = await Promise.all(['a', 'b', 'c'].map((key) => limiter.acquire(key)));
+    const waits = ['a', 'b', 'c', 'a'].map((key) => limiter.acquire(key, { timeout: '20s' }));
+    await eventually(async () => expect(await listening(admin)).toBe(3));
+    for (const decision of held) await limiter.release(decision);
+    for (const waiting of waits) await limiter.release(await waiting);
+  }
+  await eventually(async () => expect(await listening(admin)).toBe(0));
+});
+
+test('the server goes away while somebody waits in line: it is told, and nobody holds anything afterwards', async () => {
+  const admin = redis.client();
+  const limiter = limiterOn(redisStore(redis.server.url), slot, undefined, '500ms');
+  await eventually(() => limiter.acquire('k'));
+  const waiting = rejection(limiter.acquire('k'));
+  await eventually(async () => expect(await listening(admin)).toBe(1));
+  await redis.server.kill();
+  expect(isStoreUnavailableError(await waiting)).toBe(true);
+  await redis.server.restart();
+  expect(await eventually(() => limiter.peek('k'))).toMatchObject({ remaining: 1 });
+});
+
+test('a lost reply to an acquire: what it may have taken is let go when its lease ends', async () => {
+  const proxy = await redis.proxy();
+  const limiter = limiterOn(redisStore(proxy.url), concurrency({ limit: 1, lease: '300ms' }));
+  await eventually(() => limiter.peek('warm-up'));
+  proxy.resetNextReply();
+  expect(isStoreUnavailableError(await rejection(limiter.acquire('k')))).toBe(true);
+  expect(await eventually(() => limiter.acquire('k', { timeout: '20s' }))).toMatchObject({ allowed: true });
+});
+
+test('SCRIPT FLUSH while others wait goes unseen', async () => {
+  const admin = redis.client();
+  const limiter = limiterOn(redisStore(redis.server.url), slot);
+  const held = await limiter.acquire('k');
+  const waiting = limiter.acquire('k', { timeout: '20s' });
+  await eventually(async () => expect(await listening(admin)).toBe(1));
+  await admin.script('FLUSH');
+  await limiter.release(held);
+  expect(await waiting).toMatchObject({ allowed: true });
+});
