@@ -1,3 +1,70 @@
 import type { Mutant } from './mutants.js';
 
-export const equivalent = (_mutant: Mutant): boolean => false;
+/** Slips that change nothing, and why. An entry that no mutant answers to any more is an error: see `mutants.test.ts`. */
+const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
+  'a state that ends now has been dropped before': [
+    'cc: if latest < now then return nil end',
+    'fw: if last < now or cost <= p[1] - used then return 0 end',
+    "fw: if last >= now then return pack('>dd', last, math.min(used + cost, LARGEST)) end",
+    'fw: if last < now then return p[1], 0 end',
+    'tb: if whole < now then return 0, now end',
+    'frame: if forgotten >= now then',
+  ],
+  'at the edge both ways give the same number': [
+    'cc: if number(state, 1) < latest then return state end',
+    'fw: if moment <= edge then break end',
+    "fw: if last >= latest then return pack('>dd', latest, used) end",
+    'tb: if seen >= now then state = delayed(state, seen - now) end',
+    'tb: if debt < most then return state end',
+    'tb: if debt >= p[3] + p[4] then debt = math.min(debt, most_of(p)) end',
+    'frame: if back >= 0 then',
+    'frame: if next >= first then',
+    'frame: if moment == NEVER or (moment <= next and delays_nobody(lane, state, i, moment, cost)) then return moment end',
+  ],
+  'a short cut: the long way gives the same': [
+    'cc: if waiting == 0 and held + cost < p[1] then return 0 end',
+    "frame: if wait >= 0 and operation == 'acquire' then return false end",
+    'frame: elseif count >= 1 or not bare(parts[1], operation, now) then',
+    'frame: if #lane.queue >= 0 then foresee(lane) end',
+    'frame: if place <= size then',
+    'frame: if lane.changed or from <= now then lane.state = live(lane.state, now) end',
+    'frame: while place >= 1 and left >= 0 do',
+    'frame: if remaining < 0 then break end',
+  ],
+  'the last holder is put where he stands': ['cc: if place < holders then'],
+  'asked of those who wait only': ['cc: if not place or place < holders then return 1 end'],
+  'nobody goes at the moment at which his window ends': [
+    'fw: if at ~= ANY and (at > last or at < start_of(p, last)) then return state end',
+  ],
+  'a state that is worth nothing, and is dropped': [
+    'tb: if p[5] >= 0 then return write(p, now, 0, since, now) end',
+  ],
+  'a TTL has 12 digits at the most': [
+    "frame: call('SET', key, entry, 'PX', tostring(math.floor((forgotten - now) / 1000) + 2))",
+  ],
+  'nothing, an empty text and an empty queue are alike': [
+    'frame: if tail_size >= 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end',
+    'frame: if queue_size >= 0 then',
+    'frame: if #queue >= 0 then',
+  ],
+  'a block that ends now is none': [
+    'frame: if lane.blocked_until >= lane.now then',
+    'frame: if lane.blocked_until >= now then',
+  ],
+  'one of them is odd and the other even': [
+    'frame: if place <= #queue then lane.gaps = 1 end',
+    'frame: while next < #ARGV do',
+  ],
+  'shared rates: shared-rates.test.ts': ['frame: if not part.cleared_at or seen >= part.cleared_at then'],
+};
+
+const known = new Set(Object.values(EQUIVALENT).flat());
+
+export const idOf = ({ tag, changed }: Mutant): string => `${tag ?? 'frame'}: ${changed}`;
+export const isEquivalent = (mutant: Mutant): boolean => known.has(idOf(mutant));
+
+/** Entries that say something of a script that is no more. */
+export function stale(mutants: readonly Mutant[]): string[] {
+  const ids = new Set(mutants.map(idOf));
+  return [...known].filter((id) => !ids.has(id));
+}

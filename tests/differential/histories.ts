@@ -1,28 +1,33 @@
 import fc from 'fast-check';
-import { ANY, type Policy } from '../../packages/core/src/algorithms/algorithm.js';
+import { ANY, type Policy, type Rule } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Operation } from '../../packages/core/src/decisions/call.js';
 import { START } from '../support/timeline.js';
 import { HOUR } from './policies.js';
 import { type Asked, Model, type Told } from './replay.js';
 
-/** How far the clock moves: mostly a little, sometimes by much, sometimes back; or to a moment that the last answer named, and just beside it. */
-const moves = fc.oneof(
-  { weight: 6, arbitrary: fc.nat(200_000) },
-  { weight: 2, arbitrary: fc.nat(HOUR) },
-  { weight: 1, arbitrary: fc.integer({ min: -HOUR, max: 0 }) },
-  { weight: 1, arbitrary: fc.constant(0) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      to: fc.constantFrom<'wait' | 'reset'>('wait', 'reset'),
-      off: fc.constantFrom(-1, 0, 0, 1),
-    }),
-  },
-);
+/**
+ * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue up; sometimes by much,
+ * sometimes back; or to a moment that the last answer named, and just beside it.
+ */
+const movesOf = (pace: number) =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ percent: fc.oneof(fc.constant(0), fc.nat(pace)) }) },
+    { weight: 2, arbitrary: fc.nat(200_000) },
+    { weight: 1, arbitrary: fc.nat(HOUR) },
+    { weight: 1, arbitrary: fc.integer({ min: -HOUR, max: 0 }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        to: fc.constantFrom('wait', 'reset', 'lasts'),
+        off: fc.constantFrom(-1, 0, 0, 1),
+      }),
+    },
+  );
+type Move = ReturnType<typeof movesOf> extends fc.Arbitrary<infer M> ? M : never;
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
-const costs = fc.oneof(
+const ratesCosts = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: 0, max: 3 }) },
   { weight: 12, arbitrary: fc.integer({ min: 0, max: 14 }) },
   { weight: 1, arbitrary: fc.integer({ min: LARGEST - 3, max: LARGEST }) },
@@ -32,19 +37,20 @@ export const taking: readonly Operation[] = ['consume', 'consume', 'acquire', 'a
 export const rates: readonly Operation[] = [...taking, 'refund', 'charge', 'block', 'override', 'reset'];
 export const held: readonly Operation[] = [...taking, 'refund', 'renew', 'renew', 'reset', 'block'];
 
-export const questionsOf = (operations: readonly Operation[]) =>
+/** Holders come close together and ask for little, so that others wait for them. */
+export const questionsOf = (operations: readonly Operation[], holding = operations === held) =>
   fc.array(
     fc.record({
-      move: moves,
+      move: movesOf(holding ? 30 : 150),
       operation: fc.constantFrom(...operations),
-      cost: costs,
-      wait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR)),
+      cost: holding ? fc.nat(3) : ratesCosts,
+      wait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR), fc.constant(10 * HOUR)),
       /** For a refund or a renewal: which of those given so far; sometimes none of them. */
       given: fc.nat(12),
       /** Which of the policies holds: a deploy may have changed it. */
       policy: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 1),
     }),
-    { minLength: 1, maxLength: 20 },
+    { minLength: 1, maxLength: 20, size: 'max' },
   );
 export type Question = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
 
@@ -54,10 +60,22 @@ export interface Step {
   readonly expected: Told;
 }
 
-/** The moment at which the last call could pass, or all its permits are back. */
-function momentOf(last: Answer | undefined, what: 'wait' | 'reset'): number {
+function micros(
+  move: Move,
+  { limit, window }: Rule,
+  now: number,
+  last: { answer: Answer; call: Call } | undefined,
+): number {
+  if (typeof move === 'number') return move;
+  if ('percent' in move) return Math.floor((move.percent * window) / limit / 100);
   if (last === undefined) return 0;
-  return last.now + (what === 'wait' ? last.wait : Math.max(...last.parts.map(({ reset }) => reset)));
+  const { answer, call } = last;
+  const ahead = {
+    wait: answer.wait,
+    reset: Math.max(...answer.parts.map(({ reset }) => reset)),
+    lasts: call.wait,
+  };
+  return Math.max(0, answer.now + ahead[move.to as keyof typeof ahead] - now + move.off);
 }
 
 /** Questions made into calls: what a refund gives back is known only when the question before it has been answered. */
@@ -70,9 +88,9 @@ export function history(
   const model = new Model(rules[0]!.length);
   const given: number[][] = [];
   let now = START;
-  let last: Answer | undefined;
+  let last: { answer: Answer; call: Call } | undefined;
   return questions.map(({ move: how, operation, cost, wait, given: which, policy }) => {
-    const move = typeof how === 'number' ? how : Math.max(0, momentOf(last, how.to) - now + how.off);
+    const move = micros(how, rules[0]![0]!, now, last);
     now += move;
     const at = given[which % (given.length + 1)];
     const reward = at === undefined && operation === 'refund';
@@ -85,7 +103,7 @@ export function history(
     const call: Call = { operation, wait, parts: operation === 'renew' ? parts.slice(0, 1) : parts };
     const expected = model.ask({ now, call });
     const { answer, changed } = expected;
-    last = answer;
+    last = { answer, call };
     if ((answer.allowed || answer.queued) && (operation === 'consume' || operation === 'acquire')) {
       given.push(answer.parts.map((part) => part.at));
     }

@@ -1,6 +1,7 @@
 export interface Mutant {
-  /** Line of the script, and what became of it. */
-  readonly what: string;
+  readonly line: string;
+  /** What became of the line. */
+  readonly changed: string;
   /** The tag of the algorithm it lies in; undefined in the frame. */
   readonly tag: string | undefined;
   readonly source: string;
@@ -43,7 +44,7 @@ export function mutantsOf(source: string): Mutant[] {
           match[0].replace(new RegExp(pattern.source), slip) +
           line.slice(match.index + match[0].length);
         const mutated = [...lines.slice(0, i), changed, ...lines.slice(i + 1)].join('\n');
-        mutants.push({ what: `${line}  →  ${changed}`, tag, source: guarded(mutated) });
+        mutants.push({ line, changed, tag, source: guarded(mutated) });
       }
     }
   });

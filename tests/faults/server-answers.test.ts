@@ -1,6 +1,9 @@
 import {
+  concurrency,
   isStoreConfigurationError,
   isStoreUnavailableError,
+  RateLimiter,
+  type RedisClient,
   redisStore,
 } from '../../packages/core/src/index.js';
 import { LIMIT, OwnRedis, rejection } from './own-redis.js';
@@ -45,6 +48,38 @@ describe('a server that answers, but not with a decision', () => {
     const guest = limiterAt(`redis://guest:secret@127.0.0.1:${redis.server.port}`);
     const denied = await rejection(guest.consume('k'));
     expect(isStoreConfigurationError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
+  });
+
+  test('a missing right to listen is told to who has to wait, and leaves no place behind', async () => {
+    await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', 'resetchannels');
+    const policy = concurrency({ limit: 1 });
+    const limiter = (url: string) =>
+      redis.open(
+        new RateLimiter({ name: 'slots', policy, store: redis.open(redisStore(url)), deadline: '5s' }),
+      );
+    const guest = limiter(`redis://guest:secret@127.0.0.1:${redis.server.port}`);
+    const right = limiter(redis.server.url);
+    const held = await right.acquire('k');
+    const denied = await rejection(guest.acquire('k'));
+    expect(isStoreConfigurationError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
+    await right.release(held);
+    expect(await right.peek('k')).toMatchObject({ remaining: 1 });
+  });
+
+  test('a client that cannot open another connection is told so by who has to wait', async () => {
+    const client = redis.client();
+    const bare = {
+      evalsha: client.evalsha.bind(client),
+      eval: client.eval.bind(client),
+    } as unknown as RedisClient;
+    const store = redis.open(redisStore(bare));
+    const limiter = redis.open(
+      new RateLimiter({ name: 'slots', policy: concurrency({ limit: 1 }), store, deadline: '5s' }),
+    );
+    await limiter.acquire('k');
+    const error = await rejection(limiter.acquire('k'));
+    expect(isStoreConfigurationError(error) && error.message).toMatch(/cannot duplicate\(\) itself/);
+    expect(await limiter.consume('other')).toMatchObject({ allowed: true });
   });
 
   test('a server that cannot write now is unavailable, not misconfigured', async () => {

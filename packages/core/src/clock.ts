@@ -82,7 +82,13 @@ export class ManualClock implements Clock {
   sleep(micros: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const sleeper = { due: this.#now + micros, wake: resolve };
+      const sleeper = {
+        due: this.#now + micros,
+        wake: () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        },
+      };
       this.#sleepers.push(sleeper);
       const stop = () => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);

@@ -85,7 +85,7 @@ export class CombinedLimiter<Names extends string = string> {
   async reserve(keys: CombinedKeys<Names>, estimate: Cost, options: WaitOptions = NO_OPTIONS): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts('reserve', keys, { cost: estimate });
-    const decision = await this.#admission.acquire(parts, patienceOption('reserve', { ...options, timeout: options.timeout ?? 0 }));
+    const decision = await this.#admission.reserve(parts, patienceOption('reserve', options));
     return new Reservation(decision, this.#admission, (actual: Cost) => {
       const costOf = checkCost('settle: actual', actual, this.#names);
       return ({ policy }) => costOf(policy);

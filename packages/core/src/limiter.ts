@@ -96,7 +96,7 @@ export class RateLimiter {
   async reserve(key: LimiterKey, estimate: Cost, options: WaitOptions = NO_OPTIONS): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts(key, checkCost('reserve: estimate', estimate, this.#limits.names));
-    const decision = await this.#admission.acquire(parts, patienceOption('reserve', { ...options, timeout: options.timeout ?? 0 }));
+    const decision = await this.#admission.reserve(parts, patienceOption('reserve', options));
     return new Reservation(decision, this.#admission, (actual: Cost) => {
       const costOf = checkCost('settle: actual', actual, this.#limits.names);
       return ({ policy }) => costOf(policy);

@@ -49,6 +49,15 @@ export class Admission {
     return this.#decision(parts, forEach(parts, keys, answer), operation === 'consume', 0);
   }
 
+  /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */
+  async reserve(parts: readonly NamedPart[], patience: Patience): Promise<Decision> {
+    if (patience.timeout !== undefined) return this.acquire(parts, patience);
+    patience.signal?.throwIfAborted();
+    const decision = await this.decide('consume', parts);
+    if (!decision.allowed) throw new RateLimitExceededError(decision);
+    return decision;
+  }
+
   /** @throws RateLimitExceededError, the signal's reason, LimiterClosedError */
   async acquire(parts: readonly NamedPart[], { timeout = MAX_MICROS, signal }: Patience): Promise<Decision> {
     this.checkOpen();
@@ -156,7 +165,7 @@ export class Admission {
    */
   async refund(decision: Decision, backOf: (part: NamedPart) => number = ({ cost }) => cost): Promise<void> {
     const taken = Booking.taken(decision);
-    if (taken === undefined) {
+    if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
     }
     const back = taken.map((part) => ({ ...part, cost: backOf(part) }));

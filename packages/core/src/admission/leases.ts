@@ -15,6 +15,7 @@ export const leaseOf = ({ rule }: Part, { override }: PartAnswer): number =>
  */
 export class Leases {
   readonly #held = new Map<string, AbortController>();
+  #closed = false;
 
   constructor(readonly store: Store) {}
 
@@ -24,6 +25,7 @@ export class Leases {
    */
   hold(owner: object, part: NamedPart, answer: PartAnswer, lost: AbortController): void {
     this.release(part);
+    if (this.#closed) return;
     const released = new AbortController();
     this.#held.set(idOf(part), released);
     void this.#renew(new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
@@ -36,6 +38,7 @@ export class Leases {
   }
 
   close(): void {
+    this.#closed = true;
     for (const released of this.#held.values()) released.abort();
     this.#held.clear();
   }

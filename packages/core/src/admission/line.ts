@@ -1,4 +1,5 @@
 import type { Answer } from '../decisions/call.js';
+import { isStoreUnavailableError } from '../errors.js';
 import type { Store } from '../stores/store.js';
 import type { NamedPart } from './booking.js';
 import { leaseOf } from './leases.js';
@@ -42,17 +43,28 @@ export class Line {
   }
 
   async #stand(place: NamedPart, turn: Turn, left: () => number): Promise<Answer | undefined> {
-    for (;;) {
+    const { clock } = this.store;
+    let lease = place.rule.window;
+    for (let heard = clock.now(); ; ) {
       // Asked at once, too: it may have been let in before it listened.
-      const answer = await this.#ask('renew', place, 0);
+      const answer = await this.#ask('renew', place, 0).catch((error: unknown) => {
+        // Out of reach for a moment: its place is kept for as long as its lease goes on.
+        if (!isStoreUnavailableError(error) || clock.now() - heard >= lease || left() === 0) throw error;
+        return undefined;
+      });
+      if (answer === undefined) {
+        await turn.nap(this.store, Math.min(Math.floor(lease / SIGNS_OF_LIFE), left()));
+        continue;
+      }
+      heard = clock.now();
+      lease = leaseOf(place, answer.parts[0]!);
       if (answer.allowed) return answer;
       if (!answer.queued) return undefined;
       if (left() === 0) {
         await this.#ask('refund', place, 0);
         return { ...answer, queued: false };
       }
-      const sign = Math.floor(leaseOf(place, answer.parts[0]!) / SIGNS_OF_LIFE);
-      await turn.nap(this.store, Math.min(answer.wait, sign, left()));
+      await turn.nap(this.store, Math.min(answer.wait, Math.floor(lease / SIGNS_OF_LIFE), left()));
     }
   }
 

@@ -60,6 +60,11 @@ export interface Algorithm {
   give(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
   /** Whole permits left at `now`, and µs until every permit is back. */
   left(parameters: Parameters, state: State | undefined, now: number): Left;
+  /**
+   * Where a state means another count under other parameters: the state that means the same count. Without it a state is
+   * read as it is.
+   */
+  translate?(from: Parameters, to: Parameters, state: State, now: number): State;
   /** Where a key is worth something other than full when it is first met: the state to begin with. */
   see?(parameters: Parameters, now: number): State | undefined;
   /** Where `acquire` has its permits later than `consume` would: µs until they are due. */

@@ -14,6 +14,9 @@ local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
 local LONGEST = 315360000000000
+-- First bytes: of a moment after 1987 in µs, with which each state begins, and an E.
+local MOMENT = 67
+local ENVELOPE = 69
 
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
 local replies = {}
@@ -74,8 +77,7 @@ local function bare(part, operation, now)
   part.raw = raw
   local state, changed = nil, false
   if raw then
-    local kind = string.byte(raw) or 0
-    if kind < 63 or kind > 67 or #raw % 8 ~= 0 then return false end
+    if string.byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return false end
     state = live(raw, now)
   end
   if state then

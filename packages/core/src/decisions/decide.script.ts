@@ -3,11 +3,13 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '62b3fc51fe6cff7cc3c3584980773b84306a4826',
+  sha1: '6bbcdebb345df5a117738fdf53507412504cb949',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
 local LONGEST = 315360000000000
+local MOMENT = 67
+local ENVELOPE = 69
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
 local replies = {}
 local function number(state, i)
@@ -464,6 +466,10 @@ local remaining = 0
 if debt <= p[3] - p[1] then remaining = down(p[3] + p[4] - debt, p[1]) end
 return remaining, last + up(debt, p[2]) * p[7] - now
 end
+local function translate(from, p, state, now)
+local permits = up((debt_at(from, state, now)), from[1])
+return write(p, now, math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
+end
 local function due(p, state, now, cost)
 local moment = wait(p, state, now, cost)
 if p[6] == 0 or moment == NEVER or cost == 0 then return moment end
@@ -474,7 +480,7 @@ if p[6] == 0 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
-see = see, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
+see = see, translate = translate, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
 }
 end
 error('SLUICE unknown algorithm: ' .. tostring(tag))
@@ -561,6 +567,11 @@ if state ~= lane.state then lane.changed = true end
 lane.state = state
 for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
 end
+local function translate(lane, from, to, at)
+local algorithm = lane.algorithm
+if not algorithm.translate or not lane.state then return end
+lane.state = algorithm.translate(from, to, algorithm.repair(from, lane.state, lane.now), at)
+end
 local function open(part, now)
 local key, algorithm = part.key, part.algorithm
 local lane = {
@@ -568,11 +579,11 @@ key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost
 own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
 granted = {}, enveloped = part.cleared_at,
 }
-local raw = part.raw
+local raw, lapsed = part.raw, NOTHING
 if raw == nil then raw = call('GET', key) end
 if raw then
 local kind = string.byte(raw)
-if kind == 69 then
+if kind == ENVELOPE then
 local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
 unpack('>ddddddd', raw, 2)
 if not part.cleared_at or seen > part.cleared_at then
@@ -595,9 +606,11 @@ if override_until - back > now then
 lane.override = string.sub(raw, from + queue_size)
 lane.override_until = override_until - back
 lane.parameters = unpacked(lane.override)
+else
+lapsed = unpacked(string.sub(raw, from + queue_size))
 end
 end
-elseif kind and kind >= 63 and kind <= 67 and #raw % 8 == 0 then
+elseif kind == MOMENT and #raw % 8 == 0 then
 lane.state = raw
 else
 error('SLUICE foreign value in ' .. key)
@@ -607,14 +620,20 @@ local queue, from = lane.queue, now
 if #queue > 0 then from = math.min(now, queue[1]) end
 local state = live(lane.state, from)
 if state then
-lane.state = algorithm.repair(lane.parameters, state, now)
+lane.state = state
+if #lapsed > 0 then translate(lane, lapsed, lane.parameters, from) end
+lane.state = algorithm.repair(lane.parameters, lane.state, now)
 if lane.state ~= state then lane.changed = true end
 else
 lane.state = algorithm.see and algorithm.see(lane.parameters, from)
 if lane.state then lane.changed = true end
 end
 if #queue > 0 then
-if lane.changed then foresee(lane) end
+if lane.changed then
+foresee(lane)
+else
+lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
+end
 local gone = 0
 while gone < #queue and queue[gone + 1] <= now do
 lane.state = taken(lane, lane.state, queue[gone + 1], queue[gone + 2])
@@ -778,12 +797,13 @@ end
 return moment
 end
 local function admit(lanes, now, longest, shaped, taking)
-local bound, held = longest, false
+local overfull, held = false, false
 for i = 1, #lanes do
 local lane = lanes[i]
 lane.own = earliest(lane, now, lane.cost, shaped)
-if shaped and lane.algorithm.longest then
-bound = math.min(bound, lane.algorithm.longest(lane.parameters, lane.cost))
+if shaped and lane.algorithm.longest and lane.own ~= NEVER then
+local waits = lane.own - math.max(now, lane.blocked_until)
+if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end
 end
 if lane.algorithm.last then held = true end
 end
@@ -800,7 +820,7 @@ end
 end
 return reply(lanes, now, verdict, wait)
 end
-if wait > bound then return reply(lanes, now, 0, wait) end
+if wait > longest or overfull then return reply(lanes, now, 0, wait) end
 if taking then
 for i = 1, #lanes do take(lanes[i], moment) end
 end
@@ -836,6 +856,9 @@ promote(lane)
 reconsider(lane)
 elseif operation == 'override' then
 lane.changed = true
+translate(lane, lane.parameters, lane.own_parameters, lane.now)
+lane.parameters = lane.own_parameters
+lane.state = live(lane.state, lane.now)
 lane.override = wait > 0 and packed(lane.own_parameters) or ''
 lane.override_until = wait > 0 and lane.now + wait or 0
 reconsider(lane)
@@ -877,8 +900,7 @@ local raw = call('GET', part.key)
 part.raw = raw
 local state, changed = nil, false
 if raw then
-local kind = string.byte(raw) or 0
-if kind < 63 or kind > 67 or #raw % 8 ~= 0 then return false end
+if string.byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return false end
 state = live(raw, now)
 end
 if state then

@@ -29,20 +29,17 @@ export function decide({ operation, wait }: Call, lanes: readonly Lane[], now: n
 
 /** The first moment at which every part has the permits, if it is at most `longest` away. */
 function admit(lanes: readonly Lane[], now: number, longest: number, shaped: boolean, taking: boolean): Answer {
-  let bound = longest;
-  for (const lane of lanes) {
-    const { algorithm, parameters, part } = lane;
-    lane.own = lane.earliest(now, part.cost, shaped);
-    if (shaped && algorithm.longest !== undefined) bound = Math.min(bound, algorithm.longest(parameters, part.cost));
-  }
+  for (const lane of lanes) lane.own = lane.earliest(now, lane.part.cost, shaped);
   const moment = together(lanes, shaped);
   if (moment === NEVER) return answer(lanes, now, false, false, NEVER);
   const wait = moment - now;
-  if (wait > 0 && shaped && longest > 0 && lanes.length === 1 && lanes[0]!.algorithm.holders !== undefined) {
+  const held = lanes.some(({ algorithm }) => algorithm.holders !== undefined);
+  if (wait > 0 && held && shaped && longest > 0 && lanes.length === 1) {
     const queued = lanes[0]!.join();
     return answer(lanes, now, false, queued, wait);
   }
-  const allowed = wait <= bound && (wait === 0 || lanes.every(({ algorithm }) => algorithm.holders === undefined));
+  const overfull = shaped && lanes.some((lane) => lane.overfull);
+  const allowed = wait === 0 || (wait <= longest && !held && !overfull);
   if (allowed && taking) for (const lane of lanes) lane.take(moment);
   return answer(lanes, now, allowed, false, wait);
 }

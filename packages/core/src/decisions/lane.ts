@@ -24,7 +24,8 @@ const NOTHING: readonly number[] = [];
  */
 export class Lane {
   readonly algorithm: Algorithm;
-  readonly parameters: Parameters;
+  /** By which the algorithm counts: the rule's, unless something takes their place. */
+  parameters: Parameters;
   readonly now: number;
   changed = false;
   granted: readonly number[] = NOTHING;
@@ -39,6 +40,8 @@ export class Lane {
   #blockedUntil = 0;
   #override: Parameters = NOTHING;
   #overrideUntil = 0;
+  /** An override that has ended: by it the state was counted. */
+  #lapsed: Parameters = NOTHING;
 
   constructor(
     readonly part: Part,
@@ -76,6 +79,8 @@ export class Lane {
     if (overrideUntil - back > this.now) {
       this.#override = override;
       this.#overrideUntil = overrideUntil - back;
+    } else {
+      this.#lapsed = override;
     }
   }
 
@@ -84,9 +89,19 @@ export class Lane {
     const { algorithm, parameters, now } = this;
     const from = Math.min(now, this.#queue[0] ?? now);
     const state = live(this.#state, from);
-    this.#state = state === undefined ? algorithm.see?.(parameters, from) : algorithm.repair(parameters, state, now);
+    if (state !== undefined && this.#lapsed.length > 0) this.#translate(this.#lapsed, parameters, from);
+    if (state === undefined) this.#state = algorithm.see?.(parameters, from);
+    else this.#state = algorithm.repair(parameters, this.#state!, now);
     if (this.#state !== state) this.changed = true;
-    if (this.changed && this.#queue.length > 0) this.#foresee();
+    if (this.#queue.length === 0) return;
+    if (this.changed) this.#foresee();
+    else this.#tail = algorithm.repair(parameters, this.#tail!, this.#queue.at(-2)!);
+  }
+
+  #translate(from: Parameters, to: Parameters, at: number): void {
+    const { algorithm } = this;
+    if (algorithm.translate === undefined || this.#state === undefined) return;
+    this.#state = algorithm.translate(from, to, algorithm.repair(from, this.#state, this.now), at);
   }
 
   /** Those whose moment has come have gone. */
@@ -133,6 +148,13 @@ export class Lane {
     const { algorithm, parameters } = this;
     const wait = shaped && algorithm.due !== undefined ? 'due' : 'wait';
     return algorithm[wait]!(parameters, live(state, at), at, cost);
+  }
+
+  /** Is a wait longer than the policy itself lets anybody wait? Not counted is what a block makes him wait. */
+  get overfull(): boolean {
+    const { algorithm, parameters, part, now, own } = this;
+    if (algorithm.longest === undefined || own === NEVER) return false;
+    return own - Math.max(now, this.#blockedUntil) > algorithm.longest(parameters, part.cost);
   }
 
   /** The first moment from `from` on at which `cost` permits can go and delay nobody; `NEVER`. */
@@ -275,7 +297,11 @@ export class Lane {
   override(micros: number): void {
     this.changed = true;
     const { rule } = this.part;
-    this.#override = micros === 0 ? NOTHING : (rule.parametersAt?.(this.now) ?? rule.parameters);
+    const parameters = rule.parametersAt?.(this.now) ?? rule.parameters;
+    this.#translate(this.parameters, parameters, this.now);
+    this.parameters = parameters;
+    this.#state = live(this.#state, this.now);
+    this.#override = micros === 0 ? NOTHING : parameters;
     this.#overrideUntil = micros === 0 ? 0 : this.now + micros;
     this.#reconsider();
   }

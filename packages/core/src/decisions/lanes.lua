@@ -79,6 +79,12 @@ local function promote(lane)
   for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
 end
 
+local function translate(lane, from, to, at)
+  local algorithm = lane.algorithm
+  if not algorithm.translate or not lane.state then return end
+  lane.state = algorithm.translate(from, to, algorithm.repair(from, lane.state, lane.now), at)
+end
+
 local function open(part, now)
   local key, algorithm = part.key, part.algorithm
   local lane = {
@@ -86,11 +92,11 @@ local function open(part, now)
     own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
     granted = {}, enveloped = part.cleared_at,
   }
-  local raw = part.raw
+  local raw, lapsed = part.raw, NOTHING
   if raw == nil then raw = call('GET', key) end
   if raw then
     local kind = string.byte(raw)
-    if kind == 69 then
+    if kind == ENVELOPE then
       local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
         unpack('>ddddddd', raw, 2)
       if not part.cleared_at or seen > part.cleared_at then
@@ -113,9 +119,11 @@ local function open(part, now)
           lane.override = string.sub(raw, from + queue_size)
           lane.override_until = override_until - back
           lane.parameters = unpacked(lane.override)
+        else
+          lapsed = unpacked(string.sub(raw, from + queue_size))
         end
       end
-    elseif kind and kind >= 63 and kind <= 67 and #raw % 8 == 0 then
+    elseif kind == MOMENT and #raw % 8 == 0 then
       lane.state = raw
     else
       error('SLUICE foreign value in ' .. key)
@@ -127,7 +135,9 @@ local function open(part, now)
   if #queue > 0 then from = math.min(now, queue[1]) end
   local state = live(lane.state, from)
   if state then
-    lane.state = algorithm.repair(lane.parameters, state, now)
+    lane.state = state
+    if #lapsed > 0 then translate(lane, lapsed, lane.parameters, from) end
+    lane.state = algorithm.repair(lane.parameters, lane.state, now)
     if lane.state ~= state then lane.changed = true end
   else
     lane.state = algorithm.see and algorithm.see(lane.parameters, from)
@@ -135,7 +145,11 @@ local function open(part, now)
   end
 
   if #queue > 0 then
-    if lane.changed then foresee(lane) end
+    if lane.changed then
+      foresee(lane)
+    else
+      lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
+    end
     local gone = 0
     while gone < #queue and queue[gone + 1] <= now do
       lane.state = taken(lane, lane.state, queue[gone + 1], queue[gone + 2])
@@ -310,12 +324,13 @@ local function together(lanes, shaped)
 end
 
 local function admit(lanes, now, longest, shaped, taking)
-  local bound, held = longest, false
+  local overfull, held = false, false
   for i = 1, #lanes do
     local lane = lanes[i]
     lane.own = earliest(lane, now, lane.cost, shaped)
-    if shaped and lane.algorithm.longest then
-      bound = math.min(bound, lane.algorithm.longest(lane.parameters, lane.cost))
+    if shaped and lane.algorithm.longest and lane.own ~= NEVER then
+      local waits = lane.own - math.max(now, lane.blocked_until)
+      if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end
     end
     if lane.algorithm.last then held = true end
   end
@@ -332,7 +347,7 @@ local function admit(lanes, now, longest, shaped, taking)
     end
     return reply(lanes, now, verdict, wait)
   end
-  if wait > bound then return reply(lanes, now, 0, wait) end
+  if wait > longest or overfull then return reply(lanes, now, 0, wait) end
   if taking then
     for i = 1, #lanes do take(lanes[i], moment) end
   end
@@ -370,6 +385,9 @@ local function change(lane, operation, wait)
     reconsider(lane)
   elseif operation == 'override' then
     lane.changed = true
+    translate(lane, lane.parameters, lane.own_parameters, lane.now)
+    lane.parameters = lane.own_parameters
+    lane.state = live(lane.state, lane.now)
     lane.override = wait > 0 and packed(lane.own_parameters) or ''
     lane.override_until = wait > 0 and lane.now + wait or 0
     reconsider(lane)

@@ -38,6 +38,7 @@ if action == 'try' and before then
   redis.call('PEXPIRE', KEYS[1], ttl(before[2]))
   return reply(0, before)
 end
+if action ~= 'try' and action ~= 'set' and action ~= 'update' then error('SLUICE unknown action: ' .. action) end
 
 local now = tonumber(ARGV[1])
 if not now then

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const sharedRateScript: Script = {
   name: 'shared-rate',
-  sha1: '73bb87d17725a876438235de6fd3e1a7c667186c',
+  sha1: '4868b2063f6f4e26d5893e2cde8e8959d00148dc',
   source: `local function read()
 local raw, numbers = redis.call('GET', KEYS[1]), {}
 if not raw then return nil end
@@ -32,6 +32,7 @@ if action == 'try' and before then
 redis.call('PEXPIRE', KEYS[1], ttl(before[2]))
 return reply(0, before)
 end
+if action ~= 'try' and action ~= 'set' and action ~= 'update' then error('SLUICE unknown action: ' .. action) end
 local now = tonumber(ARGV[1])
 if not now then
 local time = redis.call('TIME')

@@ -8,8 +8,8 @@ import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 export interface RedisClient {
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** A connection of its own with the same settings; only waiting for a concurrency limit needs one. */
-  duplicate?(override?: object): unknown;
+  /** A connection of its own with the same settings; only waiting for a concurrency limit needs one. A Cluster takes nodes first. */
+  duplicate?(override?: object, clusterOverride?: object): unknown;
   readonly isCluster?: boolean;
   readonly options?: { readonly keyPrefix?: string | undefined };
   /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
@@ -77,14 +77,29 @@ class NoConnectionError extends Error {}
 const UNAVAILABLE =
   /^(?:ReplyError: )?(?:LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
 /** Server answers that say "never like this". */
-const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|CROSSSLOT|SLUICE)\b|unknown command|ERR /;
+const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|SLUICE)\b|unknown command|ERR /;
+
+/** Answers of a Redis Cluster to a client that does not know it as one: what to do, as the server does not say. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:\w+: )?CROSSSLOT\b/,
+    'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
+      'and redisStore a Cluster client, with which this is told at construction',
+  ],
+  [
+    /^(?:\w+: )?(?:MOVED|ASK) \d/,
+    'this server is one node of a Redis Cluster: give redisStore a Cluster client, new Cluster([…]) of ioredis',
+  ],
+];
 
 /** Gives a client's error a class and a code of ours; the client's own error is its `cause`. */
 export function classified(error: unknown, lastConnectionError?: Error): Error {
   const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
   const text = String(told instanceof Error ? `${told.name}: ${told.message}` : told);
-  if (!UNAVAILABLE.test(text) && CONFIGURATION.test(text)) {
-    return new StoreConfigurationError(`redis store: ${messageOf(told)}`, { cause: told });
+  const remedy = REMEDIES.find(([answer]) => answer.test(text))?.[1];
+  if (remedy !== undefined || (!UNAVAILABLE.test(text) && CONFIGURATION.test(text))) {
+    const message = remedy === undefined ? messageOf(told) : `${remedy} (${messageOf(told)})`;
+    return new StoreConfigurationError(`redis store: ${message}`, { cause: told });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
   return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { decideScript } from '../decisions/decide.script.js';
-import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { describe } from '../options.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateChange } from '../shared-rates/stored-rate.js';
@@ -71,8 +71,12 @@ export class RedisStore implements Store {
     return answers(calls, integers(reply));
   }
 
-  listen(key: string, granted: (id: number) => void): Promise<() => void> {
-    return this.#wakeUps.listen(key, granted);
+  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    try {
+      return await this.#wakeUps.listen(key, granted);
+    } catch (error) {
+      throw isSluiceError(error) ? error : classified(error, this.#lastConnectionError);
+    }
   }
 
   async rate(change: RateChange, asked: Asked = {}): Promise<RateAnswer> {

@@ -13,6 +13,9 @@ export interface Subscriber {
 /** After the last who listened has gone the connection stays for so long, should another come. */
 const LINGER_MS = 1000;
 
+/** A Cluster listens on one node, and on another when it loses that one; what it was told meanwhile waits for the next. */
+const PATIENT_CLUSTER = { enableOfflineQueue: true, lazyConnect: false, retryDelayOnFailover: 100 };
+
 type Granted = (id: number) => void;
 
 /**
@@ -21,7 +24,10 @@ type Granted = (id: number) => void;
  */
 export class RedisWakeUps {
   readonly #client: () => Promise<RedisClient>;
-  readonly #channels = new Map<string, { readonly listeners: Set<Granted>; readonly ready: Promise<unknown> }>();
+  readonly #channels = new Map<
+    string,
+    { readonly listeners: Set<Granted>; readonly ready: Promise<unknown> }
+  >();
   #connection: Promise<Subscriber> | undefined;
   #lingering: NodeJS.Timeout | undefined;
   #closed = false;
@@ -36,7 +42,10 @@ export class RedisWakeUps {
     const channel = `${client.options?.keyPrefix ?? ''}${key}`;
     const connection = await this.#connect(client);
     const known = this.#channels.get(channel);
-    const { listeners, ready } = known ?? { listeners: new Set<Granted>(), ready: connection.subscribe(channel) };
+    const { listeners, ready } = known ?? {
+      listeners: new Set<Granted>(),
+      ready: connection.subscribe(channel),
+    };
     if (known === undefined) this.#channels.set(channel, { listeners, ready });
     listeners.add(granted);
     const stop = () => this.#stop(connection, channel, granted);
@@ -68,8 +77,17 @@ export class RedisWakeUps {
       );
     }
     // It may wait for its server: who waits for a release has a timeout of his own. No command of it counts anything.
-    const patient = { enableOfflineQueue: true, maxRetriesPerRequest: null, lazyConnect: false, socketTimeout: undefined };
-    const connection = (client.isCluster ? client.duplicate() : client.duplicate(patient)) as Subscriber;
+    // And it must not ask whether its server is ready: ioredis 5 would ask in the midst of listening, which ends the connection.
+    const patient = {
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: null,
+      lazyConnect: false,
+      socketTimeout: undefined,
+      enableReadyCheck: false,
+    };
+    const connection = (
+      client.isCluster ? client.duplicate([], PATIENT_CLUSTER) : client.duplicate(patient)
+    ) as Subscriber;
     connection.on('message', (channel, id) => {
       for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(Number(id));
     });

@@ -104,6 +104,11 @@ local function left(p, state, now)
   return remaining, last + up(debt, p[2]) * p[7] - now
 end
 
+local function translate(from, p, state, now)
+  local permits = up((debt_at(from, state, now)), from[1])
+  return write(p, now, math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
+end
+
 local function due(p, state, now, cost)
   local moment = wait(p, state, now, cost)
   if p[6] == 0 or moment == NEVER or cost == 0 then return moment end
@@ -116,5 +121,5 @@ local function longest(p, cost)
 end
 
 return {
-  see = see, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
+  see = see, translate = translate, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
 }

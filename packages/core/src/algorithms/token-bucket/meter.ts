@@ -25,7 +25,7 @@ export type MeterParameters = readonly [
 // Parameters are read by their places, `{ 1: perTick }`: V8 is slow at `[, perTick]`.
 
 /** The questions that other algorithms may leave out have answers here. */
-export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'due' | 'longest'>>;
+export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | 'due' | 'longest'>>;
 
 const DAY = 86_400_000_000;
 
@@ -164,6 +164,12 @@ export const meterAlgorithm: Meter = {
   },
 
   // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
+  // What is missing counts in permits: who took 100 has 900 left when he may take 1,000; and no more than a bucket is missing.
+  translate(from: MeterParameters, to: MeterParameters, state, now) {
+    const permits = up(debtAt(from, state, now), from[0]);
+    return write(to, now, Math.min(permits * to[0], to[2] + to[3]), state[2]!, now);
+  },
+
   due(p: MeterParameters, state, now, cost) {
     const wait = meterAlgorithm.wait(p, state, now, cost);
     if (p[5] === 0 || wait === NEVER || cost === 0) return wait;
