@@ -69,7 +69,6 @@ describe('keys with braces', () => {
     '}}{{',
     '%7B',
     '{a}{b}',
-    '',
     '\0}{',
     `${'{'.repeat(300)}}`,
   ];

@@ -54,7 +54,7 @@ corpora.set(undefined, [
 const crafted = (policy: Policy, ...calls: readonly (readonly [Operation, number, number?])[]): Corpus => {
   const rules = [policy];
   const questions = calls.map(([operation, cost, given = 0]) => {
-    return { move: 1_000, operation, cost, wait: 3_600_000_000, given, policy: 0 };
+    return { move: 1_000, operation, cost, wait: 3_600_000_000, given, policy: 0 } as const;
   });
   return { keys: 1, steps: history([rules], questions) };
 };

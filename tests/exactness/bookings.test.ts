@@ -10,12 +10,19 @@ interface Going {
   readonly cost: number;
 }
 
-/** Who goes when, in the order of asking. `strict`: equal costs and nobody cancels. */
-function walk(policies: readonly Case[], random: Random, strict: boolean): Going[] {
+interface Walk {
+  /** Who goes when, in the order of asking. */
+  readonly going: readonly Going[];
+  readonly cancelled: boolean;
+}
+
+/** @param strict equal costs, and nobody cancels */
+function walk(policies: readonly Case[], random: Random, strict: boolean): Walk {
   const timeline = new Timeline(...policies.map(({ policy }) => policy));
   const pace = Math.ceil(Math.max(...policies.map((one) => one.pace)));
   const most = Math.min(...policies.map((one) => one.most)) - 1;
   const going: Going[] = [];
+  let cancelled = false;
   let now = 0;
   for (let step = 0; step < 40; step += 1) {
     now += random(8) === 0 ? random(pace * 40) : random(pace + 1);
@@ -39,24 +46,44 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Going
       if (back === undefined) continue;
       timeline.ask(now, { operation: 'refund', ...back });
       going.splice(going.indexOf(back), 1);
+      cancelled = true;
     }
   }
-  return going;
+  return { going, cancelled };
 }
 
 const told = (timeline: Timeline, at: number, cost: number) =>
   timeline.ask(at, { operation: 'peek', cost }).allowed;
 
 /** The rules' own opinion of those who went, in the order of their moments. */
-function judge(rules: readonly Case[], going: readonly Going[]): void {
-  for (const { at, cost } of [...going].sort((a, b) => a.at - b.at)) {
-    for (const rule of rules) {
-      if (rule.left(at) < cost)
-        throw new Error(`${JSON.stringify(rule.policy)}: a call for ${cost} too many at ${at - START}`);
-      rule.take(at, cost);
+function judge(rules: readonly Case[], { going, cancelled }: Walk): void {
+  const gone = [...going].sort((a, b) => a.at - b.at);
+  for (const rule of rules) {
+    const wrong = cancelled && rule.within !== undefined ? tooMany(gone, rule.within) : refused(gone, rule);
+    if (wrong !== undefined) {
+      throw new Error(
+        `${JSON.stringify(rule.policy)}: a call for ${wrong.cost} too many at ${wrong.at - START}`,
+      );
     }
   }
 }
+
+const refused = (gone: readonly Going[], rule: Case): Going | undefined =>
+  gone.find(({ at, cost }) => {
+    if (rule.left(at) < cost) return true;
+    rule.take(at, cost);
+    return false;
+  });
+
+const tooMany = (gone: readonly Going[], within: (span: number) => number): Going | undefined =>
+  gone.find((last, i) => {
+    let sum = 0;
+    for (let from = i; from >= 0; from -= 1) {
+      sum += gone[from]!.cost;
+      if (sum > within(last.at - gone[from]!.at)) return true;
+    }
+    return false;
+  });
 
 const names = Object.keys(cases);
 
@@ -66,8 +93,9 @@ test.each(names)(
     for (let i = 0; i < WALKS / names.length; i += 1) {
       const strict = i % 2 === 0;
       const one = cases[name]!(randomFrom(i));
-      const going = walk([one], randomFrom(i + 1_000_000), strict);
-      judge([one], going);
+      const walked = walk([one], randomFrom(i + 1_000_000), strict);
+      judge([one], walked);
+      const { going } = walked;
       if (strict) expect(going.map(({ at }) => at)).toEqual(going.map(({ at }) => at).sort((a, b) => a - b));
     }
   },

@@ -19,6 +19,11 @@ export interface Case {
   /** Permits that could go at `now`. */
   left(now: number): number;
   take(now: number, cost: number): void;
+  /**
+   * Where windows or ticks begin with a call: the most that go within `span` µs. When that call is cancelled, others that
+   * were promised a moment keep it, and the windows are not those of a rule that never knew it.
+   */
+  within?(span: number): number;
 }
 
 /** Permits remembered with the moment at which they come back. */
@@ -85,6 +90,7 @@ export const cases: Record<string, (random: Random) => Case> = {
       policy: fixedWindow({ limit, window: window / 1000 }),
       most: limit + 1,
       pace: window / limit,
+      within: (span) => limit * (Math.floor(span / window) + 2),
       left: (now) => (now >= end ? limit : limit - used),
       take(now, cost) {
         if (now >= end) [end, used] = [now + window, 0];
@@ -157,6 +163,7 @@ export const cases: Record<string, (random: Random) => Case> = {
       policy: tokenBucket({ capacity, refill, every: every / 1000, mode: 'interval', borrow }),
       most: capacity + borrow + 1,
       pace: every / refill,
+      within: (span) => capacity + borrow + refill * Math.ceil(span / every),
       ...bucket(capacity, borrow, 1, refill, every),
     };
   },

@@ -25,7 +25,10 @@ export type CombinedKeys<Names extends string> = Readonly<Record<Names, LimiterK
  */
 export class CombinedLimiter<Names extends string = string> {
   readonly name: string;
-  readonly #members: readonly { readonly name: Names; readonly inside: ReturnType<typeof RateLimiter.inside> }[];
+  readonly #members: readonly {
+    readonly name: Names;
+    readonly inside: ReturnType<typeof RateLimiter.inside>;
+  }[];
   readonly #names: readonly Names[];
   readonly #admission: Admission;
 
@@ -36,12 +39,16 @@ export class CombinedLimiter<Names extends string = string> {
   constructor(limiters: Readonly<Record<Names, RateLimiter>>) {
     const named = typeof limiters === 'object' && limiters !== null && !Array.isArray(limiters);
     if (!named || Object.keys(limiters).length === 0) {
-      throw new TypeError(`CombinedLimiter takes limiters by name: { perUser, everybody }, not ${describe(limiters)}`);
+      throw new TypeError(
+        `CombinedLimiter takes limiters by name: { perUser, everybody }, not ${describe(limiters)}`,
+      );
     }
     this.#names = Object.keys(limiters) as Names[];
     this.#members = this.#names.map((name) => {
       if (!(limiters[name] instanceof RateLimiter)) {
-        throw new TypeError(`CombinedLimiter: ${name} must be a RateLimiter, not ${describe(limiters[name])}`);
+        throw new TypeError(
+          `CombinedLimiter: ${name} must be a RateLimiter, not ${describe(limiters[name])}`,
+        );
       }
       return { name, inside: RateLimiter.inside(limiters[name]) };
     });
@@ -82,7 +89,11 @@ export class CombinedLimiter<Names extends string = string> {
   }
 
   /** See `RateLimiter.reserve`. */
-  async reserve(keys: CombinedKeys<Names>, estimate: Cost, options: WaitOptions = NO_OPTIONS): Promise<Reservation<Cost>> {
+  async reserve(
+    keys: CombinedKeys<Names>,
+    estimate: Cost,
+    options: WaitOptions = NO_OPTIONS,
+  ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts('reserve', keys, { cost: estimate });
     const decision = await this.#admission.reserve(parts, patienceOption('reserve', options));
@@ -93,7 +104,11 @@ export class CombinedLimiter<Names extends string = string> {
   }
 
   /** See `RateLimiter.schedule`. */
-  schedule<T>(keys: CombinedKeys<Names>, task: ScheduledTask<T>, options: AcquireOptions = NO_OPTIONS): Promise<T> {
+  schedule<T>(
+    keys: CombinedKeys<Names>,
+    task: ScheduledTask<T>,
+    options: AcquireOptions = NO_OPTIONS,
+  ): Promise<T> {
     const limiter = {
       acquire: (all: CombinedKeys<Names>, acquiring: AcquireOptions) => this.acquire(all, acquiring),
       release: (decision: Decision) => this.release(decision),
@@ -117,15 +132,22 @@ export class CombinedLimiter<Names extends string = string> {
     await this.#admission.close();
   }
 
-  #parts(method: string, keys: CombinedKeys<Names>, options: ConsumeOptions, accepted?: string[]): NamedPart[] {
+  #parts(
+    method: string,
+    keys: CombinedKeys<Names>,
+    options: ConsumeOptions,
+    accepted?: string[],
+  ): NamedPart[] {
     const costOf = costOption(method, options, this.#names, accepted);
     checkOptions(`${method}: keys`, keys, this.#names);
     return this.#members.flatMap(({ name, inside }) =>
-      inside.parts(keys[name], () => costOf(name)).map((part) => ({
-        ...part,
-        policy: name,
-        name: inside.limits.several ? `${name}.${part.policy}` : name,
-      })),
+      inside
+        .parts(keys[name], () => costOf(name))
+        .map((part) => ({
+          ...part,
+          policy: name,
+          name: inside.limits.several ? `${name}.${part.policy}` : name,
+        })),
     );
   }
 }

@@ -63,7 +63,15 @@ export function checkStore(where: string, store: Store): void {
 
 export function checkLimiterOptions(options: RateLimiterOptions) {
   checkOptions('RateLimiter', options, OPTIONS);
-  const { name = 'default', policy, policies, store, keyPrefix = 'sluice', hashTag, deadline = 100 } = options;
+  const {
+    name = 'default',
+    policy,
+    policies,
+    store,
+    keyPrefix = 'sluice',
+    hashTag,
+    deadline = 100,
+  } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
   if (hashTag !== undefined) checkName('RateLimiter: hashTag', hashTag);
@@ -146,7 +154,8 @@ export class Limits {
 }
 
 function checkPolicies(given: unknown): void {
-  const names = typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given) : [];
+  const names =
+    typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given) : [];
   if (names.length === 0 || names.length > 20) {
     throw new TypeError(
       `RateLimiter: policies must be an object of 1 to 20 policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(given)}`,

@@ -12,7 +12,13 @@ import {
   type WaitOptions,
 } from './admission/call-options.js';
 import { Reservation } from './admission/reservation.js';
-import { type Scheduled, type ScheduledTask, schedule, type WrapOptions, wrap } from './admission/schedule.js';
+import {
+  type Scheduled,
+  type ScheduledTask,
+  schedule,
+  type WrapOptions,
+  wrap,
+} from './admission/schedule.js';
 import type { Policy } from './algorithms/algorithm.js';
 import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
@@ -93,7 +99,11 @@ export class RateLimiter {
    * Takes an estimated cost; the reservation is settled when the actual one is known. Does not wait unless given a `timeout`.
    * @throws as `acquire` does
    */
-  async reserve(key: LimiterKey, estimate: Cost, options: WaitOptions = NO_OPTIONS): Promise<Reservation<Cost>> {
+  async reserve(
+    key: LimiterKey,
+    estimate: Cost,
+    options: WaitOptions = NO_OPTIONS,
+  ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts(key, checkCost('reserve: estimate', estimate, this.#limits.names));
     const decision = await this.#admission.reserve(parts, patienceOption('reserve', options));
@@ -131,7 +141,11 @@ export class RateLimiter {
 
   /** Denies everything to a key until `duration` has passed from now. Those who wait already go at their moments. */
   async block(key: LimiterKey, duration: Duration): Promise<void> {
-    await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one).slice(0, 1));
+    await this.#admission.change(
+      'block',
+      toMicros('block: duration', duration),
+      this.#parts(key, one).slice(0, 1),
+    );
   }
 
   async unblock(key: LimiterKey): Promise<void> {
@@ -144,7 +158,11 @@ export class RateLimiter {
    * @param policy of the same algorithm; with several `policies` an object of those to override, by their names
    * @throws TypeError for a policy of another algorithm or a name that is unknown
    */
-  async override(key: LimiterKey, policy: Policy | Readonly<Record<string, Policy>>, options: { readonly expiresIn: Duration }): Promise<void> {
+  async override(
+    key: LimiterKey,
+    policy: Policy | Readonly<Record<string, Policy>>,
+    options: { readonly expiresIn: Duration },
+  ): Promise<void> {
     checkOptions('override', options, ['expiresIn']);
     const lasts = toMicros('override: expiresIn', options.expiresIn);
     await this.#admission.change('override', lasts, this.#limits.overridden(this.#parts(key, one), policy));
@@ -182,7 +200,11 @@ export class RateLimiter {
   }
 
   #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
-    return this.#limits.parts(encodeKey(keyPart(key, `the key of limiter '${this.name}'`)), costOf, ratesOnly);
+    return this.#limits.parts(
+      encodeKey(keyPart(key, `the key of limiter '${this.name}'`)),
+      costOf,
+      ratesOnly,
+    );
   }
 
   /** @internal What a `CombinedLimiter` needs of its members. */

@@ -99,7 +99,11 @@ export interface Holders {
   /** µs until a lease ends at which `id`, who waits, may have its permits; for when no release comes. */
   patience(parameters: Parameters, state: State, now: number, id: number): number;
   /** Ends leases that ran out and lets those who wait have what is free, first come first served. */
-  promote(parameters: Parameters, state: State, now: number): { readonly state: State | undefined; readonly granted: readonly number[] };
+  promote(
+    parameters: Parameters,
+    state: State,
+    now: number,
+  ): { readonly state: State | undefined; readonly granted: readonly number[] };
 }
 
 /** A Lua script as Redis knows it. Generated from the `.lua` files by `npm run scripts`. */

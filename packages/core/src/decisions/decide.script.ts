@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '6bbcdebb345df5a117738fdf53507412504cb949',
+  sha1: '9a2a5ab2d851dc0edd2b318ad3cce13a47d6b61d',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -863,7 +863,7 @@ lane.override = wait > 0 and packed(lane.own_parameters) or ''
 lane.override_until = wait > 0 and lane.now + wait or 0
 reconsider(lane)
 elseif operation == 'reset' then
-lane.changed, lane.state, lane.queue, lane.blocked_until = true, nil, NOTHING, 0
+lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0
 else
 error('SLUICE unknown operation: ' .. operation)
 end

@@ -28,12 +28,18 @@ export function decide({ operation, wait }: Call, lanes: readonly Lane[], now: n
 }
 
 /** The first moment at which every part has the permits, if it is at most `longest` away. */
-function admit(lanes: readonly Lane[], now: number, longest: number, shaped: boolean, taking: boolean): Answer {
-  for (const lane of lanes) lane.own = lane.earliest(now, lane.part.cost, shaped);
+function admit(
+  lanes: readonly Lane[],
+  now: number,
+  longest: number,
+  shaped: boolean,
+  taking: boolean,
+): Answer {
+  for (const lane of lanes) lane.own = lane.earliest(now, shaped);
   const moment = together(lanes, shaped);
   if (moment === NEVER) return answer(lanes, now, false, false, NEVER);
   const wait = moment - now;
-  const held = lanes.some(({ algorithm }) => algorithm.holders !== undefined);
+  const held = lanes.some(({ holders }) => holders !== undefined);
   if (wait > 0 && held && shaped && longest > 0 && lanes.length === 1) {
     const queued = lanes[0]!.join();
     return answer(lanes, now, false, queued, wait);
@@ -46,11 +52,12 @@ function admit(lanes: readonly Lane[], now: number, longest: number, shaped: boo
 
 /** Each part may put it off, until all agree: a part that could go sooner can also go later. */
 function together(lanes: readonly Lane[], shaped: boolean): number {
-  if (lanes.length === 1 || lanes.some(({ own }) => own === NEVER)) return Math.min(...lanes.map(({ own }) => own));
+  if (lanes.length === 1 || lanes.some(({ own }) => own === NEVER))
+    return Math.min(...lanes.map(({ own }) => own));
   let moment = Math.max(...lanes.map(({ own }) => own));
   for (let agreed = 0, i = 0; agreed < lanes.length; i = (i + 1) % lanes.length) {
     const lane = lanes[i]!;
-    const later = lane.earliest(moment, lane.part.cost, shaped);
+    const later = lane.earliest(moment, shaped);
     if (later === NEVER) return NEVER;
     agreed = later > moment ? 1 : agreed + 1;
     moment = later;
@@ -63,6 +70,12 @@ function renewed(lane: Lane, now: number): Answer {
   return answer([lane], now, standing === 1, standing === 0, standing === 0 ? lane.own - now : 0);
 }
 
-function answer(lanes: readonly Lane[], now: number, allowed: boolean, queued: boolean, wait: number): Answer {
+function answer(
+  lanes: readonly Lane[],
+  now: number,
+  allowed: boolean,
+  queued: boolean,
+  wait: number,
+): Answer {
   return { allowed, queued, now, wait, parts: lanes.map((lane) => lane.answer()) };
 }

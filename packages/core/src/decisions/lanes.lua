@@ -1,5 +1,5 @@
 -- The part of decide.lua that most calls do not need: keys at which somebody waits, is blocked or has an override; several parts;
--- what is held; refunds and changes. The twin of lane.ts and decide.ts. See decide.lua for what is used here and not defined.
+-- what is held; refunds and changes. The twin of lane.ts, bookings.ts and decide.ts. See decide.lua for what is used here and not defined.
 
 -- The queue: moment, cost, moment, cost, …
 
@@ -392,7 +392,7 @@ local function change(lane, operation, wait)
     lane.override_until = wait > 0 and lane.now + wait or 0
     reconsider(lane)
   elseif operation == 'reset' then
-    lane.changed, lane.state, lane.queue, lane.blocked_until = true, nil, NOTHING, 0
+    lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0
   else
     error('SLUICE unknown operation: ' .. operation)
   end

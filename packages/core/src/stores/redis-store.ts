@@ -13,8 +13,8 @@ import {
   runScript,
   whenReady,
 } from './redis-client.js';
-import { answers, rateAnswer, written } from './redis-wire.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
+import { answers, rateAnswer, written } from './redis-wire.js';
 import type { Asked, Store } from './store.js';
 
 /**
@@ -175,10 +175,7 @@ function checkUrl(url: string): string {
 }
 
 function checkClient(client: RedisClient): RedisClient {
-  if (
-    typeof client?.evalsha !== 'function' ||
-    typeof client.eval !== 'function'
-  ) {
+  if (typeof client?.evalsha !== 'function' || typeof client.eval !== 'function') {
     throw new TypeError(
       `redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(client)}`,
     );

@@ -3,7 +3,11 @@ import { RateNotSetError } from '../errors.js';
 import type { RateAnswer } from '../shared-rates/stored-rates.js';
 
 /** Calls as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
-export function written(calls: readonly Call[], now: number, at?: number): { keys: string[]; args: string[] } {
+export function written(
+  calls: readonly Call[],
+  now: number,
+  at?: number,
+): { keys: string[]; args: string[] } {
   const keys: string[] = [];
   const args = [at === undefined ? '' : String(at)];
   for (const { operation, wait, parts } of calls) {
@@ -32,7 +36,13 @@ export function answers(calls: readonly Call[], numbers: readonly number[]): Ans
     next += 3;
     if (verdict === -1) throw new RateNotSetError(parts[0]!.shared!.name);
     const told = parts.map((): PartAnswer => {
-      const [remaining, own, reset, at, size] = numbers.slice(next, next + 5) as [number, number, number, number, number];
+      const [remaining, own, reset, at, size] = numbers.slice(next, next + 5) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
       const override = size > 0 ? numbers.slice(next + 5, next + 5 + size) : undefined;
       next += 5 + size;
       return { remaining, wait: own, reset, at, override };

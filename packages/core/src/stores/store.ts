@@ -31,7 +31,10 @@ export interface Store {
    */
   listen(key: string, granted: (id: number) => void): Promise<() => void>;
   /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
-  rate(change: RateChange, asked?: Asked): Promise<{ readonly changed: boolean; readonly rate: StoredRate | undefined }>;
+  rate(
+    change: RateChange,
+    asked?: Asked,
+  ): Promise<{ readonly changed: boolean; readonly rate: StoredRate | undefined }>;
   /** Ends what this store itself opened; a client that was handed to it stays open. May be called twice. */
   close(): Promise<void>;
 }

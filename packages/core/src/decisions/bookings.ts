@@ -1,0 +1,159 @@
+import { type Left, NEVER, type State } from '../algorithms/algorithm.js';
+import type { Counter } from './counter.js';
+import type { Envelope } from './entry.js';
+
+const NOBODY: readonly number[] = [];
+
+/**
+ * Who may go later, and when: promises that nothing moves. Whoever comes later goes at the first moment that delays nobody here.
+ * That is behind the last, unless there are gaps: where somebody gave a booking back, or had to wait longer for another
+ * part of the same call.
+ */
+export class Bookings {
+  /** Moment, cost, moment, cost, …, in the order of their moments. */
+  queue: readonly number[] = NOBODY;
+  /** What the state will be after all of them. */
+  tail: State | undefined;
+  gaps = false;
+
+  get none(): boolean {
+    return this.queue.length === 0;
+  }
+
+  /** Of those who are booked: the moment of the first and of the last. */
+  get first(): number | undefined {
+    return this.queue[0];
+  }
+
+  get last(): number {
+    return this.queue.at(-2) ?? 0;
+  }
+
+  /** @param back how far the clock went back: that took no time from anybody, so every moment moves with it */
+  open({ queue, tail, gaps }: Envelope, back: number): void {
+    this.queue = back > 0 ? queue.map((n, i) => (i % 2 === 0 ? n - back : n)) : queue;
+    this.tail = tail;
+    this.gaps = gaps;
+  }
+
+  clear(): void {
+    this.#become(NOBODY);
+  }
+
+  /** The state after all who are due by `now` have gone; undefined when nobody is. */
+  settle(counter: Counter, before: State | undefined, now: number): State | undefined {
+    let gone = 0;
+    let state = before;
+    for (; gone < this.queue.length && this.queue[gone]! <= now; gone += 2) {
+      state = counter.take(state, this.queue[gone]!, this.queue[gone + 1]!);
+    }
+    if (gone === 0) return undefined;
+    this.#become(this.queue.slice(gone));
+    return state;
+  }
+
+  /** `state` is another, or the queue is: what it will be after all who are booked. */
+  foresee(counter: Counter, state: State | undefined): void {
+    let tail = state;
+    for (let i = 0; i < this.queue.length; i += 2) {
+      tail = counter.take(tail, this.queue[i]!, this.queue[i + 1]!);
+    }
+    this.tail = tail;
+  }
+
+  /** The same, where somebody may be able to go before those who are booked. */
+  reconsider(counter: Counter, state: State | undefined): void {
+    if (this.none) return;
+    this.gaps = true;
+    this.foresee(counter, state);
+  }
+
+  /** The first moment from `from` on at which `cost` permits can go and delay nobody; `NEVER`. */
+  earliest(counter: Counter, now: State | undefined, from: number, cost: number, shaped: boolean): number {
+    const { queue, last } = this;
+    if (this.none) return counter.next(now, from, cost, shaped);
+    if (!this.gaps || from >= last) return counter.next(this.tail, Math.max(from, last), cost, shaped);
+    let state = now;
+    for (let i = 0; i < queue.length; i += 2) {
+      const next = queue[i]!;
+      if (next > from) {
+        const start = i === 0 ? from : Math.max(from, queue[i - 2]!);
+        const moment = counter.next(state, start, cost, shaped);
+        if (moment === NEVER || (moment < next && this.#delaysNobody(counter, state, i, moment, cost)))
+          return moment;
+      }
+      state = counter.take(state, next, queue[i + 1]!);
+    }
+    return counter.next(state, last, cost, shaped);
+  }
+
+  #delaysNobody(
+    counter: Counter,
+    before: State | undefined,
+    from: number,
+    moment: number,
+    cost: number,
+  ): boolean {
+    if (cost === 0) return true;
+    let state: State | undefined = counter.take(before, moment, cost);
+    for (let i = from; i < this.queue.length; i += 2) {
+      const [at, booked] = [this.queue[i]!, this.queue[i + 1]!];
+      if (counter.next(state, at, booked, true) !== at) return false;
+      state = counter.take(state, at, booked);
+    }
+    return true;
+  }
+
+  /** @param early could it have gone earlier, but for another part of its call? Then others can. */
+  add(counter: Counter, state: State | undefined, moment: number, cost: number, early: boolean): void {
+    const { queue } = this;
+    if (early) this.gaps = true;
+    let place = queue.length;
+    while (place > 0 && queue[place - 2]! > moment) place -= 2;
+    this.queue = [...queue.slice(0, place), moment, cost, ...queue.slice(place)];
+    if (place < queue.length) this.foresee(counter, state);
+    else this.tail = counter.take(queue.length === 0 ? state : this.tail, moment, cost);
+  }
+
+  /**
+   * Takes back what was booked for the moment `at`; false when nothing was. Of several who are booked for it, whose booking it was
+   * does not matter, as long as each gets its own cost back.
+   */
+  cancel(counter: Counter, state: State | undefined, at: number, cost: number): boolean {
+    const queue = [...this.queue];
+    let place = queue.length - 2;
+    while (place >= 0 && !(queue[place] === at && queue[place + 1] === cost)) place -= 2;
+    if (place < 0) place = queue.length - 2;
+    let left = cost;
+    for (; place >= 0 && left > 0; place -= 2) {
+      if (queue[place] !== at) continue;
+      const back = Math.min(left, queue[place + 1]!);
+      left -= back;
+      queue[place + 1]! -= back;
+      if (queue[place + 1] === 0) queue.splice(place, 2);
+      if (place < queue.length) this.gaps = true;
+    }
+    if (left === cost) return false;
+    this.#become(queue);
+    this.foresee(counter, state);
+    return true;
+  }
+
+  /** What is left when nobody here may be delayed: what is left for each of them. */
+  left(counter: Counter, now: State | undefined, at: number, before: Left): Left {
+    if (this.none) return before;
+    const reset = this.last - at + counter.left(this.tail, this.last).reset;
+    let remaining = this.gaps ? before.remaining : 0;
+    let state = now;
+    for (let i = 0; i < this.queue.length && remaining > 0; i += 2) {
+      state = counter.take(state, this.queue[i]!, this.queue[i + 1]!);
+      remaining = Math.min(remaining, counter.left(state, this.queue[i]!).remaining);
+    }
+    return { remaining, reset };
+  }
+
+  #become(queue: readonly number[]): void {
+    this.queue = queue;
+    if (this.none) this.gaps = false;
+  }
+}

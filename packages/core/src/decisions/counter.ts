@@ -1,0 +1,29 @@
+import { type Algorithm, type Left, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
+
+/** A state at a later moment: none when it is worth nothing by then. */
+export const live = (state: State | undefined, at: number): State | undefined =>
+  state !== undefined && state[0]! > at ? state : undefined;
+
+/** An algorithm with its parameters, asked of states as they are at one moment or another. */
+export class Counter {
+  constructor(
+    readonly algorithm: Algorithm,
+    readonly parameters: Parameters,
+  ) {}
+
+  take(state: State | undefined, at: number, cost: number): State {
+    return this.algorithm.take(this.parameters, live(state, at), at, cost);
+  }
+
+  left(state: State | undefined, at: number): Left {
+    return this.algorithm.left(this.parameters, live(state, at), at);
+  }
+
+  /** The first moment from `from` on at which `cost` can go; `NEVER`. `shaped`: as `acquire` has it. */
+  next(state: State | undefined, from: number, cost: number, shaped: boolean): number {
+    const { algorithm, parameters } = this;
+    const wait = shaped && algorithm.due !== undefined ? 'due' : 'wait';
+    const micros = algorithm[wait]!(parameters, live(state, from), from, cost);
+    return micros === NEVER ? NEVER : from + micros;
+  }
+}
