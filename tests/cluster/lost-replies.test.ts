@@ -2,7 +2,7 @@ import { fixedWindow, isStoreUnavailableError } from '../../packages/core/src/in
 import { TcpProxy } from '../support/redis/tcp-proxy.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
-const own = new OwnCluster();
+const own = new OwnCluster({ connectionsAreLost: true });
 /** As docs/cluster.md has it. */
 const atMostOnce = { retryDelayOnFailover: 0, redisOptions: { connectTimeout: 500, socketTimeout: 1000 } };
 

@@ -3,7 +3,7 @@ import type { ClusterNode } from '../support/redis/redis-cluster.js';
 import { uniqueName } from '../support/redis-url.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
-const own = new OwnCluster();
+const own = new OwnCluster({ connectionsAreLost: true });
 /** Far beyond the test: who is let in before a third of it has passed was woken. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 
@@ -126,6 +126,3 @@ describe.each(KINDS)('$name', (kind) => {
     expect(first.allowed).toBe(true);
   });
 });
-
-// ioredis sets a timer of 2 s when it drops a connection that was lost before, and never clears it.
-afterAll(() => new Promise((resolve) => setTimeout(resolve, 2_100)));

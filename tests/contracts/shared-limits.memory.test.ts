@@ -32,6 +32,25 @@ describe('a shared limit in memory that nobody uses', () => {
   });
 });
 
+test('who waits keeps the rate until he has gone, and for as long after as any other use of it', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const limiter = new SharedLimiter({ name: 'waited-for', store });
+  const rate = { rate: 1, interval: '1h', keepAliveTime: '90m' } as const;
+  await limiter.setRate(rate);
+  const waits = Array.from({ length: 6 }, () => limiter.acquire());
+  await clock.advance('4h');
+  expect(await limiter.trySetRate(rate)).toBe(false);
+  await limiter.updateRate({ ...rate, keepAliveTime: '2h' });
+  await clock.advance('1h');
+  expect(await Promise.all(waits)).toHaveLength(6);
+  await clock.advance('119m');
+  expect(await limiter.getConfig()).toBeDefined();
+  await clock.advance('1m');
+  expect(await limiter.getConfig()).toBeUndefined();
+  await store.close();
+});
+
 test('names that are used no more take no memory', () => {
   const rates = new StoredRates();
   const size = () => rates.size;

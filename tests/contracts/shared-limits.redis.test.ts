@@ -117,6 +117,28 @@ test('each use renews the TTL of the rate, a look does not, and a lost TTL is se
   }
 });
 
+test('who waits keeps the rate until he has gone, and for as long after as any other use of it', async () => {
+  const one = limiter();
+  const key = `${place(one)}:rate`;
+  const rate = { rate: 1, interval: '1h', keepAliveTime: HOUR } as const;
+  await one.setRate(rate);
+  await one.acquire();
+  const stop = new AbortController();
+  const waits = Array.from({ length: 3 }, () => rejection(one.acquire(1, { signal: stop.signal })));
+  const uses = [() => one.availablePermits(), () => one.tryAcquire(), () => one.trySetRate(rate)];
+  for (const use of uses) {
+    await use();
+    expect(await client.pttl(key)).toBeGreaterThan(3.5 * HOUR);
+    expect(await client.pttl(key)).toBeLessThanOrEqual(4 * HOUR);
+  }
+  await one.updateRate({ ...rate, keepAliveTime: 2 * HOUR });
+  expect(await client.pttl(key)).toBeGreaterThan(4.5 * HOUR);
+  await one.setRate(rate);
+  expect(await client.pttl(key)).toBeLessThanOrEqual(HOUR);
+  stop.abort();
+  await Promise.all(waits);
+});
+
 test('a rate that is not used is forgotten, and a new one starts clean', async () => {
   const one = limiter();
   await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '20ms' });

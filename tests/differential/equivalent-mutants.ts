@@ -55,7 +55,11 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if place <= #queue then lane.gaps = 1 end',
     'frame: while next < #ARGV do',
   ],
-  'shared rates: shared-rates.test.ts': ['frame: if not part.cleared_at or seen >= part.cleared_at then'],
+  'shared rates: found by shared-rates.mutants.test.ts': [
+    'frame: local alive = math.ceil((math.min(moment, now) - now + shared.keep_alive) / 1000)',
+    "frame: if call('PTTL', shared.key) <= alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end",
+    "frame: if #raw <= 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end",
+  ],
 };
 
 const known = new Set(Object.values(EQUIVALENT).flat());

@@ -64,7 +64,7 @@ export class SharedModel {
       alive: before && Math.ceil((before.until - now) / 1000),
       expected: {
         reply,
-        kept: [...kept, rate && [rate.clearedAt, rate.keepAlive, rate.perClient, ...rate.parameters]],
+        kept: [...kept, rate && [rate.era, rate.keepAlive, rate.perClient, ...rate.parameters]],
         ttls: [...ttls, rate === undefined ? -2 : Math.ceil((rate.until - now) / 1000)],
       },
     };
@@ -72,7 +72,7 @@ export class SharedModel {
 
   #rate(now: number) {
     try {
-      return { ...this.#rates.get({ config: RATE, name: '', client: '' }, now, false) };
+      return { ...this.#rates.get({ config: RATE, name: '', client: '' }, now) };
     } catch {
       return undefined;
     }
@@ -86,7 +86,7 @@ export class SharedModel {
   #decide(call: Call, now: number, lanes: Lane[]): Answer | undefined {
     const [part] = call.parts as [Call['parts'][0]];
     try {
-      const rate = this.#rates.get(part.shared!, now, call.operation !== 'peek');
+      const rate = this.#rates.get(part.shared!, now);
       const key = rate.perClient === 1 ? part.shared!.client : part.key;
       lanes.push(new Lane(part, key, this.#entries.get(key), now, rate));
     } catch (error) {
@@ -95,6 +95,7 @@ export class SharedModel {
     }
     const [lane] = lanes as [Lane];
     const answer = decide(call, lanes, now);
+    if (call.operation !== 'peek') this.#rates.use(part.shared!, Math.max(now, answer.parts[0]!.at));
     if (call.operation !== 'peek' && lane.changed) {
       const entry = lane.entry();
       if (entry === undefined || expiryOf(entry) <= now) this.#entries.delete(lane.key);
@@ -125,8 +126,10 @@ const doublesOf = (bytes: Buffer) =>
 /** What the bytes of a key say; see `entry.ts` and `decide.lua`. */
 function read(hex: string | null, key: string): unknown {
   if (hex === null) return undefined;
-  const bytes = Buffer.from(hex, 'hex');
-  if (key === RATE || bytes[0] !== 0x45) return doublesOf(bytes);
+  const all = Buffer.from(hex, 'hex');
+  if (key === RATE) return doublesOf(all);
+  const era = all.readDoubleBE(1);
+  const bytes = all.subarray(9);
   const [stateSize, tailSize, queueSize, gaps, seen, blockedUntil, overrideUntil] = doublesOf(
     bytes.subarray(1, 57),
   );
@@ -141,7 +144,7 @@ function read(hex: string | null, key: string): unknown {
     next(queueSize!),
     next(bytes.length - from),
   ];
-  return { state, queue, tail, gaps: gaps === 1, seen, blockedUntil, override, overrideUntil };
+  return { state, queue, tail, gaps: gaps === 1, seen, blockedUntil, override, overrideUntil, era };
 }
 
 /**
@@ -209,11 +212,12 @@ export function difference(
   actual: readonly Told[],
   lost: number,
 ): string | undefined {
+  const eras = [new Map<number, number>(), new Map<number, number>()] as const;
   for (const [i, { ask, now, expected }] of history.entries()) {
     const { reply, kept, ttls } = actual[i]!;
     const where = `step ${i}, ${isChange(ask) ? ask.action : ask.operation} at ${now}`;
-    const [mine, theirs] = [expected, { reply, kept }].map((told) =>
-      sorted({ reply: told.reply, kept: told.kept }),
+    const [mine, theirs] = [expected, { reply, kept }].map((told, side) =>
+      sorted({ reply: told.reply, kept: told.kept.map((value) => renamed(value, eras[side]!)) }),
     );
     if (mine !== theirs) return `${where}: TypeScript ${mine}, Lua ${theirs}`;
     for (const [key, ttl] of ttls.entries()) {
@@ -224,6 +228,16 @@ export function difference(
     }
   }
   return undefined;
+}
+
+/** A mark says only which setting it is: the first, the second, … that came up. */
+function renamed(value: unknown, eras: Map<number, number>): unknown {
+  const name = (era: number) => {
+    if (!eras.has(era)) eras.set(era, eras.size);
+    return eras.get(era);
+  };
+  if (Array.isArray(value)) return [name(value[0]), ...value.slice(1)];
+  return value && { ...value, era: name((value as { era: number }).era) };
 }
 
 /** As text in which the order of properties does not matter. */

@@ -72,7 +72,7 @@ end
 local function bare(part, operation, now)
   local algorithm, p, cost, taking = part.algorithm, part.parameters, part.cost, operation ~= 'peek'
   if taking and operation ~= 'consume' and operation ~= 'acquire' then return false end
-  if algorithm.promote or part.cleared_at then return false end
+  if algorithm.promote or part.shared then return false end
   local raw = call('GET', part.key)
   part.raw = raw
   local state, changed = nil, false
@@ -104,15 +104,15 @@ local function bare(part, operation, now)
   return true
 end
 
--- A part without parameters: they are in Redis, as [moment of the last clearing, µs to keep it alive, per client, parameters…].
-local function shared_rate(part, client, config, operation)
+-- A part without parameters: they are in Redis, as [era, µs to keep it alive, per client, parameters…]; see shared-rate.lua.
+local function shared_rate(part, client, config)
   local raw = call('GET', config)
   if not raw then return false end
+  if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
   local numbers = unpacked(raw)
-  part.cleared_at = numbers[1]
+  part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
   if numbers[3] == 1 then part.key = client end
   for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
-  if operation ~= 'peek' then call('PEXPIRE', config, string.format('%.0f', math.ceil(numbers[2] / 1000))) end
   return true
 end
 
@@ -141,7 +141,7 @@ while next <= #ARGV do
     }
     for p = 1, size do part.parameters[p] = integer(ARGV[next + 3 + p], 0) end
     if size == 0 then
-      shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2], operation)
+      shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2])
       key = key + 2
     end
     next = next + 4 + size

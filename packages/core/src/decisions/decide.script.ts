@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '9a2a5ab2d851dc0edd2b318ad3cce13a47d6b61d',
+  sha1: 'd9263e54647e097205a3244010ab87820ce42961',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -577,16 +577,19 @@ local key, algorithm = part.key, part.algorithm
 local lane = {
 key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
 own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
-granted = {}, enveloped = part.cleared_at,
+granted = {}, shared = part.shared,
 }
 local raw, lapsed = part.raw, NOTHING
 if raw == nil then raw = call('GET', key) end
+if raw and part.shared then
+if string.byte(raw) ~= 83 then error('SLUICE foreign value in ' .. key) end
+raw = (unpack('>d', raw, 2)) == part.shared.era and string.sub(raw, 10)
+end
 if raw then
 local kind = string.byte(raw)
 if kind == ENVELOPE then
 local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
 unpack('>ddddddd', raw, 2)
-if not part.cleared_at or seen > part.cleared_at then
 local from = 58
 if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
 from = from + state_size
@@ -608,7 +611,6 @@ lane.override_until = override_until - back
 lane.parameters = unpacked(lane.override)
 else
 lapsed = unpacked(string.sub(raw, from + queue_size))
-end
 end
 elseif kind == MOMENT and #raw % 8 == 0 then
 lane.state = raw
@@ -651,14 +653,19 @@ if lane.changed or from < now then lane.state = live(lane.state, now) end
 promote(lane)
 return lane
 end
+local function keep(shared, moment, now)
+local alive = math.ceil((math.max(moment, now) - now + shared.keep_alive) / 1000)
+if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end
+end
 local function close(lane)
+if lane.shared then keep(lane.shared, lane.at, lane.now) end
 if not lane.changed then return end
 for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
 local state, queue = lane.state or '', lane.queue
 local forgotten = 0
 if lane.state then forgotten = number(lane.state, 1) end
 local kept = state
-if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.enveloped then
+if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.shared then
 local tail = ''
 if #queue > 0 then
 tail = lane.tail
@@ -668,6 +675,7 @@ forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
 kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.now, lane.blocked_until,
 lane.override_until) .. state .. tail .. packed(queue) .. lane.override
 end
+if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end
 write(lane.key, kept, forgotten, lane.now)
 end
 local function take(lane, moment)
@@ -772,7 +780,7 @@ local remaining, reset = left(lane)
 local own = NEVER
 if lane.own ~= NEVER then own = lane.own - now end
 local override = lane.parameters
-if lane.override == '' and not lane.enveloped then override = NOTHING end
+if lane.override == '' and not lane.shared then override = NOTHING end
 replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4], replies[n + 5] =
 remaining, own, reset, lane.at, #override
 for p = 1, #override do replies[n + 5 + p] = override[p] end
@@ -895,7 +903,7 @@ end
 local function bare(part, operation, now)
 local algorithm, p, cost, taking = part.algorithm, part.parameters, part.cost, operation ~= 'peek'
 if taking and operation ~= 'consume' and operation ~= 'acquire' then return false end
-if algorithm.promote or part.cleared_at then return false end
+if algorithm.promote or part.shared then return false end
 local raw = call('GET', part.key)
 part.raw = raw
 local state, changed = nil, false
@@ -924,14 +932,14 @@ replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4] = verdict, now, w
 replies[n + 5], replies[n + 6], replies[n + 7], replies[n + 8] = wait, reset, at, 0
 return true
 end
-local function shared_rate(part, client, config, operation)
+local function shared_rate(part, client, config)
 local raw = call('GET', config)
 if not raw then return false end
+if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
 local numbers = unpacked(raw)
-part.cleared_at = numbers[1]
+part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
 if numbers[3] == 1 then part.key = client end
 for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
-if operation ~= 'peek' then call('PEXPIRE', config, string.format('%.0f', math.ceil(numbers[2] / 1000))) end
 return true
 end
 local now
@@ -957,7 +965,7 @@ parameters = {},
 }
 for p = 1, size do part.parameters[p] = integer(ARGV[next + 3 + p], 0) end
 if size == 0 then
-shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2], operation)
+shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2])
 key = key + 2
 end
 next = next + 4 + size

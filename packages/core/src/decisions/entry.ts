@@ -21,6 +21,8 @@ export interface Envelope {
   /** Takes the place of the policy's parameters; empty when there is none. */
   readonly override: Parameters;
   readonly overrideUntil: number;
+  /** Of a shared rate: the setting of it under which this was written. */
+  readonly era?: number | undefined;
 }
 
 export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(entry);

@@ -6,8 +6,8 @@ import { type Entry, type Envelope, isEnvelope } from './entry.js';
 
 /** A rate that lives in the store, for the whole fleet. */
 export interface SharedRate {
-  /** What was written until then counts no more. */
-  readonly clearedAt: number;
+  /** Which setting of the rate this is: what was written under another counts no more. A mark and not a time: clocks go back. */
+  readonly era: number;
   readonly parameters: Parameters;
 }
 
@@ -44,7 +44,7 @@ export class Lane {
     let lapsed = NONE;
     if (entry === undefined || !isEnvelope(entry)) {
       this.#state = entry;
-    } else if (shared === undefined || entry.seen > shared.clearedAt) {
+    } else if (entry.era === shared?.era) {
       this.#state = entry.state;
       lapsed = this.#open(entry);
     }
@@ -236,6 +236,7 @@ export class Lane {
       blockedUntil: this.#blockedUntil,
       override: this.#override,
       overrideUntil: this.#overrideUntil,
+      era: this.shared?.era,
     };
   }
 }

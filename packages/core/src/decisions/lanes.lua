@@ -90,38 +90,41 @@ local function open(part, now)
   local lane = {
     key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
     own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
-    granted = {}, enveloped = part.cleared_at,
+    granted = {}, shared = part.shared,
   }
   local raw, lapsed = part.raw, NOTHING
   if raw == nil then raw = call('GET', key) end
+  if raw and part.shared then
+    -- An 'S', the era, an entry: what was written under another setting of the rate counts no more.
+    if string.byte(raw) ~= 83 then error('SLUICE foreign value in ' .. key) end
+    raw = (unpack('>d', raw, 2)) == part.shared.era and string.sub(raw, 10)
+  end
   if raw then
     local kind = string.byte(raw)
     if kind == ENVELOPE then
       local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
         unpack('>ddddddd', raw, 2)
-      if not part.cleared_at or seen > part.cleared_at then
-        local from = 58
-        if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
-        from = from + state_size
-        if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
-        from = from + tail_size
-        local back = math.max(0, seen - now)
-        lane.changed = back > 0
-        if queue_size > 0 then
-          lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
-          if back > 0 then
-            for i = 1, #lane.queue, 2 do lane.queue[i] = lane.queue[i] - back end
-          end
+      local from = 58
+      if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
+      from = from + state_size
+      if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
+      from = from + tail_size
+      local back = math.max(0, seen - now)
+      lane.changed = back > 0
+      if queue_size > 0 then
+        lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
+        if back > 0 then
+          for i = 1, #lane.queue, 2 do lane.queue[i] = lane.queue[i] - back end
         end
-        lane.gaps = gaps
-        if blocked_until - back > now then lane.blocked_until = blocked_until - back end
-        if override_until - back > now then
-          lane.override = string.sub(raw, from + queue_size)
-          lane.override_until = override_until - back
-          lane.parameters = unpacked(lane.override)
-        else
-          lapsed = unpacked(string.sub(raw, from + queue_size))
-        end
+      end
+      lane.gaps = gaps
+      if blocked_until - back > now then lane.blocked_until = blocked_until - back end
+      if override_until - back > now then
+        lane.override = string.sub(raw, from + queue_size)
+        lane.override_until = override_until - back
+        lane.parameters = unpacked(lane.override)
+      else
+        lapsed = unpacked(string.sub(raw, from + queue_size))
       end
     elseif kind == MOMENT and #raw % 8 == 0 then
       lane.state = raw
@@ -168,14 +171,21 @@ local function open(part, now)
   return lane
 end
 
+-- A shared rate is kept for as long after the last who waits for it as after any other use of it.
+local function keep(shared, moment, now)
+  local alive = math.ceil((math.max(moment, now) - now + shared.keep_alive) / 1000)
+  if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end
+end
+
 local function close(lane)
+  if lane.shared then keep(lane.shared, lane.at, lane.now) end
   if not lane.changed then return end
   for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
   local state, queue = lane.state or '', lane.queue
   local forgotten = 0
   if lane.state then forgotten = number(lane.state, 1) end
   local kept = state
-  if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.enveloped then
+  if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.shared then
     local tail = ''
     if #queue > 0 then
       tail = lane.tail
@@ -185,6 +195,7 @@ local function close(lane)
     kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.now, lane.blocked_until,
       lane.override_until) .. state .. tail .. packed(queue) .. lane.override
   end
+  if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end
   write(lane.key, kept, forgotten, lane.now)
 end
 
@@ -297,7 +308,7 @@ local function reply(lanes, now, verdict, wait)
     local own = NEVER
     if lane.own ~= NEVER then own = lane.own - now end
     local override = lane.parameters
-    if lane.override == '' and not lane.enveloped then override = NOTHING end
+    if lane.override == '' and not lane.shared then override = NOTHING end
     replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4], replies[n + 5] =
       remaining, own, reset, lane.at, #override
     for p = 1, #override do replies[n + 5 + p] = override[p] end

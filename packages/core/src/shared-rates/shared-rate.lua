@@ -5,7 +5,9 @@
 --           one) | get | delete
 -- ARGV[3…]  for the first three: µs to keep it alive after its last use, 1 per client or 0 for all, parameters…
 -- Reply: 1 if it was changed, then, if there is one: keep alive, per client, parameters…
--- Value: eight-byte doubles [moment of the last clearing, keep alive, per client, parameters…]; see decide.lua.
+-- Value: eight-byte doubles [era, keep alive, per client, parameters…]. The era marks what is taken under this setting of the rate:
+-- try and set begin another, and what bears the old one counts no more. It is the time of setting, or one more than the one before,
+-- so that none comes twice; nobody compares it with a clock. See lanes.lua.
 
 local function read()
   local raw, numbers = redis.call('GET', KEYS[1]), {}
@@ -23,8 +25,9 @@ local function reply(changed, numbers)
   return replies
 end
 
-local function ttl(keep_alive)
-  return string.format('%.0f', math.ceil(keep_alive / 1000))
+-- ms
+local function alive(numbers)
+  return math.ceil(numbers[2] / 1000)
 end
 
 local before = read()
@@ -35,7 +38,10 @@ if action == 'delete' then
 end
 if action == 'update' and not before then return reply(0) end
 if action == 'try' and before then
-  redis.call('PEXPIRE', KEYS[1], ttl(before[2]))
+  -- It may have longer to live: there may be who waits.
+  if redis.call('PTTL', KEYS[1]) < alive(before) then
+    redis.call('PEXPIRE', KEYS[1], string.format('%.0f', alive(before)))
+  end
   return reply(0, before)
 end
 if action ~= 'try' and action ~= 'set' and action ~= 'update' then error('SLUICE unknown action: ' .. action) end
@@ -46,7 +52,11 @@ if not now then
   now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 local numbers = { now }
-if action == 'update' then numbers[1] = before[1] end
+if action == 'update' then
+  numbers[1] = before[1]
+elseif before then
+  numbers[1] = math.max(now, before[1] + 1)
+end
 for i = 3, #ARGV do
   local value = tonumber(ARGV[i])
   if not (value and value >= 0 and value <= 9007199254740991 and value % 1 == 0) then
@@ -56,5 +66,8 @@ for i = 3, #ARGV do
 end
 local packed = {}
 for i = 1, #numbers do packed[i] = struct.pack('>d', numbers[i]) end
-redis.call('SET', KEYS[1], table.concat(packed), 'PX', ttl(numbers[2]))
+-- Who waits keeps the rate until he goes: see lanes.lua.
+local last = 0
+if action == 'update' then last = math.max(0, redis.call('PTTL', KEYS[1]) - alive(before)) end
+redis.call('SET', KEYS[1], table.concat(packed), 'PX', string.format('%.0f', last + alive(numbers)))
 return reply(1, numbers)

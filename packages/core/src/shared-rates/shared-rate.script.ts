@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const sharedRateScript: Script = {
   name: 'shared-rate',
-  sha1: '4868b2063f6f4e26d5893e2cde8e8959d00148dc',
+  sha1: '5f69ab1623074dc84e28c1811aed8c1ca07c072d',
   source: `local function read()
 local raw, numbers = redis.call('GET', KEYS[1]), {}
 if not raw then return nil end
@@ -18,8 +18,8 @@ for i = 2, #numbers do replies[i] = numbers[i] end
 end
 return replies
 end
-local function ttl(keep_alive)
-return string.format('%.0f', math.ceil(keep_alive / 1000))
+local function alive(numbers)
+return math.ceil(numbers[2] / 1000)
 end
 local before = read()
 local action = ARGV[2]
@@ -29,7 +29,9 @@ return reply(redis.call('DEL', KEYS[1]))
 end
 if action == 'update' and not before then return reply(0) end
 if action == 'try' and before then
-redis.call('PEXPIRE', KEYS[1], ttl(before[2]))
+if redis.call('PTTL', KEYS[1]) < alive(before) then
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', alive(before)))
+end
 return reply(0, before)
 end
 if action ~= 'try' and action ~= 'set' and action ~= 'update' then error('SLUICE unknown action: ' .. action) end
@@ -39,7 +41,11 @@ local time = redis.call('TIME')
 now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 local numbers = { now }
-if action == 'update' then numbers[1] = before[1] end
+if action == 'update' then
+numbers[1] = before[1]
+elseif before then
+numbers[1] = math.max(now, before[1] + 1)
+end
 for i = 3, #ARGV do
 local value = tonumber(ARGV[i])
 if not (value and value >= 0 and value <= 9007199254740991 and value % 1 == 0) then
@@ -49,6 +55,8 @@ numbers[i - 1] = value
 end
 local packed = {}
 for i = 1, #numbers do packed[i] = struct.pack('>d', numbers[i]) end
-redis.call('SET', KEYS[1], table.concat(packed), 'PX', ttl(numbers[2]))
+local last = 0
+if action == 'update' then last = math.max(0, redis.call('PTTL', KEYS[1]) - alive(before)) end
+redis.call('SET', KEYS[1], table.concat(packed), 'PX', string.format('%.0f', last + alive(numbers)))
 return reply(1, numbers)`,
 };

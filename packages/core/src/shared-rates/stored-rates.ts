@@ -3,7 +3,8 @@ import { RateNotSetError } from '../errors.js';
 import type { RateChange, StoredRate } from './stored-rate.js';
 
 interface Kept extends StoredRate {
-  readonly clearedAt: number;
+  /** Which setting of the rate this is; see `lane.ts`. */
+  readonly era: number;
   /** The moment from which it is forgotten. */
   until: number;
 }
@@ -20,27 +21,38 @@ const MANY = 1000;
 export class StoredRates {
   readonly #rates = new Map<string, Kept>();
   #sweepAt = MANY;
+  #eras = 0;
 
   get size(): number {
     return this.#rates.size;
   }
 
   /** @throws RateNotSetError when there is none */
-  get({ config: key, name }: SharedKeys, now: number, use: boolean): Kept {
+  get({ config: key, name }: SharedKeys, now: number): Kept {
     const rate = this.#live(key, now);
     if (rate === undefined) throw new RateNotSetError(name);
-    if (use) rate.until = now + rate.keepAlive;
     return rate;
+  }
+
+  /** It is in use, at the latest at this moment: now, or when somebody who waits will have his permits. */
+  use({ config: key }: SharedKeys, moment: number): void {
+    const rate = this.#rates.get(key);
+    if (rate !== undefined) rate.until = Math.max(rate.until, moment + rate.keepAlive);
   }
 
   change({ action, key, rate }: RateChange, now: number): RateAnswer {
     const before = this.#live(key, now);
     if (action === 'delete') return { changed: this.#rates.delete(key), rate: undefined };
-    if (action === 'try' && before) before.until = now + before.keepAlive;
+    if (action === 'try' && before) before.until = Math.max(before.until, now + before.keepAlive);
     const idle = action === 'get' || (action === 'try' && before) || (action === 'update' && !before);
     if (idle || rate === undefined) return { changed: false, rate: before };
-    const clearedAt = action === 'update' ? before!.clearedAt : now;
-    this.#rates.set(key, { ...rate, clearedAt, until: now + rate.keepAlive });
+    if (action === 'update') {
+      const { era, until, keepAlive } = before!;
+      this.#rates.set(key, { ...rate, era, until: Math.max(now, until - keepAlive) + rate.keepAlive });
+    } else {
+      this.#eras += 1;
+      this.#rates.set(key, { ...rate, era: this.#eras, until: now + rate.keepAlive });
+    }
     this.#sweep(now);
     return { changed: true, rate };
   }

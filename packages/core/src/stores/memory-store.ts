@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.js';
-import type { Answer, Call, Operation, Part } from '../decisions/call.js';
+import type { Answer, Call, Part } from '../decisions/call.js';
 import { decide } from '../decisions/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
 import { Lane } from '../decisions/lane.js';
@@ -61,10 +61,14 @@ export class MemoryStore implements Store {
 
   async decide(call: Call): Promise<Answer> {
     const now = this.clock.now();
-    const lanes = call.parts.map((part) => this.#lane(part, call.operation, now));
+    const lanes = call.parts.map((part) => this.#lane(part, now));
     const answer = decide(call, lanes, now);
     if (call.operation !== 'peek') {
-      for (const lane of lanes) if (lane.changed) this.#save(lane, now);
+      lanes.forEach((lane, i) => {
+        if (lane.changed) this.#save(lane, now);
+        const { shared } = lane.part;
+        if (shared !== undefined) this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
+      });
     }
     if (call.operation === 'consume' || call.operation === 'acquire') {
       for (const { key } of lanes) this.#note(key, answer.allowed);
@@ -72,10 +76,10 @@ export class MemoryStore implements Store {
     return answer;
   }
 
-  #lane(part: Part, operation: Operation, now: number): Lane {
+  #lane(part: Part, now: number): Lane {
     const { shared, key } = part;
     if (shared === undefined) return new Lane(part, key, this.#entries.get(key), now);
-    const rate = this.#rates.get(shared, now, operation !== 'peek');
+    const rate = this.#rates.get(shared, now);
     const place = rate.perClient === 1 ? shared.client : key;
     return new Lane(part, place, this.#entries.get(place), now, rate);
   }
