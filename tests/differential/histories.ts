@@ -99,6 +99,7 @@ export function history(
       rule,
       cost,
       at: at?.[i] ?? (reward ? ANY : START),
+      override: rules.at(-1)![i]!.parameters,
     }));
     const call: Call = { operation, wait, parts: operation === 'renew' ? parts.slice(0, 1) : parts };
     const expected = model.ask({ now, call });

@@ -135,7 +135,7 @@ export class Limits {
     });
   }
 
-  /** The parts that `given` overrides, with the new numbers as their rules. */
+  /** The parts that `given` overrides, with the new numbers. */
   overridden(parts: readonly NamedPart[], given: Policy | Readonly<Record<string, Policy>>): NamedPart[] {
     const policies = this.several ? (given as Record<string, Policy>) : { [this.limiter]: given as Policy };
     if (this.several) checkOptions(`override of limiter '${this.limiter}'`, given, this.names);
@@ -148,7 +148,7 @@ export class Limits {
             `algorithm only (and not with a time zone), not by ${policies[part.policy]!.algorithm}`,
         );
       }
-      return [{ ...part, rule }];
+      return [{ ...part, override: rule.parameters }];
     });
   }
 }

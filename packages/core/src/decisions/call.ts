@@ -8,7 +8,7 @@ import type { Parameters, Rule } from '../algorithms/algorithm.js';
  * - `refund`: give back what was taken or booked at the moments `at`;
  * - `renew`: the holder or waiter `at` is still there;
  * - `block`: nobody may go for `wait` µs from now, 0 to end that;
- * - `override`: the rule's parameters hold for `wait` µs from now, 0 to end that;
+ * - `override`: other parameters take the place of the rule's for `wait` µs from now, 0 to end that;
  * - `reset`: forget what was taken, booked and blocked.
  */
 export type Operation =
@@ -49,6 +49,8 @@ export interface Part {
   readonly cost: number;
   /** For `refund`: the moment (µs) or the holder that an answer named, or `ANY`; for `renew`: the holder. */
   readonly at: number;
+  /** For `override`: the parameters that take the place of the rule's. */
+  readonly override?: Parameters | undefined;
   /** When the parameters are not the rule's but in the store. */
   readonly shared?: SharedKeys | undefined;
 }

@@ -3,7 +3,7 @@
 --           client alone, and the shared rate
 -- ARGV[1]   the moment in µs, or '' for the server's clock
 -- then for each call: operation, wait (µs), number of parts, and
---   for each part: tag of its algorithm, cost, at, number of parameters, parameters…
+--   for each part: tag of its algorithm, cost, at, number of parameters, parameters…, and to override the same of others
 -- Reply: for each call: 1 allowed, 2 queued, 0 denied, -1 no shared rate is set; now; wait; and
 --   for each part: remaining, wait, reset, at, number of overriding parameters, those parameters…
 -- Moments and times are µs; a wait of -1 never ends. See call.ts for the operations, entry.ts for what a key holds: numbers
@@ -145,6 +145,12 @@ while next <= #ARGV do
       key = key + 2
     end
     next = next + 4 + size
+    if operation == 'override' then
+      local others = integer(ARGV[next], 0)
+      part.override = {}
+      for p = 1, others do part.override[p] = integer(ARGV[next + p], 0) end
+      next = next + 1 + others
+    end
     key = key + 1
     parts[i] = part
   end

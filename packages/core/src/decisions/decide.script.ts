@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'd9263e54647e097205a3244010ab87820ce42961',
+  sha1: '69ed37f70861affe590e6f04c93d7ce1afb85fb7',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -864,10 +864,11 @@ promote(lane)
 reconsider(lane)
 elseif operation == 'override' then
 lane.changed = true
-translate(lane, lane.parameters, lane.own_parameters, lane.now)
-lane.parameters = lane.own_parameters
+local parameters = wait > 0 and lane.others or lane.own_parameters
+translate(lane, lane.parameters, parameters, lane.now)
+lane.parameters = parameters
 lane.state = live(lane.state, lane.now)
-lane.override = wait > 0 and packed(lane.own_parameters) or ''
+lane.override = wait > 0 and packed(parameters) or ''
 lane.override_until = wait > 0 and lane.now + wait or 0
 reconsider(lane)
 elseif operation == 'reset' then
@@ -880,7 +881,7 @@ return function(operation, wait, parts, now)
 local lanes, count = {}, #parts
 for i = 1, count do
 local lane = open(parts[i], now)
-lane.asked, lane.own_parameters = parts[i].at, parts[i].parameters
+lane.asked, lane.own_parameters, lane.others = parts[i].at, parts[i].parameters, parts[i].override
 lanes[i] = lane
 end
 if operation == 'consume' then
@@ -969,6 +970,12 @@ shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2])
 key = key + 2
 end
 next = next + 4 + size
+if operation == 'override' then
+local others = integer(ARGV[next], 0)
+part.override = {}
+for p = 1, others do part.override[p] = integer(ARGV[next + p], 0) end
+next = next + 1 + others
+end
 key = key + 1
 parts[i] = part
 end

@@ -189,9 +189,10 @@ export class Lane {
   }
 
   override(micros: number): void {
-    const { rule } = this.part;
+    const { rule, override } = this.part;
     const { algorithm, parameters: before } = this.#counter;
-    const parameters = rule.parametersAt?.(this.now) ?? rule.parameters;
+    const own = rule.parametersAt?.(this.now) ?? rule.parameters;
+    const parameters = micros === 0 ? own : override!;
     this.#translate(before, parameters, this.now);
     this.#become(live(this.#state, this.now));
     this.#counter = new Counter(algorithm, parameters);

@@ -396,10 +396,11 @@ local function change(lane, operation, wait)
     reconsider(lane)
   elseif operation == 'override' then
     lane.changed = true
-    translate(lane, lane.parameters, lane.own_parameters, lane.now)
-    lane.parameters = lane.own_parameters
+    local parameters = wait > 0 and lane.others or lane.own_parameters
+    translate(lane, lane.parameters, parameters, lane.now)
+    lane.parameters = parameters
     lane.state = live(lane.state, lane.now)
-    lane.override = wait > 0 and packed(lane.own_parameters) or ''
+    lane.override = wait > 0 and packed(parameters) or ''
     lane.override_until = wait > 0 and lane.now + wait or 0
     reconsider(lane)
   elseif operation == 'reset' then
@@ -413,7 +414,7 @@ return function(operation, wait, parts, now)
   local lanes, count = {}, #parts
   for i = 1, count do
     local lane = open(parts[i], now)
-    lane.asked, lane.own_parameters = parts[i].at, parts[i].parameters
+    lane.asked, lane.own_parameters, lane.others = parts[i].at, parts[i].parameters, parts[i].override
     lanes[i] = lane
   end
   if operation == 'consume' then

@@ -16,6 +16,10 @@ export function written(
       const parameters = parametersOf(part, at ?? now);
       args.push(part.rule.algorithm.tag, String(part.cost), String(part.at), String(parameters.length));
       for (const parameter of parameters) args.push(String(parameter));
+      if (operation === 'override') {
+        const { override = [] } = part;
+        args.push(String(override.length), ...override.map(String));
+      }
       keys.push(part.key);
       if (part.shared !== undefined) keys.push(part.shared.client, part.shared.config);
     }
