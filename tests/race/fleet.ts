@@ -1,8 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { bundle } from '../support/bundle.js';
 import { FIELDS, type Heat, type HeatResult } from './heat.js';
 
 /** What a process was answered. Moments and times are µs of Redis's clock. */
@@ -26,26 +24,15 @@ export interface Outcome {
 export class Fleet {
   private constructor(
     private readonly children: readonly ChildProcess[],
-    private readonly folder: string,
+    private readonly remove: () => Promise<void>,
   ) {}
 
   static async start(processes: number, redisUrl: string): Promise<Fleet> {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-race-'));
-    const outfile = join(folder, 'racer.cjs');
-    await build({
-      entryPoints: [join(__dirname, 'racer.ts')],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'cjs',
-      conditions: ['@sluice/source'],
-      logLevel: 'error',
-    });
+    const { file, remove } = await bundle(join(__dirname, 'racer.ts'));
     const children = Array.from({ length: processes }, () =>
-      fork(outfile, [redisUrl], { serialization: 'advanced', execArgv: [] }),
+      fork(file, [redisUrl], { serialization: 'advanced', execArgv: [] }),
     );
-    const fleet = new Fleet(children, folder);
+    const fleet = new Fleet(children, remove);
     await Promise.all(children.map(said<'ready'>)).catch(async (error) => {
       await fleet.stop();
       throw error;
@@ -78,7 +65,7 @@ export class Fleet {
         return gone;
       }),
     );
-    await rm(this.folder, { recursive: true, force: true });
+    await this.remove();
   }
 }
 

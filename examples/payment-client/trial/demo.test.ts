@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { bundle } from '../../../tests/support/bundle.js';
 import { freePort } from '../../../tests/support/redis/free-port.js';
 import { redisUrl } from '../../../tests/support/redis-url.js';
 import { run } from '../../../tests/support/run.js';
-import { bundle } from './bundle.js';
 
 let program: Awaited<ReturnType<typeof bundle>>;
 

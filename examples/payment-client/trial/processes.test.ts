@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { bundle } from '../../../tests/support/bundle.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { Gateway } from '../src/gateway.js';
-import { bundle } from './bundle.js';
 import type { TrialCall } from './trial-process.js';
 
 // The trial: 100 workers in four processes make five calls each, to a gateway that refuses the sixth in any window. Here

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 /** A TypeScript file made into one that plain Node runs, from the sources of all packages. */
 export async function bundle(source: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-payments-'));
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));
   const file = join(folder, 'main.cjs');
   await build({
     entryPoints: [source],
