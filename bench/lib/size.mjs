@@ -33,7 +33,7 @@ export async function memorySizes(count) {
     ['tb', tokenBucket({ capacity: 10, refill: 1, every: '10m' })],
   ]) {
     // Equal strings, made as encodeKey makes them, in an array whose slots are taken off again.
-    const own = await growth(() => keys.map((key) => flat(`sluice:v1:${tag}:bench:{${key}}`)));
+    const own = await growth(() => keys.map((key) => flat(`sluice:v2:${tag}:bench:{${key}}`)));
     const ownBytes = own.grown / count - 8;
     own.kept.length = 0;
     const store = memoryStore({ maxKeys: 2 * count });

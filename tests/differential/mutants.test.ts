@@ -1,122 +1,14 @@
-import fc from 'fast-check';
-import { Redis } from 'ioredis';
-import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
-import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
-import type { Operation } from '../../packages/core/src/decisions/call.js';
-import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
-import { fixedWindow, slidingLog } from '../../packages/core/src/index.js';
+import { join } from 'node:path';
+import { bundle } from '../support/bundle.js';
 import { redisUrl } from '../support/redis-url.js';
-import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
-import { difference, held, history, questionsOf, rates, type Step } from './histories.js';
-import { type Mutant, mutantsOf } from './mutants.js';
-import { policies } from './policies.js';
-import { replay, replayScript } from './replay.js';
+import { run } from '../support/run.js';
 
-/** Would the differential suite notice? Each slip that is made in the script must be found by it. */
-const HISTORIES = 300;
-
-interface Corpus {
-  readonly keys: number;
-  readonly steps: Step[];
-}
-
-/** Sets of policies before and after a deploy. */
-type Sets = readonly (readonly Policy[])[];
-
-const sampled = (sets: fc.Arbitrary<Sets>, operations: Parameters<typeof questionsOf>[0]): Corpus[] =>
-  fc
-    .sample(fc.tuple(sets, questionsOf(operations)), { numRuns: HISTORIES, seed: 7 })
-    .map(([policies, questions]) => ({ keys: policies[0]!.length, steps: history(policies, questions) }));
-
-const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
-  fc.tuple(policy, policy).map(([a, b]) => [[a], [b]]);
-
-/** Histories by the tag of their algorithm, and of several policies at once for the frame. */
-const corpora = new Map<string | undefined, Corpus[]>();
-for (const [name, policy] of Object.entries(policies)) {
-  const { tag } = compilePolicy(fc.sample(policy, 1)[0]!).algorithm;
-  const more = sampled(one(policy), name === 'concurrency' ? held : rates);
-  corpora.set(tag, [...(corpora.get(tag) ?? []), ...more]);
-}
-const { concurrency, ...others } = policies;
-corpora.set('sl', [...corpora.get('sl')!, ...corpora.get('sw')!]);
-const mixed = fc
-  .array(fc.oneof(...Object.values(others)), { minLength: 2, maxLength: 3 })
-  .map((set) => [set]);
-const withHolders = fc.tuple(concurrency!, others.slidingLog!).map((set) => [set]);
-corpora.set(undefined, [
-  ...sampled(mixed, rates),
-  ...[...corpora.values()].flat(),
-  ...sampled(withHolders, ['consume', 'acquire', 'refund']),
-]);
-
-/** What chance seldom brings. */
-const crafted = (policy: Policy, ...calls: readonly (readonly [Operation, number, number?])[]): Corpus => {
-  const rules = [policy];
-  const questions = calls.map(([operation, cost, given = 0]) => {
-    return { move: 1_000, operation, cost, wait: 3_600_000_000, given, policy: 0 } as const;
-  });
-  return { keys: 1, steps: history([rules], questions) };
-};
-const LARGEST = Number.MAX_SAFE_INTEGER;
-corpora
-  .get('sl')!
-  .push(
-    crafted(slidingLog({ limit: 5, window: '1m' }), ['consume', 2], ['charge', LARGEST - 2], ['peek', 1]),
-  );
-// Three wait for the same moment, and the one with a cost of 2 goes away.
-corpora
-  .get(undefined)!
-  .push(
-    crafted(
-      fixedWindow({ limit: 6, window: '1m' }),
-      ['consume', 6],
-      ['acquire', 2],
-      ['acquire', 3],
-      ['acquire', 1],
-      ['refund', 2, 1],
-    ),
-  );
-
-let redis: Redis;
-beforeAll(() => {
-  redis = new Redis(redisUrl());
-});
-afterAll(() => redis.disconnect());
-
-/** What the suite has against a script; undefined when it finds nothing wrong. */
-async function verdict(source: string, corpus: readonly Corpus[]): Promise<string | undefined> {
-  const sha1 = String(await redis.script('LOAD', replayScript(source)).catch((error: Error) => error));
-  for (const { keys, steps } of corpus) {
-    const started = performance.now();
-    try {
-      const told = await replay(
-        redis,
-        sha1,
-        keys,
-        steps.map(({ asked }) => asked),
-      );
-      const found = difference(steps, told, performance.now() - started + 1);
-      if (found !== undefined) return found;
-    } catch (error) {
-      return String(error);
-    }
-  }
-  return undefined;
-}
-
-test('the script itself is found to be right', async () => {
-  for (const corpus of corpora.values()) expect(await verdict(decideScript.source, corpus)).toBeUndefined();
-}, 120_000);
-
-test('each slip in the script is found', async () => {
-  const mutants = mutantsOf(decideScript.source);
-  const survivors: Mutant[] = [];
-  for (const mutant of mutants) {
-    if (isEquivalent(mutant)) continue;
-    if ((await verdict(mutant.source, corpora.get(mutant.tag)!)) === undefined) survivors.push(mutant);
-  }
-  expect(survivors.map((mutant) => `${mutant.line}  →  ${idOf(mutant)}`)).toEqual([]);
-  expect(stale(mutants)).toEqual([]);
-  expect(mutants.length).toBeGreaterThan(150);
+test('the differential suite finds each slip in the script, and nothing wrong in the script itself', async () => {
+  const hunt = await bundle(join(__dirname, 'hunt.ts'));
+  const { ok, output } = await run(process.execPath, [hunt.file, redisUrl()], { timeoutMs: 600_000 });
+  await hunt.remove();
+  if (!ok) throw new Error(output);
+  const { mutants, ...found } = JSON.parse(output);
+  expect(found).toEqual({ wrong: [], survivors: [], stale: [] });
+  expect(mutants).toBeGreaterThan(150);
 }, 600_000);

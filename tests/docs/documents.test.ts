@@ -126,8 +126,8 @@ function markdownFiles(): string[] {
 /** Blocks that count in Redis begin anew each time. */
 async function forgetCounts(): Promise<void> {
   const client = new Redis(redisUrl());
-  const keys = await client.keys('sluice:v1:*:{merchant-7}');
-  keys.push(...(await client.keys('sluice:v1:*SmsService*')));
+  const keys = await client.keys('sluice:v2:*:{merchant-7}');
+  keys.push(...(await client.keys('sluice:v2:*SmsService*')));
   if (keys.length > 0) await client.del(keys);
   client.disconnect();
 }

@@ -1,6 +1,6 @@
 import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
-import type { Answer, Call } from '../../packages/core/src/decisions/call.js';
+import type { Answer, Call, Part } from '../../packages/core/src/decisions/call.js';
 import { decide } from '../../packages/core/src/decisions/decide.js';
 import { type Entry, expiryOf } from '../../packages/core/src/decisions/entry.js';
 import { Lane } from '../../packages/core/src/decisions/lane.js';
@@ -9,7 +9,7 @@ export const START = 1_735_689_600_000_000;
 export const ms = (value: number) => Math.round(value * 1000);
 export const seconds = (value: number) => Math.round(value * 1_000_000);
 
-type Asked = Partial<Pick<Call, 'operation' | 'wait'>> & { readonly cost?: number; readonly at?: number };
+type Asked = Partial<Pick<Call, 'operation' | 'wait'>> & Partial<Pick<Part, 'cost' | 'at' | 'override'>>;
 
 /** Keys of one policy each, asked together at moments of the test's choosing (µs after START), without a store. */
 export class Timeline {
@@ -21,9 +21,9 @@ export class Timeline {
     this.entries = policies.map(() => undefined);
   }
 
-  ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0 }: Asked = {}): Answer {
+  ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0, override }: Asked = {}): Answer {
     const now = START + micros;
-    const parts = this.rules.map((rule, i) => ({ key: String(i), rule, cost, at }));
+    const parts = this.rules.map((rule, i) => ({ key: String(i), rule, cost, at, override }));
     const call: Call = { operation, wait, parts };
     const open = (entries: readonly (Entry | undefined)[]) =>
       parts.map((part, i) => new Lane(part, part.key, entries[i], now));

@@ -14,6 +14,7 @@ import { Reservation } from './admission/reservation.js';
 import { type ScheduledTask, schedule } from './admission/schedule.js';
 import type { Decision } from './decision.js';
 import { type LimiterKey, RateLimiter } from './limiter.js';
+import { checkName } from './limiter-options.js';
 import { checkOptions, describe } from './options.js';
 
 /** The key of a call in each member. */
@@ -45,6 +46,7 @@ export class CombinedLimiter<Names extends string = string> {
     }
     this.#names = Object.keys(limiters) as Names[];
     this.#members = this.#names.map((name) => {
+      checkName('CombinedLimiter: the name of a limiter', name);
       if (!(limiters[name] instanceof RateLimiter)) {
         throw new TypeError(
           `CombinedLimiter: ${name} must be a RateLimiter, not ${describe(limiters[name])}`,

@@ -139,6 +139,11 @@ export class Limits {
   overridden(parts: readonly NamedPart[], given: Policy | Readonly<Record<string, Policy>>): NamedPart[] {
     const policies = this.several ? (given as Record<string, Policy>) : { [this.limiter]: given as Policy };
     if (this.several) checkOptions(`override of limiter '${this.limiter}'`, given, this.names);
+    if (Object.keys(policies).length === 0) {
+      throw new TypeError(
+        `override of limiter '${this.limiter}': name at least one of ${this.names.join(', ')}`,
+      );
+    }
     return parts.flatMap((part) => {
       if (!Object.hasOwn(policies, part.policy)) return [];
       const rule = compilePolicy(policies[part.policy]!);

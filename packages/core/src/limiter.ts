@@ -131,6 +131,7 @@ export class RateLimiter {
 
   /** Takes permits as a punishment, whether they are there or not. */
   async penalty(key: LimiterKey, permits = 1): Promise<void> {
+    this.#admission.checkOpen();
     await this.#admission.charge(this.#parts(key, whole('penalty: permits', permits), true));
   }
 
@@ -141,15 +142,11 @@ export class RateLimiter {
 
   /** Denies everything to a key until `duration` has passed from now. Those who wait already go at their moments. */
   async block(key: LimiterKey, duration: Duration): Promise<void> {
-    await this.#admission.change(
-      'block',
-      toMicros('block: duration', duration),
-      this.#parts(key, one).slice(0, 1),
-    );
+    await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one));
   }
 
   async unblock(key: LimiterKey): Promise<void> {
-    await this.#admission.change('block', 0, this.#parts(key, one).slice(0, 1));
+    await this.#admission.change('block', 0, this.#parts(key, one));
   }
 
   /**

@@ -140,7 +140,6 @@ export class Admission {
 
   /** Takes permits, whether they are there or not. */
   async charge(parts: readonly NamedPart[]): Promise<void> {
-    this.checkOpen();
     await this.store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
   }
 
@@ -208,6 +207,6 @@ export class Admission {
     const acquired = [...this.#waiting];
     for (const [stop] of acquired) stop.abort(this.#closed);
     await Promise.allSettled(acquired.map(([, done]) => done)); // their callers are told
-    this.#leases.close();
+    this.#leases.close(this.#closed);
   }
 }

@@ -11,7 +11,10 @@ export interface ConsumeOptions {
 }
 
 export interface WaitOptions {
-  /** The longest wait; default: as long as it takes. A wait that would be longer is refused at once. */
+  /**
+   * The longest wait; default: as long as it takes. A wait that would be longer is refused at once, and so is one behind
+   * 1,000 others who wait at the same key.
+   */
   readonly timeout?: Duration;
   /** Aborting it ends the wait and gives the permits back. */
   readonly signal?: AbortSignal;

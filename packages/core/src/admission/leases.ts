@@ -14,7 +14,7 @@ export const leaseOf = ({ rule }: Part, { override }: PartAnswer): number =>
  * decision is in use: once that is garbage, the lease runs out.
  */
 export class Leases {
-  readonly #held = new Map<string, AbortController>();
+  readonly #held = new Map<string, { readonly released: AbortController; readonly lost: AbortController }>();
   #closed = false;
 
   constructor(readonly store: Store) {}
@@ -27,19 +27,23 @@ export class Leases {
     this.release(part);
     if (this.#closed) return;
     const released = new AbortController();
-    this.#held.set(idOf(part), released);
+    this.#held.set(idOf(part), { released, lost });
     void this.#renew(new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
   }
 
   /** Renews it no more. */
   release(part: NamedPart): void {
-    this.#held.get(idOf(part))?.abort();
+    this.#held.get(idOf(part))?.released.abort();
     this.#held.delete(idOf(part));
   }
 
-  close(): void {
+  /** Nothing is renewed any more: what is held will be somebody else's. */
+  close(reason: Error): void {
     this.#closed = true;
-    for (const released of this.#held.values()) released.abort();
+    for (const { released, lost } of this.#held.values()) {
+      released.abort();
+      lost.abort(reason);
+    }
     this.#held.clear();
   }
 
@@ -54,17 +58,19 @@ export class Leases {
     let lease = first;
     const renewal = { operation: 'renew', wait: 0, parts: [part] } as const;
     for (let renewed = clock.now(); ; ) {
+      const left = Math.max(0, renewed + lease - clock.now());
       try {
-        await clock.sleep(Math.floor(lease / RENEWALS), released, { idle: true });
+        await clock.sleep(Math.min(Math.floor(lease / RENEWALS), left), released, { idle: true });
       } catch {
         return; // released
       }
       if (owner.deref() === undefined) return this.release(part);
+      const asked = clock.now();
       try {
         const { allowed, parts } = await this.store.decide(renewal);
         if (released.aborted) return;
         if (!allowed) break;
-        renewed = clock.now();
+        renewed = asked;
         lease = leaseOf(part, parts[0]!);
       } catch {
         // Out of reach for the moment: that is told to whoever asks for a decision. The lease goes on until its end.

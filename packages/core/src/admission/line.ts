@@ -90,7 +90,10 @@ class Turn {
 
   async nap({ clock }: Store, micros: number): Promise<void> {
     this.signal.throwIfAborted();
-    if (this.#come) return;
+    if (this.#come) {
+      this.#come = false;
+      return;
+    }
     this.#nap = new AbortController();
     await clock.sleep(micros, this.#nap.signal).catch((reason: unknown) => {
       if (reason !== TURN) throw reason;

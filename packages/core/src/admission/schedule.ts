@@ -37,7 +37,8 @@ export async function schedule<Key, T>(
   try {
     return await task({ decision, signal: limiter.lost(decision) ?? NEVER_LOST });
   } finally {
-    await limiter.release(decision);
+    // What the task came to is not lost because the store is out: its lease ends by itself then.
+    await limiter.release(decision).catch(() => {});
   }
 }
 

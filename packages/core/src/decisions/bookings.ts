@@ -3,6 +3,8 @@ import type { Counter } from './counter.js';
 import type { Envelope } from './entry.js';
 
 const NOBODY: readonly number[] = [];
+/** Every one of them is read and written with each call. */
+const MOST_BOOKED = 1000;
 
 /**
  * Who may go later, and when: promises that nothing moves. Whoever comes later goes at the first moment that delays nobody here.
@@ -15,6 +17,10 @@ export class Bookings {
   /** What the state will be after all of them. */
   tail: State | undefined;
   gaps = false;
+
+  get full(): boolean {
+    return this.queue.length >= 2 * MOST_BOOKED;
+  }
 
   get none(): boolean {
     return this.queue.length === 0;
@@ -71,6 +77,7 @@ export class Bookings {
   /** The first moment from `from` on at which `cost` permits can go and delay nobody; `NEVER`. */
   earliest(counter: Counter, now: State | undefined, from: number, cost: number, shaped: boolean): number {
     const { queue, last } = this;
+    if (cost === 0) return from;
     if (this.none) return counter.next(now, from, cost, shaped);
     if (!this.gaps || from >= last) return counter.next(this.tail, Math.max(from, last), cost, shaped);
     let state = now;
@@ -94,7 +101,6 @@ export class Bookings {
     moment: number,
     cost: number,
   ): boolean {
-    if (cost === 0) return true;
     let state: State | undefined = counter.take(before, moment, cost);
     for (let i = from; i < this.queue.length; i += 2) {
       const [at, booked] = [this.queue[i]!, this.queue[i + 1]!];

@@ -3,6 +3,7 @@ import type { Policy } from '../algorithms/algorithm.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { gcra } from '../algorithms/gcra/gcra.js';
+import { compilePolicy } from '../algorithms/index.js';
 import { leakyBucket } from '../algorithms/leaky-bucket/leaky-bucket.js';
 import { slidingLog } from '../algorithms/sliding-log/sliding-log.js';
 import { slidingWindow } from '../algorithms/sliding-window/sliding-window.js';
@@ -69,9 +70,8 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
 
   test('while it is overridden: the override ends when it had to', () => {
     const line = new Timeline(policyOf(2));
-    line.rules[0] = new Timeline(policyOf(5)).rules[0]!;
-    line.ask(start, { operation: 'override', wait: seconds(60) });
-    line.rules[0] = new Timeline(policyOf(2)).rules[0]!;
+    const override = compilePolicy(policyOf(5)).parameters;
+    line.ask(start, { operation: 'override', wait: seconds(60), override });
     const back = start - HOUR;
     expect(line.consume(back, 5)).toBe(true);
     expect(line.ask(back + seconds(59), { operation: 'peek', cost: 5 }).parts[0]!.override).toBeDefined();

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '69ed37f70861affe590e6f04c93d7ce1afb85fb7',
+  sha1: '22e6632a52534e17191e7beba203a5e309b36e54',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -454,7 +454,10 @@ local function give(p, state, now, cost, at)
 local since = number(state, 3)
 local debt, last = debt_at(p, state, now)
 if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
-local rest = math.max(0, debt - cost * p[1])
+local back = cost * p[1]
+if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, now - at), p[7]) * p[2]) end
+if back == 0 then return state end
+local rest = math.max(0, debt - back)
 if rest > 0 then return write(p, now, rest, since, last) end
 if p[5] > 0 then return write(p, now, 0, since, now) end
 return nil
@@ -526,7 +529,6 @@ if wait == NEVER then return NEVER end
 return from + wait
 end
 local function delays_nobody(lane, before, from, moment, cost)
-if cost == 0 then return true end
 local queue, state = lane.queue, taken(lane, before, moment, cost)
 for i = from, #queue, 2 do
 if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
@@ -537,6 +539,7 @@ end
 local function earliest(lane, from, cost, shaped)
 local first, queue = math.max(from, lane.blocked_until), lane.queue
 local size = #queue
+if cost == 0 then return first end
 if size == 0 then return after(lane, lane.state, first, cost, shaped) end
 local last = queue[size - 1]
 if lane.gaps == 0 or first >= last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
@@ -554,6 +557,7 @@ end
 return after(lane, state, last, cost, shaped)
 end
 local NOTHING = {}
+local MOST_BOOKED = 1000
 local function promote(lane)
 local run = lane.algorithm.promote
 if not run or not lane.state then return end
@@ -631,7 +635,7 @@ lane.state = algorithm.see and algorithm.see(lane.parameters, from)
 if lane.state then lane.changed = true end
 end
 if #queue > 0 then
-if lane.changed then
+if lane.changed or #lapsed > 0 then
 foresee(lane)
 else
 lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
@@ -828,6 +832,9 @@ end
 end
 return reply(lanes, now, verdict, wait)
 end
+if wait > 0 then
+for i = 1, #lanes do overfull = overfull or #lanes[i].queue >= 2 * MOST_BOOKED end
+end
 if wait > longest or overfull then return reply(lanes, now, 0, wait) end
 if taking then
 for i = 1, #lanes do take(lanes[i], moment) end
@@ -870,6 +877,7 @@ lane.parameters = parameters
 lane.state = live(lane.state, lane.now)
 lane.override = wait > 0 and packed(parameters) or ''
 lane.override_until = wait > 0 and lane.now + wait or 0
+promote(lane)
 reconsider(lane)
 elseif operation == 'reset' then
 lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0

@@ -84,7 +84,7 @@ export class Lane {
     if (this.#state !== state) this.changed = true;
     const bookings = this.#bookings;
     if (bookings.none) return;
-    if (this.changed) bookings.foresee(this.#counter, this.#state);
+    if (this.changed || lapsed.length > 0) bookings.foresee(this.#counter, this.#state);
     else bookings.tail = algorithm.repair(parameters, bookings.tail!, bookings.last);
   }
 
@@ -118,9 +118,10 @@ export class Lane {
     return this.#bookings.earliest(this.#counter, this.#state, first, this.part.cost, shaped);
   }
 
-  /** Is `own` later than the policy itself lets anybody wait? What a block makes him wait is not counted. */
+  /** Do as many wait as may, or is `own` later than the policy itself lets anybody wait? A block is not counted as that. */
   get overfull(): boolean {
     const { algorithm, parameters } = this.#counter;
+    if (this.#bookings.full) return true;
     if (algorithm.longest === undefined || this.own === NEVER) return false;
     return this.own - Math.max(this.now, this.#blockedUntil) > algorithm.longest(parameters, this.part.cost);
   }
@@ -198,6 +199,7 @@ export class Lane {
     this.#counter = new Counter(algorithm, parameters);
     this.#override = micros === 0 ? NONE : parameters;
     this.#overrideUntil = micros === 0 ? 0 : this.now + micros;
+    this.#promote();
     this.#bookings.reconsider(this.#counter, this.#state);
   }
 

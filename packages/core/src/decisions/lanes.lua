@@ -32,7 +32,6 @@ local function after(lane, state, from, cost, shaped)
 end
 
 local function delays_nobody(lane, before, from, moment, cost)
-  if cost == 0 then return true end
   local queue, state = lane.queue, taken(lane, before, moment, cost)
   for i = from, #queue, 2 do
     if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
@@ -44,6 +43,7 @@ end
 local function earliest(lane, from, cost, shaped)
   local first, queue = math.max(from, lane.blocked_until), lane.queue
   local size = #queue
+  if cost == 0 then return first end
   if size == 0 then return after(lane, lane.state, first, cost, shaped) end
   local last = queue[size - 1]
   if lane.gaps == 0 or first >= last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
@@ -64,6 +64,8 @@ end
 -- Lanes: what a part's key holds, opened at the moment now.
 
 local NOTHING = {}
+-- Every one of them is read and written with each call.
+local MOST_BOOKED = 1000
 
 local function promote(lane)
   local run = lane.algorithm.promote
@@ -148,7 +150,7 @@ local function open(part, now)
   end
 
   if #queue > 0 then
-    if lane.changed then
+    if lane.changed or #lapsed > 0 then
       foresee(lane)
     else
       lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
@@ -358,6 +360,9 @@ local function admit(lanes, now, longest, shaped, taking)
     end
     return reply(lanes, now, verdict, wait)
   end
+  if wait > 0 then
+    for i = 1, #lanes do overfull = overfull or #lanes[i].queue >= 2 * MOST_BOOKED end
+  end
   if wait > longest or overfull then return reply(lanes, now, 0, wait) end
   if taking then
     for i = 1, #lanes do take(lanes[i], moment) end
@@ -402,6 +407,7 @@ local function change(lane, operation, wait)
     lane.state = live(lane.state, lane.now)
     lane.override = wait > 0 and packed(parameters) or ''
     lane.override_until = wait > 0 and lane.now + wait or 0
+    promote(lane)
     reconsider(lane)
   elseif operation == 'reset' then
     lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0

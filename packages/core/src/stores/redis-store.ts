@@ -157,13 +157,16 @@ function loadIoredis(): Promise<Ioredis> {
 }
 
 function integers(reply: unknown): readonly number[] {
-  if (!Array.isArray(reply) || !reply.every(Number.isSafeInteger)) {
+  if (!Array.isArray(reply) || !reply.every((n) => Number.isInteger(n) && Math.abs(n) <= MOST + 1)) {
     throw new StoreConfigurationError(
       `redis store: the script answered ${describe(reply)} where integers were due`,
     );
   }
-  return reply;
+  // Parsers of clients round the largest that there is up.
+  return reply.map((n) => Math.min(n, MOST));
 }
+
+const MOST = Number.MAX_SAFE_INTEGER;
 
 function checkUrl(url: string): string {
   if (!/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {

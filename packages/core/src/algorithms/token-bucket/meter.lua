@@ -90,7 +90,10 @@ local function give(p, state, now, cost, at)
   local since = number(state, 3)
   local debt, last = debt_at(p, state, now)
   if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
-  local rest = math.max(0, debt - cost * p[1])
+  local back = cost * p[1]
+  if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, now - at), p[7]) * p[2]) end
+  if back == 0 then return state end
+  local rest = math.max(0, debt - back)
   if rest > 0 then return write(p, now, rest, since, last) end
   if p[5] > 0 then return write(p, now, 0, since, now) end
   return nil

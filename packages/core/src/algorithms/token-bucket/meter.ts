@@ -91,6 +91,16 @@ function write(p: MeterParameters, now: number, debt: number, since: number, las
   return late > 0 ? [forgotten, now, since, late] : [forgotten, now, since];
 }
 
+/**
+ * What a refund is worth: its price, less what may have flowed back since. Only of the last taking that is known: nothing of it was
+ * in vain. Of those before, others may have had what flowed back.
+ */
+function backOf(p: MeterParameters, state: State, now: number, cost: number, at: number): number {
+  const price = cost * p[0];
+  if (at === ANY || at === state[1]) return price;
+  return Math.max(0, price - up(Math.max(0, now - at), p[6]) * p[1]);
+}
+
 /** The state as it would be had time stood still for `micros`. */
 function delayed([forgotten, seen, since, late, whole, span]: State, micros: number): State {
   const before = (moment: number | undefined): number => Math.max(0, moment! - micros);
@@ -148,7 +158,9 @@ export const meterAlgorithm: Meter = {
     const since = state[2]!;
     const debt = debtAt(p, state, now);
     if (debt === 0 || cost === 0 || (at !== ANY && at < since)) return state;
-    const left = Math.max(0, debt - cost * p[0]);
+    const back = backOf(p, state, now, cost, at);
+    if (back === 0) return state;
+    const left = Math.max(0, debt - back);
     return left === 0 && p[4] === 0
       ? undefined
       : write(p, now, left, since, left === 0 ? now : lastTick(p, state, now));
@@ -163,13 +175,13 @@ export const meterAlgorithm: Meter = {
     };
   },
 
-  // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
   // What is missing counts in permits: who took 100 has 900 left when he may take 1,000; and no more than a bucket is missing.
   translate(from: MeterParameters, to: MeterParameters, state, now) {
     const permits = up(debtAt(from, state, now), from[0]);
     return write(to, now, Math.min(permits * to[0], to[2] + to[3]), state[2]!, now);
   },
 
+  // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
   due(p: MeterParameters, state, now, cost) {
     const wait = meterAlgorithm.wait(p, state, now, cost);
     if (p[5] === 0 || wait === NEVER || cost === 0) return wait;
