@@ -140,7 +140,8 @@ export class RateLimiter {
     await this.#admission.reward(this.#parts(key, whole('reward: permits', permits), true));
   }
 
-  /** Denies everything to a key until `duration` has passed from now. Those who wait already go at their moments. */
+  /** Denies everything to a key until `duration` has passed from now. Those who are booked already go at their
+   * moments; who waits in line for a `concurrency` permit is let in when the block has ended. */
   async block(key: LimiterKey, duration: Duration): Promise<void> {
     await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one));
   }
@@ -177,7 +178,7 @@ export class RateLimiter {
 
   /**
    * Ends all waits with a `LimiterClosedError`, gives their permits back, and closes the store if it is this limiter's own.
-   * What is held is renewed no more: its lease runs out.
+   * What is held is renewed no more: its lease runs out, and the signals of scheduled tasks are aborted.
    */
   async close(): Promise<void> {
     await this.#admission.close();

@@ -164,6 +164,23 @@ test('who waits in line tells that it lives, and begins anew when it was taken f
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
+test('who was let in while the store went out of reach asks now and then, and not without pause', async () => {
+  const { clock, store, memory, asked, out } = faulty();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
+  const held = await other.acquire('k');
+  const waiting = limiter.acquire('k');
+  await clock.advance(1);
+  out.add('renew');
+  const before = asked.length;
+  await other.release(held);
+  await clock.advance('15s');
+  expect(asked.length - before).toBeLessThan(10);
+  out.clear();
+  await clock.advance('10s');
+  expect(await waiting).toMatchObject({ allowed: true });
+});
+
 test('a store that is out of reach for less than a lease costs nobody his place in line', async () => {
   const { clock, store, out } = faulty();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '22e6632a52534e17191e7beba203a5e309b36e54',
+  sha1: '7733e0a973d0ce4e1ee6acc02e008e18f6d6a889',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -455,7 +455,7 @@ local since = number(state, 3)
 local debt, last = debt_at(p, state, now)
 if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
 local back = cost * p[1]
-if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, now - at), p[7]) * p[2]) end
+if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, last - at), p[7]) * p[2]) end
 if back == 0 then return state end
 local rest = math.max(0, debt - back)
 if rest > 0 then return write(p, now, rest, since, last) end

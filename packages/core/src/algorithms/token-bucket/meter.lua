@@ -91,7 +91,7 @@ local function give(p, state, now, cost, at)
   local debt, last = debt_at(p, state, now)
   if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
   local back = cost * p[1]
-  if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, now - at), p[7]) * p[2]) end
+  if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, last - at), p[7]) * p[2]) end
   if back == 0 then return state end
   local rest = math.max(0, debt - back)
   if rest > 0 then return write(p, now, rest, since, last) end

@@ -98,7 +98,8 @@ function write(p: MeterParameters, now: number, debt: number, since: number, las
 function backOf(p: MeterParameters, state: State, now: number, cost: number, at: number): number {
   const price = cost * p[0];
   if (at === ANY || at === state[1]) return price;
-  return Math.max(0, price - up(Math.max(0, now - at), p[6]) * p[1]);
+  const ticks = up(Math.max(0, lastTick(p, state, now) - at), p[6]);
+  return Math.max(0, price - ticks * p[1]);
 }
 
 /** The state as it would be had time stood still for `micros`. */

@@ -285,6 +285,16 @@ describe('what nobody plans', () => {
     }
   });
 
+  test('what has flowed back, and was taken by others, does not come back a second time', () => {
+    const key = bucket(1000, 100, '1s');
+    key.ask(0, 1000);
+    key.ask(seconds(9.9), 990); // what has flowed back since
+    key.give(seconds(9.9), 900, 0);
+    expect(key.left(seconds(9.9))[0]).toBe(0);
+    key.give(seconds(10), 900, seconds(9.9)); // of the last call all that is missing comes back
+    expect(key.left(seconds(10))[0]).toBe(910);
+  });
+
   test('what was taken before the clock went back can be given back after', () => {
     const key = bucket(2, 1, '5s');
     key.ask(seconds(3600));
