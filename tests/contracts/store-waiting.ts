@@ -1,5 +1,5 @@
-import { isRateLimitExceededError } from '../../packages/core/src/index.js';
-import { Bench, nextWait, rates, rejection, type StoreKind, startWait } from './store-setup.js';
+import { isRateLimitExceededError, slidingLog } from '../../packages/core/src/index.js';
+import { Bench, HOUR, nextWait, rates, rejection, type StoreKind, startWait } from './store-setup.js';
 
 /** `acquire` where permits are spent: a future moment is booked. */
 export function waitingContract(kind: StoreKind): void {
@@ -152,4 +152,19 @@ export function waitingContract(kind: StoreKind): void {
       expect(waited[2]).toBeGreaterThan(waited[0]!);
     });
   });
+  test('1,000 may wait at a key, and no more; who can go at once still can', async () => {
+    const limiter = bench.limiter(slidingLog({ limit: 10, window: '1h' }));
+    const taken = await limiter.consume('k', { cost: 10 });
+    const stop = new AbortController();
+    const waits = Array.from({ length: 1_000 }, () => startWait(limiter, 'k', 1, stop));
+    await bench.heard(limiter);
+    await bench.heard(limiter);
+    const error = await rejection(limiter.acquire('k'));
+    expect(isRateLimitExceededError(error) && error.retryAfter).toBe(101 * HOUR);
+    await limiter.refund(taken);
+    expect(await limiter.acquire('k')).toMatchObject({ waited: 0 });
+    stop.abort(new Error('enough'));
+    for (const { acquired } of waits) await expect(acquired).rejects.toThrow('enough');
+    expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
+  }, 60_000);
 }

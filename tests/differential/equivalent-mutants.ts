@@ -55,6 +55,10 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if place <= #queue then lane.gaps = 1 end',
     'frame: while next < #ARGV do',
   ],
+  'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [
+    'frame: if #lane.queue > 2 * MOST_BOOKED then overfull = true end',
+    'frame: if wait > longest or (wait >= 0 and overfull) then return reply(lanes, now, 0, wait) end',
+  ],
   'shared rates: found by shared-rates.mutants.test.ts': [
     'frame: local alive = math.ceil((math.min(moment, now) - now + shared.keep_alive) / 1000)',
     "frame: if call('PTTL', shared.key) <= alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end",

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '7733e0a973d0ce4e1ee6acc02e008e18f6d6a889',
+  sha1: '6a508e08869300508104bff354d13584734a0698',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -817,6 +817,7 @@ if shaped and lane.algorithm.longest and lane.own ~= NEVER then
 local waits = lane.own - math.max(now, lane.blocked_until)
 if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end
 end
+if #lane.queue >= 2 * MOST_BOOKED then overfull = true end
 if lane.algorithm.last then held = true end
 end
 local moment = together(lanes, shaped)
@@ -832,10 +833,7 @@ end
 end
 return reply(lanes, now, verdict, wait)
 end
-if wait > 0 then
-for i = 1, #lanes do overfull = overfull or #lanes[i].queue >= 2 * MOST_BOOKED end
-end
-if wait > longest or overfull then return reply(lanes, now, 0, wait) end
+if wait > longest or (wait > 0 and overfull) then return reply(lanes, now, 0, wait) end
 if taking then
 for i = 1, #lanes do take(lanes[i], moment) end
 end

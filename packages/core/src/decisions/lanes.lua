@@ -345,6 +345,7 @@ local function admit(lanes, now, longest, shaped, taking)
       local waits = lane.own - math.max(now, lane.blocked_until)
       if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end
     end
+    if #lane.queue >= 2 * MOST_BOOKED then overfull = true end
     if lane.algorithm.last then held = true end
   end
   local moment = together(lanes, shaped)
@@ -360,10 +361,7 @@ local function admit(lanes, now, longest, shaped, taking)
     end
     return reply(lanes, now, verdict, wait)
   end
-  if wait > 0 then
-    for i = 1, #lanes do overfull = overfull or #lanes[i].queue >= 2 * MOST_BOOKED end
-  end
-  if wait > longest or overfull then return reply(lanes, now, 0, wait) end
+  if wait > longest or (wait > 0 and overfull) then return reply(lanes, now, 0, wait) end
   if taking then
     for i = 1, #lanes do take(lanes[i], moment) end
   end
