@@ -55,6 +55,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if place <= #queue then lane.gaps = 1 end',
     'frame: while next < #ARGV do',
   ],
+  'nobody tries so often': ['frame: if tries >= MOST_TRIES then return NEVER end'],
   'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [
     'frame: if #lane.queue > 2 * MOST_BOOKED then overfull = true end',
     'frame: if wait > longest or (wait >= 0 and overfull) then return reply(lanes, now, 0, wait) end',

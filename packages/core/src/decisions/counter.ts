@@ -12,18 +12,23 @@ export class Counter {
   ) {}
 
   take(state: State | undefined, at: number, cost: number): State {
-    return this.algorithm.take(this.parameters, live(state, at), at, cost);
+    return this.algorithm.take(this.parameters, this.#asOf(state, at), at, cost);
   }
 
   left(state: State | undefined, at: number): Left {
-    return this.algorithm.left(this.parameters, live(state, at), at);
+    return this.algorithm.left(this.parameters, this.#asOf(state, at), at);
+  }
+
+  /** A key that is known is whole when its state has ended, and not one that is met for the first time. */
+  #asOf(state: State | undefined, at: number): State | undefined {
+    return this.algorithm.see === undefined ? live(state, at) : state;
   }
 
   /** The first moment from `from` on at which `cost` can go; `NEVER`. `shaped`: as `acquire` has it. */
   next(state: State | undefined, from: number, cost: number, shaped: boolean): number {
     const { algorithm, parameters } = this;
     const wait = shaped && algorithm.due !== undefined ? 'due' : 'wait';
-    const micros = algorithm[wait]!(parameters, live(state, from), from, cost);
+    const micros = algorithm[wait]!(parameters, this.#asOf(state, from), from, cost);
     return micros === NEVER ? NEVER : from + micros;
   }
 }

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '6a508e08869300508104bff354d13584734a0698',
+  sha1: '1bfe8a4f052554a7bba846c9329a35a1f79c1447',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -510,8 +510,12 @@ local parts = {}
 for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
 return table.concat(parts)
 end
+local function as_of(lane, state, at)
+if lane.algorithm.see then return state end
+return live(state, at)
+end
 local function taken(lane, state, at, cost)
-return lane.algorithm.take(lane.parameters, live(state, at), at, cost)
+return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
 end
 local function foresee(lane)
 local tail, queue = lane.state, lane.queue
@@ -521,7 +525,7 @@ end
 local function wait_of(lane, state, at, cost, shaped)
 local algorithm = lane.algorithm
 local ask = shaped and algorithm.due or algorithm.wait
-return ask(lane.parameters, live(state, at), at, cost)
+return ask(lane.parameters, as_of(lane, state, at), at, cost)
 end
 local function after(lane, state, from, cost, shaped)
 local wait = wait_of(lane, state, from, cost, shaped)
@@ -558,6 +562,7 @@ return after(lane, state, last, cost, shaped)
 end
 local NOTHING = {}
 local MOST_BOOKED = 1000
+local MOST_TRIES = 10000
 local function promote(lane)
 local run = lane.algorithm.promote
 if not run or not lane.state then return end
@@ -758,7 +763,7 @@ local remaining, reset = algorithm.left(parameters, lane.state, now)
 local size = #queue
 if size > 0 then
 local last = queue[size - 1]
-local _, rest = algorithm.left(parameters, live(lane.tail, last), last)
+local _, rest = algorithm.left(parameters, as_of(lane, lane.tail, last), last)
 reset = last - now + rest
 if lane.gaps == 0 then remaining = 0 end
 local state = lane.state
@@ -798,8 +803,10 @@ for i = 1, #lanes do
 if lanes[i].own == NEVER then return NEVER end
 moment = math.max(moment, lanes[i].own)
 end
-local agreed, i = 0, 1
+local agreed, i, tries = 0, 1, 0
 while agreed < #lanes do
+tries = tries + 1
+if tries > MOST_TRIES then return NEVER end
 local later = earliest(lanes[i], moment, lanes[i].cost, shaped)
 if later == NEVER then return NEVER end
 if later > moment then agreed = 1 else agreed = agreed + 1 end

@@ -124,3 +124,15 @@ describe('held permits and a block', () => {
     expect(standing(line, seconds(15), holder)).toMatchObject({ allowed: false, queued: false });
   });
 });
+
+test('a key that begins with less is not met for the first time again by who waits longer than a day', () => {
+  const both = new Timeline(
+    tokenBucket({ capacity: 1, refill: 1, every: '1s', initial: 0 }),
+    fixedWindow({ limit: 1, window: '3d' }),
+  );
+  expect(both.consume(0)).toBe(false);
+  expect(both.consume(seconds(1))).toBe(true);
+  const days = seconds(3 * 86_400);
+  expect(both.book(seconds(2), 1, 2 * days)).toBe(days - seconds(1));
+  expect(both.book(seconds(2), 1, 3 * days)).toBe(2 * days - seconds(1));
+});

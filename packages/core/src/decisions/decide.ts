@@ -50,12 +50,16 @@ function admit(
   return answer(lanes, now, allowed, false, wait);
 }
 
+/** Each try passes somebody who is booked; nothing may go on for ever. */
+const MOST_TRIES = 10_000;
+
 /** Each part may put it off, until all agree: a part that could go sooner can also go later. */
 function together(lanes: readonly Lane[], shaped: boolean): number {
   if (lanes.length === 1 || lanes.some(({ own }) => own === NEVER))
     return Math.min(...lanes.map(({ own }) => own));
   let moment = Math.max(...lanes.map(({ own }) => own));
-  for (let agreed = 0, i = 0; agreed < lanes.length; i = (i + 1) % lanes.length) {
+  for (let agreed = 0, i = 0, tries = 1; agreed < lanes.length; i = (i + 1) % lanes.length, tries += 1) {
+    if (tries > MOST_TRIES) return NEVER;
     const lane = lanes[i]!;
     const later = lane.earliest(moment, shaped);
     if (later === NEVER) return NEVER;

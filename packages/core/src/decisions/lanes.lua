@@ -9,8 +9,14 @@ local function packed(numbers)
   return table.concat(parts)
 end
 
+-- A key that is known is whole when its state has ended, and not one that is met for the first time.
+local function as_of(lane, state, at)
+  if lane.algorithm.see then return state end
+  return live(state, at)
+end
+
 local function taken(lane, state, at, cost)
-  return lane.algorithm.take(lane.parameters, live(state, at), at, cost)
+  return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
 end
 
 local function foresee(lane)
@@ -22,7 +28,7 @@ end
 local function wait_of(lane, state, at, cost, shaped)
   local algorithm = lane.algorithm
   local ask = shaped and algorithm.due or algorithm.wait
-  return ask(lane.parameters, live(state, at), at, cost)
+  return ask(lane.parameters, as_of(lane, state, at), at, cost)
 end
 
 local function after(lane, state, from, cost, shaped)
@@ -66,6 +72,8 @@ end
 local NOTHING = {}
 -- Every one of them is read and written with each call.
 local MOST_BOOKED = 1000
+-- Each try passes somebody who is booked; no script may go on for ever.
+local MOST_TRIES = 10000
 
 local function promote(lane)
   local run = lane.algorithm.promote
@@ -281,7 +289,7 @@ local function left(lane)
   local size = #queue
   if size > 0 then
     local last = queue[size - 1]
-    local _, rest = algorithm.left(parameters, live(lane.tail, last), last)
+    local _, rest = algorithm.left(parameters, as_of(lane, lane.tail, last), last)
     reset = last - now + rest
     if lane.gaps == 0 then remaining = 0 end
     local state = lane.state
@@ -325,8 +333,10 @@ local function together(lanes, shaped)
     if lanes[i].own == NEVER then return NEVER end
     moment = math.max(moment, lanes[i].own)
   end
-  local agreed, i = 0, 1
+  local agreed, i, tries = 0, 1, 0
   while agreed < #lanes do
+    tries = tries + 1
+    if tries > MOST_TRIES then return NEVER end
     local later = earliest(lanes[i], moment, lanes[i].cost, shaped)
     if later == NEVER then return NEVER end
     if later > moment then agreed = 1 else agreed = agreed + 1 end
