@@ -29,6 +29,8 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if place <= size then',
     'frame: if lane.changed or from <= now then lane.state = live(lane.state, now) end',
     'frame: while place >= 1 and left >= 0 do',
+    'frame: moment = math.min(moment, lanes[i].own)',
+    'frame: while agreed <= #lanes do',
     'frame: if remaining < 0 then break end',
   ],
   'the last holder is put where he stands': ['cc: if place < holders then'],
