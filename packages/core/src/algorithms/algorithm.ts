@@ -3,7 +3,7 @@
  * same numbers as eight-byte doubles, one after the other. The first is always the moment (µs) from which the state is
  * worth as much as none: stores forget it then. No list (`undefined`) is a key that nobody has used.
  *
- * A state knows the past only. Permits booked for later stand in a queue beside it, which `decide.ts` keeps.
+ * A state knows the past only. Permits booked for later stand in a queue beside it, which `decisions/bookings.ts` keeps.
  */
 export type State = readonly number[];
 

@@ -9,7 +9,7 @@ import { type RateAnswer, StoredRates } from '../shared-rates/stored-rates.js';
 import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {
-  /** The most keys to remember; default 1,000,000 (about 130 MB). When full, see `memoryStore`. */
+  /** The most keys to remember; default 1,000,000 (about 170 MB of buckets or windows; logs and slots take more). When full, see `memoryStore`. */
   readonly maxKeys?: number;
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock;
