@@ -11,7 +11,8 @@ export interface Clock {
   sleep(micros: number, signal?: AbortSignal, options?: { readonly idle?: boolean }): Promise<void>;
 }
 
-const LONGEST_TIMER = 2_147_483_647;
+/** ms; a timer of more fires at once. */
+export const LONGEST_TIMER = 2_147_483_647;
 
 /** The process's monotonic clock, so a change of the machine's time changes nothing here. */
 export const systemClock: Clock = {

@@ -4,13 +4,12 @@ import {
   type AcquireOptions,
   type ConsumeOptions,
   type Cost,
-  checkCost,
   costOption,
   NO_OPTIONS,
   patienceOption,
   type WaitOptions,
 } from './admission/call-options.js';
-import { Reservation } from './admission/reservation.js';
+import { type Reservation, reserve } from './admission/reservation.js';
 import { type ScheduledTask, schedule } from './admission/schedule.js';
 import type { Decision } from './decision.js';
 import { type LimiterKey, RateLimiter } from './limiter.js';
@@ -98,11 +97,7 @@ export class CombinedLimiter<Names extends string = string> {
   ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts('reserve', keys, { cost: estimate });
-    const decision = await this.#admission.reserve(parts, patienceOption('reserve', options));
-    return new Reservation(decision, this.#admission, (actual: Cost) => {
-      const costOf = checkCost('settle: actual', actual, this.#names);
-      return ({ policy }) => costOf(policy);
-    });
+    return reserve(this.#admission, parts, options, this.#names);
   }
 
   /** See `RateLimiter.schedule`. */

@@ -11,7 +11,7 @@ import {
   patienceOption,
   type WaitOptions,
 } from './admission/call-options.js';
-import { Reservation } from './admission/reservation.js';
+import { type Reservation, reserve } from './admission/reservation.js';
 import {
   type Scheduled,
   type ScheduledTask,
@@ -106,11 +106,7 @@ export class RateLimiter {
   ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts(key, checkCost('reserve: estimate', estimate, this.#limits.names));
-    const decision = await this.#admission.reserve(parts, patienceOption('reserve', options));
-    return new Reservation(decision, this.#admission, (actual: Cost) => {
-      const costOf = checkCost('settle: actual', actual, this.#limits.names);
-      return ({ policy }) => costOf(policy);
-    });
+    return reserve(this.#admission, parts, options, this.#limits.names);
   }
 
   /** Runs `task` when its permits are due, and releases at its end what it held. Options are those of `acquire`. */

@@ -36,7 +36,7 @@ export class Booking implements Decision {
     parts: readonly NamedPart[],
     answer: Answer,
     taken: boolean,
-    waited = answer.wait,
+    waited: number,
   ) {
     const policies = parts.map((part, i) => policyDecision(part, answer.parts[i]!));
     const { allowed } = answer;

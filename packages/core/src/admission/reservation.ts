@@ -1,6 +1,7 @@
 import type { Decision } from '../decision.js';
 import type { Admission } from './admission.js';
 import { Booking, type NamedPart } from './booking.js';
+import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-options.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
@@ -48,4 +49,18 @@ export class Reservation<Cost = number> {
     this.#settled = true;
     await this.#admission.refund(this.decision);
   }
+}
+
+/** What `reserve` does of every kind of limiter. `names`: by which costs may be told apart. */
+export async function reserve(
+  admission: Admission,
+  parts: readonly NamedPart[],
+  options: WaitOptions,
+  names: readonly string[],
+): Promise<Reservation<Cost>> {
+  const decision = await admission.reserve(parts, patienceOption('reserve', options));
+  return new Reservation(decision, admission, (actual: Cost) => {
+    const costOf = checkCost('settle: actual', actual, names);
+    return ({ policy }) => costOf(policy);
+  });
 }

@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import type { LimiterKey } from '../limiter.js';
 import { checkOptions, describe } from '../options.js';
 import { type AcquireOptions, patienceOption } from './call-options.js';
 
@@ -13,7 +14,7 @@ export type ScheduledTask<T> = (context: TaskContext) => T | Promise<T>;
 
 export interface WrapOptions<Args extends readonly unknown[]> extends AcquireOptions {
   /** The key of a call, or a function that makes it from the arguments; default: one for all calls. */
-  readonly key?: string | number | bigint | boolean | ((...args: Args) => string | number | bigint | boolean);
+  readonly key?: LimiterKey | ((...args: Args) => LimiterKey);
 }
 
 /** What of a limiter is needed to run tasks under it. */
@@ -43,7 +44,7 @@ export async function schedule<Key, T>(
 }
 
 export function wrap<This, Args extends unknown[], T>(
-  limiter: Scheduled<string | number | bigint | boolean>,
+  limiter: Scheduled<LimiterKey>,
   name: string,
   task: (this: This, ...args: Args) => T | Promise<T>,
   options: WrapOptions<Args>,

@@ -1,8 +1,6 @@
+import { LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { Asked, Store } from '../stores/store.js';
-
-/** ms; a timer of more fires at once. */
-const LONGEST_TIMER = 2_147_483_647;
 
 /**
  * A store whose every answer comes within `micros` or is an error. A call that had left before is counted or not, at most

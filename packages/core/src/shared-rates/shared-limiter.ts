@@ -11,8 +11,7 @@ import { checkName, checkStore, LAYOUT } from '../limiter-options.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './shared-rate.js';
-import type { RateChange } from './stored-rate.js';
-import type { RateAnswer } from './stored-rates.js';
+import type { RateAnswer, RateChange } from './stored-rate.js';
 
 export type { SharedRate, SharedRateConfig } from './shared-rate.js';
 

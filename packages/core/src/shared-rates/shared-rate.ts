@@ -1,4 +1,9 @@
-import { slidingLog, slidingLogAlgorithm, slidingLogKind } from '../algorithms/sliding-log/sliding-log.js';
+import {
+  MAX_LIMIT,
+  slidingLog,
+  slidingLogAlgorithm,
+  slidingLogKind,
+} from '../algorithms/sliding-log/sliding-log.js';
 import { type Duration, toMicros } from '../duration.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { RateChange, StoredRate } from './stored-rate.js';
@@ -21,9 +26,6 @@ export interface SharedRateConfig {
   readonly keepAliveTime: number;
 }
 
-/** What a `slidingLog` can hold. */
-const MOST = 10_000;
-
 const METHODS = { try: 'trySetRate', set: 'setRate', update: 'updateRate' } as const;
 
 /** @throws TypeError, RangeError naming the option that is wrong */
@@ -38,7 +40,7 @@ export function storedRate(
     throw new TypeError(`${where}: mode must be 'OVERALL' or 'PER_CLIENT', not ${describe(mode)}`);
   }
   const policy = slidingLog({
-    limit: checkInteger(`${where}: rate`, rate, 1, MOST),
+    limit: checkInteger(`${where}: rate`, rate, 1, MAX_LIMIT),
     window: toMicros(`${where}: interval`, interval) / 1000,
   });
   const { parameters, window } = slidingLogKind.compile(policy);

@@ -23,3 +23,9 @@ export interface RateChange {
   /** For the first three. */
   readonly rate?: StoredRate;
 }
+
+/** The rate that holds afterwards, and whether the change made it. */
+export interface RateAnswer {
+  readonly changed: boolean;
+  readonly rate: StoredRate | undefined;
+}

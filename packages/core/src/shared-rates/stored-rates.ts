@@ -1,17 +1,12 @@
 import type { SharedKeys } from '../decisions/call.js';
 import { RateNotSetError } from '../errors.js';
-import type { RateChange, StoredRate } from './stored-rate.js';
+import type { RateAnswer, RateChange, StoredRate } from './stored-rate.js';
 
 interface Kept extends StoredRate {
   /** Which setting of the rate this is; see `lane.ts`. */
   readonly era: number;
   /** The moment from which it is forgotten. */
   until: number;
-}
-
-export interface RateAnswer {
-  readonly changed: boolean;
-  readonly rate: StoredRate | undefined;
 }
 
 /** From so many rates on it is worth looking whether some are to be forgotten. */

@@ -4,8 +4,8 @@ import { decide } from '../decisions/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
 import { Lane } from '../decisions/lane.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
-import type { RateChange } from '../shared-rates/stored-rate.js';
-import { type RateAnswer, StoredRates } from '../shared-rates/stored-rates.js';
+import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
+import { StoredRates } from '../shared-rates/stored-rates.js';
 import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {

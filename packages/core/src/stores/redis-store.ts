@@ -1,11 +1,11 @@
+import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { decideScript } from '../decisions/decide.script.js';
 import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { describe } from '../options.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
-import type { RateChange } from '../shared-rates/stored-rate.js';
-import type { RateAnswer } from '../shared-rates/stored-rates.js';
+import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import {
   classified,
   type RedisClient,
@@ -65,10 +65,7 @@ export class RedisStore implements Store {
   /** Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
   async decideAll(calls: readonly Call[], asked: Asked = {}, now?: number): Promise<Answer[]> {
     const { keys, args } = written(calls, this.clock.now(), now);
-    const reply = await this.#attempt(asked, (client) =>
-      runScript(client, decideScript, keys, args, () => asked.abandoned === true),
-    );
-    return answers(calls, integers(reply));
+    return answers(calls, await this.#run(decideScript, keys, args, asked));
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -83,10 +80,7 @@ export class RedisStore implements Store {
     const { keepAlive, perClient, parameters } = change.rate ?? {};
     const rate = change.rate === undefined ? [] : [keepAlive!, perClient!, ...parameters!];
     const args = ['', change.action, ...rate.map(String)];
-    const reply = await this.#attempt(asked, (client) =>
-      runScript(client, sharedRateScript, [change.key], args, () => asked.abandoned === true),
-    );
-    return rateAnswer(integers(reply));
+    return rateAnswer(await this.#run(sharedRateScript, [change.key], args, asked));
   }
 
   async close(): Promise<void> {
@@ -95,17 +89,24 @@ export class RedisStore implements Store {
     if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
   }
 
-  async #attempt<T>(asked: Asked, work: (client: RedisClient) => Promise<T>): Promise<T> {
+  async #run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    asked: Asked,
+  ): Promise<readonly number[]> {
     const client = await this.#connected();
+    let reply: unknown;
     try {
       if (client.status !== undefined && client.status !== 'ready') {
         await this.#whenReady(client);
         if (asked.abandoned) throw new Error('given up before there was a connection');
       }
-      return await work(client);
+      reply = await runScript(client, script, keys, args, () => asked.abandoned === true);
     } catch (error) {
       throw classified(error, this.#lastConnectionError);
     }
+    return integers(reply);
   }
 
   /** One look-out for all who wait. */

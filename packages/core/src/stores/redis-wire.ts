@@ -1,6 +1,6 @@
 import type { Answer, Call, Part, PartAnswer } from '../decisions/call.js';
 import { RateNotSetError } from '../errors.js';
-import type { RateAnswer } from '../shared-rates/stored-rates.js';
+import type { RateAnswer } from '../shared-rates/stored-rate.js';
 
 /** Calls as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
 export function written(

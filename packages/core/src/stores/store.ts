@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
-import type { RateChange, StoredRate } from '../shared-rates/stored-rate.js';
+import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 
 /** What somebody waits for. */
 export interface Asked {
@@ -31,10 +31,7 @@ export interface Store {
    */
   listen(key: string, granted: (id: number) => void): Promise<() => void>;
   /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
-  rate(
-    change: RateChange,
-    asked?: Asked,
-  ): Promise<{ readonly changed: boolean; readonly rate: StoredRate | undefined }>;
+  rate(change: RateChange, asked?: Asked): Promise<RateAnswer>;
   /** Ends what this store itself opened; a client that was handed to it stays open. May be called twice. */
   close(): Promise<void>;
 }

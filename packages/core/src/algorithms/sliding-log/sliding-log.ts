@@ -20,7 +20,7 @@ export interface SlidingLogPolicy extends Policy {
   readonly window: number;
 }
 
-const MAX_LIMIT = 10_000;
+export const MAX_LIMIT = 10_000;
 
 /**
  * Remembers when each permit went: never more than `limit` in any window of length `window`, to the microsecond, and
