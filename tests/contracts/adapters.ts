@@ -95,6 +95,7 @@ async function serveFastify({ limits = [], handler = nothing, trustProxy }: Serv
   app.addHook('onRequest', async (request) => {
     (request as { user?: unknown }).user = request.headers['x-user'];
   });
+  await app.register(forFastify.requestContext);
   await app.register(forFastify.rateLimit);
   for (const limit of limits) {
     await app.register(forFastify.rateLimit, {

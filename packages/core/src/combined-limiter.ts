@@ -34,9 +34,15 @@ export class CombinedLimiter<Names extends string = string> {
 
   /**
    * @param limiters by their names here; all in one store
+   * @param options `name`: what decisions and errors call it; default the members' names: `perUser+everybody`
    * @throws TypeError when they are in different stores, or in a Redis Cluster without one common `hashTag`
    */
-  constructor(limiters: Readonly<Record<Names, RateLimiter>>) {
+  constructor(
+    readonly limiters: Readonly<Record<Names, RateLimiter>>,
+    options: { readonly name?: string } = {},
+  ) {
+    checkOptions('CombinedLimiter', options, ['name']);
+    if (options.name !== undefined) checkName('CombinedLimiter: name', options.name);
     const named = typeof limiters === 'object' && limiters !== null && !Array.isArray(limiters);
     if (!named || Object.keys(limiters).length === 0) {
       throw new TypeError(
@@ -53,7 +59,7 @@ export class CombinedLimiter<Names extends string = string> {
       }
       return { name, inside: RateLimiter.inside(limiters[name]) };
     });
-    this.name = this.#names.join('+');
+    this.name = options.name ?? this.#names.join('+');
     const [first] = this.#members;
     const { store, limits } = first!.inside;
     for (const { name, inside } of this.#members) {

@@ -15,21 +15,32 @@ export abstract class SluiceError extends Error {
 }
 
 /**
- * A limit said no. Carries what a web framework needs to answer by itself: `status`, `statusCode` (429), `headers`
- * and `expose`.
+ * A limit said no. Carries what a web framework needs to answer by itself: `status` and `statusCode` (429, unless the limit
+ * has another), `headers` and `expose`.
  */
 export class RateLimitExceededError extends SluiceError {
   readonly code = 'SLUICE_RATE_LIMIT_EXCEEDED';
-  readonly status = 429;
-  readonly statusCode = 429;
+  readonly status: number;
   readonly expose = true;
+  readonly #headers: Readonly<Record<string, string>> | undefined;
 
   constructor(
     /** The decision that denied. */
     readonly decision: Decision,
-    message = denial(decision),
+    options: {
+      /** Default 429. */
+      readonly status?: number;
+      /** Instead of those of `headers`. */
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
   ) {
-    super(message);
+    super(denial(decision));
+    this.status = options.status ?? 429;
+    this.#headers = options.headers;
+  }
+
+  get statusCode(): number {
+    return this.status;
   }
 
   /** Milliseconds until the same call can pass; `Infinity` when it never can. */
@@ -39,7 +50,7 @@ export class RateLimitExceededError extends SluiceError {
 
   /** `Retry-After`, `RateLimit` and `RateLimit-Policy`, ready to be set on a response. */
   get headers(): Record<string, string> {
-    return decisionHeaders(this.decision);
+    return this.#headers === undefined ? decisionHeaders(this.decision) : { ...this.#headers };
   }
 }
 
@@ -48,6 +59,18 @@ function denial({ name, cost, limit, retryAfter }: Decision): string {
     return `Rate limit '${name}': a cost of ${cost} can never pass a limit of ${limit}`;
   }
   return `Rate limit '${name}' exceeded: retry in ${Math.ceil(retryAfter / 1000)} s`;
+}
+
+/** A request came from whom a `denyList` turns away. */
+export class RequestForbiddenError extends SluiceError {
+  readonly code = 'SLUICE_REQUEST_FORBIDDEN';
+  readonly status = 403;
+  readonly statusCode = 403;
+  readonly expose = true;
+
+  constructor() {
+    super('Requests from here are not served');
+  }
 }
 
 /**
@@ -106,6 +129,7 @@ const guard =
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && brand in error;
 export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');
+export const isRequestForbiddenError = guard<RequestForbiddenError>('SLUICE_REQUEST_FORBIDDEN');
 export const isStoreUnavailableError = guard<StoreUnavailableError>('SLUICE_STORE_UNAVAILABLE');
 export const isStoreConfigurationError = guard<StoreConfigurationError>('SLUICE_STORE_CONFIGURATION');
 export const isKeyResolutionError = guard<KeyResolutionError>('SLUICE_KEY_RESOLUTION');

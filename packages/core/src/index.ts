@@ -45,13 +45,30 @@ export type { Decision, PolicyDecision } from './decision.js';
 export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys } from './decisions/call.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
-export { limitRequests, type RequestLimit, type RequestLimitOptions } from './http/handle.js';
+export { checkFunction, checkHandler } from './http/check-function.js';
+export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-options.js';
+export { limitRequests, type RequestLimit, type Verdict } from './http/handle.js';
 export { decisionHeaders } from './http/headers/decision-headers.js';
+export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
 export { type ResponseHeaders, writeHeaders } from './http/headers/write-headers.js';
-export { PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';
+export { type OwnLimiter, withLimiter } from './http/own-limiter.js';
+export { type HttpProblem, PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';
+export { type Reply, replyTo } from './http/reply.js';
 export { currentRequest, runWithRequest } from './http/request-context.js';
 export { requestUser, type UserOf } from './http/request-key.js';
-export { NamedPartsView, REQUEST_FIELDS, type RequestView } from './http/request-view.js';
+export {
+  type CountingOptions,
+  type DenialOptions,
+  type KeyOptions,
+  type LimitChoice,
+  type OfRequest,
+  type OneOfLimits,
+  type Policies,
+  REQUEST_LIMIT_OPTIONS,
+  type RequestLimitOptions,
+} from './http/request-limit-options.js';
+export { type NamedParts, NamedPartsView, REQUEST_FIELDS, type RequestView } from './http/request-view.js';
+export { NodeResponseView, type ResponseView } from './http/response-view.js';
 export {
   type ClientIpOptions,
   clientIp,
@@ -65,9 +82,9 @@ export {
 /** @internal Shared by our own packages; not part of the public API. */
 export { readProperty } from './keys/property.js';
 export { type LimiterKey, RateLimiter } from './limiter.js';
-export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
+export { checkName, type LimiterPlace, type RateLimiterOptions } from './limiter-options.js';
 /** @internal Shared by our own packages; not part of the public API. */
-export { checkOptions, describe } from './options.js';
+export { checkBoolean, checkOptions, describe } from './options.js';
 export {
   SharedLimiter,
   type SharedLimiterOptions,

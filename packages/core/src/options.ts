@@ -25,6 +25,13 @@ export function checkInteger(
   return value;
 }
 
+/** @throws TypeError naming the option when something was given that is neither true nor false */
+export function checkBoolean(what: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') {
+    throw new TypeError(`${what} must be true or false, not ${describe(value)}`);
+  }
+}
+
 /** How an error names a value: short, and never the inside of an object. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);

@@ -1,7 +1,2 @@
-export {
-  type RateLimitMiddleware,
-  type RateLimitOptions,
-  rateLimit,
-  rateLimitErrors,
-  requestContext,
-} from './middleware.js';
+export { type RateLimitMiddleware, rateLimit, rateLimitErrors, requestContext } from './middleware.js';
+export type { ExpressRateLimitNames, RateLimitOptions } from './options.js';

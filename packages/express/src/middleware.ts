@@ -2,22 +2,21 @@ import {
   type Decision,
   isRateLimitExceededError,
   limitRequests,
-  PROBLEM_TYPE,
+  NodeResponseView,
+  type OwnLimiter,
   problemOf,
-  type RateLimiter,
-  type RequestLimitOptions,
+  type Reply,
+  replyTo,
   runWithRequest,
+  withLimiter,
   writeHeaders,
 } from '@sluice/core';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
+import { type RateLimitOptions, readOptions } from './options.js';
 import { ExpressRequestView } from './request.js';
 
-export type RateLimitOptions = RequestLimitOptions<[request: Request, response: Response]>;
-
-export interface RateLimitMiddleware {
+export interface RateLimitMiddleware extends OwnLimiter {
   (request: Request, response: Response, next: NextFunction): void;
-  /** For `peek` and `reset`. @throws TypeError when `policy` or `policies` is a function */
-  readonly limiter: RateLimiter;
 }
 
 declare global {
@@ -30,36 +29,38 @@ declare global {
 }
 
 /**
- * Lets requests through as a policy says: for all routes (`app.use`) or for one. A request beyond it is answered with 429,
- * `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
+ * Lets requests through as a policy says: for all routes (`app.use`), a router, or one route. A request beyond it is answered
+ * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
  * `concurrency` policy is released when its response is over. A key that cannot be made goes to
  * `next` as an error of status 400, a store that does not answer as one of 503.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
-  const limit = limitRequests('rateLimit', options);
+  const { shared, handler, requestPropertyName } = readOptions(options);
+  const limit = limitRequests('rateLimit', shared);
+  const passes = async (request: Request, response: Response, next: NextFunction): Promise<boolean> => {
+    const view = new ExpressRequestView(request);
+    const verdict = await limit.handle(view, new NodeResponseView(response), request, response);
+    if (verdict.outcome === 'gone') return false;
+    const { outcome, decision } = verdict;
+    if (outcome === 'passed') {
+      if (decision !== undefined) Object.assign(request, { [requestPropertyName]: decision });
+      return true;
+    }
+    if (handler !== undefined && decision !== undefined) await handler(request, response, next, decision);
+    else send(response, await verdict.reply());
+    return false;
+  };
   const middleware = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    let decision: Decision | undefined;
     try {
-      decision = await limit.decide(new ExpressRequestView(request), request, response);
+      if (!(await passes(request, response, next))) return;
     } catch (error) {
       next(error);
       return;
     }
-    if (decision?.allowed === false) {
-      deny(decision, response);
-      return;
-    }
-    if (decision !== undefined) {
-      limit.releaseAfter(decision, response);
-      writeDecision(decision, response);
-      request.rateLimit = decision;
-    }
     next();
   };
-  return Object.defineProperty(middleware, 'limiter', {
-    get: () => limit.limiter,
-  }) as unknown as RateLimitMiddleware;
+  return withLimiter(middleware, limit);
 }
 
 /**
@@ -71,27 +72,20 @@ export function requestContext(): RequestHandler {
 }
 
 /**
- * Answers what a decorated method or `acquire` threw as `rateLimit` answers. Express would answer 429 by itself, but with its
- * own page, and with a stack trace in the log for each denial. Put it after the routes; other errors pass on.
+ * Answers what a decorated method, `acquire` or `throw: true` threw as `rateLimit` answers. Express would answer 429 by itself,
+ * but with its own page, and with a stack trace in the log for each denial. Put it after the routes; other errors pass on.
  */
 export function rateLimitErrors(): ErrorRequestHandler {
-  return (error, _request, response, next) => {
-    if (isRateLimitExceededError(error) && !response.headersSent) deny(error.decision, response);
-    else next(error);
+  return (error, request, response, next) => {
+    if (!isRateLimitExceededError(error) || response.headersSent) {
+      next(error);
+      return;
+    }
+    writeHeaders(error.decision, new NodeResponseView(response));
+    send(response, replyTo(problemOf(error.decision, error.status), request.get('accept')));
   };
 }
 
-function deny(decision: Decision, response: Response): void {
-  if (response.headersSent) return; // somebody answered while the store was asked
-  writeDecision(decision, response);
-  const problem = JSON.stringify(problemOf(decision));
-  response.status(429).type(PROBLEM_TYPE).send(problem);
-}
-
-function writeDecision(decision: Decision, response: Response): void {
-  if (response.headersSent) return;
-  writeHeaders(decision, {
-    get: (name) => response.getHeader(name),
-    set: (name, value) => response.setHeader(name, value),
-  });
+function send(response: Response, { status, type, body }: Reply): void {
+  if (!response.headersSent) response.status(status).type(type).send(body);
 }

@@ -1,25 +1,15 @@
-import {
-  type Decision,
-  limitRequests,
-  PROBLEM_TYPE,
-  problemOf,
-  type RequestLimitOptions,
-  type RequestView,
-  runWithRequest,
-  writeHeaders,
-} from '@sluice/core';
+import type { Decision } from '@sluice/core';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import { FastifyRequestView } from './request.js';
-
-export type RateLimitOptions = RequestLimitOptions<[request: FastifyRequest]>;
-
-export interface RateLimitPluginOptions extends RateLimitOptions {
-  /** When a request is limited; default `'onRequest'`. A key made of the body or of a user needs `'preHandler'`. */
-  readonly hook?: 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler';
-}
-
-export type RateLimitHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+import { limitHook, type RateLimitHook } from './limit-hook.js';
+import {
+  checkPlugin,
+  limits,
+  type RateLimitOptions,
+  type RateLimitPluginOptions,
+  type RouteRateLimitOptions,
+} from './options.js';
+import { RouteLimits } from './route-limits.js';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -30,63 +20,64 @@ declare module 'fastify' {
     /** The decision of the last limit that let this request pass. */
     rateLimit: Decision | null;
   }
+  interface FastifyContextConfig {
+    /** The limit of this route, instead of those of the plugin; false: none. */
+    rateLimit?: RouteRateLimitOptions | false;
+  }
 }
 
-const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
-const views = new WeakMap<FastifyRequest, RequestView>();
+/** From a scope to the routes' defaults in it and in the scopes inside. */
+const routeLimits = Symbol('sluice.route-limits');
+type Scope = FastifyInstance & { [routeLimits]?: RouteLimits };
 
 /**
- * Registered with a policy or a limiter, limits all routes that come after it; registered without, it only gives
- * `app.rateLimit(options)`, which makes a hook for one route. A request beyond a limit is answered with 429, `Retry-After`
- * and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a `concurrency`
- * policy is released when its response is over. May be registered several times.
+ * Limits the routes of the scope in which it is registered. Registered without a limit it gives `app.rateLimit(options)`, which
+ * makes a hook for one route, and limits the routes with `config: { rateLimit: { … } }`. A request beyond a limit is answered
+ * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
+ * `concurrency` policy is released when its response is over. May be registered several times: each limits.
  * @throws RangeError, TypeError naming the option that is wrong
  */
-const register: FastifyPluginAsync<RateLimitPluginOptions> = async (app, given) => {
-  const { hook = 'onRequest', ...options } = given;
-  if (!HOOKS.includes(hook)) {
-    throw new RangeError(`rateLimit: hook must be one of ${HOOKS.join(', ')}, not ${JSON.stringify(hook)}`);
-  }
+const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given) => {
+  const { global = true, hook = 'onRequest', ...options } = given;
+  checkPlugin(given);
+  const app: Scope = scope;
+  const limit = limits(options) ? closing(app, options) : undefined;
   if (!app.hasRequestDecorator('rateLimit')) prepare(app);
-  if (Object.keys(given).length > 0) app.addHook(hook, app.rateLimit(options));
+  // The nearest registration says what routes inherit; one without options adds nothing.
+  if (app[routeLimits] === undefined || Object.keys(given).length > 0) {
+    app[routeLimits] = new RouteLimits(app, options, hook, limit);
+  }
+  if (limit === undefined || !global) return;
+  app.addHook(hook, async (request: FastifyRequest, reply: FastifyReply) =>
+    request.routeOptions.config.rateLimit === undefined ? limit(request, reply) : undefined,
+  );
 };
 
 export const rateLimit = plugin(register, { fastify: '5.x', name: '@sluice/fastify' });
 
 function prepare(app: FastifyInstance): void {
   app.decorateRequest('rateLimit', null);
-  app.decorate('rateLimit', (options: RateLimitOptions) => limitHook(app, options));
-  app.addHook('onRequest', (request, _reply, done) => runWithRequest(viewOf(request), done));
-  // A body's arrival ends the context that onRequest began: what comes after runs from the socket's event.
-  app.addHook('preValidation', (request, _reply, done) => runWithRequest(viewOf(request), done));
+  app.decorate('rateLimit', (options: RateLimitOptions) => closing(app, options));
+  app.addHook('onRoute', function (this: Scope, route) {
+    const own = route.config?.rateLimit;
+    if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
+  });
+  app.addHook('onRequest', (request, _reply, done) => done(unlimited(request)));
 }
 
-function limitHook(app: FastifyInstance, options: RateLimitOptions): RateLimitHook {
-  const limit = limitRequests('rateLimit', options);
-  app.addHook('onClose', () => limit.close());
-  return async (request, reply) => {
-    const decision = await limit.decide(viewOf(request), request);
-    if (decision === undefined) return undefined;
-    limit.releaseAfter(decision, reply.raw);
-    if (reply.sent) return undefined;
-    writeHeaders(decision, {
-      get: (name) => reply.getHeader(name),
-      set: (name, value) => reply.header(name, value),
-    });
-    if (!decision.allowed) {
-      const problem = JSON.stringify(problemOf(decision));
-      return reply.code(429).type(PROBLEM_TYPE).send(problem);
-    }
-    request.rateLimit = decision;
-    return undefined;
-  };
+/** A route that asks for a limit must never pass without: those that were added too early have none. */
+function unlimited(request: FastifyRequest): Error | undefined {
+  const { config, method, url } = request.routeOptions;
+  const { rateLimit: own } = config;
+  if (own === undefined || own === false || RouteLimits.limited(own)) return undefined;
+  return new Error(
+    `rateLimit: the route ${method} ${url} was added before the plugin was there: await app.register(rateLimit) first`,
+  );
 }
 
-function viewOf(request: FastifyRequest): RequestView {
-  let view = views.get(request);
-  if (view === undefined) {
-    view = new FastifyRequestView(request);
-    views.set(request, view);
-  }
-  return view;
+/** A limit that ends with the server. */
+function closing(app: FastifyInstance, options: RateLimitOptions): RateLimitHook {
+  const { hook, close } = limitHook(options);
+  app.addHook('onClose', close);
+  return hook;
 }

@@ -1,10 +1,49 @@
-import { NamedPartsView } from '@sluice/core';
-import type { FastifyRequest } from 'fastify';
+import { NamedPartsView, type RequestView } from '@sluice/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
+type Proxies = 'none' | 'some' | 'all';
+
+/** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
+const trusted = new WeakMap<FastifyInstance, Proxies>();
+
+class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
     const { url } = this.request;
     const query = url.indexOf('?');
     return query < 0 ? url : url.slice(0, query);
   }
+
+  get proxies(): Proxies {
+    const { server } = this.request;
+    let proxies = trusted.get(server);
+    if (proxies === undefined) {
+      proxies = this.request.ips === undefined ? 'none' : trustsAll(server) ? 'all' : 'some';
+      trusted.set(server, proxies);
+    }
+    return proxies;
+  }
+}
+
+/** `trustProxy` is among the options that Fastify keeps to itself; where they are no longer to be found, nobody is warned. */
+function trustsAll(server: FastifyInstance): boolean {
+  for (let level: object | null = server; level !== null; level = Object.getPrototypeOf(level)) {
+    const options = Object.getOwnPropertySymbols(level).find(
+      ({ description }) => description === 'fastify.options',
+    );
+    if (options !== undefined) {
+      return (level as Record<symbol, { trustProxy?: unknown } | undefined>)[options]?.trustProxy === true;
+    }
+  }
+  return false;
+}
+
+const views = new WeakMap<FastifyRequest, RequestView>();
+
+export function viewOf(request: FastifyRequest): RequestView {
+  let view = views.get(request);
+  if (view === undefined) {
+    view = new FastifyRequestView(request);
+    views.set(request, view);
+  }
+  return view;
 }

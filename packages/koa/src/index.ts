@@ -1,1 +1,2 @@
-export { type RateLimitMiddleware, type RateLimitOptions, rateLimit, requestContext } from './middleware.js';
+export { type RateLimitMiddleware, rateLimit, requestContext } from './middleware.js';
+export type { AnyContext, KoaRateLimitNames, RateLimitOptions } from './options.js';

@@ -1,4 +1,4 @@
-import type { Context } from 'koa';
+import type { AnyContext } from './options.js';
 
 type Headers = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ const originals = new WeakMap<object, Headers>();
  * Koa answers an error with the headers that the error carries, and drops those of the response. This gives the error what
  * limits have told so far; a denial adds its own to the lists.
  */
-export function keepHeaders(error: unknown, context: Context): void {
+export function keepHeaders(error: unknown, context: AnyContext): void {
   if (typeof error !== 'object' || error === null || context.headerSent) return;
   const { headers: carried } = error as { headers?: unknown };
   const own: Headers =

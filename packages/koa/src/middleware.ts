@@ -1,49 +1,45 @@
-import {
-  limitRequests,
-  PROBLEM_TYPE,
-  problemOf,
-  type RateLimiter,
-  type RequestLimitOptions,
-  runWithRequest,
-  writeHeaders,
-} from '@sluice/core';
+import { limitRequests, NodeResponseView, type OwnLimiter, runWithRequest, withLimiter } from '@sluice/core';
 import type { Context, Middleware, Next } from 'koa';
 import { keepHeaders } from './keep-headers.js';
+import { type AnyContext, type RateLimitOptions, readOptions } from './options.js';
 import { KoaRequestView } from './request.js';
 
-export type RateLimitOptions = RequestLimitOptions<[context: Context]>;
-
-export interface RateLimitMiddleware {
-  (context: Context, next: Next): Promise<void>;
-  /** For `peek` and `reset`. @throws TypeError when `policy` or `policies` is a function */
-  readonly limiter: RateLimiter;
+export interface RateLimitMiddleware<C extends AnyContext = Context> extends OwnLimiter {
+  (context: C, next: Next): Promise<void>;
 }
 
 /**
  * Lets requests through as a policy says, and puts the decision into `ctx.state.rateLimit`. A request beyond it is answered
- * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a
- * request holds of a `concurrency` policy is released when its response is over. A key that cannot be made is thrown as an error of status 400, a store that does not answer as one of 503.
+ * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
+ * `concurrency` policy is released when its response is over. A key that cannot be made is thrown as an error of status 400, a
+ * store that does not answer as one of 503, and with `throw` a denial as one of 429.
  * @throws RangeError, TypeError naming the option that is wrong
  */
-export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
-  const limit = limitRequests('rateLimit', options);
-  const middleware = async (context: Context, next: Next): Promise<void> => {
-    const decision = await limit.decide(new KoaRequestView(context), context);
-    if (decision === undefined) return next();
-    limit.releaseAfter(decision, context.res);
-    if (!context.headerSent) {
-      writeHeaders(decision, {
-        get: (name) => context.response.get(name),
-        set: (name, value) => context.set(name, value),
-      });
-    }
-    if (!decision.allowed) {
-      context.status = 429;
-      context.type = PROBLEM_TYPE;
-      context.body = JSON.stringify(problemOf(decision));
+export function rateLimit<C extends AnyContext = Context>(
+  options: RateLimitOptions<C>,
+): RateLimitMiddleware<C> {
+  const { shared, handler } = readOptions(options);
+  const limit = limitRequests('rateLimit', shared);
+  const middleware = async (context: C, next: Next): Promise<void> => {
+    const verdict = await limit.handle(
+      new KoaRequestView(context),
+      new NodeResponseView(context.res),
+      context,
+    );
+    if (verdict.outcome === 'gone') return;
+    const { outcome, decision } = verdict;
+    if (outcome === 'denied') {
+      if (handler !== undefined && decision !== undefined) {
+        await handler(context, next, decision);
+        return;
+      }
+      const { status, type, body } = await verdict.reply();
+      context.status = status;
+      context.type = type;
+      context.body = body;
       return;
     }
-    context.state.rateLimit = decision;
+    if (decision !== undefined) context.state.rateLimit = decision;
     try {
       await next();
     } catch (error) {
@@ -51,7 +47,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
       throw error;
     }
   };
-  return Object.defineProperty(middleware, 'limiter', { get: () => limit.limiter }) as RateLimitMiddleware;
+  return withLimiter(middleware, limit);
 }
 
 /**

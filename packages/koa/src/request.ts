@@ -1,11 +1,11 @@
 import type { RequestView } from '@sluice/core';
-import type { Context } from 'koa';
+import type { AnyContext } from './options.js';
 
 /** A Koa context as limiting sees it: each part is read when it is asked for. */
 export class KoaRequestView implements RequestView {
-  readonly #context: Context;
+  readonly #context: AnyContext;
 
-  constructor(context: Context) {
+  constructor(context: AnyContext) {
     this.#context = context;
   }
 
@@ -41,5 +41,15 @@ export class KoaRequestView implements RequestView {
 
   get headers(): unknown {
     return this.#context.headers;
+  }
+
+  get proxies(): 'none' | 'some' | 'all' {
+    const { proxy, maxIpsCount } = this.#context.app;
+    if (!proxy) return 'none';
+    return maxIpsCount > 0 ? 'some' : 'all';
+  }
+
+  get source(): object {
+    return this.#context.req;
   }
 }

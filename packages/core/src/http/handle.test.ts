@@ -1,3 +1,4 @@
+import { deciding, OpenResponse } from '../../../../tests/support/open-response.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { CombinedLimiter } from '../combined-limiter.js';
@@ -20,7 +21,10 @@ const request: RequestView = {
 };
 
 test.each<[object, RegExp]>([
-  [{ polcy: policy }, /rateLimit has no option 'polcy'; its options are limiter, policy, policies, name/],
+  [
+    { polcy: policy },
+    /rateLimit has no option 'polcy'; its options are limiter, policy, policies, limits, name/,
+  ],
   [{}, /rateLimit needs a policy/],
   [{ policy: 5 }, /not 5/],
   [{ policy, store: memoryStore() }, /needs a name/],
@@ -34,12 +38,15 @@ test.each<[object, RegExp]>([
   [{ policy: () => policy, name: 'a b' }, /name must be .* not "a b"/],
   [{ policy: () => policy, limiter: new RateLimiter({ policy }) }, /policy belongs to the limiter/],
   [{ hashTag: 'a', limiter: new RateLimiter({ policy }) }, /hashTag belongs to the limiter/],
-  [{ limiter: {} }, /limiter must be a RateLimiter, not an object/],
-  [{ limiter: null }, /limiter must be a RateLimiter, not null/],
-  [{ limiter: { consume: async () => ({}) } }, /limiter must be a RateLimiter, not an object/],
+  [{ limiter: {} }, /limiter must be a RateLimiter or a CombinedLimiter, not an object/],
+  [{ limiter: null }, /limiter must be a RateLimiter or a CombinedLimiter, not null/],
+  [
+    { limiter: { consume: async () => ({}) } },
+    /limiter must be a RateLimiter or a CombinedLimiter, not an object/,
+  ],
   [
     { limiter: new CombinedLimiter({ one: new RateLimiter({ policy }) }) },
-    /not a CombinedLimiter, which takes a key for each/,
+    /a CombinedLimiter needs a keyGenerator .* => \(\{ one: … \}\)/,
   ],
   [{ policy, limitType: 'ip' }, /one of IP, USER, METHOD, CUSTOM, not "ip"/],
   [{ policy, limitType: null }, /one of IP, USER, METHOD, CUSTOM, not null/],
@@ -81,9 +88,9 @@ test.each<[object, string]>([
   [{ keyGenerator: () => 'made' }, 'made'],
   [{ key: '#{ip}' }, '192.0.2.1'],
 ])('%j counts by %s', async (options, key) => {
-  const { decide, limiter } = limit({ policy, ...options });
-  expect(await decide(request)).toMatchObject({ allowed: true });
-  expect(await limiter.peek(key)).toMatchObject({ remaining: 0 });
+  const given = limit({ policy, ...options });
+  expect(await deciding(given)(request)).toMatchObject({ allowed: true });
+  expect(await given.limiter.peek(key)).toMatchObject({ remaining: 0 });
 });
 
 test.each([
@@ -94,7 +101,7 @@ test.each([
   [request, { limitType: 'USER', user: () => ({ id: 7 }) }, 'is an object'],
   [request, { keyGenerator: () => ['a'] }, 'is an array'],
 ])('%#: a request without its key is refused', async (view, options, message) => {
-  await expect(limit({ policy, ...options }).decide(view as RequestView)).rejects.toMatchObject({
+  await expect(deciding(limit({ policy, ...options }))(view as RequestView)).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
     status: 400,
     message: expect.stringContaining(message),
@@ -102,32 +109,37 @@ test.each([
 });
 
 test('an address in a template is a client: IPv6 by subnet, without its port', async () => {
-  const { decide } = limit({ policy, key: '#{ip}|#{method}', ipv6Subnet: 48 });
+  const decide = deciding(limit({ policy, key: '#{ip}|#{method}', ipv6Subnet: 48 }));
   const allowed = async (ip: string) => (await decide({ ...request, ip }))?.allowed;
   expect([await allowed('2001:db8::1'), await allowed('2001:db8:0:5::2')]).toEqual([true, false]);
   expect([await allowed('192.0.2.1:80'), await allowed('::ffff:192.0.2.1')]).toEqual([true, false]);
 });
 
 test('a cost that a function gives is checked', async () => {
-  await expect(limit({ policy, cost: () => Number.NaN }).decide(request)).rejects.toThrow(RangeError);
+  await expect(deciding(limit({ policy, cost: () => Number.NaN }))(request)).rejects.toThrow(RangeError);
 });
 
-test('what a request holds is released once', async () => {
-  const { decide, release, limiter } = limit({ policy: concurrency({ limit: 2 }), limitType: 'METHOD' });
-  const [first, second] = [await decide(request), await decide(request)];
-  expect(await decide(request)).toMatchObject({ allowed: false });
-  await release(first!);
-  await release(first!);
-  expect(await limiter.peek('all')).toMatchObject({ remaining: 1 });
-  await release(second!);
-  expect(await limiter.peek('all')).toMatchObject({ remaining: 2 });
+test('what a request holds is released when its response is over', async () => {
+  const held = limit({ policy: concurrency({ limit: 2 }), limitType: 'METHOD' });
+  const [first, second] = [new OpenResponse(), new OpenResponse()];
+  for (const response of [first, second]) await deciding(held, response)(request);
+  expect(await deciding(held)(request)).toMatchObject({ allowed: false });
+  first.end();
+  first.end();
+  expect(await held.limiter.peek('all')).toMatchObject({ remaining: 1 });
+  second.end(500, false);
+  expect(await held.limiter.peek('all')).toMatchObject({ remaining: 2 });
 });
 
 test('what a request spent stays spent, beside what it held', async () => {
   const policies = { atOnce: concurrency({ limit: 1 }), rate: fixedWindow({ limit: 2, window: '1h' }) };
-  const { decide, release, limiter } = limit({ policies, limitType: 'METHOD' });
-  for (let i = 0; i < 2; i += 1) await release((await decide(request))!);
-  const { policies: left } = await limiter.peek('all');
+  const held = limit({ policies, limitType: 'METHOD' });
+  for (let i = 0; i < 2; i += 1) {
+    const response = new OpenResponse();
+    await deciding(held, response)(request);
+    response.end();
+  }
+  const { policies: left } = await held.limiter.peek('all');
   expect(left.map(({ remaining }) => remaining)).toEqual([1, 0]);
 });
 
@@ -135,8 +147,8 @@ test('closes the limiter that it made, never one that was given', async () => {
   const limiter = new RateLimiter({ policy });
   const given = limit({ limiter });
   await given.close();
-  expect(await given.decide(request)).toMatchObject({ allowed: true });
+  expect(await deciding(given)(request)).toMatchObject({ allowed: true });
   const made = limit({ policy });
   await made.close();
-  await expect(made.decide(request)).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+  await expect(deciding(made)(request)).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
 });

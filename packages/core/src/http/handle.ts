@@ -1,37 +1,55 @@
-import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
-import { finished } from 'node:stream';
-import { type Cost, checkCost } from '../admission/call-options.js';
+import { type Cost, checkCost, type WaitOptions } from '../admission/call-options.js';
 import type { Decision } from '../decision.js';
+import { toMicros } from '../duration.js';
+import { isRateLimitExceededError } from '../errors.js';
+import { LimitType } from '../keys/limit-type.js';
 import type { RateLimiter } from '../limiter.js';
 import { checkOptions, describe } from '../options.js';
 import { checkFunction } from './check-function.js';
-import { keyOfRequest } from './key-of-request.js';
+import { denialOf } from './denial.js';
+import { headerWriter } from './headers/header-style.js';
+import { type Keys, keyOfRequest, plainKeys } from './key-of-request.js';
 import { type LimiterSource, limiterOfRequest } from './limiter-of-request.js';
+import { listsOf } from './listed.js';
+import { misuseChecks, warnOnce } from './misuse.js';
+import { LimiterOfRequests, type OwnLimiter, withLimiter } from './own-limiter.js';
+import type { Reply } from './reply.js';
 import { type OfRequest, REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
+import type { ResponseView } from './response-view.js';
+import { whenOver } from './when-over.js';
 
-export type { RequestLimitOptions };
+/** What is to be done with a request. */
+export type Verdict =
+  | {
+      readonly outcome: 'passed';
+      /** Undefined when the request was skipped. */
+      readonly decision?: Decision;
+    }
+  | {
+      readonly outcome: 'denied';
+      /** Undefined when the request is on the `denyList`. */
+      readonly decision?: Decision;
+      /** The answer, unless the adapter's user has one. */
+      reply(): Promise<Reply>;
+    }
+  /** Somebody has answered already, or the client left while the request waited: there is nobody to answer. */
+  | { readonly outcome: 'gone' };
 
 /** What an adapter calls for each request. */
-export interface RequestLimit<Args extends readonly unknown[]> {
-  /** @throws TypeError when each request has a policy, and so a limiter, of its own */
-  readonly limiter: RateLimiter;
-  /** The decision, or undefined for a request that is skipped. Rejects as `RateLimiter.consume` does. */
-  decide(request: RequestView, ...args: Args): Promise<Decision | undefined>;
+export interface RequestLimit<Args extends readonly unknown[]> extends OwnLimiter {
   /**
-   * Ends what the request of this decision holds (permits of `concurrency`). May be called more than once, and for decisions that
-   * hold nothing.
+   * Decides, and sets the headers of `response`. What the request holds or does not count is given back when the response is
+   * over. Rejects as `RateLimiter.consume` does, with `throw` also for denials.
    */
-  release(decision: Decision): Promise<void>;
-  /** Does that when Node's own response is over, in whatever way it ends; at once if it is over already. Never throws. */
-  releaseAfter(decision: Decision, response: ServerResponse | Http2ServerResponse): void;
-  /** Closes the limiter, if it is not yours. */
-  close(): Promise<void>;
+  handle(request: RequestView, response: ResponseView, ...args: Args): Promise<Verdict>;
 }
 
+const SKIPPED: Verdict = { outcome: 'passed' };
+const GONE: Verdict = { outcome: 'gone' };
+
 /**
- * What all adapters share: from a request to a decision.
+ * What all adapters share: from a request to a verdict.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function limitRequests<Args extends readonly unknown[]>(
@@ -42,40 +60,97 @@ export function limitRequests<Args extends readonly unknown[]>(
   const source = limiterOfRequest(where, options);
   const keyOf = keyOfRequest(where, options);
   const costOf = costOfRequest(where, options.cost, source);
-  const { skip } = options;
+  const lists = listsOf(where, options);
+  const denial = denialOf(where, options);
+  const headers = headerWriter(where, options);
+  const over = whenOver(where, options);
+  const { skip, timeout, onLimited, dryRun = false, partitionKey = false } = options;
   checkFunction(`${where}: skip`, skip);
-  /** By whom what a request holds is to be released. */
-  const holding = new WeakMap<Decision, RateLimiter>();
-  const release = async (decision: Decision): Promise<void> => {
-    await holding.get(decision)?.release(decision);
+  if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
+  const checks = misuseChecks(where, options, source.name, source.store?.name ?? '', source.store);
+  const ownKey = !countsAddresses(options);
+
+  const decide = async (keys: Keys, response: ResponseView, args: Args): Promise<Decision | undefined> => {
+    const { limiter, holds } = source.single ?? (await source.ofRequest(args));
+    const cost = typeof costOf === 'function' ? await costOf(...args) : costOf;
+    // Either kind of limiter refuses the keys of the other.
+    const decision = await ask(limiter as RateLimiter, keys as never, cost, timeout, response);
+    if (decision !== undefined) over(limiter, holds, decision, response, args);
+    return decision;
   };
-  return {
-    get limiter() {
-      if (source.single !== undefined) return source.single.limiter;
-      const { name = 'default' } = options;
-      throw new TypeError(
-        `${where}: limit '${name}' has a policy for each request, and so no single limiter. To peek and reset make a ` +
-          'RateLimiter with the same name, store and algorithm: it counts in the same place',
+
+  /** As they stand on the response, where other limits may have added theirs. */
+  const headersOf = (decision: Decision, response: ResponseView): Record<string, string> =>
+    Object.fromEntries(
+      Object.keys(headers.of(decision)).map((header) => [header, String(response.get(header))]),
+    );
+
+  const denied = async (
+    request: RequestView,
+    response: ResponseView,
+    args: Args,
+    decision?: Decision,
+  ): Promise<Verdict> => {
+    if (response.sent) return GONE;
+    if (options.throw)
+      throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
+    const reply = async () =>
+      decision === undefined ? denial.forbidden(request) : denial.exceeded(request, args, decision);
+    return { outcome: 'denied', ...(decision !== undefined && { decision }), reply };
+  };
+
+  const judge = async (request: RequestView, response: ResponseView, args: Args): Promise<Verdict> => {
+    if (skip !== undefined && (await skip(...args))) return SKIPPED;
+    const early = await lists?.(request, args, undefined);
+    if (early === 'allowed') return SKIPPED;
+    if (early === 'denied') return denied(request, response, args);
+    const keys = await keyOf(request, args);
+    const late = await lists?.(request, args, keys);
+    if (late === 'allowed') return SKIPPED;
+    if (late === 'denied') return denied(request, response, args);
+    checks?.request(request, source.name, typeof keys === 'object' ? Object.values(keys) : [keys], ownKey);
+    const decision = await decide(keys, response, args);
+    if (decision === undefined) return GONE;
+    if (!decision.allowed) await onLimited?.(...args, decision);
+    if (dryRun) return { outcome: 'passed', decision };
+    if (!response.sent) headers.write(decision, response, partitionKey ? plainKeys(keys) : undefined);
+    return decision.allowed ? { outcome: 'passed', decision } : denied(request, response, args, decision);
+  };
+
+  const handle: RequestLimit<Args>['handle'] = async (request, response, ...args) => {
+    try {
+      return await judge(request, response, args);
+    } catch (error) {
+      if (!dryRun) throw asError(where, error);
+      warnOnce(
+        'SLUICE_DRY_RUN_FAILED',
+        source.name,
+        `The dry run of limit '${source.name}' let a request pass undecided: ${error}`,
       );
-    },
-    decide: onlyErrors(where, async (request, ...args) => {
-      if (skip !== undefined && (await skip(...args))) return undefined;
-      const key = await keyOf(request, args);
-      const { limiter, holds } = source.single ?? (await source.ofRequest(args));
-      const decision = await limiter.consume(key, {
-        cost: typeof costOf === 'function' ? await costOf(...args) : costOf,
-      });
-      if (holds && decision.allowed) holding.set(decision, limiter);
-      return decision;
-    }),
-    release,
-    releaseAfter: (decision, response) => {
-      if (!holding.has(decision)) return;
-      // Should the store be out, the lease runs out by itself.
-      finished(response, { readable: false }, () => void release(decision).catch(() => {}));
-    },
-    close: () => source.close(),
+      return SKIPPED;
+    }
   };
+  return withLimiter({ handle }, new LimiterOfRequests(where, source));
+}
+
+/** @returns undefined when the client left while it waited */
+async function ask(
+  limiter: RateLimiter,
+  key: never,
+  cost: Cost,
+  timeout: WaitOptions['timeout'],
+  response: ResponseView,
+): Promise<Decision | undefined> {
+  if (timeout === undefined) return limiter.consume(key, { cost });
+  const left = new AbortController();
+  response.whenOver(() => left.abort());
+  try {
+    return await limiter.acquire(key, { cost, timeout, signal: left.signal });
+  } catch (error) {
+    if (left.signal.aborted) return undefined;
+    if (isRateLimitExceededError(error)) return error.decision;
+    throw error;
+  }
 }
 
 /** @throws RangeError, TypeError for a cost that no limiter takes; what a function gives is checked when it is used */
@@ -86,27 +161,29 @@ function costOfRequest<Args extends readonly unknown[]>(
 ): Cost | OfRequest<Args, Cost> {
   if (typeof cost !== 'function') {
     // Where policies come with requests, so do their names.
-    const names = single === undefined ? Object.keys(Object(cost)) : Object.keys(single.limiter.policies);
-    checkCost(`${where}: cost`, cost, names);
+    checkCost(`${where}: cost`, cost, single?.names ?? Object.keys(Object(cost)));
   }
   return cost;
+}
+
+/** Is the client's address, as the framework tells it, what a limit tells requests apart by? */
+function countsAddresses<Args extends readonly unknown[]>({
+  limits,
+  keyGenerator,
+  key,
+  limitType,
+}: RequestLimitOptions<Args>): boolean {
+  if (limits !== undefined) return Object.values(limits).some((limit) => countsAddresses(limit));
+  if (keyGenerator !== undefined) return false;
+  return key === undefined ? (limitType ?? LimitType.IP) === LimitType.IP : /#[{<]ip\b/.test(key);
 }
 
 /**
  * Whatever an option throws arrives as an Error: Express takes `undefined` and `'route'` for "go on", and the request would
  * pass unlimited; Koa never answers then.
  */
-function onlyErrors<A extends readonly unknown[], T>(
-  where: string,
-  work: (...args: A) => Promise<T>,
-): (...args: A) => Promise<T> {
-  return async (...args) => {
-    try {
-      return await work(...args);
-    } catch (error) {
-      throw error instanceof Error
-        ? error
-        : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
-    }
-  };
+function asError(where: string, error: unknown): Error {
+  return error instanceof Error
+    ? error
+    : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
 }

@@ -1,22 +1,55 @@
+import type { CombinedKeys } from '../combined-limiter.js';
+import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
 import type { LimiterKey } from '../limiter.js';
 import { describe } from '../options.js';
 import { checkFunction } from './check-function.js';
 import { compileRequestKey } from './request-key.js';
-import type { RequestLimitOptions } from './request-limit-options.js';
+import { KEY_OPTIONS, type KeyOptions, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 
-export type KeyOfRequest<Args> = (request: RequestView, args: Args) => LimiterKey | Promise<LimiterKey>;
+/** What a limiter wants: a key, or one for each of its limiters. */
+export type Keys = LimiterKey | CombinedKeys<string>;
+
+export type KeyOfRequest<Args> = (request: RequestView, args: Args) => Keys | Promise<Keys>;
 
 const WAYS = ['limitType', 'key', 'keyGenerator'] as const;
 
 /**
- * How a limit tells requests apart. What would have no effect is refused: who gives it believes that it has one.
+ * How a limit tells requests apart.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function keyOfRequest<Args extends readonly unknown[]>(
   where: string,
-  options: RequestLimitOptions<Args>,
+  { limits, ...options }: RequestLimitOptions<Args>,
+): KeyOfRequest<Args> {
+  if (limits === undefined) return keyOf(where, options);
+  const spare = KEY_OPTIONS.find((name) => options[name] !== undefined);
+  if (spare !== undefined) {
+    throw new TypeError(
+      `${where}: each of the limits has a key of its own: give ${spare} to those it is for`,
+    );
+  }
+  const parts = Object.entries(limits).map(
+    ([name, limit]) => [name, keyOf(`${where}: limits.${name}`, limit)] as const,
+  );
+  return async (request, args) => {
+    const keys = parts.map(async ([name, of]) => [name, (await of(request, args)) as LimiterKey] as const);
+    return Object.fromEntries(await Promise.all(keys));
+  };
+}
+
+/** The plain keys among these. @throws KeyResolutionError when one is none: `?phone[]=` must not match a list */
+export function plainKeys(keys: Keys): string[] {
+  return typeof keys === 'object' && keys !== null && !Array.isArray(keys)
+    ? Object.values(keys).map((key) => keyPart(key, 'the key of a request'))
+    : [keyPart(keys, 'the key of a request')];
+}
+
+/** What would have no effect is refused: who gives it believes that it has one. */
+function keyOf<Args extends readonly unknown[]>(
+  where: string,
+  options: KeyOptions<Args>,
 ): KeyOfRequest<Args> {
   const { keyGenerator, key, user, ipv6Subnet } = options;
   checkFunction(`${where}: keyGenerator`, keyGenerator);

@@ -1,3 +1,4 @@
+import { deciding, OpenResponse } from '../../../../tests/support/open-response.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { type FixedWindowPolicy, fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
@@ -11,12 +12,14 @@ const request = {} as RequestView;
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
 
 /** A limit for all, whose policy is whatever is given with the request. */
-const limit = (options: object = {}) =>
-  limitRequests<[unknown]>('rateLimit', {
+function limit(options: object = {}) {
+  const limits = limitRequests<[unknown]>('rateLimit', {
     policy: (given) => given as never,
     limitType: 'METHOD',
     ...options,
   });
+  return Object.assign(limits, { decide: deciding(limits) });
+}
 
 test('numbers may change from request to request, what was used stays', async () => {
   const { decide } = limit();
@@ -72,12 +75,14 @@ test('skipped requests need no policy', async () => {
 });
 
 test('what was held under numbers that were forgotten since is released all the same', async () => {
-  const { decide, release } = limit();
+  const held = limit();
+  const { decide } = held;
   const policy = concurrency({ limit: 1, lease: '1h' });
-  const decision = await decide(request, policy);
+  const response = new OpenResponse();
+  await deciding(held, response)(request, policy);
   for (let i = 1; i <= 1000; i += 1) await decide(request, hourly(i));
   expect(await decide(request, policy)).toMatchObject({ allowed: false });
-  await release(decision!);
+  response.end();
   expect(await decide(request, policy)).toMatchObject({ allowed: true });
 });
 

@@ -1,11 +1,16 @@
 import { compilePolicy } from '../algorithms/index.js';
+import { CombinedLimiter } from '../combined-limiter.js';
 import { RateLimiter } from '../limiter.js';
 import type { RateLimiterOptions } from '../limiter-options.js';
-import { describe } from '../options.js';
+import { checkOptions, describe } from '../options.js';
+import { memoryStore } from '../stores/memory-store.js';
+import type { Store } from '../stores/store.js';
 import { type Given, LimitersByPolicy } from './limiters-by-policy.js';
 import {
+  KEY_OPTIONS,
   LIMITER_OPTIONS,
   type OfRequest,
+  type OneOfLimits,
   PLACE_OPTIONS,
   type Policies,
   type RequestLimitOptions,
@@ -13,13 +18,20 @@ import {
 
 /** A limiter as requests need it. */
 export interface Limited {
-  readonly limiter: RateLimiter;
+  readonly limiter: RateLimiter | CombinedLimiter;
+  /** Itself by its name, or those that it combines by theirs. */
+  readonly limiters: Readonly<Record<string, RateLimiter>>;
+  /** Of its policies, or of the limiters that it combines: costs are given by these. */
+  readonly names: readonly string[];
   /** Does a request hold permits for as long as it is served? */
   readonly holds: boolean;
 }
 
 /** Where a limit finds the limiter of a request. */
 export interface LimiterSource<Args> {
+  readonly name: string;
+  /** Where it counts; undefined when that cannot be told. */
+  readonly store: Store | undefined;
   /** The limiter of all requests, unless each has its own. */
   readonly single: Limited | undefined;
   ofRequest(args: Args): Promise<Limited>;
@@ -32,24 +44,68 @@ export function limiterOfRequest<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
 ): LimiterSource<Args> {
-  const { limiter, policy, policies } = options;
+  const { limiter, policy, policies, limits } = options;
   if (limiter !== undefined) {
-    checkLimiter(where, limiter);
+    checkLimiter(where, limiter, options.keyGenerator !== undefined);
     const spare = LIMITER_OPTIONS.find((name) => options[name] !== undefined);
-    if (spare === undefined) return always(limitedBy(limiter), async () => {});
+    if (spare === undefined) return always(limiter, async () => {});
     throw new TypeError(`${where}: ${spare} belongs to the limiter you gave; leave out one of the two`);
   }
-  if (policy === undefined && policies === undefined) {
+  const [choice, second] = (['policy', 'policies', 'limits'] as const).filter(
+    (name) => options[name] !== undefined,
+  );
+  if (choice === undefined) {
     throw new TypeError(
-      `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or a limiter`,
+      `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter`,
     );
   }
-  if (policy !== undefined && policies !== undefined) {
-    throw new TypeError(`${where}: give a policy or several policies, not both`);
+  if (second !== undefined) {
+    const both =
+      choice === 'policy' && second === 'policies'
+        ? 'a policy or several policies'
+        : `${choice} or ${second}`;
+    throw new TypeError(`${where}: give ${both}, not both`);
   }
+  if (limits !== undefined) return together(where, options, limits);
   if (typeof policy === 'function' || typeof policies === 'function') return eachItsOwn(where, options);
-  const made = new RateLimiter(pick(options, LIMITER_OPTIONS) as unknown as RateLimiterOptions);
-  return always(limitedBy(made), () => made.close());
+  const made = new RateLimiter(limiterOptions(pick(options, ['policy', 'policies', ...PLACE_OPTIONS])));
+  return always(made, () => made.close());
+}
+
+/** Limits with a key each: limiters of one store, combined. */
+function together<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+  limits: Readonly<Record<string, OneOfLimits<Args>>>,
+): LimiterSource<Args> {
+  if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
+    throw new TypeError(
+      `${where}: limits must be limits by their names, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
+        `not ${describe(limits)}`,
+    );
+  }
+  const { name = 'default', store, ...place } = pick(options, PLACE_OPTIONS);
+  const ownStore = store === undefined ? memoryStore() : undefined;
+  const made = Object.entries(limits).map(([one, limit]) => {
+    checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', ...KEY_OPTIONS]);
+    const { policy, policies } = limit;
+    if (typeof policy === 'function' || typeof policies === 'function') {
+      throw new TypeError(
+        `${where}: limits.${one} takes policies as they are, not a function of the request`,
+      );
+    }
+    const named = { ...place, name: `${name}.${one}`, store: store ?? ownStore! };
+    return [
+      one,
+      new RateLimiter(limiterOptions({ ...named, ...pick(limit, ['policy', 'policies']) })),
+    ] as const;
+  });
+  const combined = new CombinedLimiter(Object.fromEntries(made), { name });
+  return always(combined, async () => {
+    await combined.close();
+    await Promise.all(made.map(([, limiter]) => limiter.close()));
+    await ownStore?.close();
+  });
 }
 
 function eachItsOwn<Args extends readonly unknown[]>(
@@ -57,7 +113,10 @@ function eachItsOwn<Args extends readonly unknown[]>(
   options: RequestLimitOptions<Args>,
 ): LimiterSource<Args> {
   const limiters = new LimitersByPolicy(pick(options, PLACE_OPTIONS), limitedBy);
+  const { name = 'default', store = limiters.store } = options;
   return {
+    name,
+    store,
     single: undefined,
     ofRequest: async (args) => limiters.of(await givenBy(where, options, args)),
     close: () => limiters.close(),
@@ -86,31 +145,50 @@ async function givenBy<Args extends readonly unknown[]>(
   throw refused('policies', given, 'policies by their names, such as { perMinute: fixedWindow({ … }) },');
 }
 
-const always = <Args>(single: Limited, close: () => Promise<void>): LimiterSource<Args> => ({
-  single,
-  ofRequest: async () => single,
-  close,
-});
+function always<Args>(
+  limiter: RateLimiter | CombinedLimiter,
+  close: () => Promise<void>,
+): LimiterSource<Args> {
+  const single = limitedBy(limiter);
+  const [first] = Object.values(single.limiters);
+  // One of the other copy of this package, ESM beside CJS, keeps its store to itself.
+  const store = first instanceof RateLimiter ? RateLimiter.inside(first).store : undefined;
+  return { name: limiter.name, store, single, ofRequest: async () => single, close };
+}
 
-/** No algorithm is known by name here: what has holders is held. */
-const limitedBy = (limiter: RateLimiter): Limited => ({
-  limiter,
-  holds: Object.values(limiter.policies).some(
-    (policy) => compilePolicy(policy).algorithm.holders !== undefined,
-  ),
-});
+function limitedBy(limiter: RateLimiter | CombinedLimiter): Limited {
+  const combines = 'limiters' in limiter;
+  const limiters = combines ? limiter.limiters : { [limiter.name]: limiter };
+  const policies = Object.values(limiters).flatMap((each) => Object.values(each.policies));
+  return {
+    limiter,
+    limiters,
+    names: Object.keys(combines ? limiters : limiter.policies),
+    // No algorithm is known by name here: what has holders is held.
+    holds: policies.some((policy) => compilePolicy(policy).algorithm.holders !== undefined),
+  };
+}
 
 /** Not instanceof: it may come from the other copy of this package, ESM beside CJS. */
-function checkLimiter(where: string, limiter: Partial<RateLimiter> | null): void {
-  const ours = typeof limiter?.consume === 'function' && typeof limiter.release === 'function';
-  if (ours && typeof limiter.policies === 'object') return;
-  throw new TypeError(
-    ours
-      ? `${where}: limiter must be a RateLimiter, not a CombinedLimiter, which takes a key for each of its limiters: ` +
-          'give each of them a rateLimit of its own, or call its consume in a middleware of yours'
-      : `${where}: limiter must be a RateLimiter, not ${describe(limiter)}`,
-  );
+function checkLimiter(where: string, limiter: object | null, hasKeyGenerator: boolean): void {
+  const { consume, release, policies, limiters } = (limiter ?? {}) as Partial<RateLimiter & CombinedLimiter>;
+  const works = typeof consume === 'function' && typeof release === 'function';
+  if (!works || (typeof policies !== 'object' && typeof limiters !== 'object')) {
+    throw new TypeError(
+      `${where}: limiter must be a RateLimiter or a CombinedLimiter, not ${describe(limiter)}`,
+    );
+  }
+  if (limiters !== undefined && !hasKeyGenerator) {
+    const keys = Object.keys(limiters).map((name) => `${name}: …`);
+    throw new TypeError(
+      `${where}: a CombinedLimiter needs a keyGenerator that gives a key for each of its limiters: ` +
+        `keyGenerator: (…) => ({ ${keys.join(', ')} })`,
+    );
+  }
 }
+
+/** What is wrong in them, the limiter says. */
+const limiterOptions = (options: object) => options as RateLimiterOptions;
 
 const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> =>
   Object.fromEntries(

@@ -3,6 +3,7 @@ import { LimiterClosedError } from '../errors.js';
 import { RateLimiter } from '../limiter.js';
 import { checkLimiterOptions, type LimiterPlace } from '../limiter-options.js';
 import { memoryStore } from '../stores/memory-store.js';
+import type { Store } from '../stores/store.js';
 import type { Policies } from './request-limit-options.js';
 
 /** Numbers that are in use at once; a program that makes up new ones for each request must not fill the memory. */
@@ -51,6 +52,10 @@ export class LimitersByPolicy<Limited> {
     }
     this.#made.set(value, made);
     return made.limited;
+  }
+
+  get store(): Store {
+    return this.#place.store!;
   }
 
   get size(): number {

@@ -1,31 +1,47 @@
+import { STATUS_CODES } from 'node:http';
 import type { Decision } from '../decision.js';
 import { policyName } from './headers/policy-name.js';
 
-/** An RFC 9457 problem that says which policy was exceeded, as the RateLimit draft defines it. */
-export interface RateLimitProblem {
-  readonly type: 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+/** A problem as RFC 9457 has it; kinds of problems add members of their own. */
+export interface HttpProblem {
+  /** A URI that names the kind of problem; `about:blank` for what the status says by itself. */
+  readonly type: string;
   readonly title: string;
-  readonly status: 429;
+  readonly status: number;
+  /** What the client can do about it. */
   readonly detail: string;
+}
+
+/** A problem that says which policy was exceeded, as the RateLimit draft defines it. */
+export interface RateLimitProblem extends HttpProblem {
+  readonly type: 'https://iana.org/assignments/http-problem-types#quota-exceeded';
   /** Those by which the request had to wait, by the names they have in `RateLimit-Policy`. */
   readonly 'violated-policies': readonly string[];
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The body of a 429. The key that was limited is not in it. */
-export function problemOf(decision: Decision): RateLimitProblem {
+/** The body of a denial. The key that was limited is not in it. */
+export function problemOf(decision: Decision, status = 429): RateLimitProblem {
   const { policies, policy, retryAfter } = decision;
   const denied = policies.filter((each) => each.retryAfter > 0);
   // A wait that is too long only where all its parts are: then the policy that bound stands for them.
   const violated = denied.length > 0 ? denied : policies.filter(({ name }) => name === policy);
   return {
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-    title: 'Too Many Requests',
-    status: 429,
+    title: STATUS_CODES[status] ?? 'Too Many Requests',
+    status,
     detail: Number.isFinite(retryAfter)
       ? `Try again in ${Math.max(1, Math.ceil(retryAfter / 1000))} s.`
       : 'This request costs more than the limit can ever give.',
     'violated-policies': violated.map((each) => policyName(decision, each)),
   };
 }
+
+/** The body for who is on a deny list. It does not say which entry it was. */
+export const forbiddenProblem = (): HttpProblem => ({
+  type: 'about:blank',
+  title: 'Forbidden',
+  status: 403,
+  detail: 'Requests from here are not served.',
+});

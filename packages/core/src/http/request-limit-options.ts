@@ -1,8 +1,12 @@
 import type { Cost } from '../admission/call-options.js';
 import type { Policy } from '../algorithms/algorithm.js';
+import type { CombinedKeys, CombinedLimiter } from '../combined-limiter.js';
+import type { Decision } from '../decision.js';
+import type { Duration } from '../duration.js';
 import type { LimitType } from '../keys/limit-type.js';
 import type { LimiterKey, RateLimiter } from '../limiter.js';
 import type { LimiterPlace } from '../limiter-options.js';
+import type { HeaderOptions } from './headers/header-style.js';
 import type { UserOf } from './request-key.js';
 
 /** Something that a function may say anew for each request. */
@@ -11,15 +15,34 @@ export type OfRequest<Args extends readonly unknown[], T> = (...args: Args) => T
 /** Several policies by their names. */
 export type Policies = Readonly<Record<string, Policy>>;
 
-/**
- * What every adapter's `rateLimit` takes. `Args` is what the framework hands to functions: `[req, res]`, `[ctx]`.
- *
- * Either a `limiter`, or what makes one: a `policy` or `policies`, and if need be `name`, `store`, `keyPrefix`, `hashTag` and
- * `deadline`.
- */
-export interface RequestLimitOptions<Args extends readonly unknown[]> extends LimiterPlace {
-  /** A limiter of yours, which stays yours to close. */
-  readonly limiter?: RateLimiter;
+/** By what requests are told apart. */
+export interface KeyOptions<Args extends readonly unknown[]> {
+  /**
+   * By what requests are told apart; default `'IP'`, or `'CUSTOM'` with a `key`. `'METHOD'` is one count for all who come
+   * by here.
+   */
+  readonly limitType?: LimitType;
+  /** A key expression over the request, such as `#{body.phone}` or `#{user.tenant}:#{params.id}`. */
+  readonly key?: string;
+  /** Gives the key in code; of a `CombinedLimiter` a key for each of its limiters. Mask addresses with `clientIp`. */
+  readonly keyGenerator?: OfRequest<Args, LimiterKey | CombinedKeys<string>>;
+  /** Who makes a request, for `'USER'`; default `user.id`, or `user` when that is a plain value. */
+  readonly user?: UserOf;
+  /** Leading bits of an IPv6 address that make one client, from 32 to 128, for `'IP'` and `#{ip}`; default 64. */
+  readonly ipv6Subnet?: number;
+}
+
+/** One of several `limits`: its numbers, and a key of its own. */
+export interface OneOfLimits<Args extends readonly unknown[]> extends KeyOptions<Args> {
+  readonly policy?: Policy;
+  /** Several policies by their names, which share this limit's key. */
+  readonly policies?: Policies;
+}
+
+/** Which limit a request is held to: give one of these. */
+export interface LimitChoice<Args extends readonly unknown[]> {
+  /** A limiter of yours, which stays yours to close. Routes that are given the same one share its counts. */
+  readonly limiter?: RateLimiter | CombinedLimiter;
   /**
    * How to decide; see `RateLimiter`. A function gives it for each request: paying users have other numbers. They all count in
    * one place, so whose numbers change keeps what was used, as long as the algorithm stays.
@@ -28,28 +51,90 @@ export interface RequestLimitOptions<Args extends readonly unknown[]> extends Li
   /** Several policies by their names, decided all or nothing; also as a function. */
   readonly policies?: Policies | OfRequest<Args, Policies>;
   /**
-   * By what requests are told apart; default `'IP'`, or `'CUSTOM'` with a `key`. `'METHOD'` is one count for all who come
-   * by here.
+   * Several limits by their names, each with a key of its own, decided all or nothing: per address and per account. In a Redis
+   * Cluster they need a `hashTag`.
    */
-  readonly limitType?: LimitType;
-  /** A key expression over the request, such as `#{body.phone}` or `#{user.tenant}:#{params.id}`. */
-  readonly key?: string;
-  /** Gives the key in code. Mask addresses with `clientIp`. */
-  readonly keyGenerator?: OfRequest<Args, LimiterKey>;
+  readonly limits?: Readonly<Record<string, OneOfLimits<Args>>>;
+}
+
+/** What is counted, and what is not. */
+export interface CountingOptions<Args extends readonly unknown[]> {
   /** Permits that a request takes: a whole number ≥ 0, a number for each policy by its name, or a function; default 1. */
   readonly cost?: Cost | OfRequest<Args, Cost>;
   /** Requests for which this is true are not counted. */
   readonly skip?: OfRequest<Args, boolean>;
-  /** Who makes a request, for `'USER'`; default `user.id`, or `user` when that is a plain value. */
-  readonly user?: UserOf;
-  /** Leading bits of an IPv6 address that make one client, from 32 to 128, for `'IP'` and `#{ip}`; default 64. */
-  readonly ipv6Subnet?: number;
+  /** Who is not counted: addresses, ranges (`10.0.0.0/8`) and keys, or a function. */
+  readonly allowList?: readonly string[] | OfRequest<Args, boolean>;
+  /** Who is answered with 403, given in the same way. Goes before `allowList`. */
+  readonly denyList?: readonly string[] | OfRequest<Args, boolean>;
+  /** Give the permits back when a request has succeeded, so that only failures count; default false. */
+  readonly skipSuccessfulRequests?: boolean;
+  /** Give the permits back when a request has failed, or its client has left before the answer; default false. */
+  readonly skipFailedRequests?: boolean;
+  /** Has a request succeeded? Asked when its response is complete; default: its status is below 400. */
+  readonly requestWasSuccessful?: OfRequest<Args, boolean>;
+}
+
+/** What happens to a request that is over its limit. */
+export interface DenialOptions<Args extends readonly unknown[]> {
+  /** Wait for a permit, up to so long, rather than be denied at once. Default: no waiting. */
+  readonly timeout?: Duration;
+  /** Is told of every request that is denied, or would be but for `dryRun`. What it throws fails the request. */
+  readonly onLimited?: (...args: [...Args, decision: Decision]) => unknown;
+  /** Count and tell `onLimited`, but let everything through and set no headers; default false. */
+  readonly dryRun?: boolean;
+  /** The status of a denial, 400 to 599; default 429. */
+  readonly statusCode?: number;
+  /** The body of a denial: text, an object that becomes JSON, or a function; default a problem (RFC 9457). */
+  readonly message?: string | object | ((...args: [...Args, decision: Decision]) => unknown);
+  /**
+   * Hand a denial to the framework's own error handling, as a `RateLimitExceededError` with `status`, `statusCode` and `headers`
+   * (`RequestForbiddenError` for the `denyList`), rather than answer it here; default false.
+   */
+  readonly throw?: boolean;
+}
+
+/**
+ * What every adapter's `rateLimit` takes. `Args` is what the framework hands to functions: `[req, res]`, `[ctx]`.
+ *
+ * One of `limiter`, `policy`, `policies` and `limits`; with all but the first, if need be, `name`, `store`, `keyPrefix`, `hashTag` and
+ * `deadline`.
+ */
+export interface RequestLimitOptions<Args extends readonly unknown[]>
+  extends LimiterPlace,
+    LimitChoice<Args>,
+    KeyOptions<Args>,
+    CountingOptions<Args>,
+    DenialOptions<Args>,
+    HeaderOptions {
+  /** Warn, once each, of settings that limit the wrong client or nobody; see docs/warnings.md. Default true. */
+  readonly validate?: boolean;
 }
 
 export const PLACE_OPTIONS = ['name', 'store', 'keyPrefix', 'hashTag', 'deadline'] as const;
-export const LIMITER_OPTIONS = ['policy', 'policies', ...PLACE_OPTIONS] as const;
+export const LIMITER_OPTIONS = ['policy', 'policies', 'limits', ...PLACE_OPTIONS] as const;
+export const KEY_OPTIONS = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
+
+/** The names of all options: those of other spellings are refused. */
 export const REQUEST_LIMIT_OPTIONS = [
   'limiter',
   ...LIMITER_OPTIONS,
-  ...['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet', 'cost', 'skip'],
-] as const;
+  ...KEY_OPTIONS,
+  'cost',
+  'skip',
+  'allowList',
+  'denyList',
+  'skipSuccessfulRequests',
+  'skipFailedRequests',
+  'requestWasSuccessful',
+  'timeout',
+  'onLimited',
+  'dryRun',
+  'statusCode',
+  'message',
+  'throw',
+  'standardHeaders',
+  'legacyHeaders',
+  'partitionKey',
+  'validate',
+] as const satisfies readonly (keyof RequestLimitOptions<[]>)[];

@@ -14,6 +14,10 @@ export interface RequestView {
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: unknown;
+  /** Whose word for the client's address the framework takes: nobody's, some proxies', or anybody's; undefined if it cannot be told. */
+  readonly proxies?: 'none' | 'some' | 'all' | undefined;
+  /** The framework's own request: the same for every view of it. */
+  readonly source?: object;
 }
 
 /** The names of a view's parts: first names that a key expression such as `#{query.phone}` may begin with. */
@@ -34,6 +38,10 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
   constructor(protected readonly request: R) {}
 
   abstract get path(): string;
+
+  get source(): R {
+    return this.request;
+  }
 
   get ip(): string | undefined {
     return this.request.ip;

@@ -1,10 +1,6 @@
 import type { Decision } from '../../decision.js';
+import { oneOrMoreSeconds, quantity, seconds } from './numbers.js';
 import { policyName } from './policy-name.js';
-
-/** The longest integer of RFC 9651: 15 digits. */
-const LARGEST = 999_999_999_999_999;
-const integer = (value: number) => String(Math.min(LARGEST, Math.max(0, value)));
-const seconds = (ms: number) => integer(Math.ceil(ms / 1000));
 
 /** What an RFC 9651 string cannot hold: anything but printable ASCII. */
 const UNPRINTABLE = /[^\x20-\x7e]+/g;
@@ -13,20 +9,48 @@ const escaped = (text: string) => Buffer.from(text).toString('hex').replace(/../
 /** An RFC 9651 string. */
 const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;
 
-/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, q permits in w seconds; one item for each policy. */
-export const rateLimitPolicy = (decision: Decision): string =>
-  decision.policies
-    .map((policy) => {
-      const { limit, window } = policy;
-      return `${string(policyName(decision, policy))};q=${integer(limit)};w=${seconds(window)}`;
-    })
-    .join(', ');
+/** What is the same for all decisions of one set of policies; an item for each policy. */
+export interface Draft11Items {
+  /** Their names, as RFC 9651 strings. */
+  readonly names: readonly string[];
+  /** `"login";q=5;w=60`: q permits in w seconds. */
+  readonly quotas: readonly string[];
+  /** The whole of `RateLimit-Policy`, when there are no partition keys. */
+  readonly policy: string;
+}
+
+/** The parameter `pk` for the policy of this name, `;pk=:…:`, or nothing. */
+export type PartitionOf = (policy: string) => string;
+
+export function draft11Items(decision: Decision): Draft11Items {
+  const names = decision.policies.map((policy) => string(policyName(decision, policy)));
+  const quotas = decision.policies.map(
+    ({ limit, window }, i) => `${names[i]};q=${quantity(limit)};w=${oneOrMoreSeconds(window)}`,
+  );
+  return { names, quotas, policy: quotas.join(', ') };
+}
+
+/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, one item for each policy. */
+export const rateLimitPolicy = (
+  { policies }: Decision,
+  { quotas, policy }: Draft11Items,
+  partitionOf?: PartitionOf,
+): string =>
+  partitionOf === undefined
+    ? policy
+    : policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
 
 /** `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, all back in t seconds; one item for each policy. */
-export const rateLimit = (decision: Decision): string =>
-  decision.policies
-    .map((policy) => {
-      const { remaining, resetAfter } = policy;
-      return `${string(policyName(decision, policy))};r=${integer(remaining)};t=${seconds(resetAfter)}`;
-    })
-    .join(', ');
+export function rateLimit(
+  { policies }: Decision,
+  { names }: Draft11Items,
+  partitionOf?: PartitionOf,
+): string {
+  let list = '';
+  for (let i = 0; i < policies.length; i += 1) {
+    const { name, remaining, resetAfter } = policies[i]!;
+    const item = `${names[i]};r=${quantity(remaining)};t=${seconds(resetAfter)}`;
+    list += (i > 0 ? ', ' : '') + item + (partitionOf === undefined ? '' : partitionOf(name));
+  }
+  return list;
+}

@@ -13,9 +13,15 @@ export interface ResponseHeaders {
  */
 export function writeHeaders(decision: Decision, headers: ResponseHeaders): void {
   for (const [name, value] of Object.entries(decisionHeaders(decision))) {
-    const before = name.startsWith('RateLimit') ? linesOf(headers.get(name)) : [];
-    headers.set(name, [...before, value].join(', '));
+    if (name.startsWith('RateLimit')) addToList(headers, name, value);
+    else headers.set(name, value);
   }
+}
+
+/** Adds items to a header that is a list, behind those that stand there. */
+export function addToList(headers: ResponseHeaders, name: string, items: string): void {
+  const before = headers.get(name);
+  headers.set(name, before === undefined ? items : [...linesOf(before), items].join(', '));
 }
 
 /** A header that was set several times is an array in some frameworks. */

@@ -1,0 +1,90 @@
+import { BlockList, isIP } from 'node:net';
+import { isKeyResolutionError } from '../errors.js';
+import { clientIp } from '../keys/client-ip.js';
+import type { LimiterKey } from '../limiter.js';
+import { describe } from '../options.js';
+
+/** Is who makes a request on the list, by its address or by one of the keys it is limited by? */
+export type ListCheck = (ip: string | undefined, keys: readonly LimiterKey[]) => boolean;
+
+/** Digits, dots and what people put between them: `10.0.0.0/33`, `1.2.3`, `10.0.*.*`, `10.0.0.1-9`, `10/8`. No key. */
+const LIKE_IPV4 = /^\d[\d.*:/-]*\.[\d.*:/-]*$|^\d+\/\d+$/;
+/** Hexadecimal groups with `::`, with a prefix length, or with as many colons as an address has: `2001:db8::/129`. No key. */
+const LIKE_IPV6 = /^\[?[\da-f:.]*(?:::|:[\da-f:.]*\/|(?:[\da-f]*:){6})/i;
+const LONGEST_ADDRESS = 60;
+const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/;
+const WHOLE_ADDRESS = { ipv6Subnet: 128 };
+
+/**
+ * Compiles an `allowList` or `denyList`. An address (`192.0.2.7`, `2001:db8::1`) and a range (`10.0.0.0/8`, `2001:db8::/32`) match the
+ * client's address by its bits, however it is written; IPv4-mapped IPv6 is IPv4. Everything else matches a key that is
+ * the same text. A client without an address, or with a malformed one, is in no range.
+ * @param where how errors name the list, such as `rateLimit: allowList`
+ * @throws TypeError naming the entry that is malformed: also what looks like an address or a range but is none
+ */
+export function compileList(where: string, entries: readonly string[]): ListCheck {
+  if (!Array.isArray(entries)) {
+    throw new TypeError(`${where} must be an array of addresses, ranges and keys, not ${describe(entries)}`);
+  }
+  const ranges = new BlockList();
+  const listedKeys = new Set<string>();
+  for (const entry of entries as readonly unknown[]) {
+    if (typeof entry !== 'string' || entry === '') {
+      throw new TypeError(`${where}: an entry must be a string that is not empty, not ${describe(entry)}`);
+    }
+    if (!addRange(ranges, entry)) {
+      if (looksLikeAddress(entry)) throw malformed(where, entry);
+      listedKeys.add(entry);
+    }
+  }
+  const hasRanges = ranges.rules.length > 0;
+  return (ip, keys) =>
+    (listedKeys.size > 0 && keys.some((key) => listedKeys.has(String(key)))) ||
+    (hasRanges && contains(ranges, ip));
+}
+
+function contains(ranges: BlockList, ip: string | undefined): boolean {
+  const address = canonical(ip);
+  return address !== undefined && ranges.check(address.host, address.family);
+}
+
+/** @returns false when the entry is not an address or a range */
+function addRange(ranges: BlockList, entry: string): boolean {
+  const slash = entry.indexOf('/');
+  const written = slash < 0 ? entry : entry.slice(0, slash);
+  const address = isIP(written) === 0 ? undefined : canonical(written);
+  if (address === undefined) return false;
+  if (slash < 0) {
+    ranges.addAddress(address.host, address.family);
+    return true;
+  }
+  const length = entry.slice(slash + 1);
+  // A mapped range, ::ffff:10.0.0.0/104, is the IPv4 range of its last 32 bits.
+  const bits = Number(length) - (written.includes(':') && address.family === 'ipv4' ? 96 : 0);
+  if (!PREFIX_LENGTH.test(length) || bits < 0 || bits > (address.family === 'ipv4' ? 32 : 128)) return false;
+  ranges.addSubnet(address.host, bits, address.family);
+  return true;
+}
+
+function canonical(ip: string | undefined): { host: string; family: 'ipv4' | 'ipv6' } | undefined {
+  if (ip === undefined || ip === '') return undefined;
+  try {
+    const client = clientIp(ip, WHOLE_ADDRESS);
+    const slash = client.indexOf('/');
+    return slash < 0 ? { host: client, family: 'ipv4' } : { host: client.slice(0, slash), family: 'ipv6' };
+  } catch (error) {
+    if (isKeyResolutionError(error)) return undefined;
+    throw error;
+  }
+}
+
+function looksLikeAddress(entry: string): boolean {
+  const text = entry.trim();
+  return text.length <= LONGEST_ADDRESS && (LIKE_IPV4.test(text) || LIKE_IPV6.test(text));
+}
+
+const malformed = (where: string, entry: string) =>
+  new TypeError(
+    `${where}: ${describe(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, 2001:db8::1 ` +
+      'or 2001:db8::/32, without a port. A key that looks so needs a function in place of the list',
+  );

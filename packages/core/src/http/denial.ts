@@ -1,0 +1,64 @@
+import type { Decision } from '../decision.js';
+import { RateLimitExceededError, RequestForbiddenError } from '../errors.js';
+import { checkBoolean, checkInteger, describe } from '../options.js';
+import { checkFunction } from './check-function.js';
+import { forbiddenProblem, problemOf } from './problem.js';
+import { type Reply, replyTo } from './reply.js';
+import type { DenialOptions } from './request-limit-options.js';
+import type { RequestView } from './request-view.js';
+
+/** How a limit answers those whom it turns away. */
+export interface Denial<Args> {
+  /** A limit was exceeded. */
+  exceeded(request: RequestView, args: Args, decision: Decision): Promise<Reply>;
+  /** The request is on the deny list. */
+  forbidden(request: RequestView): Reply;
+  /** The same as errors, for the framework's own handling. */
+  error(decision: Decision | undefined, headers: Record<string, string>): Error;
+}
+
+/** @throws RangeError, TypeError naming the option that is wrong */
+export function denialOf<Args extends readonly unknown[]>(
+  where: string,
+  { statusCode, message, onLimited, dryRun, ...options }: DenialOptions<Args>,
+): Denial<Args> {
+  const status = statusCode === undefined ? 429 : checkInteger(`${where}: statusCode`, statusCode, 400, 599);
+  checkFunction(`${where}: onLimited`, onLimited);
+  checkBoolean(`${where}: dryRun`, dryRun);
+  checkBoolean(`${where}: throw`, options.throw);
+  if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
+    throw new TypeError(
+      `${where}: message must be text, an object or a function that gives one, not ${describe(message)}`,
+    );
+  }
+  if (dryRun === true && onLimited === undefined) {
+    throw new TypeError(`${where}: dryRun denies nobody and tells only onLimited: give onLimited too`);
+  }
+  if (options.throw === true && message !== undefined) {
+    throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);
+  }
+  return {
+    exceeded: async (request, args, decision) => {
+      const text = typeof message === 'function' ? await message(...args, decision) : message;
+      if (text !== undefined && !isMessage(text)) {
+        throw new TypeError(
+          `${where}: the function message gave ${describe(text)}, neither text nor an object`,
+        );
+      }
+      return replyTo(problemOf(decision, status), accepted(request), text);
+    },
+    forbidden: (request) => replyTo(forbiddenProblem(), accepted(request)),
+    error: (decision, headers) =>
+      decision === undefined
+        ? new RequestForbiddenError()
+        : new RateLimitExceededError(decision, { status, headers }),
+  };
+}
+
+const isMessage = (value: unknown): value is string | object =>
+  typeof value === 'string' || (typeof value === 'object' && value !== null);
+
+function accepted({ headers }: RequestView): string | undefined {
+  const accept = (headers as { accept?: unknown } | undefined)?.accept;
+  return typeof accept === 'string' ? accept : undefined;
+}

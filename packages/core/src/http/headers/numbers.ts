@@ -1,0 +1,14 @@
+/** The longest integer of RFC 9651: 15 digits. */
+const LARGEST = 999_999_999_999_999;
+
+/** A whole number from 0 to 15 digits; what is none, such as NaN, is 0. */
+const whole = (value: number): string => String(value > 0 ? Math.min(LARGEST, value) : 0);
+
+/** Permits, never more than there are. */
+export const quantity = (permits: number): string => whole(Math.floor(permits));
+
+/** Milliseconds as seconds, never too early. */
+export const seconds = (ms: number): string => whole(Math.ceil(ms / 1000));
+
+/** The same, at least 1: no window and no wait is shorter. */
+export const oneOrMoreSeconds = (ms: number): string => (ms > 1000 ? seconds(ms) : '1');

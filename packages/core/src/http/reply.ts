@@ -1,0 +1,63 @@
+import Negotiator from 'negotiator';
+import { type HttpProblem, PROBLEM_TYPE } from './problem.js';
+
+/** A response to be sent as it is. */
+export interface Reply {
+  readonly status: number;
+  /** The value of `Content-Type`. */
+  readonly type: string;
+  readonly body: string;
+}
+
+const JSON_TYPE = 'application/json';
+const HTML_TYPE = 'text/html';
+const TEXT_TYPE = 'text/plain';
+/** What a problem can be sent as; the first is for clients that take anything. */
+const FORMS = [PROBLEM_TYPE, JSON_TYPE, HTML_TYPE, TEXT_TYPE] as const;
+/** Browsers send up to 200 characters. What is longer is not worth the time it takes to read. */
+const LONGEST_ACCEPT = 1000;
+
+/**
+ * What to answer with a problem's status.
+ * @param accept the request's `Accept`; what is missing, malformed, too long or cannot be met gets `application/problem+json`
+ * @param message a body instead of the problem: text, or an object that becomes JSON
+ * @throws TypeError when the message cannot be written as JSON
+ */
+export function replyTo(problem: HttpProblem, accept: string | undefined, message?: string | object): Reply {
+  const { status } = problem;
+  if (typeof message === 'string') return { status, type: withCharset(TEXT_TYPE), body: message };
+  if (message !== undefined) return { status, type: JSON_TYPE, body: JSON.stringify(message) ?? 'null' };
+  const form = formFor(accept);
+  switch (form) {
+    case HTML_TYPE:
+      return { status, type: withCharset(form), body: page(problem) };
+    case TEXT_TYPE:
+      return { status, type: withCharset(form), body: `${problem.title}\n${problem.detail}\n` };
+    default:
+      return { status, type: form, body: JSON.stringify(problem) };
+  }
+}
+
+function formFor(accept: string | undefined): string {
+  if (typeof accept !== 'string' || accept === '*/*' || accept.length > LONGEST_ACCEPT) return PROBLEM_TYPE;
+  return new Negotiator({ headers: { accept } }).mediaType(FORMS) ?? PROBLEM_TYPE;
+}
+
+const withCharset = (type: string) => `${type}; charset=utf-8`;
+
+function page({ status, title, detail }: HttpProblem): string {
+  const name = escaped(title);
+  return (
+    `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${status} ${name}</title></head>` +
+    `<body><h1>${name}</h1><p>${escaped(detail)}</p></body></html>\n`
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);

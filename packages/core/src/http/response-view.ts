@@ -1,0 +1,38 @@
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import { finished } from 'node:stream';
+import type { ResponseHeaders } from './headers/write-headers.js';
+
+/** What limiting needs to see of a response, whatever the framework. */
+export interface ResponseView extends ResponseHeaders {
+  /** Have its headers gone out, or is nobody there to get them? */
+  readonly sent: boolean;
+  readonly status: number;
+  /** Calls `listener` once when the response is over: complete, or broken off. At once if it is over already. */
+  whenOver(listener: (complete: boolean) => void): void;
+}
+
+/** Node's own response. */
+export class NodeResponseView implements ResponseView {
+  constructor(protected readonly raw: ServerResponse | Http2ServerResponse) {}
+
+  get sent(): boolean {
+    return this.raw.headersSent || this.raw.destroyed;
+  }
+
+  get status(): number {
+    return this.raw.statusCode;
+  }
+
+  get(name: string): unknown {
+    return this.raw.getHeader(name);
+  }
+
+  set(name: string, value: string): void {
+    this.raw.setHeader(name, value);
+  }
+
+  whenOver(listener: (complete: boolean) => void): void {
+    finished(this.raw, { readable: false }, (error) => listener(error === undefined || error === null));
+  }
+}

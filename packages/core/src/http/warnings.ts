@@ -1,0 +1,33 @@
+/** The code of a warning; each has a section in docs/warnings.md. */
+export type MisuseCode =
+  | 'SLUICE_TRUST_PROXY_ALL'
+  | 'SLUICE_FORWARDED_UNTRUSTED'
+  | 'SLUICE_COUNTED_TWICE'
+  | 'SLUICE_IPV6_KEY'
+  | 'SLUICE_MEMORY_IN_CLUSTER'
+  | 'SLUICE_REFUND_LOST'
+  | 'SLUICE_DRY_RUN_FAILED';
+
+/** Subjects may come from requests: what was said about so many is known, and no memory is to be filled. */
+const MOST = 1000;
+
+// One for the whole process: a program may load this package twice, as ESM and as CJS.
+const slot = Symbol.for('sluice.warnings');
+const shared = globalThis as { [slot]?: Set<string> };
+shared[slot] ??= new Set();
+const given = shared[slot];
+
+/**
+ * Emits a process warning of type `SluiceWarning`, once for each code and subject in this process; after 1000 of them, none.
+ * @param subject what the warning is about, such as the name of a limiter
+ */
+export function warnOnce(code: MisuseCode, subject: string, message: string): void {
+  const what = `${code} ${subject}`;
+  if (given.size >= MOST || given.has(what)) return;
+  given.add(what);
+  process.emitWarning(message, {
+    type: 'SluiceWarning',
+    code,
+    detail: `What to do: docs/warnings.md#${code.toLowerCase()}`,
+  });
+}

@@ -1,0 +1,41 @@
+import {
+  checkHandler,
+  type Decision,
+  type Duration,
+  type RequestLimitOptions,
+  readFixedWindow,
+} from '@sluice/core';
+import type { Context, ExtendableContext, Next } from 'koa';
+
+/** Any context: with a state and properties of the program's own. */
+export interface AnyContext extends ExtendableContext {
+  // biome-ignore lint/suspicious/noExplicitAny: Koa's own types take whatever a program adds
+  state: any;
+}
+
+/** The words of `koa-ratelimit` for the numbers of a fixed window. */
+export interface KoaRateLimitNames<C extends AnyContext> {
+  /** Requests in a window of `duration`, or a function that gives them: `policy: fixedWindow({ limit: max, window: duration })`. */
+  readonly max?: number | ((context: C) => number | Promise<number>);
+  /** The window of `max`; milliseconds, or text as in other durations; default one hour. */
+  readonly duration?: Duration;
+}
+
+/** `C` is the program's own context, where it has one: `rateLimit<AppContext>({ … })`. */
+export interface RateLimitOptions<C extends AnyContext = Context>
+  extends RequestLimitOptions<[context: C]>,
+    KoaRateLimitNames<C> {
+  /** Answers a denied request itself, or calls `next`. The headers are set already. */
+  readonly handler?: (context: C, next: Next, decision: Decision) => unknown;
+}
+
+/**
+ * Splits what only Koa has from what all adapters share.
+ * @throws RangeError, TypeError naming the option that is wrong
+ */
+export function readOptions<C extends AnyContext>(options: RateLimitOptions<C>) {
+  const { handler, ...rest } = options ?? {};
+  checkHandler('rateLimit', handler, rest);
+  const names = { limit: ['max'], window: 'duration', standard: '1h' } as const;
+  return { handler, shared: readFixedWindow<[context: C]>('rateLimit', rest, names) };
+}

@@ -1,0 +1,35 @@
+import type { Decision, RequestLimit, RequestView, ResponseView } from '../../packages/core/src/index.js';
+
+/** A response that is over when a test says so. */
+export class OpenResponse implements ResponseView {
+  readonly headers: Record<string, string> = {};
+  sent = false;
+  status = 200;
+  readonly #listeners: ((complete: boolean) => void)[] = [];
+
+  get(name: string): string | undefined {
+    return this.headers[name];
+  }
+
+  set(name: string, value: string): void {
+    this.headers[name] = value;
+  }
+
+  whenOver(listener: (complete: boolean) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  end(status = 200, complete = true): void {
+    this.sent = true;
+    this.status = status;
+    for (const listener of this.#listeners.splice(0)) listener(complete);
+  }
+}
+
+/** Asks a limit for the decision of a request, whose response stays open unless one is given. */
+export const deciding =
+  <Args extends readonly unknown[]>(limit: RequestLimit<Args>, response = new OpenResponse()) =>
+  async (request: RequestView, ...args: Args): Promise<Decision | undefined> => {
+    const verdict = await limit.handle(request, response, ...args);
+    return verdict.outcome === 'gone' ? undefined : verdict.decision;
+  };
