@@ -87,5 +87,7 @@ export function rateLimitErrors(): ErrorRequestHandler {
 }
 
 function send(response: Response, { status, type, body }: Reply): void {
-  if (!response.headersSent) response.status(status).type(type).send(body);
+  if (response.headersSent) return;
+  response.setHeader('Content-Type', type); // as it is: `type` and `send` of a string would add a charset
+  response.status(status).send(Buffer.from(body));
 }

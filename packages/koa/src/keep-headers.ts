@@ -2,7 +2,10 @@ import type { AnyContext } from './options.js';
 
 type Headers = Readonly<Record<string, unknown>>;
 
-const NAMES = ['RateLimit-Policy', 'RateLimit'];
+/** The names of all styles, as Node keeps them. */
+const TOLD = /^(?:x-)?ratelimit/;
+/** Those to which each limit adds its own. */
+const LISTS = ['RateLimit-Policy', 'RateLimit'];
 /** From headers that were made here to what the error had before: it may be caught by several limits, and thrown again. */
 const originals = new WeakMap<object, Headers>();
 
@@ -15,12 +18,18 @@ export function keepHeaders(error: unknown, context: AnyContext): void {
   const { headers: carried } = error as { headers?: unknown };
   const own: Headers =
     typeof carried === 'object' && carried !== null ? (originals.get(carried) ?? { ...carried }) : {};
-  const headers: Record<string, unknown> = { ...own };
-  for (const name of NAMES) {
-    const lists = [context.response.get(name), own[name]]
+  const told = Object.entries(context.response.headers).filter(([name]) => TOLD.test(name));
+  const headers: Record<string, unknown> = { ...Object.fromEntries(told), ...own };
+  for (const name of LISTS) {
+    const before = context.response.get(name);
+    // What a limit of ours threw has the lists of the whole response already.
+    const lists = String(own[name] ?? '').startsWith(before) ? [own[name]] : [before, own[name]];
+    delete headers[name.toLowerCase()];
+    headers[name] = lists
       .flat()
-      .filter((list) => list !== undefined && list !== '');
-    if (lists.length > 0) headers[name] = lists.join(', ');
+      .filter((list) => list !== undefined && list !== '')
+      .join(', ');
+    if (headers[name] === '') delete headers[name];
   }
   originals.set(headers, own);
   // Quietly: not seen in logs, and of no effect on a frozen error.

@@ -1,0 +1,85 @@
+import { concurrency, fixedWindow, slidingLog } from '@sluice/core';
+import { Hono } from 'hono';
+import { type RateLimitOptions, rateLimit } from './index.js';
+
+const policy = fixedWindow({ limit: 1, window: '1m' });
+
+/** A Hono app behind limits; addresses come in a header of the test's own. */
+function served(...all: RateLimitOptions[]) {
+  const app = new Hono();
+  for (const limit of all.map(rateLimit)) {
+    app.use(async (context, next) => {
+      const { raw } = context.req;
+      const denied = await limit(raw, { ip: raw.headers.get('x-address') ?? '192.0.2.1', user: 'ann' });
+      if (denied !== undefined) return denied;
+      await next();
+      context.res = limit.complete(raw, context.res);
+      return undefined;
+    });
+  }
+  app.get('/', (context) => context.text('ok', 200, { 'X-Own': 'yes' }));
+  app.get('/fails', (context) => context.text('no', 500));
+  return async (path = '/', headers: Record<string, string> = {}) => app.request(path, { headers });
+}
+
+test('lets the limit pass with its headers, then answers a problem', async () => {
+  const get = served({ name: 'api', policy });
+  const passed = await get();
+  expect([passed.status, await passed.text()]).toEqual([200, 'ok']);
+  expect(passed.headers.get('X-Own')).toBe('yes');
+  expect(passed.headers.get('RateLimit')).toBe('"api";r=0;t=60');
+  const denied = await get();
+  expect(denied.status).toBe(429);
+  expect(denied.headers.get('Retry-After')).toBe('60');
+  expect(denied.headers.get('Content-Type')).toBe('application/problem+json');
+  expect(await denied.json()).toMatchObject({ 'violated-policies': ['api'] });
+  expect((await get('/', { 'x-address': '192.0.2.2' })).status).toBe(200);
+});
+
+test('the headers of several limits meet, also on a denial', async () => {
+  const get = served(
+    { name: 'log', policy: slidingLog({ limit: 2, window: '1m' }) },
+    { name: 'one', policy },
+  );
+  expect((await get()).headers.get('RateLimit')).toBe('"log";r=1;t=60, "one";r=0;t=60');
+  const denied = await get();
+  expect(denied.status).toBe(429);
+  expect(denied.headers.get('RateLimit-Policy')).toBe('"log";q=2;w=60, "one";q=1;w=60');
+});
+
+test.each([
+  ['?a=1', 200],
+  ['', 400],
+  ['?a=1&a=2', 400],
+])('a key of the query %j is a %d', async (query, status) => {
+  const limit = rateLimit({ policy, key: '#{query.a}:#{headers.host}' });
+  const answer = limit(new Request(`http://127.0.0.1/${query}`, { headers: { host: 'x' } }));
+  if (status === 200) expect(await answer).toBeUndefined();
+  else await expect(answer).rejects.toMatchObject({ status });
+});
+
+test('what a request holds, or does not count, comes back when it is complete', async () => {
+  const held = served({ policy: concurrency({ limit: 1, lease: '1h' }) });
+  for (let i = 0; i < 3; i += 1) expect((await held()).status).toBe(200);
+  const failures = served({ policy, skipFailedRequests: true });
+  expect((await failures('/fails')).status).toBe(500);
+  expect((await failures()).status).toBe(200);
+  expect((await failures()).status).toBe(429);
+});
+
+test('a client that leaves while it waits is not counted', async () => {
+  const limit = rateLimit({ policy, timeout: '1h', limitType: 'METHOD' });
+  await limit(new Request('http://127.0.0.1/'));
+  const leaving = new AbortController();
+  const waiting = limit(new Request('http://127.0.0.1/', { signal: leaving.signal }));
+  leaving.abort();
+  expect((await waiting)?.status).toBe(408);
+  await limit.limiter.reset('all');
+  expect(await limit(new Request('http://127.0.0.1/'))).toBeUndefined();
+  await limit.close();
+});
+
+test('a response of a request that no limit has seen passes as it is', () => {
+  const response = new Response('ok');
+  expect(rateLimit({ policy }).complete(new Request('http://127.0.0.1/'), response)).toBe(response);
+});

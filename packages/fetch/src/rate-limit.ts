@@ -1,0 +1,89 @@
+import {
+  limitRequests,
+  type OwnLimiter,
+  type RequestLimitOptions,
+  type ResponseView,
+  withLimiter,
+} from '@sluice/core';
+import { type RequestInfo, viewOf } from './request.js';
+
+export type RateLimitOptions = RequestLimitOptions<[request: Request, info: RequestInfo]>;
+
+export interface FetchRateLimit extends OwnLimiter {
+  /**
+   * Decides over a request: `undefined` lets it pass, a response denies it.
+   * @throws KeyResolutionError (400), StoreUnavailableError (503), and with `throw` RateLimitExceededError
+   */
+  (request: Request, info?: RequestInfo): Promise<Response | undefined>;
+  /**
+   * The response of a request that has passed, with the headers of all its limits. Call it for every one: only then comes back what
+   * the request holds of a `concurrency` policy, or does not count (`skipFailedRequests`).
+   */
+  complete(request: Request, response: Response): Response;
+}
+
+/** What limits tell of a request whose response is still to come. */
+class Told implements ResponseView {
+  readonly headers = new Headers();
+  readonly sent = false;
+  status = 0;
+  readonly #listeners = new Set<(complete: boolean) => void>();
+  #complete: boolean | undefined;
+
+  constructor({ signal }: Request) {
+    if (signal.aborted) this.over(0, false);
+    else signal.addEventListener('abort', () => this.over(0, false), { once: true });
+  }
+
+  get(name: string): string | undefined {
+    return this.headers.get(name) ?? undefined;
+  }
+
+  set(name: string, value: string): void {
+    this.headers.set(name, value);
+  }
+
+  whenOver(listener: (complete: boolean) => void): void {
+    if (this.#complete === undefined) this.#listeners.add(listener);
+    else listener(this.#complete);
+  }
+
+  /** Only the first end counts: an answer, or the client's leaving. */
+  over(status: number, complete: boolean): void {
+    if (this.#complete !== undefined) return;
+    this.status = status;
+    this.#complete = complete;
+    for (const listener of this.#listeners) listener(complete);
+  }
+}
+
+/** One for all limits of a request: their headers meet on its response. */
+const told = new WeakMap<Request, Told>();
+
+/**
+ * Limits web-standard requests: Hono, Next.js, Bun, Deno.
+ * @throws RangeError, TypeError naming the option that is wrong
+ */
+export function rateLimit(options: RateLimitOptions): FetchRateLimit {
+  const limit = limitRequests('rateLimit', options);
+  const decide = async (request: Request, info: RequestInfo = {}): Promise<Response | undefined> => {
+    const response = told.get(request) ?? new Told(request);
+    told.set(request, response);
+    const verdict = await limit.handle(viewOf(request, info), response, request, info);
+    if (verdict.outcome === 'passed') return undefined;
+    if (verdict.outcome === 'gone') return new Response(null, { status: 408 }); // the client left: nobody reads it
+    const { status, type, body } = await verdict.reply();
+    return complete(request, new Response(body, { status, headers: { 'Content-Type': type } }));
+  };
+  return withLimiter(Object.assign(decide, { complete }), limit);
+}
+
+function complete(request: Request, response: Response): Response {
+  const tells = told.get(request);
+  if (tells === undefined) return response;
+  tells.over(response.status, true);
+  const headers = new Headers(response.headers);
+  for (const [name, value] of tells.headers) headers.set(name, value);
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers });
+}

@@ -1,0 +1,30 @@
+import type { RequestView } from '@sluice/core';
+
+/** What a web-standard request does not know of itself. */
+export interface RequestInfo {
+  /** The client's address as the runtime or a proxy that you trust tells it; never `X-Forwarded-For` as it comes. */
+  readonly ip?: string | undefined;
+  readonly user?: unknown;
+  /** Of the route, for `#{params.id}`. */
+  readonly params?: unknown;
+  /** Parsed, for `#{body.phone}`: a body can be read once, so whoever reads it gives it. */
+  readonly body?: unknown;
+}
+
+export function viewOf(request: Request, { ip, user, params, body }: RequestInfo): RequestView {
+  const url = new URL(request.url);
+  const { method } = request;
+  return {
+    ...{ ip, user, method, path: url.pathname, params, body, source: request },
+    get headers() {
+      return Object.fromEntries(request.headers);
+    },
+    /** A name that stands there several times has an array, as in other frameworks. */
+    get query() {
+      const names = new Set(url.searchParams.keys());
+      return Object.fromEntries([...names].map((name) => [name, single(url.searchParams.getAll(name))]));
+    },
+  };
+}
+
+const single = (values: string[]) => (values.length > 1 ? values : values[0]);
