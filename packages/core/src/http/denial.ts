@@ -4,7 +4,7 @@ import { checkBoolean, checkInteger, describe } from '../options.js';
 import { checkFunction } from './check-function.js';
 import { forbiddenProblem, problemOf } from './problem.js';
 import { type Reply, replyTo } from './reply.js';
-import type { DenialOptions } from './request-limit-options.js';
+import type { CountingOptions, DenialOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 
 /** How a limit answers those whom it turns away. */
@@ -20,7 +20,14 @@ export interface Denial<Args> {
 /** @throws RangeError, TypeError naming the option that is wrong */
 export function denialOf<Args extends readonly unknown[]>(
   where: string,
-  { statusCode, message, onLimited, dryRun, ...options }: DenialOptions<Args>,
+  {
+    statusCode,
+    message,
+    onLimited,
+    dryRun,
+    denyList,
+    ...options
+  }: DenialOptions<Args> & CountingOptions<Args>,
 ): Denial<Args> {
   const status = statusCode === undefined ? 429 : checkInteger(`${where}: statusCode`, statusCode, 400, 599);
   checkFunction(`${where}: onLimited`, onLimited);
@@ -33,6 +40,9 @@ export function denialOf<Args extends readonly unknown[]>(
   }
   if (dryRun === true && onLimited === undefined) {
     throw new TypeError(`${where}: dryRun denies nobody and tells only onLimited: give onLimited too`);
+  }
+  if (dryRun === true && denyList !== undefined) {
+    throw new TypeError(`${where}: denyList has no effect with dryRun: deny in a limit of its own`);
   }
   if (options.throw === true && message !== undefined) {
     throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);

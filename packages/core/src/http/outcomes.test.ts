@@ -1,0 +1,152 @@
+import { deciding, OpenResponse } from '../../../../tests/support/open-response.js';
+import { concurrency } from '../algorithms/concurrency/concurrency.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { RateLimiter } from '../limiter.js';
+import { memoryStore } from '../stores/memory-store.js';
+import { limitRequests, type RequestLimit } from './handle.js';
+import type { RequestView } from './request-view.js';
+
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
+const request: RequestView = {
+  ip: '192.0.2.1',
+  user: { id: 7 },
+  method: 'POST',
+  path: '/login',
+  params: {},
+  query: {},
+  body: { account: 'ann' },
+  headers: {},
+};
+const limit = (options: object) => limitRequests('rateLimit', options as never) as RequestLimit<[]>;
+
+let warnings: NodeJS.ErrnoException[] = [];
+beforeEach(() => {
+  warnings = [];
+  jest.spyOn(process, 'emitWarning').mockImplementation(((message: string, { code }: { code: string }) => {
+    warnings.push(Object.assign(new Error(message), { code }));
+  }) as never);
+});
+afterEach(() => jest.restoreAllMocks());
+
+describe('limits', () => {
+  const both = () =>
+    limit({
+      name: 'login',
+      limits: { perIp: { policy: hourly(3) }, perAccount: { policy: hourly(1), key: '#{body.account}' } },
+    });
+
+  test('a denial by one takes nothing from the others', async () => {
+    const login = both();
+    const decide = deciding(login);
+    expect(await decide(request)).toMatchObject({ allowed: true, name: 'login' });
+    expect(await decide(request)).toMatchObject({ allowed: false, policy: 'perAccount' });
+    expect(await login.limiters.perIp!.peek('192.0.2.1')).toMatchObject({ remaining: 2 });
+    await login.limiters.perAccount!.reset('ann');
+    expect(await decide(request)).toMatchObject({ allowed: true });
+    await login.close();
+    await expect(decide(request)).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+  });
+
+  test('headers name each by the limit and itself', async () => {
+    const response = new OpenResponse();
+    await deciding(both(), response)(request);
+    expect(response.headers.RateLimit).toBe('"login.perIp";r=2;t=3600, "login.perAccount";r=0;t=3600');
+  });
+
+  test('a key that is missing counts for none of them', async () => {
+    const login = both();
+    const account = { ...request, body: {} };
+    await expect(deciding(login)(account)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
+    expect(await login.limiters.perIp!.peek('192.0.2.1')).toMatchObject({ remaining: 3 });
+  });
+
+  test('costs are by their names; one limiter is asked for by its name', async () => {
+    const login = limit({ limits: { a: { policy: hourly(9) }, b: { policy: hourly(9) } }, cost: { a: 4 } });
+    const decision = await deciding(login)(request);
+    expect(decision!.policies.map(({ remaining }) => remaining)).toEqual([5, 8]);
+    expect(() => login.limiter).toThrow('take one of limiters.a, limiters.b');
+  });
+});
+
+test('a dry run that cannot decide lets the request pass and warns once', async () => {
+  const policy = hourly(1);
+  const dry = limit({ name: 'shadow', policy, dryRun: true, onLimited: () => {}, key: '#{body.phone}' });
+  for (let i = 0; i < 2; i += 1) {
+    expect(await dry.handle(request, new OpenResponse())).toEqual({ outcome: 'passed' });
+  }
+  expect(warnings).toMatchObject([{ code: 'SLUICE_DRY_RUN_FAILED', message: /shadow.*body.phone/ }]);
+});
+
+test('permits that cannot be given back stay spent, and a warning says so', async () => {
+  const store = memoryStore();
+  const name = 'refunded';
+  const refunding = limit({ name, policy: hourly(2), store, skipFailedRequests: true, limitType: 'METHOD' });
+  const response = new OpenResponse();
+  await deciding(refunding, response)(request);
+  jest.spyOn(store, 'decide').mockRejectedValueOnce(new Error('out'));
+  response.end(500);
+  await new Promise(setImmediate);
+  expect(warnings).toMatchObject([{ code: 'SLUICE_REFUND_LOST', message: /refunded.*out/ }]);
+  expect(await refunding.limiter.peek('all')).toMatchObject({ remaining: 1 });
+});
+
+test('a requestWasSuccessful that throws leaves the permits spent, and gives back what was held', async () => {
+  const requestWasSuccessful = () => {
+    throw new Error('cannot tell');
+  };
+  const policies = { atOnce: concurrency({ limit: 1 }), rate: hourly(2) };
+  const judging = limit({ policies, skipFailedRequests: true, requestWasSuccessful, limitType: 'METHOD' });
+  const response = new OpenResponse();
+  await deciding(judging, response)(request);
+  response.end();
+  await new Promise(setImmediate);
+  expect(warnings).toMatchObject([{ code: 'SLUICE_REFUND_LOST', message: /cannot tell/ }]);
+  const { policies: left } = await judging.limiter.peek('all');
+  expect(left.map(({ remaining }) => remaining)).toEqual([1, 1]);
+});
+
+test('nobody is answered whom somebody has answered, or who has left', async () => {
+  const one = limit({ policy: hourly(1), denyList: ['mallory'], keyGenerator: () => 'k' });
+  await deciding(one)(request);
+  const answered = new OpenResponse();
+  answered.end();
+  expect(await one.handle(request, answered)).toEqual({ outcome: 'gone' });
+  expect(answered.headers).toEqual({});
+  const waiting = limit({ limiter: one.limiter, timeout: '2h', keyGenerator: () => 'k' });
+  const left = new OpenResponse();
+  const verdict = waiting.handle(request, left);
+  await new Promise(setImmediate);
+  left.end(0, false);
+  expect(await verdict).toEqual({ outcome: 'gone' });
+});
+
+test('thrown, a denial has the headers of all limits of the response', async () => {
+  const response = new OpenResponse();
+  const first = limit({ name: 'first', policy: hourly(9) });
+  const second = limit({ name: 'second', policy: hourly(1), throw: true, statusCode: 420 });
+  await deciding(second)(request);
+  await deciding(first, response)(request);
+  await expect(second.handle(request, response)).rejects.toMatchObject({
+    status: 420,
+    statusCode: 420,
+    headers: {
+      RateLimit: '"first";r=8;t=3600, "second";r=0;t=3600',
+      'RateLimit-Policy': '"first";q=9;w=3600, "second";q=1;w=3600',
+      'Retry-After': '3600',
+    },
+  });
+});
+
+test('lists ask about addresses before there is a key, and about keys only when they are plain', async () => {
+  const limiter = new RateLimiter({ policy: hourly(1) });
+  const key = '#{body.account}';
+  const allowing = limit({ limiter, key, allowList: ['192.0.2.0/24', 'admin'] });
+  const listed = { ...request, body: {} };
+  expect(await deciding(allowing)(listed)).toBeUndefined();
+  const elsewhere = { ...request, ip: '198.51.100.1' };
+  expect(await deciding(allowing)({ ...elsewhere, body: { account: 'admin' } })).toBeUndefined();
+  const keyGenerator = () => ['admin'];
+  const generated = limit({ limiter, keyGenerator, allowList: ['admin'] });
+  await expect(deciding(generated)(elsewhere)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
+  await limiter.close();
+});

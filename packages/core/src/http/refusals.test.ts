@@ -1,0 +1,90 @@
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { CombinedLimiter } from '../combined-limiter.js';
+import { RateLimiter } from '../limiter.js';
+import { readFixedWindow } from './fixed-window-options.js';
+import { limitRequests } from './handle.js';
+
+const policy = fixedWindow({ limit: 1, window: '10s' });
+const onLimited = () => {};
+
+test.each<[object, RegExp]>([
+  [{ limits: {} }, /limits must be limits by their names, such as .*, not an object/],
+  [{ limits: null }, /limits must be limits by their names, .* not null/],
+  [{ limits: [policy] }, /limits.0 has no option 'algorithm'/],
+  [{ limits: { perIp: policy } }, /limits.perIp has no option 'algorithm'/],
+  [{ limits: { perIp: {} } }, /'perIp'|policy/],
+  [{ limits: { perIp: { policy, cost: 2 } } }, /limits.perIp has no option 'cost'/],
+  [
+    { limits: { perIp: { policy: () => policy } } },
+    /limits.perIp takes policies as they are, not a function/,
+  ],
+  [{ limits: { 'per ip': { policy } } }, /not "default.per ip"/],
+  [{ limits: { perIp: { policy, key: '#{usr}' } } }, /limits.perIp|uses 'usr'/],
+  [{ limits: { perIp: { policy } }, key: '#{user.id}' }, /give key to those it is for/],
+  [{ limits: { perIp: { policy } }, policy }, /give policy or limits, not both/],
+  [{ limits: { perIp: { policy } }, limiter: new RateLimiter({ policy }) }, /limits belongs to the limiter/],
+  [{ limits: { perIp: { policy } }, cost: { perUser: 1 } }, /cost by policy has no option 'perUser'/],
+  [{ policy, allowList: '10.0.0.0/8' }, /allowList.* must be .*, not "10.0.0.0\/8"/],
+  [{ policy, allowList: ['10.0.0.0/33'] }, /allowList: "10.0.0.0\/33" is not an address or a range/],
+  [{ policy, denyList: [5] }, /denyList: an entry must be a string/],
+  [{ policy, timeout: -1 }, /rateLimit: timeout must be/],
+  [{ policy, timeout: 'soon' }, /rateLimit: timeout/],
+  [{ policy, onLimited: 'log' }, /onLimited must be a function, not "log"/],
+  [{ policy, dryRun: true }, /dryRun denies nobody and tells only onLimited/],
+  [{ policy, dryRun: 'yes', onLimited }, /dryRun must be true or false, not "yes"/],
+  [{ policy, dryRun: true, onLimited, denyList: ['ann'] }, /denyList has no effect with dryRun/],
+  [{ policy, statusCode: 200 }, /statusCode must be a whole number from 400 to 599, not 200/],
+  [{ policy, statusCode: '429' }, /statusCode must be a whole number/],
+  [{ policy, message: 5 }, /message must be text, an object or a function that gives one, not 5/],
+  [{ policy, message: null }, /message must be .* not null/],
+  [{ policy, throw: 'yes' }, /throw must be true or false, not "yes"/],
+  [{ policy, throw: true, message: 'no' }, /message has no effect with throw/],
+  [{ policy, skipFailedRequests: 1 }, /skipFailedRequests must be true or false, not 1/],
+  [{ policy, skipSuccessfulRequests: null }, /skipSuccessfulRequests must be true or false, not null/],
+  [{ policy, requestWasSuccessful: () => true }, /requestWasSuccessful has no effect without/],
+  [
+    { policy, requestWasSuccessful: true, skipFailedRequests: true },
+    /requestWasSuccessful must be a function/,
+  ],
+  [{ policy, standardHeaders: 'draft-12' }, /standardHeaders must be one of/],
+  [{ policy, legacyHeaders: 'yes' }, /legacyHeaders must be true or false/],
+  [{ policy, validate: {} }, /validate must be true or false/],
+])('refuses %j', (options, message) => {
+  expect(() => limitRequests('rateLimit', options as never)).toThrow(message);
+});
+
+test('a CombinedLimiter tells which keys it wants', () => {
+  const limiter = new CombinedLimiter({ one: new RateLimiter({ policy }) });
+  expect(() => limitRequests('rateLimit', { limiter })).toThrow('keyGenerator: (…) => ({ one: … })');
+});
+
+describe("a fixed window in a framework's own words", () => {
+  const names = { limit: ['limit', 'max'], window: 'windowMs', standard: '1m' } as const;
+  const read = (options: object) => readFixedWindow<[number]>('rateLimit', options, names);
+
+  test('becomes a policy', () => {
+    expect(read({ limit: 5, windowMs: 1000, name: 'a' })).toEqual({
+      name: 'a',
+      policy: fixedWindow({ limit: 5, window: 1000 }),
+    });
+    expect(read({ max: 5 })).toEqual({ policy: fixedWindow({ limit: 5, window: '1m' }) });
+    const own = { policy };
+    expect(read(own)).toBe(own);
+  });
+
+  test('a function becomes a function', async () => {
+    const { policy: of } = read({ limit: async (n: number) => n, windowMs: 1000 });
+    expect(await (of as (n: number) => unknown)(7)).toEqual(fixedWindow({ limit: 7, window: 1000 }));
+    await expect((of as (n: number) => unknown)(0.5)).rejects.toThrow(RangeError);
+  });
+
+  test.each<[object, RegExp]>([
+    [{ windowMs: 5 }, /windowMs needs limit or max/],
+    [{ limit: 5, max: 5 }, /give one of limit, max, not several/],
+    [{ limit: 5, policy }, /give limit or policy, not both/],
+    [{ max: 5, limits: {} }, /give max or limits, not both/],
+    [{ limit: 0 }, /limit must be a whole number from 1/],
+    [{ limit: '5' }, /limit must be a whole number from 1 .* not "5"/],
+    [{ limit: 5, windowMs: 'soon' }, /window/],
+  ])('refuses %j', (options, message) => expect(() => read(options)).toThrow(message));
+});
