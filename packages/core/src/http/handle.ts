@@ -1,20 +1,19 @@
-import { type Cost, checkCost, type WaitOptions } from '../admission/call-options.js';
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
-import { isRateLimitExceededError } from '../errors.js';
-import { LimitType } from '../keys/limit-type.js';
 import type { RateLimiter } from '../limiter.js';
 import { checkOptions, describe } from '../options.js';
+import { ask } from './ask.js';
 import { checkFunction } from './check-function.js';
+import { costOfRequest } from './cost-of-request.js';
 import { denialOf } from './denial.js';
 import { headerWriter } from './headers/header-style.js';
-import { type Keys, keyOfRequest, plainKeys } from './key-of-request.js';
-import { type LimiterSource, limiterOfRequest } from './limiter-of-request.js';
+import { countsAddresses, type Keys, keyOfRequest } from './key-of-request.js';
+import { limiterOfRequest } from './limiter-of-request.js';
 import { listsOf } from './listed.js';
 import { misuseChecks, warnOnce } from './misuse.js';
 import { LimiterOfRequests, type OwnLimiter, withLimiter } from './own-limiter.js';
 import type { Reply } from './reply.js';
-import { type OfRequest, REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
+import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
 import { whenOver } from './when-over.js';
@@ -99,21 +98,31 @@ export function limitRequests<Args extends readonly unknown[]>(
     return { outcome: 'denied', ...(decision !== undefined && { decision }), reply };
   };
 
+  /** What the lists say, if anything. */
+  const byLists = async (
+    request: RequestView,
+    response: ResponseView,
+    args: Args,
+    keys?: Keys,
+  ): Promise<Verdict | undefined> => {
+    const listed = await lists?.(request, args, keys);
+    if (listed === 'denied') return denied(request, response, args);
+    return listed === 'allowed' ? SKIPPED : undefined;
+  };
+
   const judge = async (request: RequestView, response: ResponseView, args: Args): Promise<Verdict> => {
     if (skip !== undefined && (await skip(...args))) return SKIPPED;
-    const early = await lists?.(request, args, undefined);
-    if (early === 'allowed') return SKIPPED;
-    if (early === 'denied') return denied(request, response, args);
+    const early = lists && (await byLists(request, response, args));
+    if (early !== undefined) return early;
     const keys = await keyOf(request, args);
-    const late = await lists?.(request, args, keys);
-    if (late === 'allowed') return SKIPPED;
-    if (late === 'denied') return denied(request, response, args);
+    const late = lists && (await byLists(request, response, args, keys));
+    if (late !== undefined) return late;
     checks?.request(request, source.name, typeof keys === 'object' ? Object.values(keys) : [keys], ownKey);
     const decision = await decide(keys, response, args);
     if (decision === undefined) return GONE;
     if (!decision.allowed) await onLimited?.(...args, decision);
     if (dryRun) return { outcome: 'passed', decision };
-    if (!response.sent) headers.write(decision, response, partitionKey ? plainKeys(keys) : undefined);
+    if (!response.sent) headers.write(decision, response, partitionKey ? keys : undefined);
     return decision.allowed ? { outcome: 'passed', decision } : denied(request, response, args, decision);
   };
 
@@ -131,51 +140,6 @@ export function limitRequests<Args extends readonly unknown[]>(
     }
   };
   return withLimiter({ handle }, new LimiterOfRequests(where, source));
-}
-
-/** @returns undefined when the client left while it waited */
-async function ask(
-  limiter: RateLimiter,
-  key: never,
-  cost: Cost,
-  timeout: WaitOptions['timeout'],
-  response: ResponseView,
-): Promise<Decision | undefined> {
-  if (timeout === undefined) return limiter.consume(key, { cost });
-  const left = new AbortController();
-  response.whenOver(() => left.abort());
-  try {
-    return await limiter.acquire(key, { cost, timeout, signal: left.signal });
-  } catch (error) {
-    if (left.signal.aborted) return undefined;
-    if (isRateLimitExceededError(error)) return error.decision;
-    throw error;
-  }
-}
-
-/** @throws RangeError, TypeError for a cost that no limiter takes; what a function gives is checked when it is used */
-function costOfRequest<Args extends readonly unknown[]>(
-  where: string,
-  cost: Cost | OfRequest<Args, Cost> = 1,
-  { single }: LimiterSource<Args>,
-): Cost | OfRequest<Args, Cost> {
-  if (typeof cost !== 'function') {
-    // Where policies come with requests, so do their names.
-    checkCost(`${where}: cost`, cost, single?.names ?? Object.keys(Object(cost)));
-  }
-  return cost;
-}
-
-/** Is the client's address, as the framework tells it, what a limit tells requests apart by? */
-function countsAddresses<Args extends readonly unknown[]>({
-  limits,
-  keyGenerator,
-  key,
-  limitType,
-}: RequestLimitOptions<Args>): boolean {
-  if (limits !== undefined) return Object.values(limits).some((limit) => countsAddresses(limit));
-  if (keyGenerator !== undefined) return false;
-  return key === undefined ? (limitType ?? LimitType.IP) === LimitType.IP : /#[{<]ip\b/.test(key);
 }
 
 /**

@@ -87,3 +87,15 @@ function keyOf<Args extends readonly unknown[]>(
   }
   return compileRequestKey({ limitType, key, user, ...(ipv6Subnet !== undefined && { ipv6Subnet }) });
 }
+
+/** Is the client's address, as the framework tells it, what a limit tells requests apart by? */
+export function countsAddresses<Args extends readonly unknown[]>({
+  limits,
+  keyGenerator,
+  key,
+  limitType,
+}: RequestLimitOptions<Args>): boolean {
+  if (limits !== undefined) return Object.values(limits).some((limit) => countsAddresses(limit));
+  if (keyGenerator !== undefined) return false;
+  return key === undefined ? (limitType ?? LimitType.IP) === LimitType.IP : /#[{<]ip\b/.test(key);
+}

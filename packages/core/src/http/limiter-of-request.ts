@@ -5,14 +5,13 @@ import type { RateLimiterOptions } from '../limiter-options.js';
 import { checkOptions, describe } from '../options.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { type Given, LimitersByPolicy } from './limiters-by-policy.js';
+import { LimitersByPolicy } from './limiters-by-policy.js';
+import { policyOfRequest } from './policy-of-request.js';
 import {
   KEY_OPTIONS,
   LIMITER_OPTIONS,
-  type OfRequest,
   type OneOfLimits,
   PLACE_OPTIONS,
-  type Policies,
   type RequestLimitOptions,
 } from './request-limit-options.js';
 
@@ -118,31 +117,9 @@ function eachItsOwn<Args extends readonly unknown[]>(
     name,
     store,
     single: undefined,
-    ofRequest: async (args) => limiters.of(await givenBy(where, options, args)),
+    ofRequest: async (args) => limiters.of(await policyOfRequest(where, options, args)),
     close: () => limiters.close(),
   };
-}
-
-/** A request without a policy is an error: it must never pass unlimited. */
-async function givenBy<Args extends readonly unknown[]>(
-  where: string,
-  { policy, policies }: RequestLimitOptions<Args>,
-  args: Args,
-): Promise<Given> {
-  const refused = (option: string, given: unknown, wanted: string) =>
-    new TypeError(
-      `${where}: the function ${option} gave ${describe(given)} for a request; it must give ${wanted} for each. ` +
-        'Requests without a limit are for skip',
-    );
-  if (typeof policy === 'function') {
-    const given = await policy(...args);
-    if (typeof given?.algorithm === 'string') return { policy: given };
-    throw refused('policy', given, "a policy, such as fixedWindow({ limit: 100, window: '1m' }),");
-  }
-  const given = await (policies as OfRequest<Args, Policies>)(...args);
-  const each = typeof given === 'object' && given !== null ? Object.values(given) : [];
-  if (each.length > 0 && each.every((one) => typeof one?.algorithm === 'string')) return { policies: given };
-  throw refused('policies', given, 'policies by their names, such as { perMinute: fixedWindow({ … }) },');
 }
 
 function always<Args>(

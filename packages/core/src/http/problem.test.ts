@@ -1,5 +1,5 @@
 import type { Decision, PolicyDecision } from '../decision.js';
-import { problemOf } from './problem.js';
+import { forbiddenProblem, problemOf } from './problem.js';
 
 const policy: PolicyDecision = {
   name: 'login',
@@ -49,4 +49,21 @@ test('names the policies that denied, and no others', () => {
 test('names the policy that bound when none by itself would have denied', () => {
   const one = { ...policy, name: 'one', retryAfter: 0 };
   expect(problemOf(denied([one, { ...one, name: 'two' }]))['violated-policies']).toEqual(['login.one']);
+});
+
+test.each([
+  [503, 'Service Unavailable'],
+  [400, 'Bad Request'],
+  [499, 'Too Many Requests'],
+])('a status of %i is in the problem, with its title', (status, title) => {
+  expect(problemOf(denied([policy]), status)).toMatchObject({ status, title, detail: 'Try again in 2 s.' });
+});
+
+test('who is on a deny list learns no more than that', () => {
+  expect(forbiddenProblem()).toEqual({
+    type: 'about:blank',
+    title: 'Forbidden',
+    status: 403,
+    detail: expect.any(String),
+  });
 });

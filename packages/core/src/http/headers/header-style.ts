@@ -39,12 +39,13 @@ const WRITERS = {
  * @throws TypeError, RangeError naming the option that is wrong
  */
 export function headerWriter(where: string, options: HeaderOptions): HeaderWriter {
-  const style = checkStyle(where, options.standardHeaders ?? 'draft-11');
+  const { standardHeaders = 'draft-11' } = options;
+  const style = checkStyle(where, standardHeaders);
   const legacy = checkSwitch(where, 'legacyHeaders', options.legacyHeaders);
   const partitioned = checkSwitch(where, 'partitionKey', options.partitionKey);
   if (partitioned && style !== 'draft-11' && style !== 'draft-8') {
     throw new TypeError(
-      `${where}: partitionKey has no effect with standardHeaders ${describe(options.standardHeaders)}: ` +
+      `${where}: partitionKey has no effect with standardHeaders ${describe(standardHeaders)}: ` +
         "use 'draft-11' or omit partitionKey",
     );
   }

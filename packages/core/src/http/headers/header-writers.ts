@@ -30,7 +30,7 @@ export function writeDraft7(): StyleWriter {
     addToList(response, 'RateLimit-Policy', policyOf(decision));
     const before = response.get('RateLimit');
     const [, remaining, reset] = typeof before === 'string' ? (DRAFT_7.exec(before) ?? NOTHING) : NOTHING;
-    if (!isTighter(decision, { remaining, reset }, response)) return;
+    if (!isTighter(draft6(decision), { remaining, reset }, !decision.allowed, response)) return;
     response.set('RateLimit', draft7(decision));
   };
 }

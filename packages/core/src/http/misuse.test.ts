@@ -1,0 +1,223 @@
+import cluster from 'node:cluster';
+import { type MisuseCode, misuseChecks, warnOnce } from './misuse.js';
+import type { RequestView } from './request-view.js';
+
+const request: RequestView = {
+  ip: '192.0.2.1',
+  user: undefined,
+  method: 'GET',
+  path: '/',
+  params: {},
+  query: {},
+  body: undefined,
+  headers: {},
+  proxies: 'some',
+};
+const forwarded = { ...request, headers: { 'x-forwarded-for': '203.0.113.9' } };
+
+let emitted: jest.SpyInstance;
+let subject = 0;
+/** A name that nobody was warned of yet. */
+const fresh = () => {
+  subject += 1;
+  return `limit-${subject}`;
+};
+const codes = () => emitted.mock.calls.map(([, { code }]) => code as MisuseCode);
+
+beforeEach(() => {
+  emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
+});
+afterEach(() => jest.restoreAllMocks());
+
+const checksOf = (name = fresh(), store = 'redis', identity: object = {}) => {
+  const checks = misuseChecks(name, {}, name, store, identity)!;
+  return (view: RequestView, key: string | number = '192.0.2.1', ownKey = false) =>
+    checks.request(view, name, [key], ownKey);
+};
+
+test('a warning has a code, a type and a section in the documents', () => {
+  const name = fresh();
+  warnOnce('SLUICE_REFUND_LOST', name, 'lost');
+  expect(emitted.mock.calls).toEqual([
+    [
+      'lost',
+      {
+        type: 'SluiceWarning',
+        code: 'SLUICE_REFUND_LOST',
+        detail: expect.stringContaining('#sluice_refund_lost'),
+      },
+    ],
+  ]);
+});
+
+test('is given once for each code and subject', () => {
+  const [one, other] = [fresh(), fresh()];
+  for (const name of [one, one, other]) warnOnce('SLUICE_REFUND_LOST', name, '');
+  warnOnce('SLUICE_DRY_RUN_FAILED', one, '');
+  expect(codes()).toEqual(['SLUICE_REFUND_LOST', 'SLUICE_REFUND_LOST', 'SLUICE_DRY_RUN_FAILED']);
+});
+
+test('copies of the package warn once together', async () => {
+  const name = fresh();
+  warnOnce('SLUICE_REFUND_LOST', name, '');
+  await jest.isolateModulesAsync(async () => {
+    const copy = await import('./misuse.js');
+    expect(copy.warnOnce).not.toBe(warnOnce);
+    copy.warnOnce('SLUICE_REFUND_LOST', name, '');
+  });
+  expect(emitted).toHaveBeenCalledTimes(1);
+});
+
+describe('who trusts any proxy', () => {
+  test('is warned', () => {
+    const check = checksOf();
+    for (let i = 0; i < 3; i += 1) check({ ...request, proxies: 'all' });
+    expect(codes()).toEqual(['SLUICE_TRUST_PROXY_ALL']);
+  });
+
+  test.each<[string, RequestView, string | number, boolean, boolean]>([
+    ['an IPv6 network', { ...request, ip: '2001:db8::1' }, '2001:db8::/64', false, true],
+    ['a mapped address', { ...request, ip: '::ffff:192.0.2.1' }, '192.0.2.1', false, true],
+    ['an address in a template', request, 'GET|192.0.2.1', true, true],
+    ['a user', request, 'ann', false, false],
+    ['a number', request, 7, false, false],
+    ['a path', request, 'orders/64', true, false],
+    ['a user where there is no address', { ...request, ip: '' }, 'ann', false, false],
+  ])('when the key is %s', (_name, view, key, ownKey, warned) => {
+    checksOf()({ ...view, proxies: 'all' }, key, ownKey);
+    expect(codes()).toEqual(warned ? ['SLUICE_TRUST_PROXY_ALL'] : []);
+  });
+});
+
+describe('who trusts no proxy', () => {
+  const none = { ...request, proxies: 'none' } as const;
+
+  test.each([{ 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }])(
+    'is warned when there is one: %j',
+    (headers) => {
+      const check = checksOf();
+      check(none);
+      for (let i = 0; i < 3; i += 1) check({ ...none, headers });
+      expect(codes()).toEqual(['SLUICE_FORWARDED_UNTRUSTED']);
+      expect(emitted.mock.calls[0][0]).toContain(Object.keys(headers)[0]);
+    },
+  );
+
+  test('is not warned of a header that a client writes much later', () => {
+    const check = checksOf();
+    for (let i = 0; i < 1000; i += 1) check(none);
+    check({ ...forwarded, proxies: 'none' });
+    expect(emitted).not.toHaveBeenCalled();
+  });
+
+  test.each([undefined, null, 'x'])('has headers of %p', (headers) => {
+    checksOf()({ ...none, headers });
+    expect(emitted).not.toHaveBeenCalled();
+  });
+});
+
+test('who trusts some, or whose framework does not tell, is not warned', () => {
+  const check = checksOf();
+  check({ ...forwarded, proxies: undefined });
+  check(forwarded);
+  expect(emitted).not.toHaveBeenCalled();
+});
+
+test.each<[string | number, boolean, boolean]>([
+  ['2001:db8::1', true, true],
+  ['::ffff:192.0.2.1', true, true],
+  ['2001:db8::/64', true, false],
+  ['192.0.2.1', true, false],
+  ['a:b', true, false],
+  [7, true, false],
+  ['2001:db8::1', false, false],
+])('a key %p of your own (%p) is a whole IPv6 address: %p', (key, ownKey, warned) => {
+  const check = checksOf();
+  for (let i = 0; i < 2; i += 1) check(request, key, ownKey);
+  expect(codes()).toEqual(warned ? ['SLUICE_IPV6_KEY'] : []);
+});
+
+describe('a request that is counted twice', () => {
+  const view = () => ({ ...request, source: {} });
+
+  test('by one limiter for one key', () => {
+    const check = checksOf();
+    const [first, second] = [view(), view()];
+    check(first);
+    check(second);
+    expect(emitted).not.toHaveBeenCalled();
+    for (let i = 0; i < 3; i += 1) check({ ...first });
+    expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
+  });
+
+  test('by limiters of one name in one store, with another between them', () => {
+    const [name, store, one] = [fresh(), {}, view()];
+    checksOf(name, 'redis', store)(one);
+    checksOf(fresh(), 'redis', store)(one);
+    expect(emitted).not.toHaveBeenCalled();
+    checksOf(name, 'redis', store)(one);
+    expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
+  });
+
+  test('for one of several keys', () => {
+    const [name, one] = [fresh(), view()];
+    const checks = misuseChecks(name, {}, name, 'redis')!;
+    checks.request(one, name, ['192.0.2.1', 'ann'], false);
+    checks.request(one, name, ['ann', '192.0.2.1'], false);
+    expect(emitted).not.toHaveBeenCalled();
+    checks.request(one, name, ['192.0.2.1', 'bob'], false);
+    expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
+  });
+
+  test('is none when the key, the name, the store or the request differs', () => {
+    const [name, store, one] = [fresh(), {}, view()];
+    const check = checksOf(name, 'redis', store);
+    check(one);
+    check(one, 'other');
+    checksOf(fresh(), 'redis', store)(one);
+    checksOf(name, 'redis')(one);
+    check(view());
+    check(request);
+    check(request);
+    expect(emitted).not.toHaveBeenCalled();
+  });
+});
+
+describe('a worker of a cluster', () => {
+  const { isWorker } = cluster;
+  beforeEach(() => Object.assign(cluster, { isWorker: true }));
+  afterEach(() => Object.assign(cluster, { isWorker }));
+
+  test('that counts in memory is warned', () => {
+    checksOf(fresh(), 'memory');
+    expect(codes()).toEqual(['SLUICE_MEMORY_IN_CLUSTER']);
+  });
+
+  test('that counts in Redis is not', () => {
+    checksOf(fresh(), 'redis');
+    expect(emitted).not.toHaveBeenCalled();
+  });
+
+  test('that wants no checks is not', () => {
+    expect(misuseChecks('rateLimit', { validate: false }, fresh(), 'memory')).toBeUndefined();
+    expect(emitted).not.toHaveBeenCalled();
+  });
+});
+
+test('a process of its own counts in memory', () => {
+  checksOf(fresh(), 'memory');
+  expect(emitted).not.toHaveBeenCalled();
+});
+
+test.each([null, 'no', 0, {}])('refuses validate: %j', (validate) => {
+  expect(() => misuseChecks('rateLimit', { validate } as never, 'login', 'redis')).toThrow(
+    /rateLimit: validate must be true or false, not/,
+  );
+});
+
+// The last test: nothing is said after it.
+test('nobody is told more than 1000 things', () => {
+  for (let i = 0; i < 2000; i += 1) warnOnce('SLUICE_REFUND_LOST', `many-${i}`, '');
+  expect(emitted.mock.calls.length).toBeLessThan(1000);
+  expect(emitted.mock.calls.length).toBeGreaterThan(900);
+});

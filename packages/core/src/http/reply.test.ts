@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import type { HttpProblem } from './problem.js';
+import { replyTo } from './reply.js';
+
+const problem = {
+  type: 'about:blank',
+  title: 'Too Many Requests',
+  status: 429,
+  detail: 'Try again in 2 s.',
+  'violated-policies': ['login'],
+};
+const PROBLEM = 'application/problem+json';
+const CHROME =
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7';
+
+test.each<[string, string | undefined, string]>([
+  ['no Accept', undefined, PROBLEM],
+  ['curl and fetch', '*/*', PROBLEM],
+  ['what asks for it', 'application/problem+json, application/json;q=0.9', PROBLEM],
+  ['any application', 'application/*', PROBLEM],
+  ['axios', 'application/json, text/plain, */*', 'application/json'],
+  ['what knows JSON only', 'application/json', 'application/json'],
+  ['Chrome', CHROME, 'text/html; charset=utf-8'],
+  ['Firefox', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
+  ['what reads text', 'text/plain', 'text/plain; charset=utf-8'],
+  ['what prefers text', 'text/html;q=0.5, text/plain', 'text/plain; charset=utf-8'],
+  ['capitals', 'TEXT/Plain', 'text/plain; charset=utf-8'],
+  ['pictures only', 'image/png', PROBLEM],
+  ['nothing at all', '*/*;q=0', PROBLEM],
+  ['an empty Accept', '', PROBLEM],
+  ['no Accept that can be read', ';;;,,,/', PROBLEM],
+  ['a long Accept', `text/html,${' '.repeat(10_000)}`, PROBLEM],
+])('%s is answered in its form', (_name, accept, type) => {
+  const reply = replyTo(problem, accept);
+  expect(reply).toMatchObject({ status: 429, type });
+  if (type.endsWith('json')) expect(JSON.parse(reply.body)).toEqual(problem);
+  else expect(reply.body).toContain('Try again in 2 s.');
+});
+
+test('text is the title and what to do', () => {
+  expect(replyTo(problem, 'text/plain').body).toBe('Too Many Requests\nTry again in 2 s.\n');
+});
+
+test('a page is escaped', () => {
+  const hostile: HttpProblem = {
+    ...problem,
+    title: `</title><b>&amp;'"`,
+    detail: '<script>alert(1)</script>',
+  };
+  const { body } = replyTo(hostile, 'text/html');
+  expect(body).toContain('<h1>&lt;/title&gt;&lt;b&gt;&amp;amp;&#39;&quot;</h1>');
+  expect(body).toContain('<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>');
+});
+
+test.each<[string | object, string, string]>([
+  ['Slow down', 'text/plain; charset=utf-8', 'Slow down'],
+  ['', 'text/plain; charset=utf-8', ''],
+  [{ error: 'slow down' }, 'application/json', '{"error":"slow down"}'],
+  [['slow', 'down'], 'application/json', '["slow","down"]'],
+  [{ toJSON: () => undefined }, 'application/json', 'null'],
+])('the message %j goes before what the client accepts', (message, type, body) => {
+  expect(replyTo(problem, 'text/html', message)).toEqual({ status: 429, type, body });
+});
+
+test('a message that cannot be written fails', () => {
+  const circle: { itself?: object } = {};
+  circle.itself = circle;
+  expect(() => replyTo(problem, undefined, circle)).toThrow(TypeError);
+});
+
+test('no Accept fails', () => {
+  const parts = fc.constantFrom(
+    'text/html',
+    '*/*',
+    ';',
+    ',',
+    'q=',
+    '"',
+    '\\',
+    '/',
+    '=',
+    ' ',
+    '0.5',
+    'application/json',
+    '*',
+  );
+  const accepts = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 2000 }),
+    fc.array(parts).map((all) => all.join('')),
+  );
+  const types = [PROBLEM, 'application/json', 'text/html; charset=utf-8', 'text/plain; charset=utf-8'];
+  fc.assert(fc.property(accepts, (accept) => expect(types).toContain(replyTo(problem, accept).type)));
+});
