@@ -9,7 +9,7 @@ import {
   replyTo,
   runWithRequest,
   withLimiter,
-  writeHeaders,
+  writeErrorHeaders,
 } from '@sluice/core';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { type RateLimitOptions, readOptions } from './options.js';
@@ -81,7 +81,10 @@ export function rateLimitErrors(): ErrorRequestHandler {
       next(error);
       return;
     }
-    writeHeaders(error.decision, new NodeResponseView(response));
+    const view = new NodeResponseView(response);
+    // What a limit threw stands on the response already, as that limit writes it.
+    const told = Object.entries(error.headers).every(([name, value]) => view.get(name) === value);
+    if (!told) writeHeaders(error.decision, view);
     send(response, replyTo(problemOf(error.decision, error.status), request.get('accept')));
   };
 }

@@ -66,7 +66,13 @@ export function limitRequests<Args extends readonly unknown[]>(
   const { skip, timeout, onLimited, dryRun = false, partitionKey = false } = options;
   checkFunction(`${where}: skip`, skip);
   if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
-  const checks = misuseChecks(where, options, source.name, source.store?.name ?? '', source.store);
+  const checks = misuseChecks(
+    where,
+    options,
+    source.name,
+    source.store?.name ?? '',
+    source.store ?? source.single?.limiter,
+  );
   const ownKey = !countsAddresses(options);
 
   const decide = async (keys: Keys, response: ResponseView, args: Args): Promise<Decision | undefined> => {
@@ -117,7 +123,12 @@ export function limitRequests<Args extends readonly unknown[]>(
     const keys = await keyOf(request, args);
     const late = lists && (await byLists(request, response, args, keys));
     if (late !== undefined) return late;
-    checks?.request(request, source.name, typeof keys === 'object' ? Object.values(keys) : [keys], ownKey);
+    checks?.request(
+      request,
+      source.name,
+      typeof keys === 'object' ? Object.values(keys ?? {}) : [keys],
+      ownKey,
+    );
     const decision = await decide(keys, response, args);
     if (decision === undefined) return GONE;
     if (!decision.allowed) await onLimited?.(...args, decision);

@@ -1,6 +1,8 @@
 import { parseList } from 'structured-headers';
 import type { Decision } from '../../decision.js';
+import { RateLimitExceededError } from '../../errors.js';
 import { type HeaderOptions, headerWriter } from './header-style.js';
+import { writeErrorHeaders } from './write-headers.js';
 
 /** A decision of a limiter of this name. */
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {
@@ -142,3 +144,14 @@ test.each(['draft-11', 'draft-7', 'draft-6'] as const)(
     }
   },
 );
+
+test('a denial that was thrown is told once, whether its headers are its own or those of the whole response', () => {
+  const response = new Response().write({}, decision('first', 5));
+  const error = new RateLimitExceededError(denied(0, 2000, 1000));
+  writeErrorHeaders(error, response);
+  expect(response.get('RateLimit')).toBe('"first";r=5;t=1, "denied";r=0;t=2');
+  expect(response.get('Retry-After')).toBe('1');
+  const headers = Object.fromEntries(response.headers) as Record<string, string>;
+  writeErrorHeaders(new RateLimitExceededError(error.decision, { headers }), response);
+  expect(Object.fromEntries(response.headers)).toEqual(headers);
+});

@@ -1,4 +1,5 @@
 import type { Decision } from '../../decision.js';
+import type { RateLimitExceededError } from '../../errors.js';
 import { decisionHeaders } from './decision-headers.js';
 
 /** A response's headers as its framework reads and writes them. */
@@ -15,6 +16,17 @@ export function writeHeaders(decision: Decision, headers: ResponseHeaders): void
   for (const [name, value] of Object.entries(decisionHeaders(decision))) {
     if (name.startsWith('RateLimit')) addToList(headers, name, value);
     else headers.set(name, value);
+  }
+}
+
+/**
+ * Sets the headers of a denial that was thrown. One that a limit on requests threw has those of the whole response already; that of
+ * a decorated method, or of `acquire`, has its own, which are added to the lists.
+ */
+export function writeErrorHeaders({ headers: own }: RateLimitExceededError, headers: ResponseHeaders): void {
+  for (const [name, value] of Object.entries(own)) {
+    const before = name.startsWith('RateLimit') ? linesOf(headers.get(name)).join(', ') : '';
+    headers.set(name, before === '' || value.startsWith(before) ? value : `${before}, ${value}`);
   }
 }
 
