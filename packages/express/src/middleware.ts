@@ -81,10 +81,7 @@ export function rateLimitErrors(): ErrorRequestHandler {
       next(error);
       return;
     }
-    const view = new NodeResponseView(response);
-    // What a limit threw stands on the response already, as that limit writes it.
-    const told = Object.entries(error.headers).every(([name, value]) => view.get(name) === value);
-    if (!told) writeHeaders(error.decision, view);
+    writeErrorHeaders(error, new NodeResponseView(response));
     send(response, replyTo(problemOf(error.decision, error.status), request.get('accept')));
   };
 }
