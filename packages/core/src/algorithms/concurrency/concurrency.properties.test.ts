@@ -46,7 +46,7 @@ function open(p: Numbers, { state, now }: Moment) {
 function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
   let now = START;
   let state: State | undefined;
-  const line: number[] = [];
+  let line: number[] = [];
   const letIn = (granted: readonly number[]) => {
     for (const id of granted) {
       while (line.length > 0 && line[0] !== id && standing(state!, line[0]!) < 0) line.shift(); // gave up, or was silent for too long
@@ -58,6 +58,8 @@ function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
     let opened = open(p, { state, now });
     state = opened.state;
     letIn(opened.granted);
+    // Who gave up, or was silent for too long. With leases this short, another may come under the same number.
+    line = line.filter((waiter) => state !== undefined && standing(state, waiter) >= 0);
     const ids = [...(state ?? [])].filter((_, at) => at >= 3 && at % 3 === 0);
     const id = ids[who % Math.max(1, ids.length)];
     if (what === 'come') {
