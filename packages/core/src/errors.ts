@@ -21,8 +21,10 @@ export abstract class SluiceError extends Error {
 export class RateLimitExceededError extends SluiceError {
   readonly code = 'SLUICE_RATE_LIMIT_EXCEEDED';
   readonly status: number;
+  readonly statusCode: number;
   readonly expose = true;
-  readonly #headers: Readonly<Record<string, string>> | undefined;
+  /** `Retry-After`, `RateLimit` and `RateLimit-Policy`, ready to be set on a response. */
+  readonly headers: Record<string, string>;
 
   constructor(
     /** The decision that denied. */
@@ -36,21 +38,13 @@ export class RateLimitExceededError extends SluiceError {
   ) {
     super(denial(decision));
     this.status = options.status ?? 429;
-    this.#headers = options.headers;
-  }
-
-  get statusCode(): number {
-    return this.status;
+    this.statusCode = this.status;
+    this.headers = { ...(options.headers ?? decisionHeaders(decision)) };
   }
 
   /** Milliseconds until the same call can pass; `Infinity` when it never can. */
   get retryAfter(): number {
     return this.decision.retryAfter;
-  }
-
-  /** `Retry-After`, `RateLimit` and `RateLimit-Policy`, ready to be set on a response. */
-  get headers(): Record<string, string> {
-    return this.#headers === undefined ? decisionHeaders(this.decision) : { ...this.#headers };
   }
 }
 
@@ -91,6 +85,7 @@ export class StoreConfigurationError extends SluiceError {
 /** A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. */
 export class KeyResolutionError extends SluiceError {
   readonly code = 'SLUICE_KEY_RESOLUTION';
+  readonly statusCode: 400 | 500;
 
   constructor(
     message: string,
@@ -100,10 +95,7 @@ export class KeyResolutionError extends SluiceError {
     readonly status: 400 | 500 = 400,
   ) {
     super(message);
-  }
-
-  get statusCode(): number {
-    return this.status;
+    this.statusCode = status;
   }
 }
 

@@ -50,6 +50,7 @@ export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-opti
 export { limitRequests, type RequestLimit, type Verdict } from './http/handle.js';
 export { decisionHeaders } from './http/headers/decision-headers.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
+export { keepHeaders } from './http/headers/keep-headers.js';
 export { type ResponseHeaders, writeErrorHeaders, writeHeaders } from './http/headers/write-headers.js';
 export { type OwnLimiter, withLimiter } from './http/own-limiter.js';
 export { type HttpProblem, PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';

@@ -1,49 +1,65 @@
-import { LimitType, RateLimitExceededError } from '@sluice/core';
+import { type Decision, LimitType, RateLimitExceededError, type RateLimiter } from '@sluice/core';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
-import { LIMITER_NAME, type Limit } from './limit.js';
+import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
 import { compileMethodKey } from './method-key.js';
 import type { TargetMethod } from './target-method.js';
 import type { Admit } from './wrap-method.js';
 
-/** What happens before each call of a limited method: find the limiter and the key, take a permit or refuse. */
-export function admission(limit: Limit, target: TargetMethod): Admit {
-  const { policy, sharedName, timeout } = limit;
+/**
+ * What happens before each call of a limited method: find the limiter and the key, take permits or refuse.
+ * @throws RangeError when a key uses a name that the method does not have; TypeError when the limit cannot be named
+ */
+export function admission(limitation: Limitation, target: TargetMethod): Admit {
+  const { rules, sharedName, timeout, cost } = limitation;
   const { name, where } = target;
-  const keyOf = compileMethodKey(limit, where, target.method);
-  checkMethodName(limit, target);
+  const keyOf = compileMethodKey(limitation, where, target.method);
+  checkMethodName(limitation, target);
   return async (self, args, wrapper) => {
     const owner = target.classOf(self, wrapper);
     const sluice = sluiceOf(self, owner);
     const qualifiedName = () => `${className(where, owner)}.${name}`;
-    const limiter = sluice.limiter(sharedName ?? ownName(limit, where, qualifiedName()), policy);
+    const limiter = sluice.limiter(sharedName ?? ownName(limitation, where, qualifiedName()), rules);
     const key = keyOf(args, sluice, qualifiedName);
-    if (timeout > 0) {
-      await limiter.acquire(key, { timeout });
-    } else {
-      const decision = await limiter.consume(key);
-      if (!decision.allowed) throw new RateLimitExceededError(decision);
-    }
+    const asked = { ...costOption(cost, args), ...(timeout !== undefined && { timeout }) };
+    const decision = await (timeout === undefined
+      ? consumed(limiter, key, asked)
+      : limiter.acquire(key, asked));
+    return { refund: () => limiter.refund(decision), release: () => limiter.release(decision) };
   };
 }
 
-/** The name of a limiter that belongs to one method. @throws TypeError when it has characters that names cannot have. */
-function ownName({ prefix }: Limit, where: string, qualifiedName: string): string {
-  const name = prefix + qualifiedName;
+async function consumed(limiter: RateLimiter, key: string, cost: object): Promise<Decision> {
+  const decision = await limiter.consume(key, cost);
+  if (!decision.allowed) throw new RateLimitExceededError(decision);
+  return decision;
+}
+
+const costOption = (cost: CostOfCall | undefined, args: readonly unknown[]) =>
+  cost === undefined ? {} : { cost: typeof cost === 'function' ? cost(...args) : cost };
+
+/**
+ * The name of a limiter that belongs to one method. What limiters' names cannot have is written as JavaScript can write it in
+ * strings, with an @ for the backslash: `$` is `@u0024`.
+ * @throws TypeError when it is too long
+ */
+function ownName({ prefix }: Limitation, where: string, qualifiedName: string): string {
+  const name = prefix + qualifiedName.replace(/[^\w.:/@#-]/g, escaped);
   if (LIMITER_NAME.test(name)) return name;
   throw new TypeError(
-    `${where}: ${JSON.stringify(name)} cannot name a limiter, which has 1 to 100 letters, digits or . _ - : / @ #: ` +
-      'give a prefix of your own',
+    `${where}: ${JSON.stringify(name)} cannot name a limiter, which has 1 to 100 characters: give a prefix of your own`,
   );
 }
 
+const escaped = (unit: string) => `@u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 /** Finds at decoration what is wrong with the method's name, and its class's where that is known by then. */
-function checkMethodName(limit: Limit, { name, where, definedBy }: TargetMethod): void {
+function checkMethodName(limitation: Limitation, { name, where, definedBy }: TargetMethod): void {
   if (definedBy === undefined) {
-    if (limit.sharedName === undefined) ownName(limit, where, name);
-  } else if (limit.sharedName === undefined) {
-    ownName(limit, where, `${className(where, definedBy)}.${name}`);
-  } else if (limit.limitType === LimitType.METHOD) {
+    if (limitation.sharedName === undefined) ownName(limitation, where, name);
+  } else if (limitation.sharedName === undefined) {
+    ownName(limitation, where, `${className(where, definedBy)}.${name}`);
+  } else if (limitation.limitType === LimitType.METHOD) {
     className(where, definedBy);
   }
 }

@@ -202,20 +202,40 @@ describe('the same decorator twice on one method', () => {
     }
     await new Demo().list('a');
     await expect(new Demo().list('a')).rejects.toMatchObject(denied('byKey'));
-    await expect(new Demo().list('b')).rejects.toMatchObject(denied('countLimit:Demo.list'));
+    await new Demo().list('b');
+    await expect(new Demo().list('c')).rejects.toMatchObject(denied('countLimit:Demo.list'));
   });
 });
 
-describe('a class whose name cannot stand in a limiter', () => {
-  test('is refused, unless the prefix is its own', async () => {
-    class Größe {
-      @CountLimit()
-      async list() {}
-      @CountLimit({ prefix: 'size' })
-      async free() {}
+test('names with any characters name limiters', async () => {
+  class Größe$ {
+    @CountLimit()
+    async 发送() {}
+    @CountLimit()
+    async 'two words'() {}
+    @CountLimit({ prefix: 'size' })
+    async shared() {}
+  }
+  const demo = new Größe$();
+  await demo.发送();
+  await expect(demo.发送()).rejects.toMatchObject(denied('countLimit:Gr@u00f6@u00dfe@u0024.@u53d1@u9001'));
+  await demo['two words']();
+  await expect(demo['two words']()).rejects.toMatchObject(
+    denied('countLimit:Gr@u00f6@u00dfe@u0024.two@u0020words'),
+  );
+  await demo.shared();
+  await expect(demo.shared()).rejects.toMatchObject(denied('size'));
+});
+
+test('a default value is part of a key like one that is given', async () => {
+  class Pages {
+    @CountLimit({ key: '#{lang}:#{page}', limitType: 'CUSTOM' })
+    async list(page = 1, { lang = 'en' } = {}) {
+      return `${lang} ${page}`;
     }
-    await expect(new Größe().list()).rejects.toThrow(/"countLimit:Größe.list" cannot name a limiter/);
-    await new Größe().free();
-    await expect(new Größe().free()).rejects.toMatchObject(denied('size'));
-  });
+  }
+  const pages = new Pages();
+  await expect(pages.list()).resolves.toBe('en 1');
+  await expect(pages.list(1, { lang: 'en' })).rejects.toMatchObject(denied('countLimit:Pages.list'));
+  await expect(pages.list(1, { lang: 'de' })).resolves.toBe('de 1');
 });

@@ -34,7 +34,10 @@ export async function closeSluice(): Promise<void> {
   await Promise.all(closing.map((sluice) => sluice.close()));
 }
 
-/** The configuration for a call: the object's own, else its class's, else the class's that defines the method, else the common one. */
+/**
+ * The configuration for a call: the object's own, else its class's, else the class's that defines the method, else the common one.
+ * @throws TypeError when what one of them carries is no configuration
+ */
 export function sluiceOf(self: unknown, definingClass: unknown): Sluice {
   const carried =
     carriedBy(self) ?? carriedBy((self as object | undefined)?.constructor) ?? carriedBy(definingClass);

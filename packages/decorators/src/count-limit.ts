@@ -1,6 +1,6 @@
 import { checkOptions, fixedWindow } from '@sluice/core';
-import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limit.js';
-import { type MethodDecorator, methodDecorator } from './method-decorator.js';
+import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
+import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limitation.js';
 
 export interface CountLimitOptions extends CommonOptions {
   /**
@@ -21,16 +21,19 @@ const ATTRIBUTES = ['key', 'prefix', 'limit', 'period', 'limitType', 'params'];
  * Lets an async method be called `limit` times in a period that begins with the first call. A call beyond that rejects
  * with a `RateLimitExceededError` and the method does not run.
  *
- * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods.
- * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that is not a method.
+ * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods;
+ * on a class it limits each of its own methods by itself (see `SkipLimit`).
+ * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that cannot be limited. Calls
+ *   reject with RateLimitExceededError, KeyResolutionError, StoreUnavailableError, StoreConfigurationError, LimiterClosedError.
  */
-export function CountLimit(options: CountLimitOptions = {}, ...rest: never[]): MethodDecorator {
+export function CountLimit(options: CountLimitOptions = {}, ...rest: never[]): LimitDecorator {
   checkParentheses('@CountLimit', options, rest);
   checkOptions('@CountLimit', options, ATTRIBUTES);
   const { prefix = DEFAULT_PREFIX, limit = 1, period = 1 } = options;
-  return methodDecorator({
+  return limitDecorator({
     ...commonLimit('@CountLimit', options, prefix, DEFAULT_PREFIX),
-    policy: fixedWindow({ limit, window: milliseconds('@CountLimit: period', period, 0.001) }),
-    timeout: 0,
+    rules: { policy: fixedWindow({ limit, window: milliseconds('@CountLimit: period', period, 0.001) }) },
+    timeout: undefined,
+    cost: undefined,
   });
 }

@@ -1,7 +1,9 @@
 export { LimitType } from '@sluice/core';
 export { closeSluice, configureSluice, createSluice, SLUICE } from './configuration.js';
 export { CountLimit, type CountLimitOptions } from './count-limit.js';
-export type { CommonOptions } from './limit.js';
-export type { MethodDecorator } from './method-decorator.js';
+export { Limit, type LimitOptions } from './limit.js';
+export type { LimitDecorator, MethodDecorator } from './limit-decorator.js';
+export type { CommonOptions, CostOfCall } from './limitation.js';
 export { RateLimit, type RateLimitOptions } from './rate-limit.js';
+export { SkipLimit, type SkipLimitDecorator, skipsLimit } from './skip-limit.js';
 export type { Sluice, SluiceOptions } from './sluice.js';

@@ -1,102 +1,114 @@
-import { compileKey, describe, LimitType, type Policy, parseLimitType } from '@sluice/core';
-import { declaredParameterNames, type ParameterNames } from './parameter-names.js';
+import { type Cost, checkOptions, type Duration, describe, type Policy, RateLimiter } from '@sluice/core';
+import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
+import {
+  type CommonOptions,
+  type CostOfCall,
+  checkParentheses,
+  commonLimit,
+  type Rules,
+} from './limitation.js';
 
-/** The attributes that both decorators have. */
-export interface CommonOptions {
+interface LimitAttributes extends CommonOptions {
   /**
-   * With `limitType: 'CUSTOM'`, and only then: what is counted, as a key expression such as `#{phone}`, `#{user.id}` or
-   * `order:#{0}`. A name is a parameter of the method, else a field of the current request. Default `''`.
+   * The default gives each method its own limit. Methods that choose the same other prefix share one, and should then
+   * have the same policies. Default `'limit:'`.
    */
-  readonly key?: string;
-  /** By what calls are told apart; default `'METHOD'`. */
-  readonly limitType?: LimitType;
-  /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
-  readonly params?: readonly string[];
+  readonly prefix?: string;
+  /**
+   * Permits that a call takes: a whole number ≥ 0, or with several `policies` a number for each by its name (1 where none is
+   * named), or a function that gives either from the arguments of the call. Default 1.
+   */
+  readonly cost?: CostOfCall;
+  /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: a call without them is refused at once. */
+  readonly timeout?: Duration;
 }
 
-/** A checked decoration. */
-export interface Limit {
-  /** How errors call it: `@RateLimit`. */
-  readonly decorator: string;
-  readonly policy: Policy;
-  /** Before `ClassName.methodName` in the limiter's name, unless `sharedName` is given. */
-  readonly prefix: string;
-  /** The limiter's name, when the user chose a prefix: methods that chose the same one count together. */
-  readonly sharedName: string | undefined;
-  readonly limitType: LimitType;
-  readonly key: string;
-  readonly params: ParameterNames | undefined;
-  /** Milliseconds that a call may wait for a permit. */
-  readonly timeout: number;
-}
+export type LimitOptions = LimitAttributes &
+  (
+    | {
+        /** How to decide: `slidingLog({ … })`, `tokenBucket({ … })`, … */
+        readonly policy: Policy;
+        readonly policies?: undefined;
+      }
+    | {
+        readonly policy?: undefined;
+        /** Several policies by their names, decided all or nothing: `{ perMinute: fixedWindow({ … }), perDay: … }`. */
+        readonly policies: Readonly<Record<string, Policy>>;
+      }
+  );
 
-/** What limiters accept as a name. */
-export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
-
-const LONGEST_SECONDS = 3650 * 86_400;
-
-/** Checks what both decorators have in common. @throws RangeError, TypeError naming the attribute and the value. */
-export function commonLimit(
-  decorator: string,
-  { key = '', limitType: type = LimitType.METHOD, params }: CommonOptions,
-  prefix: unknown,
-  defaultPrefix: string,
-): Omit<Limit, 'policy' | 'timeout'> {
-  const limitType = parseLimitType(type);
-  if (typeof key !== 'string')
-    throw new TypeError(`${decorator}: key must be a string, not ${describe(key)}`);
-  if (limitType !== LimitType.CUSTOM && key !== '') {
-    throw new TypeError(
-      `${decorator}: key ${describe(key)} has no effect with limitType ${limitType}: use limitType 'CUSTOM' or omit key`,
-    );
-  }
-  if (limitType === LimitType.CUSTOM) {
-    if (key === '') {
-      throw new TypeError(`${decorator}: limitType CUSTOM needs a key, such as '#{user.id}', not ''`);
-    }
-    compileKey(key);
-  }
-  return {
-    decorator,
-    prefix: defaultPrefix,
-    sharedName: prefix === defaultPrefix ? undefined : checkPrefix(decorator, prefix),
-    limitType,
-    key,
-    params: params === undefined ? undefined : declaredParameterNames(decorator, params),
-  };
-}
+const DEFAULT_PREFIX = 'limit:';
+const ATTRIBUTES = ['policy', 'policies', 'prefix', 'limitType', 'key', 'cost', 'timeout', 'params'];
 
 /**
- * `@CountLimit` without parentheses is called with the method itself, or in the legacy dialect with a prototype, which has
- * no options to complain of: the method would be unlimited.
+ * Holds an async method to any policy, or to several at once. A call that does not find its permits within `timeout` rejects with
+ * a `RateLimitExceededError` and the method does not run. A permit of `concurrency` is held until the method's promise settles.
+ *
+ * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods;
+ * on a class it limits each of its own methods by itself (see `SkipLimit`).
+ * @param options a policy alone, or attributes
+ * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that cannot be limited. Calls
+ *   reject with RateLimitExceededError, KeyResolutionError, StoreUnavailableError, StoreConfigurationError, LimiterClosedError;
+ *   RangeError or TypeError when the function `cost` gives no cost.
  */
-export function checkParentheses(decorator: string, options: unknown, rest: readonly unknown[]): void {
-  if (rest.length > 0 || typeof options === 'function') {
-    throw new TypeError(`${decorator} needs parentheses: write ${decorator}() or ${decorator}({ … })`);
-  }
-}
-
-/** Seconds as whole milliseconds. @throws RangeError */
-export function milliseconds(what: string, seconds: unknown, least: 0 | 0.001): number {
-  const exact = typeof seconds === 'number' ? seconds * 1000 : Number.NaN;
-  const whole = Math.round(exact);
-  if (!(whole >= least && whole <= LONGEST_SECONDS * 1000 && Math.abs(whole - exact) < 1e-6)) {
-    throw new RangeError(
-      `${what} must be a number of seconds from ${least} to ${LONGEST_SECONDS}, in whole milliseconds, ` +
-        `not ${describe(seconds)}`,
-    );
-  }
-  return whole;
-}
-
-/** The colon at the end sets a key apart in the starter; a limiter's name needs none. */
-function checkPrefix(decorator: string, prefix: unknown): string {
-  const name = typeof prefix === 'string' ? prefix.replace(/:$/, '') : '';
-  if (!LIMITER_NAME.test(name)) {
+export function Limit(options: Policy | LimitOptions, ...rest: never[]): LimitDecorator {
+  checkParentheses('@Limit', options, rest);
+  const attributes: LimitOptions = isPolicy(options) ? { policy: options } : options;
+  checkOptions('@Limit', attributes, ATTRIBUTES);
+  const { policy, policies, prefix = DEFAULT_PREFIX, timeout, cost } = attributes;
+  if ((policy === undefined) === (policies === undefined)) {
     throw new TypeError(
-      `${decorator}: prefix must be 1 to 100 letters, digits or . _ - : / @ #, the last ':' not counted, ` +
-        `not ${describe(prefix)}`,
+      "@Limit takes a policy, such as slidingLog({ limit: 5, window: '1s' }), or several policies by their names, and not both",
     );
   }
-  return name;
+  const rules: Rules = policies === undefined ? { policy: policy! } : { policies: { ...checked(policies) } };
+  checkRules(rules, timeout);
+  checkCost(cost, 'policies' in rules ? Object.keys(rules.policies) : []);
+  return limitDecorator({
+    ...commonLimit('@Limit', attributes, prefix, DEFAULT_PREFIX),
+    rules,
+    timeout: timeout === 0 ? undefined : timeout,
+    cost,
+  });
+}
+
+const isPolicy = (options: unknown): options is Policy =>
+  typeof (options as Partial<Policy> | null | undefined)?.algorithm === 'string';
+
+function checked(policies: unknown): Readonly<Record<string, Policy>> {
+  if (typeof policies === 'object' && policies !== null && !Array.isArray(policies)) return policies as never;
+  throw new TypeError(
+    `@Limit: policies must be an object of policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(policies)}`,
+  );
+}
+
+/** Lets a limiter say what it would refuse at the first call: policies, and how long to wait. */
+function checkRules(rules: Rules, timeout: Duration | undefined): void {
+  try {
+    new RateLimiter({ name: 'check', ...rules }).wrap(() => {}, timeout === undefined ? {} : { timeout });
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replace(/^(?:RateLimiter|wrap): /, '@Limit: ');
+    throw error;
+  }
+}
+
+/** What a function gives is checked when it is used. */
+function checkCost(cost: CostOfCall | undefined, names: readonly string[]): void {
+  if (cost === undefined || typeof cost === 'function') return;
+  if (typeof cost !== 'object') {
+    checkPermits('cost', cost);
+    return;
+  }
+  if (names.length > 0) checkOptions('@Limit: cost by policy', cost, names);
+  else
+    throw new TypeError(`@Limit: a cost by policy is for several policies, not for one: ${describe(cost)}`);
+  for (const [name, permits] of Object.entries(cost as Exclude<Cost, number>)) {
+    checkPermits(`cost.${name}`, permits);
+  }
+}
+
+function checkPermits(what: string, permits: unknown): void {
+  if (!Number.isSafeInteger(permits) || (permits as number) < 0) {
+    throw new RangeError(`@Limit: ${what} must be a whole number ≥ 0, not ${describe(permits)}`);
+  }
 }

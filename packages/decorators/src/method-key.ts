@@ -6,17 +6,20 @@ import {
   REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core';
-import type { Limit } from './limit.js';
+import type { Limitation } from './limitation.js';
 import { type ParameterNames, readParameterNames } from './parameter-names.js';
 import type { Sluice } from './sluice.js';
 import type { Method } from './wrap-method.js';
 
-/** Makes the key of one call. `qualifiedName` gives `ClassName.methodName`. */
+/**
+ * Makes the key of one call. `qualifiedName` gives `ClassName.methodName`.
+ * @throws KeyResolutionError when the call or the current request has no such value; TypeError when the class has no name
+ */
 export type KeyOfCall = (args: readonly unknown[], sluice: Sluice, qualifiedName: () => string) => string;
 
 /** Compiles how the calls of a method are told apart. @throws RangeError when a CUSTOM key uses an unknown name. */
-export function compileMethodKey(limit: Limit, where: string, method: Method): KeyOfCall {
-  switch (limit.limitType) {
+export function compileMethodKey(limitation: Limitation, where: string, method: Method): KeyOfCall {
+  switch (limitation.limitType) {
     case LimitType.IP:
       return (_args, sluice) => sluice.ip(requestFor('limitType IP'));
     case LimitType.USER:
@@ -24,7 +27,7 @@ export function compileMethodKey(limit: Limit, where: string, method: Method): K
     case LimitType.METHOD:
       return (_args, _sluice, qualifiedName) => qualifiedName();
     case LimitType.CUSTOM:
-      return compileCustomKey(limit, where, method);
+      return compileCustomKey(limitation, where, method);
   }
 }
 
@@ -32,14 +35,14 @@ type ReadRoot = (args: readonly unknown[]) => unknown;
 
 const POSITION = /^(?:0|[1-9]\d?)$/;
 
-function compileCustomKey(limit: Limit, where: string, method: Method): KeyOfCall {
-  const template = compileKey(limit.key);
+function compileCustomKey(limitation: Limitation, where: string, method: Method): KeyOfCall {
+  const template = compileKey(limitation.key);
   const named = template.roots.some((root) => !POSITION.test(root));
-  const names = named ? (limit.params ?? readParameterNames(method)) : undefined;
+  const names = named ? (limitation.params ?? readParameterNames(method)) : undefined;
   const roots = new Map<string, ReadRoot>();
   for (const root of template.roots) {
     const read = names?.get(root) ?? positionReader(root) ?? fieldReader(root);
-    if (read === undefined) throw unknownRoot(where, limit.key, root, names);
+    if (read === undefined) throw unknownRoot(where, limitation.key, root, names);
     roots.set(root, read);
   }
   return (args) => template.resolve((root) => roots.get(root)?.(args));
@@ -58,8 +61,8 @@ function requestFor(what: string): RequestView {
   const request = currentRequest();
   if (request !== undefined) return request;
   throw new KeyResolutionError(
-    `${what} reads the current request, and there is none: install requestContext() of ` +
-      '@sluice/express or @sluice/koa in front of the routes, or register rateLimit of @sluice/fastify',
+    `${what} reads the current request, and there is none: install requestContext of @sluice/express, @sluice/fastify ` +
+      'or @sluice/koa in front of the routes',
     what,
     500,
   );

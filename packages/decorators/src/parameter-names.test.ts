@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { readParameterNames } from './parameter-names.js';
-import { type Method, wrapMethod } from './wrap-method.js';
+import { type Method, type MethodLimit, type Permits, wrapMethod } from './wrap-method.js';
 
 const key = 'computed';
 type Loose = Record<string, unknown>;
@@ -41,6 +41,14 @@ class Forms extends EventEmitter {
   none() {}
 }
 
+const permits: Permits = { refund: async () => {}, release: async () => {} };
+const limit = (name: string): MethodLimit => ({
+  decorator: '@CountLimit',
+  name,
+  level: 'method',
+  admit: async () => permits,
+});
+
 const forms = Forms.prototype as unknown as Record<string, Method>;
 const names = (method: unknown) => [...(readParameterNames(method as Method)?.keys() ?? ['unknown'])];
 const read = (method: unknown, name: string, ...args: unknown[]) =>
@@ -72,11 +80,7 @@ test.each<[string, unknown, string[]]>([
   ['a native function', Array.prototype.map, ['unknown']],
   [
     'a wrapper of ours',
-    wrapMethod(
-      wrapMethod(forms.plain as Method, 'inner', async () => {}),
-      'outer',
-      async () => {},
-    ),
+    wrapMethod(wrapMethod(forms.plain as Method, limit('inner')), limit('outer')),
     ['a', 'b'],
   ],
 ])('the names of %s', (_, method, expected) => {
@@ -93,6 +97,26 @@ test('where the values are', () => {
   expect(read(destructured, 'd')).toBeUndefined();
   expect(read(forms.computed, 'rest', 1, 2, 3)).toEqual([2, 3]);
   expect(read(forms.withDefault, 'b', 1, 2)).toBe(2);
+});
+
+test.each<[string, unknown, unknown]>([
+  ['a text', (a = 'x') => a, 'x'],
+  ['a number', (a = 7) => a, 7],
+  ['a negative number', (a = -7) => a, -7],
+  ['a truth value', (a = false) => a, false],
+  ['null', (a: unknown = null) => a, null],
+  ['a template', (a = `x`) => a, 'x'],
+  ['a part of an object', ({ a = 'x' } = {}) => a, 'x'],
+  ['something reckoned', (a = key) => a, undefined],
+  ['a template with a part that is reckoned', (a = `${key}x`) => a, undefined],
+  ['a regular expression', (a = /x/) => a, undefined],
+  ['an object', (a = {}) => a, undefined],
+])('a default value that is %s', (_, method, expected) => {
+  expect(read(method, 'a')).toBe(expected);
+  expect(read(method, 'a', undefined)).toBe(expected);
+  if (!String(method).includes('{ a')) expect(read(method, 'a', null)).toBeNull();
+  const given = String(method).includes('{ a') ? { a: 1 } : 1;
+  expect(read(method, 'a', given)).toBe(1);
 });
 
 test('what every object inherits is no value of a destructured parameter', () => {

@@ -1,5 +1,5 @@
 import { readProperty } from '@sluice/core';
-import { type Pattern, parseExpressionAt } from 'acorn';
+import { type Expression, type Pattern, parseExpressionAt } from 'acorn';
 import { type Method, originalOf } from './wrap-method.js';
 
 /** Finds the value of a parameter among the arguments of a call. */
@@ -11,8 +11,9 @@ export type ParameterNames = ReadonlyMap<string, ReadParameter>;
 const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
 
 /**
- * Reads parameter names from the method's source. A default value counts as missing; of a destructured object those parts
- * are found whose names stand in the source. Undefined when there is no source to read (native and bound functions).
+ * Reads parameter names from the method's source. A default value is known when it is a plain value, and else counts as
+ * missing, for only the method itself can reckon it; of a destructured object those parts are found whose names stand in the
+ * source. Undefined when there is no source to read (native and bound functions).
  */
 export function readParameterNames(method: Method): ParameterNames | undefined {
   const parameters = parseParameters(Function.prototype.toString.call(originalOf(method)));
@@ -64,7 +65,8 @@ function collect(pattern: Pattern, read: ReadParameter, names: Map<string, ReadP
   if (pattern.type === 'Identifier') {
     names.set(pattern.name, read);
   } else if (pattern.type === 'AssignmentPattern') {
-    collect(pattern.left, read, names);
+    const standard = plainValue(pattern.right);
+    collect(pattern.left, (args) => withDefault(read(args), standard), names);
   } else if (pattern.type === 'ObjectPattern') {
     for (const property of pattern.properties) {
       const key = property.type === 'Property' && !property.computed ? property.key : undefined;
@@ -75,4 +77,17 @@ function collect(pattern: Pattern, read: ReadParameter, names: Map<string, ReadP
       }
     }
   }
+}
+
+const withDefault = (value: unknown, standard: unknown) => (value === undefined ? standard : value);
+
+/** What a default value is that stands in the source as such; undefined for all that has to be reckoned. */
+function plainValue(value: Expression): unknown {
+  if (value.type === 'Literal') return value.regex === undefined ? value.value : undefined;
+  if (value.type === 'TemplateLiteral' && value.expressions.length === 0)
+    return value.quasis[0]?.value.cooked;
+  if (value.type === 'UnaryExpression' && value.operator === '-' && value.argument.type === 'Literal') {
+    return typeof value.argument.value === 'number' ? -value.argument.value : undefined;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { checkOptions, tokenBucketOfRate } from '@sluice/core';
-import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limit.js';
-import { type MethodDecorator, methodDecorator } from './method-decorator.js';
+import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
+import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limitation.js';
 
 export interface RateLimitOptions extends CommonOptions {
   /**
@@ -28,17 +28,21 @@ const ATTRIBUTES = ['key', 'prefix', 'expire', 'rate', 'burst', 'timeout', 'limi
  * Lets an async method be called `rate` times a second, with bursts of `rate × burst`, by a token bucket that is full at
  * first. A call that finds no permit within `timeout` rejects with a `RateLimitExceededError` and the method does not run.
  *
- * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods.
- * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that is not a method.
+ * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods;
+ * on a class it limits each of its own methods by itself (see `SkipLimit`).
+ * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that cannot be limited. Calls
+ *   reject with RateLimitExceededError, KeyResolutionError, StoreUnavailableError, StoreConfigurationError, LimiterClosedError.
  */
-export function RateLimit(options: RateLimitOptions = {}, ...rest: never[]): MethodDecorator {
+export function RateLimit(options: RateLimitOptions = {}, ...rest: never[]): LimitDecorator {
   checkParentheses('@RateLimit', options, rest);
   checkOptions('@RateLimit', options, ATTRIBUTES);
   const { prefix = DEFAULT_PREFIX, expire = 60, rate = 1, burst = 1, timeout = 0 } = options;
   milliseconds('@RateLimit: expire', expire, 0.001);
-  return methodDecorator({
+  const wait = milliseconds('@RateLimit: timeout', timeout, 0);
+  return limitDecorator({
     ...commonLimit('@RateLimit', options, prefix, DEFAULT_PREFIX),
-    policy: tokenBucketOfRate({ rate, burst }),
-    timeout: milliseconds('@RateLimit: timeout', timeout, 0),
+    rules: { policy: tokenBucketOfRate({ rate, burst }) },
+    timeout: wait === 0 ? undefined : wait,
+    cost: undefined,
   });
 }

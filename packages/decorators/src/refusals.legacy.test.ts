@@ -17,15 +17,6 @@ test('a decorator without parentheses is refused, not a method without a limit',
 
 test.each<[string, () => unknown, RegExp]>([
   [
-    'class',
-    () => {
-      @limit
-      class A {}
-      return A;
-    },
-    /@CountLimit: limits methods, not a class: decorate each of its methods/,
-  ],
-  [
     'field',
     () => {
       class A {

@@ -1,8 +1,10 @@
 import { memoryStore, RateLimiter, tokenBucketOfRate } from '@sluice/core';
-import { CountLimit, configureSluice, createSluice, LimitType, RateLimit } from './index.js';
+import { CountLimit, configureSluice, createSluice, Limit, LimitType, RateLimit } from './index.js';
 
 const rate = (options: object) => () => RateLimit(options as never);
 const count = (options: object) => () => CountLimit(options as never);
+const policy = tokenBucketOfRate({ rate: 1, burst: 1 });
+const general = (options?: unknown) => () => Limit(options as never);
 
 describe('attributes that are refused at decoration', () => {
   test.each<[string, () => unknown, RegExp]>([
@@ -45,6 +47,29 @@ describe('attributes that are refused at decoration', () => {
     ['params', rate({ params: ['a', 'a'] }), /params must list .*none twice/],
     ['params', rate({ params: ['0'] }), /params must list/],
     ['params', rate({ params: ['a.b'] }), /params must list/],
+    ['nothing', general(), /@Limit takes an options object \(policy, policies, prefix/],
+    ['no policy', general({}), /@Limit takes a policy, such as slidingLog.*not both/],
+    ['both', general({ policy, policies: { policy } }), /@Limit takes a policy, .* and not both/],
+    ['no parentheses', general(() => {}), /@Limit needs parentheses: write @Limit\(\)/],
+    ['unknown', general({ policy, limit: 1 }), /@Limit has no option 'limit'.*policies, prefix/],
+    ['policy', general({ algorithm: 'guess' }), /guess/],
+    ['numbers of a policy', general({ ...policy, capacity: 0 }), /capacity must be .*not 0/],
+    ['policies', general({ policies: {} }), /@Limit: policies must be an object of 1 to 20/],
+    ['policies', general({ policies: [policy] }), /@Limit: policies must be an object .*not an array/],
+    ['name of a policy', general({ policies: { 'a b': policy } }), /@Limit: the name of a policy/],
+    ['timeout', general({ policy, timeout: 'soon' }), /@Limit: timeout must be a duration .*not "soon"/],
+    ['timeout', general({ policy, timeout: -1 }), /@Limit: timeout must be a duration .*not -1/],
+    ['cost', general({ policy, cost: 1.5 }), /@Limit: cost must be a whole number ≥ 0, not 1.5/],
+    ['cost', general({ policy, cost: '1' }), /@Limit: cost must be .*not "1"/],
+    ['cost by policy', general({ policy, cost: { a: 1 } }), /a cost by policy is for several policies/],
+    [
+      'cost',
+      general({ policies: { a: policy }, cost: { b: 1 } }),
+      /@Limit: cost by policy has no option 'b'/,
+    ],
+    ['cost', general({ policies: { a: policy }, cost: { a: -1 } }), /@Limit: cost.a must be .*not -1/],
+    ['key', general({ policy, key: 'x' }), /@Limit: key "x" has no effect with limitType METHOD/],
+    ['prefix', general({ policy, prefix: '' }), /@Limit: prefix must be .*not ""/],
   ])('%s: %#', (_, decorate, message) => {
     expect(decorate).toThrow(message);
   });
@@ -60,7 +85,6 @@ describe('attributes that are refused at decoration', () => {
           return false;
         }
       };
-      const policy = tokenBucketOfRate({ rate: 1, burst: 1 });
       expect(accepted(rate({ prefix }))).toBe(accepted(() => new RateLimiter({ name: prefix, policy })));
     }
   });
@@ -118,15 +142,6 @@ describe('what is refused where it is decorated', () => {
   });
 
   test.each<[string, () => unknown, RegExp]>([
-    [
-      'class',
-      () => {
-        @limit
-        class A {}
-        return A;
-      },
-      /@CountLimit on A: limits methods, not a class: decorate each of its methods/,
-    ],
     [
       'field',
       () => {
@@ -196,15 +211,15 @@ describe('what is refused where it is decorated', () => {
       /needs its description/,
     ],
     [
-      'name that cannot stand in a limiter',
+      'name that is too long for a limiter',
       () => {
         class A {
           @limit
-          async 'two words'() {}
+          async ['x'.repeat(100)]() {}
         }
         return A;
       },
-      /"countLimit:two words" cannot name a limiter.*give a prefix of your own/,
+      /"countLimit:x{100}" cannot name a limiter, which has 1 to 100 characters: give a prefix of your own/,
     ],
   ])('%s', (_, decorate, message) => {
     expect(decorate).toThrow(message);

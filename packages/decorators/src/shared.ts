@@ -1,10 +1,9 @@
 import type { Sluice } from './sluice.js';
-import type { Method } from './wrap-method.js';
+import type { Method, MethodLimit } from './wrap-method.js';
 
 export interface Wrapped {
   readonly method: Method;
-  /** Tells apart the limits of one method: the decorator and its prefix. */
-  readonly limit: string;
+  readonly limit: MethodLimit;
 }
 
 interface Shared {

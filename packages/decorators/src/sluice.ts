@@ -7,12 +7,12 @@ import {
   LimiterClosedError,
   type LimiterKey,
   memoryStore,
-  type Policy,
   RateLimiter,
   type RequestView,
   requestUser,
   type Store,
 } from '@sluice/core';
+import type { Rules } from './limitation.js';
 
 export interface SluiceOptions {
   /** Where state lives; default one `memoryStore()` for all limits. A store that you give stays yours to close. */
@@ -33,10 +33,10 @@ const OPTIONS = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'];
 export class Sluice {
   readonly #options: SluiceOptions;
   readonly #store: Store;
-  readonly #limiters = new Map<Policy, Map<string, RateLimiter>>();
+  readonly #limiters = new Map<Rules, Map<string, RateLimiter>>();
   #closed = false;
 
-  /** @internal */
+  /** @internal @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(where: string, options: SluiceOptions) {
     checkOptions(where, options, OPTIONS);
     const { user, ipv6Subnet, store } = options;
@@ -46,28 +46,31 @@ export class Sluice {
     if (ipv6Subnet !== undefined) clientIp('127.0.0.1', { ipv6Subnet });
     this.#options = { ...options };
     this.#store = store === undefined ? memoryStore() : store;
-    this.#create('check', fixedWindow({ limit: 1, window: 1 })); // refuses what a limiter would refuse, now
+    this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }); // refuses what a limiter would refuse, now
   }
 
-  /** @internal The limiter of this name and policy; made at the first call, because decorators run before configuration. */
-  limiter(name: string, policy: Policy): RateLimiter {
+  /**
+   * @internal The limiter of this name and these rules; made at the first call, because decorators run before configuration.
+   * @throws LimiterClosedError when it was closed
+   */
+  limiter(name: string, rules: Rules): RateLimiter {
     if (this.#closed) throw new LimiterClosedError(`Limiter '${name}' was closed by closeSluice or close`);
-    let limiter = this.#limiters.get(policy)?.get(name);
+    let limiter = this.#limiters.get(rules)?.get(name);
     if (limiter === undefined) {
-      limiter = this.#create(name, policy);
-      const named = this.#limiters.get(policy) ?? new Map<string, RateLimiter>();
-      this.#limiters.set(policy, named.set(name, limiter));
+      limiter = this.#create(name, rules);
+      const named = this.#limiters.get(rules) ?? new Map<string, RateLimiter>();
+      this.#limiters.set(rules, named.set(name, limiter));
     }
     return limiter;
   }
 
-  /** @internal */
+  /** @internal @throws KeyResolutionError when the request has no address */
   ip(request: RequestView): string {
     const { ipv6Subnet } = this.#options;
     return clientIp(request.ip, ipv6Subnet === undefined ? undefined : { ipv6Subnet });
   }
 
-  /** @internal */
+  /** @internal @throws KeyResolutionError when the request has no user */
   user(request: RequestView): string {
     return requestUser(request, this.#options.user);
   }
@@ -80,11 +83,11 @@ export class Sluice {
     if (this.#options.store === undefined) await this.#store.close();
   }
 
-  #create(name: string, policy: Policy): RateLimiter {
+  #create(name: string, rules: Rules): RateLimiter {
     const { keyPrefix, deadline } = this.#options;
     return new RateLimiter({
       name,
-      policy,
+      ...rules,
       store: this.#store,
       ...(keyPrefix !== undefined && { keyPrefix }),
       ...(deadline !== undefined && { deadline }),

@@ -15,6 +15,7 @@ export interface TargetMethod {
   classOf(self: unknown, wrapper: Method): Class | undefined;
 }
 
+/** @throws TypeError when it is not a method, or one that cannot be limited */
 export function standardMethod(
   decorator: string,
   method: unknown,
@@ -48,13 +49,13 @@ export function standardMethod(
   };
 }
 
+/** @throws TypeError when it is not a method, or one that cannot be limited */
 export function legacyMethod(
   decorator: string,
   target: unknown,
   key: unknown,
   descriptor: unknown,
 ): TargetMethod {
-  if (key === undefined && descriptor === undefined) throw refusal(decorator, 'class');
   const name = nameOf(decorator, key === undefined ? 'constructor' : (key as string | symbol));
   const where = `${decorator} on ${name}`;
   if (typeof descriptor === 'number') throw refusal(where, 'parameter');
@@ -66,6 +67,12 @@ export function legacyMethod(
   return { method: value, name, where, definedBy: owner, classOf: () => owner };
 }
 
+/** A method that its class decorates. @throws TypeError when it cannot be limited */
+export function methodOfClass(where: string, definedBy: Class, name: string, method: Method): TargetMethod {
+  checkMethod(where, method, ', or leave this one out with @SkipLimit()');
+  return { method, name, where, definedBy, classOf: () => definedBy };
+}
+
 function nameOf(decorator: string, name: string | symbol | undefined): string {
   if (typeof name !== 'symbol') return String(name);
   if (!name.description) {
@@ -74,19 +81,18 @@ function nameOf(decorator: string, name: string | symbol | undefined): string {
   return `@@${name.description}`;
 }
 
-function checkMethod(where: string, method: unknown): asserts method is Method {
+function checkMethod(where: string, method: unknown, orElse = ''): asserts method is Method {
   if (typeof method !== 'function') {
     throw new TypeError(`${where}: limits a method, not ${describe(method)}`);
   }
   if (/GeneratorFunction\]$/.test(Object.prototype.toString.call(method))) {
     throw new TypeError(
-      `${where}: a generator cannot wait for a decision before it starts: limit an async method that returns the generator`,
+      `${where}: a generator cannot wait for a decision before it starts: limit an async method that returns the generator${orElse}`,
     );
   }
 }
 
 const REMEDIES: Record<string, string> = {
-  class: 'decorate each of its methods',
   parameter: "decorate the method, with limitType: 'CUSTOM' and the parameter's name in key",
 };
 

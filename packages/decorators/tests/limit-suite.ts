@@ -215,7 +215,7 @@ export function limitSuite(DemoClass: DemoClass): void {
       await as('2.2.2.2', () => demo.sharedB());
     });
 
-    test('two limits on one method both apply, the upper one first', async () => {
+    test('two limits on one method both apply, the upper one first (see stacked-suite.ts)', async () => {
       await demo.stacked('a');
       await expect(demo.stacked('a')).rejects.toMatchObject({ decision: { name: 'rateLimit:Demo.stacked' } });
       await demo.stacked('b');

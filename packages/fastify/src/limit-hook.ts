@@ -44,8 +44,13 @@ export function limitHook(options: RateLimitOptions): { hook: RateLimitHook; clo
     }
     if (handler !== undefined && decision !== undefined) {
       reply.code(shared.statusCode ?? 429);
-      const answer = await handler(request, reply, decision);
-      return reply.sent || answer === undefined ? reply : reply.send(answer);
+      try {
+        const answer = await handler(request, reply, decision);
+        return reply.sent || answer === undefined ? reply : reply.send(answer);
+      } catch (error) {
+        reply.code(200); // Fastify gives an error its own status only where none was set
+        throw error;
+      }
     }
     const { status, type, body } = await verdict.reply();
     return reply.code(status).type(type).send(body);

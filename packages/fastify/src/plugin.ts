@@ -1,4 +1,4 @@
-import type { Decision } from '@sluice/core';
+import { type Decision, isRateLimitExceededError, keepHeaders } from '@sluice/core';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { limitHook, type RateLimitHook } from './limit-hook.js';
@@ -63,6 +63,11 @@ function prepare(app: FastifyInstance): void {
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
   });
   app.addHook('onRequest', (request, _reply, done) => done(unlimited(request)));
+  // Fastify sets the headers that an error carries over those of the reply.
+  app.addHook('onError', (_request, reply, error, done) => {
+    if (isRateLimitExceededError(error)) keepHeaders(error, reply.getHeaders());
+    done();
+  });
 }
 
 /** A route that asks for a limit must never pass without: those that were added too early have none. */

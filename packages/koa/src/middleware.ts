@@ -1,6 +1,12 @@
-import { limitRequests, NodeResponseView, type OwnLimiter, runWithRequest, withLimiter } from '@sluice/core';
+import {
+  keepHeaders,
+  limitRequests,
+  NodeResponseView,
+  type OwnLimiter,
+  runWithRequest,
+  withLimiter,
+} from '@sluice/core';
 import type { Context, Middleware, Next } from 'koa';
-import { keepHeaders } from './keep-headers.js';
 import { type AnyContext, type RateLimitOptions, readOptions } from './options.js';
 import { KoaRequestView } from './request.js';
 
@@ -43,7 +49,7 @@ export function rateLimit<C extends AnyContext = Context>(
     try {
       await next();
     } catch (error) {
-      keepHeaders(error, context);
+      if (!context.headerSent) keepHeaders(error, context.response.headers);
       throw error;
     }
   };

@@ -26,6 +26,7 @@ export function denialOf<Args extends readonly unknown[]>(
     onLimited,
     dryRun,
     denyList,
+    timeout,
     ...options
   }: DenialOptions<Args> & CountingOptions<Args>,
 ): Denial<Args> {
@@ -43,6 +44,9 @@ export function denialOf<Args extends readonly unknown[]>(
   }
   if (dryRun === true && denyList !== undefined) {
     throw new TypeError(`${where}: denyList has no effect with dryRun: deny in a limit of its own`);
+  }
+  if (dryRun === true && timeout !== undefined) {
+    throw new TypeError(`${where}: timeout has no effect with dryRun, which lets everything through at once`);
   }
   if (options.throw === true && message !== undefined) {
     throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);

@@ -33,6 +33,7 @@ test.each<[object, RegExp]>([
   [{ policy, dryRun: true }, /dryRun denies nobody and tells only onLimited/],
   [{ policy, dryRun: 'yes', onLimited }, /dryRun must be true or false, not "yes"/],
   [{ policy, dryRun: true, onLimited, denyList: ['ann'] }, /denyList has no effect with dryRun/],
+  [{ policy, dryRun: true, onLimited, timeout: '1s' }, /timeout has no effect with dryRun/],
   [{ policy, statusCode: 200 }, /statusCode must be a whole number from 400 to 599, not 200/],
   [{ policy, statusCode: '429' }, /statusCode must be a whole number/],
   [{ policy, message: 5 }, /message must be text, an object or a function that gives one, not 5/],

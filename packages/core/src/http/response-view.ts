@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
-import { finished } from 'node:stream';
 import type { ResponseHeaders } from './headers/write-headers.js';
+import { onOver } from './over.js';
 
 /** What limiting needs to see of a response, whatever the framework. */
 export interface ResponseView extends ResponseHeaders {
@@ -33,6 +33,6 @@ export class NodeResponseView implements ResponseView {
   }
 
   whenOver(listener: (complete: boolean) => void): void {
-    finished(this.raw, { readable: false }, (error) => listener(error === undefined || error === null));
+    onOver(this.raw, listener);
   }
 }

@@ -1,6 +1,8 @@
 import type { Decision } from '../../decision.js';
 import type { RateLimitExceededError } from '../../errors.js';
 import { decisionHeaders } from './decision-headers.js';
+import { joined } from './keep-headers.js';
+import { linesOf } from './lines.js';
 
 /** A response's headers as its framework reads and writes them. */
 export interface ResponseHeaders {
@@ -25,8 +27,7 @@ export function writeHeaders(decision: Decision, headers: ResponseHeaders): void
  */
 export function writeErrorHeaders({ headers: own }: RateLimitExceededError, headers: ResponseHeaders): void {
   for (const [name, value] of Object.entries(own)) {
-    const before = name.startsWith('RateLimit') ? linesOf(headers.get(name)).join(', ') : '';
-    headers.set(name, before === '' || value.startsWith(before) ? value : `${before}, ${value}`);
+    headers.set(name, name.startsWith('RateLimit') ? joined(headers.get(name), value) : value);
   }
 }
 
@@ -35,9 +36,3 @@ export function addToList(headers: ResponseHeaders, name: string, items: string)
   const before = headers.get(name);
   headers.set(name, before === undefined ? items : [...linesOf(before), items].join(', '));
 }
-
-/** A header that was set several times is an array in some frameworks. */
-const linesOf = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter(
-    (line): line is string => typeof line === 'string' && line !== '',
-  );

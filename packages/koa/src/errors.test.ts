@@ -77,3 +77,14 @@ test('what is no error is answered as Koa answers it', async () => {
   const client = await failing(() => 'text');
   await client.get('/').expect(500);
 });
+
+test('ctx.throw takes our errors', async () => {
+  const limiter = new RateLimiter({ name: 'inner', policy: fixedWindow({ limit: 1, window: '1h' }) });
+  await limiter.consume('k');
+  const denied = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);
+  const client = await failing(
+    () => undefined,
+    async (context) => context.throw(denied as Error),
+  );
+  await client.get('/').expect(429).expect('Retry-After', '3600').expect('RateLimit', '"inner";r=0;t=3600');
+});

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
+
+type Raw = ServerResponse | Http2ServerResponse;
+type Listener = (complete: boolean) => void;
+
+/** Several limits of one response listen with one pair of ears: Node warns of more than ten. */
+const responses = new WeakMap<Raw, Listeners>();
+const sockets = new WeakMap<Socket, Set<() => void>>();
+
+/** Calls `listener` once when Node's response is over: complete, or broken off. At once if it is over already. */
+export function onOver(raw: Raw, listener: Listener): void {
+  let listeners = responses.get(raw);
+  if (listeners === undefined) {
+    listeners = new Listeners(raw);
+    responses.set(raw, listeners);
+  }
+  listeners.add(listener);
+}
+
+class Listeners {
+  readonly #all = new Set<Listener>();
+  #complete: boolean | undefined;
+
+  constructor(raw: Raw) {
+    // A response that is pipelined behind another has no socket yet, and hears nothing when the connection breaks.
+    const { socket } = raw.req ?? {};
+    const leave =
+      raw.socket === null && socket ? onClose(socket as Socket, () => this.#end(false)) : undefined;
+    finished(raw, { readable: false }, (error) => {
+      leave?.();
+      this.#end(error === undefined || error === null);
+    });
+  }
+
+  add(listener: Listener): void {
+    if (this.#complete === undefined) this.#all.add(listener);
+    else listener(this.#complete);
+  }
+
+  #end(complete: boolean): void {
+    if (this.#complete !== undefined) return;
+    this.#complete = complete;
+    for (const listener of this.#all) listener(complete);
+    this.#all.clear();
+  }
+}
+
+/** @returns what takes the listener away again */
+function onClose(socket: Socket, listener: () => void): () => void {
+  if (socket.destroyed) process.nextTick(listener);
+  let listeners = sockets.get(socket);
+  if (listeners === undefined) {
+    const all = new Set<() => void>();
+    listeners = all;
+    sockets.set(socket, all);
+    socket.once('close', () => {
+      for (const each of all) each();
+    });
+  }
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

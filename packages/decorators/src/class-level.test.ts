@@ -1,0 +1,236 @@
+import { fixedWindow } from '@sluice/core';
+import { classSuite } from '../tests/class-suite.js';
+import { tag } from '../tests/limit-suite.js';
+import { CountLimit, configureSluice, Limit, RateLimit, SkipLimit, skipsLimit } from './index.js';
+
+const once = fixedWindow({ limit: 1, window: '1m' });
+
+@CountLimit({ period: 60 })
+class OfClass {
+  readonly runs: string[] = [];
+  readonly arrow = () => 'arrow';
+
+  #run(name: string): string {
+    this.runs.push(name);
+    return name;
+  }
+
+  #secret() {
+    return 'secret';
+  }
+
+  async list() {
+    return this.#run('list');
+  }
+
+  async find(id: string) {
+    return this.#run(`find ${id}`);
+  }
+
+  @CountLimit({ limit: 2, period: 60 })
+  async own() {
+    return this.#run('own');
+  }
+
+  @RateLimit({ rate: 5 })
+  async both() {
+    return this.#run('both');
+  }
+
+  @SkipLimit()
+  skipped() {
+    return this.#run('skipped');
+  }
+
+  plain() {
+    return this.#run('plain');
+  }
+
+  @tag
+  async tagged(text: string, times: number): Promise<unknown[]> {
+    return [this, text, times];
+  }
+
+  get size() {
+    return 1;
+  }
+
+  @SkipLimit()
+  secret() {
+    return this.#secret();
+  }
+
+  toJSON() {
+    return 'json';
+  }
+
+  toString() {
+    return 'text';
+  }
+
+  *[Symbol.iterator]() {
+    yield 1;
+  }
+
+  static atClass() {
+    return 'atClass';
+  }
+}
+
+class Derived extends OfClass {
+  override async list() {
+    return super.list();
+  }
+
+  override async find(id: string) {
+    return id;
+  }
+}
+
+@Limit({ policy: fixedWindow({ limit: 1, window: '1m' }), prefix: 'shared', limitType: 'IP' })
+class Shared {
+  async a() {}
+  async b() {}
+}
+
+@CountLimit({ period: 60 })
+@CountLimit({ limit: 2, period: 86_400, prefix: 'day' })
+class Twice {
+  // Nobody else makes one: a class whose constructor is not public can be decorated, too.
+  private constructor() {}
+  static make = () => new Twice();
+  async a() {}
+  async b() {}
+}
+
+describe('standard decorators', () => classSuite({ OfClass, Derived, Shared, makeTwice: Twice.make }));
+
+describe('what is refused where it is decorated', () => {
+  test.each<[string, () => unknown, RegExp]>([
+    [
+      'a class without methods',
+      () => {
+        @CountLimit()
+        class Fields {
+          constructor(readonly id: number) {}
+          list = async () => this.id;
+          static async all() {}
+        }
+        return Fields;
+      },
+      /@CountLimit on Fields: it would limit nothing, .*not as fields/,
+    ],
+    [
+      'a generator',
+      () => {
+        @Limit(once)
+        class Pages {
+          async *pages() {}
+        }
+        return Pages;
+      },
+      /@Limit on Pages, method pages: a generator cannot wait .*leave this one out with @SkipLimit\(\)/,
+    ],
+    [
+      'a class with @SkipLimit()',
+      () => {
+        @RateLimit()
+        @SkipLimit()
+        class Both {
+          async list() {}
+        }
+        return Both;
+      },
+      /@RateLimit on Both: the class has @SkipLimit\(\), too: leave out one of the two/,
+    ],
+    [
+      'a name in a key that one of the methods does not have',
+      () => {
+        @CountLimit({ key: '#{phone}', limitType: 'CUSTOM' })
+        class Sms {
+          async send(phone: string) {
+            return phone;
+          }
+          async status() {}
+        }
+        return Sms;
+      },
+      /@CountLimit on Sms, method status: the key "#\{phone\}" uses 'phone'/,
+    ],
+    [
+      'the same decorator twice with one prefix',
+      () => {
+        @CountLimit({ limit: 2 })
+        @CountLimit()
+        class Twice {
+          async list() {}
+        }
+        return Twice;
+      },
+      /@CountLimit with prefix 'countLimit:' twice on one method/,
+    ],
+    [
+      'a class without a name',
+      () => {
+        const Anonymous = (() =>
+          class {
+            async list() {}
+          })();
+        Object.defineProperty(Anonymous, 'name', { value: '' });
+        return CountLimit()(Anonymous);
+      },
+      /its class has no name/,
+    ],
+    [
+      '@SkipLimit on a field',
+      () => {
+        class A {
+          // @ts-expect-error it is for methods and classes
+          @SkipLimit()
+          list = async () => {};
+        }
+        return A;
+      },
+      /@SkipLimit is for methods and classes only/,
+    ],
+    [
+      '@SkipLimit without parentheses',
+      () => {
+        class A {
+          // @ts-expect-error it wants parentheses
+          @SkipLimit
+          async list() {}
+        }
+        return A;
+      },
+      /@SkipLimit needs parentheses/,
+    ],
+  ])('%s', (_, decorate, message) => {
+    expect(decorate).toThrow(message);
+    expect(decorate).toThrow(Error);
+  });
+});
+
+test('skipsLimit knows classes and those that extend them', () => {
+  @SkipLimit()
+  class Base {}
+  class Derived extends Base {}
+  @CountLimit()
+  class Limited extends Base {
+    async list() {}
+  }
+  class Other {}
+  expect([Base, Derived, Limited].map(skipsLimit)).toEqual([true, true, true]);
+  expect([Other, {}, undefined].map(skipsLimit)).toEqual([false, false, false]);
+});
+
+test('a class may be exported under another name than its own', async () => {
+  configureSluice();
+  @CountLimit()
+  class Inner {
+    async list() {}
+  }
+  const Outer = Inner;
+  await new Outer().list();
+  await expect(new Outer().list()).rejects.toMatchObject({ decision: { name: 'countLimit:Inner.list' } });
+});
