@@ -86,6 +86,8 @@ export class StoreConfigurationError extends SluiceError {
 export class KeyResolutionError extends SluiceError {
   readonly code = 'SLUICE_KEY_RESOLUTION';
   readonly statusCode: 400 | 500;
+  /** May clients see the message? What is wrong with their request, yes. */
+  readonly expose: boolean;
 
   constructor(
     message: string,
@@ -96,6 +98,7 @@ export class KeyResolutionError extends SluiceError {
   ) {
     super(message);
     this.statusCode = status;
+    this.expose = status === 400;
   }
 }
 

@@ -53,7 +53,13 @@ export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js'
 export { keepHeaders } from './http/headers/keep-headers.js';
 export { type ResponseHeaders, writeErrorHeaders, writeHeaders } from './http/headers/write-headers.js';
 export { type OwnLimiter, withLimiter } from './http/own-limiter.js';
-export { type HttpProblem, PROBLEM_TYPE, problemOf, type RateLimitProblem } from './http/problem.js';
+export {
+  type HttpProblem,
+  PROBLEM_TYPE,
+  problemOf,
+  problemOfError,
+  type RateLimitProblem,
+} from './http/problem.js';
 export { type Reply, replyTo } from './http/reply.js';
 export { currentRequest, runWithRequest } from './http/request-context.js';
 export { requestUser, type UserOf } from './http/request-key.js';

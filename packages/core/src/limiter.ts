@@ -65,7 +65,7 @@ export class RateLimiter {
    *   KeyResolutionError for a wrong key
    */
   async consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    return this.#admission.decide('consume', this.#parts(key, this.#cost('consume', options)));
+    return await this.#admission.decide('consume', this.#parts(key, this.#cost('consume', options)));
   }
 
   /**

@@ -80,7 +80,7 @@ export class Admission {
     const keys = byKey(parts);
     let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
     let waited = 0;
-    const held = keys.filter(({ rule }) => rule.algorithm.holders !== undefined);
+    const held = keys.filter(isHeld);
     if (!answer.allowed && held.length > 0 && timeout > 0 && answer.wait !== NEVER) {
       answer = await this.#inTurn(keys, held, answer, start + timeout, signal);
       waited = clock.now() - start;
@@ -177,7 +177,7 @@ export class Admission {
 
   /** Gives back what is held, and leaves spent what is spent. */
   release(decision: Decision): Promise<void> {
-    return this.refund(decision, ({ rule, cost }) => (rule.algorithm.holders === undefined ? 0 : cost));
+    return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
   }
 
   async #giveBack(parts: readonly NamedPart[]): Promise<void> {
@@ -192,13 +192,17 @@ export class Admission {
 
   #decision(parts: readonly NamedPart[], answer: Answer, taking: boolean, waited: number): Decision {
     const decision = new Booking(this.name, this.store.name, parts, answer, taking, waited);
+    if (parts.some(isHeld)) this.#hold(decision, answer);
+    return decision;
+  }
+
+  #hold(decision: Decision, answer: Answer): void {
     const lost = new AbortController();
     Booking.taken(decision)!.forEach((part, i) => {
-      if (part.rule.algorithm.holders === undefined || part.cost === 0) return;
+      if (!isHeld(part) || part.cost === 0) return;
       this.#leases.hold(decision, part, answer.parts[i]!, lost);
       this.#lost.set(decision, lost.signal);
     });
-    return decision;
   }
 
   /** Ends all waits with a `LimiterClosedError`, and gives back what they had booked. What is held is renewed no more. */
@@ -210,3 +214,5 @@ export class Admission {
     this.#leases.close(this.#closed);
   }
 }
+
+const isHeld = ({ rule }: NamedPart): boolean => rule.algorithm.holders !== undefined;

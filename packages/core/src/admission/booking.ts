@@ -10,6 +10,8 @@ export interface NamedPart extends Part {
   readonly policy: string;
 }
 
+const NOTHING: readonly NamedPart[] = [];
+
 /** Rounded up: at this many whole milliseconds the moment has come. */
 const toMs = (micros: number) => Math.ceil(micros / 1000);
 const waitMs = (micros: number) => (micros === NEVER ? Number.POSITIVE_INFINITY : toMs(micros));
@@ -28,7 +30,10 @@ export class Booking implements Decision {
   readonly waited: number;
   readonly source: string;
   readonly policies: readonly PolicyDecision[];
-  #taken: readonly NamedPart[];
+  readonly #parts: readonly NamedPart[];
+  readonly #answer: Answer;
+  /** Undefined until somebody asks: few decisions are given back. */
+  #taken: readonly NamedPart[] | undefined;
 
   constructor(
     name: string,
@@ -53,13 +58,20 @@ export class Booking implements Decision {
     this.waited = allowed ? toMs(waited) : 0;
     this.source = source;
     this.policies = policies;
-    this.#taken = taken && allowed ? parts.map((part, i) => ({ ...part, at: answer.parts[i]!.at })) : [];
+    this.#parts = parts;
+    this.#answer = answer;
+    if (!taken || !allowed) this.#taken = NOTHING;
+  }
+
+  get #booked(): readonly NamedPart[] {
+    this.#taken ??= this.#parts.map((part, i) => ({ ...part, at: this.#answer.parts[i]!.at }));
+    return this.#taken;
   }
 
   /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */
   static taken(decision: unknown): readonly NamedPart[] | undefined {
     return typeof decision === 'object' && decision !== null && #taken in decision
-      ? (decision as Booking).#taken
+      ? (decision as Booking).#booked
       : undefined;
   }
 

@@ -76,11 +76,14 @@ export function limitRequests<Args extends readonly unknown[]>(
   const ownKey = !countsAddresses(options);
 
   const decide = async (keys: Keys, response: ResponseView, args: Args): Promise<Decision | undefined> => {
-    const { limiter, holds } = source.single ?? (await source.ofRequest(args));
+    const limited = source.single ?? (await source.ofRequest(args));
+    const { limiter, holds } = limited;
     const cost = typeof costOf === 'function' ? await costOf(...args) : costOf;
     // Either kind of limiter refuses the keys of the other.
     const decision = await ask(limiter as RateLimiter, keys as never, cost, timeout, response);
-    if (decision !== undefined) over(limiter, holds, decision, response, args);
+    if (decision === undefined) return undefined;
+    source.decided?.(decision, limited);
+    over(limiter, holds, decision, response, args);
     return decision;
   };
 

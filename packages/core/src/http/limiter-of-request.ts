@@ -1,5 +1,6 @@
 import { compilePolicy } from '../algorithms/index.js';
 import { CombinedLimiter } from '../combined-limiter.js';
+import type { Decision } from '../decision.js';
 import { RateLimiter } from '../limiter.js';
 import type { RateLimiterOptions } from '../limiter-options.js';
 import { checkOptions, describe } from '../options.js';
@@ -34,6 +35,10 @@ export interface LimiterSource<Args> {
   /** The limiter of all requests, unless each has its own. */
   readonly single: Limited | undefined;
   ofRequest(args: Args): Promise<Limited>;
+  /** Is told which limiter made a decision, where there are several. */
+  decided?(decision: Decision, by: Limited): void;
+  /** @throws TypeError when the decision was made elsewhere */
+  refund(decision: Decision): Promise<void>;
   /** Closes what this made. */
   close(): Promise<void>;
 }
@@ -113,11 +118,18 @@ function eachItsOwn<Args extends readonly unknown[]>(
 ): LimiterSource<Args> {
   const limiters = new LimitersByPolicy(pick(options, PLACE_OPTIONS), limitedBy);
   const { name = 'default', store = limiters.store } = options;
+  const decidedBy = new WeakMap<Decision, Limited>();
   return {
     name,
     store,
     single: undefined,
     ofRequest: async (args) => limiters.of(await policyOfRequest(where, options, args)),
+    decided: (decision, by) => void decidedBy.set(decision, by),
+    refund: async (decision) => {
+      const by = decidedBy.get(decision);
+      if (by === undefined) throw new TypeError(`${where}: refund takes a decision of limit '${name}'`);
+      await by.limiter.refund(decision);
+    },
     close: () => limiters.close(),
   };
 }
@@ -130,7 +142,8 @@ function always<Args>(
   const [first] = Object.values(single.limiters);
   // One of the other copy of this package, ESM beside CJS, keeps its store to itself.
   const store = first instanceof RateLimiter ? RateLimiter.inside(first).store : undefined;
-  return { name: limiter.name, store, single, ofRequest: async () => single, close };
+  const refund = (decision: Decision) => limiter.refund(decision);
+  return { name: limiter.name, store, single, ofRequest: async () => single, refund, close };
 }
 
 function limitedBy(limiter: RateLimiter | CombinedLimiter): Limited {

@@ -150,3 +150,41 @@ test('lists ask about addresses before there is a key, and about keys only when 
   await expect(deciding(generated)(elsewhere)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
   await limiter.close();
 });
+
+describe('refund', () => {
+  test('gives back what a request took of all limits', async () => {
+    const both = limit({ limits: { a: { policy: hourly(1) }, b: { policy: hourly(1) } } });
+    const decision = await deciding(both)(request);
+    await both.refund(decision!);
+    expect(await deciding(both)(request)).toMatchObject({ allowed: true });
+    await expect(both.refund({} as never)).rejects.toThrow(TypeError);
+  });
+
+  test('knows by which policy a request was decided', async () => {
+    let policy = concurrency({ limit: 1, lease: '1h' }) as object;
+    const each = limit({ policy: () => policy, limitType: 'METHOD' });
+    const held = await deciding(each)(request);
+    policy = hourly(1);
+    await deciding(each)(request);
+    await each.refund(held!);
+    policy = concurrency({ limit: 1, lease: '1h' });
+    expect(await deciding(each)(request)).toMatchObject({ allowed: true });
+    await expect(each.refund({} as never)).rejects.toThrow("refund takes a decision of limit 'default'");
+    await each.close();
+  });
+});
+
+test.each([
+  [true, true, 0],
+  [true, false, 0],
+  [false, true, 1],
+  [false, false, 1],
+])('requestWasSuccessful is asked also when the client has left: %j, complete %j', async (successful, complete, left) => {
+  const requestWasSuccessful = () => successful;
+  const asking = limit({ policy: hourly(1), skipFailedRequests: true, requestWasSuccessful });
+  const response = new OpenResponse();
+  await deciding(asking, response)(request);
+  response.end(200, complete);
+  await new Promise(setImmediate);
+  expect(await asking.limiter.peek('192.0.2.1')).toMatchObject({ remaining: left });
+});

@@ -1,3 +1,4 @@
+import type { Decision } from '../decision.js';
 import type { RateLimiter } from '../limiter.js';
 import type { LimiterSource } from './limiter-of-request.js';
 
@@ -10,6 +11,8 @@ export interface OwnLimiter {
   readonly limiter: RateLimiter;
   /** Those of several `limits`, by their names. @throws TypeError where each request has a policy of its own */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
+  /** Gives back what a request took, once; see `RateLimiter.refund`. */
+  refund(decision: Decision): Promise<void>;
   /** Closes the limiter, unless it is yours. */
   close(): Promise<void>;
 }
@@ -19,6 +22,7 @@ export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter):
   return Object.defineProperties(middleware, {
     limiter: { get: () => limit.limiter },
     limiters: { get: () => limit.limiters },
+    refund: { value: (decision: Decision) => limit.refund(decision) },
     close: { value: () => limit.close() },
   }) as M & OwnLimiter;
 }
@@ -26,7 +30,7 @@ export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter):
 export class LimiterOfRequests implements OwnLimiter {
   constructor(
     readonly where: string,
-    readonly source: Pick<LimiterSource<never>, 'name' | 'single' | 'close'>,
+    readonly source: Pick<LimiterSource<never>, 'name' | 'single' | 'refund' | 'close'>,
   ) {}
 
   get limiter(): RateLimiter {
@@ -44,6 +48,10 @@ export class LimiterOfRequests implements OwnLimiter {
       `${this.where}: limit '${this.source.name}' has a policy for each request, and so no single limiter. To peek and reset make a ` +
         'RateLimiter with the same name, store and algorithm: it counts in the same place',
     );
+  }
+
+  async refund(decision: Decision): Promise<void> {
+    await this.source.refund(decision);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import type { Decision } from '../decision.js';
+import {
+  isKeyResolutionError,
+  isRateLimitExceededError,
+  isRequestForbiddenError,
+  isStoreUnavailableError,
+} from '../errors.js';
 import { policyName } from './headers/policy-name.js';
 
 /** A problem as RFC 9457 has it; kinds of problems add members of their own. */
@@ -38,10 +44,21 @@ export function problemOf(decision: Decision, status = 429): RateLimitProblem {
   };
 }
 
-/** The body for who is on a deny list. It does not say which entry it was. */
-export const forbiddenProblem = (): HttpProblem => ({
+/** The answer to an error of ours that says which status it is; undefined for others. What a store says stays inside. */
+export function problemOfError(error: unknown): HttpProblem | undefined {
+  if (isRateLimitExceededError(error)) return problemOf(error.decision, error.status);
+  if (isRequestForbiddenError(error)) return forbiddenProblem();
+  if (isKeyResolutionError(error) && error.expose) return plainProblem(error.status, error.message);
+  if (isStoreUnavailableError(error)) return plainProblem(error.status, 'Try again later.');
+  return undefined;
+}
+
+const plainProblem = (status: number, detail: string): HttpProblem => ({
   type: 'about:blank',
-  title: 'Forbidden',
-  status: 403,
-  detail: 'Requests from here are not served.',
+  title: STATUS_CODES[status]!,
+  status,
+  detail,
 });
+
+/** The body for who is on a deny list. It does not say which entry it was. */
+export const forbiddenProblem = (): HttpProblem => plainProblem(403, 'Requests from here are not served.');

@@ -69,9 +69,12 @@ export interface CountingOptions<Args extends readonly unknown[]> {
   readonly denyList?: readonly string[] | OfRequest<Args, boolean>;
   /** Give the permits back when a request has succeeded, so that only failures count; default false. */
   readonly skipSuccessfulRequests?: boolean;
-  /** Give the permits back when a request has failed, or its client has left before the answer; default false. */
+  /**
+   * Give the permits back when a request has failed, or its client has left before the answer; default false. Who hangs up in time is not
+   * counted then: where the work is done all the same, say so in `requestWasSuccessful`.
+   */
   readonly skipFailedRequests?: boolean;
-  /** Has a request succeeded? Asked when its response is complete; default: its status is below 400. */
+  /** Has a request succeeded? Asked when its response is over; default: it is complete and its status is below 400. */
   readonly requestWasSuccessful?: OfRequest<Args, boolean>;
 }
 

@@ -42,10 +42,10 @@ export function whenOver<Args extends readonly unknown[]>(
     let counts = true;
     try {
       if (judged) {
-        const { status } = response;
         const successful =
-          complete &&
-          (requestWasSuccessful === undefined ? status < 400 : await requestWasSuccessful(...args));
+          requestWasSuccessful === undefined
+            ? complete && response.status < 400
+            : await requestWasSuccessful(...args);
         counts = !(successful ? skipSuccessfulRequests : skipFailedRequests);
       }
     } finally {

@@ -1,6 +1,7 @@
 import { LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { Asked, Store } from '../stores/store.js';
+import { Deadlines } from './deadlines.js';
 
 /**
  * A store whose every answer comes within `micros` or is an error. A call that had left before is counted or not, at most
@@ -10,15 +11,25 @@ export function withDeadline(store: Store, micros: number): Store {
   if (!store.remote) return store;
   const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
 
-  const race = <T>(ask: () => Promise<T>, abandon: () => void): Promise<T> =>
+  const deadlines = new Deadlines(ms);
+
+  const race = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        abandon();
+      const asked: Asked = {};
+      const stop = deadlines.begin(() => {
+        asked.abandoned = true;
         reject(new StoreUnavailableError(`${store.name} store: no answer within ${ms} ms`));
-      }, ms);
-      ask()
-        .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
+      });
+      ask(asked).then(
+        (answer) => {
+          stop();
+          resolve(answer);
+        },
+        (error) => {
+          stop();
+          reject(error);
+        },
+      );
     });
   let { loading } = store;
   loading?.then(
@@ -27,20 +38,8 @@ export function withDeadline(store: Store, micros: number): Store {
     },
     () => {}, // each call tells
   );
-  const limited = async <T>(ask: () => Promise<T>, abandon: () => void): Promise<T> => {
-    if (loading !== undefined) await loading;
-    return race(ask, abandon);
-  };
-
-  const asking = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> => {
-    const asked: Asked = {};
-    return limited(
-      () => ask(asked),
-      () => {
-        asked.abandoned = true;
-      },
-    );
-  };
+  const asking = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> =>
+    loading === undefined ? race(ask) : loading.then(() => race(ask));
 
   return {
     name: store.name,

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../clock.js';
+import { decideBare } from '../decisions/bare.js';
 import type { Answer, Call, Part } from '../decisions/call.js';
 import { decide } from '../decisions/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
@@ -61,6 +62,23 @@ export class MemoryStore implements Store {
 
   async decide(call: Call): Promise<Answer> {
     const now = this.clock.now();
+    return this.#decideBare(call, now) ?? this.#decideAll(call, now);
+  }
+
+  #decideBare(call: Call, now: number): Answer | undefined {
+    const { key } = call.parts[0]!;
+    const entry = this.#entries.get(key);
+    const decided = decideBare(call, entry, now);
+    if (decided === undefined) return undefined;
+    const { answer, state, changed } = decided;
+    if (call.operation !== 'peek') {
+      if (changed) this.#keep(key, state, now, entry !== undefined);
+      this.#note(key, answer.allowed);
+    }
+    return answer;
+  }
+
+  #decideAll(call: Call, now: number): Answer {
     const lanes = call.parts.map((part) => this.#lane(part, now));
     const answer = decide(call, lanes, now);
     if (call.operation !== 'peek') {
@@ -108,17 +126,20 @@ export class MemoryStore implements Store {
 
   #save(lane: Lane, now: number): void {
     const { key } = lane;
-    const entry = lane.entry();
+    this.#keep(key, lane.entry(), now, this.#entries.has(key));
+    for (const id of lane.granted) for (const granted of this.#listeners.get(key) ?? []) granted(id);
+  }
+
+  #keep(key: string, entry: Entry | undefined, now: number, known: boolean): void {
     if (entry === undefined || expiryOf(entry) <= now) {
       this.#forget(key);
-    } else if (this.#entries.has(key)) {
+    } else if (known) {
       this.#entries.set(key, entry);
     } else {
       if (this.#entries.size >= this.#maxKeys) this.#evict(now);
       this.#entries.set(detached(key), entry);
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
     }
-    for (const id of lane.granted) for (const granted of this.#listeners.get(key) ?? []) granted(id);
   }
 
   #note(key: string, allowed: boolean): void {

@@ -13,6 +13,7 @@ import {
   runScript,
   whenReady,
 } from './redis-client.js';
+import { RedisDepartures } from './redis-departures.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { answers, rateAnswer, written } from './redis-wire.js';
 import type { Asked, Store } from './store.js';
@@ -40,6 +41,7 @@ export class RedisStore implements Store {
   #client: RedisClient | undefined;
   #readying: Promise<void> | undefined;
   #lastConnectionError: Error | undefined;
+  readonly #departures = new RedisDepartures();
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
   #closed = false;
 
@@ -57,9 +59,9 @@ export class RedisStore implements Store {
     return this.#client?.isCluster === true;
   }
 
-  async decide(call: Call, asked?: Asked): Promise<Answer> {
-    const [answer] = await this.decideAll([call], asked);
-    return answer!;
+  async decide(call: Call, asked: Asked = {}): Promise<Answer> {
+    const { keys, args } = written([call], this.clock.now());
+    return answers([call], await this.#run(decideScript, keys, args, asked))[0]!;
   }
 
   /** Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
@@ -95,18 +97,23 @@ export class RedisStore implements Store {
     args: readonly string[],
     asked: Asked,
   ): Promise<readonly number[]> {
-    const client = await this.#connected();
+    const client = this.#open ?? (await this.#connected());
     let reply: unknown;
     try {
       if (client.status !== undefined && client.status !== 'ready') {
         await this.#whenReady(client);
         if (asked.abandoned) throw new Error('given up before there was a connection');
       }
-      reply = await runScript(client, script, keys, args, () => asked.abandoned === true);
+      const abandoned = () => asked.abandoned === true;
+      reply = await this.#departures.send(client, () => runScript(client, script, keys, args, abandoned));
     } catch (error) {
       throw classified(error, this.#lastConnectionError);
     }
     return integers(reply);
+  }
+
+  get #open(): RedisClient | undefined {
+    return this.#closed ? undefined : this.#client;
   }
 
   /** One look-out for all who wait. */
@@ -158,16 +165,17 @@ function loadIoredis(): Promise<Ioredis> {
 }
 
 function integers(reply: unknown): readonly number[] {
-  if (!Array.isArray(reply) || !reply.every((n) => Number.isInteger(n) && Math.abs(n) <= MOST + 1)) {
+  if (!Array.isArray(reply) || !reply.every(isInteger)) {
     throw new StoreConfigurationError(
       `redis store: the script answered ${describe(reply)} where integers were due`,
     );
   }
-  // Parsers of clients round the largest that there is up.
-  return reply.map((n) => Math.min(n, MOST));
+  return reply.includes(MOST + 1) ? reply.map((n) => Math.min(n, MOST)) : reply;
 }
 
 const MOST = Number.MAX_SAFE_INTEGER;
+/** Parsers of clients round the largest that there is up. */
+const isInteger = (n: unknown): boolean => Number.isInteger(n) && Math.abs(n as number) <= MOST + 1;
 
 function checkUrl(url: string): string {
   if (!/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {

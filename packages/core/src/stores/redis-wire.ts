@@ -36,20 +36,21 @@ function parametersOf({ rule, shared }: Part, now: number): readonly number[] {
 export function answers(calls: readonly Call[], numbers: readonly number[]): Answer[] {
   let next = 0;
   return calls.map(({ parts }) => {
-    const [verdict, now, wait] = numbers.slice(next, next + 3) as [number, number, number];
-    next += 3;
+    const verdict = numbers[next]!;
     if (verdict === -1) throw new RateNotSetError(parts[0]!.shared!.name);
+    const [now, wait] = [numbers[next + 1]!, numbers[next + 2]!];
+    next += 3;
     const told = parts.map((): PartAnswer => {
-      const [remaining, own, reset, at, size] = numbers.slice(next, next + 5) as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      const override = size > 0 ? numbers.slice(next + 5, next + 5 + size) : undefined;
+      const size = numbers[next + 4]!;
+      const part = {
+        remaining: numbers[next]!,
+        wait: numbers[next + 1]!,
+        reset: numbers[next + 2]!,
+        at: numbers[next + 3]!,
+        override: size > 0 ? numbers.slice(next + 5, next + 5 + size) : undefined,
+      };
       next += 5 + size;
-      return { remaining, wait: own, reset, at, override };
+      return part;
     });
     return { allowed: verdict === 1, queued: verdict === 2, now, wait, parts: told };
   });

@@ -1,0 +1,101 @@
+import fastifyRateLimit from '@fastify/rate-limit';
+import { fixedWindow, redisStore } from '@sluice/core';
+import { rateLimit as sluiceExpress } from '@sluice/express';
+import { rateLimit as sluiceFastify } from '@sluice/fastify';
+import { rateLimit as sluiceKoa } from '@sluice/koa';
+import express from 'express';
+import expressRateLimit from 'express-rate-limit';
+import fastify from 'fastify';
+import { Redis } from 'ioredis';
+import Koa from 'koa';
+import koaRateLimit from 'koa-ratelimit';
+import { RedisStore } from 'rate-limit-redis';
+
+const HOST = '127.0.0.1';
+
+/** The limiter that each framework's users take today. */
+export const PEERS = {
+  express: 'express-rate-limit',
+  fastify: '@fastify/rate-limit',
+  koa: 'koa-ratelimit',
+};
+
+/**
+ * One small service for each framework. Each limiter counts requests by address in a window, and all of its other
+ * options are left alone: its headers, its key, its answer to a request beyond the limit. Each function resolves to the port.
+ */
+export const apps = {
+  async express(variant) {
+    const app = express();
+    if (variant.limiter === 'sluice') app.use(sluiceExpress(sluice(variant)));
+    if (variant.limiter === 'peer') {
+      const client = redis(variant);
+      const store =
+        client &&
+        new RedisStore({
+          sendCommand: (command, ...args) => client.call(command, ...args),
+          prefix: variant.name,
+        });
+      app.use(
+        expressRateLimit({ windowMs: variant.windowMs, limit: variant.limit, ...(store && { store }) }),
+      );
+    }
+    app.get('/', (_request, response) => {
+      response.send('ok');
+    });
+    return listening(app);
+  },
+
+  async fastify(variant) {
+    const app = fastify();
+    if (variant.limiter === 'sluice') await app.register(sluiceFastify, sluice(variant));
+    if (variant.limiter === 'peer') {
+      await app.register(fastifyRateLimit, {
+        max: variant.limit,
+        timeWindow: variant.windowMs,
+        redis: redis(variant),
+        nameSpace: variant.name,
+      });
+    }
+    app.get('/', async () => 'ok');
+    await app.listen({ port: 0, host: HOST });
+    return app.server.address().port;
+  },
+
+  async koa(variant) {
+    const app = new Koa();
+    if (variant.limiter === 'sluice') app.use(sluiceKoa(sluice(variant)));
+    if (variant.limiter === 'peer') {
+      const client = redis(variant);
+      app.use(
+        koaRateLimit({
+          driver: variant.store,
+          db: client ?? new Map(),
+          max: variant.limit,
+          duration: variant.windowMs,
+          namespace: variant.name,
+        }),
+      );
+    }
+    app.use((context) => {
+      context.body = 'ok';
+    });
+    return listening(app);
+  },
+};
+
+/** What our three adapters are given. The deadline is long: that the machine was busy elsewhere is no answer. */
+const sluice = ({ store, limit, windowMs, redis: url, name }) => ({
+  name,
+  policy: fixedWindow({ limit, window: windowMs }),
+  ...(store === 'redis' && { store: redisStore(url) }),
+  deadline: '30s',
+});
+
+const redis = ({ store, redis: url }) => (store === 'redis' ? new Redis(url) : undefined);
+
+const listening = (app) =>
+  new Promise((resolve, reject) => {
+    const server = app.listen(0, HOST, () => resolve(server.address().port));
+    server.once('error', reject);
+  });

@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('server.mjs', import.meta.url));
+
+/**
+ * One server, in a process of its own.
+ * @param variant see `server.mjs`
+ */
+export async function startServer(variant) {
+  const child = fork(program, [JSON.stringify(variant)], {
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  /** What the child says next; fails rather than wait for one that has ended. */
+  const answer = async () => {
+    const ended = new AbortController();
+    const died = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+      throw new Error(`the server of ${JSON.stringify(variant)} ended with code ${code}`);
+    });
+    try {
+      const [message] = await Promise.race([once(child, 'message', { signal: ended.signal }), died]);
+      return message;
+    } finally {
+      ended.abort();
+      died.catch(() => {}); // aborted
+    }
+  };
+  const { port } = await answer();
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    /** µs of CPU, of all its threads, since it started. */
+    async cpu() {
+      child.send('cpu');
+      const { cpu } = await answer();
+      return cpu;
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

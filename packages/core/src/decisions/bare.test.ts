@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { history, questionsOf, rates } from '../../../../tests/differential/histories.js';
+import { policies } from '../../../../tests/differential/policies.js';
+import { decideBare } from './bare.js';
+import { decide } from './decide.js';
+import type { Entry } from './entry.js';
+import { Lane } from './lane.js';
+
+test.each(Object.entries(policies))(
+  '%s: a call decided the short way is decided as all calls are',
+  (name, policy) => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(fc.tuple(policy, policy), questionsOf(rates), ([first, second], questions) => {
+        let entry: Entry | undefined;
+        for (const { asked } of history([[first], [second]], questions)) {
+          const { now, call } = asked;
+          const [part] = call.parts;
+          const lane = new Lane(part!, part!.key, entry, now);
+          const answer = decide(call, [lane], now);
+          const bare = decideBare(call, entry, now);
+          if (bare !== undefined) {
+            expect(bare).toEqual({ answer, state: lane.entry(), changed: lane.changed });
+            seen.add(`${call.operation} ${answer.allowed}`);
+          }
+          if (call.operation !== 'peek' && lane.changed) entry = lane.entry();
+        }
+      }),
+      { numRuns: 300 },
+    );
+    const each = ['consume true', 'consume false', 'peek true', 'peek false', 'acquire true'];
+    expect([...seen].sort()).toEqual(name === 'concurrency' ? [] : expect.arrayContaining(each));
+  },
+);

@@ -1,0 +1,49 @@
+import type { State } from '../algorithms/algorithm.js';
+import type { Answer, Call } from './call.js';
+import { live } from './counter.js';
+import { type Entry, isEnvelope } from './entry.js';
+
+/** A call that was decided, and what it made of the state of its key. */
+export interface Decided {
+  readonly answer: Answer;
+  readonly state: State | undefined;
+  readonly changed: boolean;
+}
+
+/**
+ * The same as `decide` for what most calls are: one part, whose key holds a bare state or nothing, and nothing to book.
+ * `undefined` when it is another. The twin of `bare` in `decide.lua`.
+ */
+export function decideBare(
+  { operation, parts }: Call,
+  entry: Entry | undefined,
+  now: number,
+): Decided | undefined {
+  const { rule, cost, shared } = parts[0]!;
+  const { algorithm } = rule;
+  const taking = operation !== 'peek';
+  if (taking && operation !== 'consume' && operation !== 'acquire') return undefined;
+  if (parts.length > 1 || shared !== undefined || algorithm.holders !== undefined) return undefined;
+  if (entry !== undefined && isEnvelope(entry)) return undefined;
+  const parameters = rule.parametersAt?.(now) ?? rule.parameters;
+
+  const before = live(entry, now);
+  let state =
+    before === undefined
+      ? algorithm.see?.(parameters, now)
+      : live(algorithm.repair(parameters, before, now), now);
+  let changed = state !== before;
+  const shaped = operation === 'acquire' && algorithm.due !== undefined;
+  const wait = algorithm[shaped ? 'due' : 'wait']!(parameters, state, now, cost);
+  if (wait > 0 && operation === 'acquire') return undefined;
+  const allowed = wait === 0;
+  const taken = allowed && taking && cost > 0;
+  if (taken) {
+    state = algorithm.take(parameters, state, now, cost);
+    changed = true;
+  }
+
+  const { remaining, reset } = algorithm.left(parameters, state, now);
+  const part = { remaining, wait, reset, at: taken ? now : 0, override: undefined };
+  return { answer: { allowed, queued: false, now, wait, parts: [part] }, state, changed };
+}
