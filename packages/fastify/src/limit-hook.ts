@@ -1,7 +1,7 @@
 import { limitRequests, NodeResponseView } from '@sluice/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type RateLimitOptions, readOptions } from './options.js';
-import { viewOf } from './request.js';
+import { FastifyRequestView } from './request.js';
 
 export type RateLimitHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
@@ -35,7 +35,11 @@ export function limitHook(options: RateLimitOptions): { hook: RateLimitHook; clo
   const { shared, handler } = readOptions(options);
   const limit = limitRequests('rateLimit', shared);
   const hook: RateLimitHook = async (request, reply) => {
-    const verdict = await limit.handle(viewOf(request), new FastifyResponseView(reply), request);
+    const verdict = await limit.handle(
+      new FastifyRequestView(request),
+      new FastifyResponseView(reply),
+      request,
+    );
     if (verdict.outcome === 'gone') return reply.sent ? reply : reply.hijack();
     const { outcome, decision } = verdict;
     if (outcome === 'passed') {

@@ -74,7 +74,7 @@ function prepare(app: FastifyInstance): void {
 function unlimited(request: FastifyRequest): Error | undefined {
   const { config, method, url } = request.routeOptions;
   const { rateLimit: own } = config;
-  if (own === undefined || own === false || RouteLimits.limited(own)) return undefined;
+  if (own === undefined || own === false || RouteLimits.limited(config)) return undefined;
   return new Error(
     `rateLimit: the route ${method} ${url} was added before the plugin was there: await app.register(rateLimit) first`,
   );

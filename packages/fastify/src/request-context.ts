@@ -1,14 +1,18 @@
 import { runWithRequest } from '@sluice/core';
 import type { FastifyPluginCallback } from 'fastify';
 import plugin from 'fastify-plugin';
-import { viewOf } from './request.js';
+import { FastifyRequestView } from './request.js';
 
 const register: FastifyPluginCallback = (app, _options, registered) => {
   if (!app.hasDecorator(CONTEXT)) {
     app.decorate(CONTEXT, true);
-    app.addHook('onRequest', (request, _reply, done) => runWithRequest(viewOf(request), done));
+    app.addHook('onRequest', (request, _reply, done) =>
+      runWithRequest(new FastifyRequestView(request), done),
+    );
     // A body's arrival ends the context that onRequest began: what comes after runs from the socket's event.
-    app.addHook('preValidation', (request, _reply, done) => runWithRequest(viewOf(request), done));
+    app.addHook('preValidation', (request, _reply, done) =>
+      runWithRequest(new FastifyRequestView(request), done),
+    );
   }
   registered();
 };

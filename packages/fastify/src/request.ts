@@ -1,4 +1,4 @@
-import { NamedPartsView, type RequestView } from '@sluice/core';
+import { NamedPartsView } from '@sluice/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 type Proxies = 'none' | 'some' | 'all';
@@ -6,7 +6,7 @@ type Proxies = 'none' | 'some' | 'all';
 /** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
 const trusted = new WeakMap<FastifyInstance, Proxies>();
 
-class FastifyRequestView extends NamedPartsView<FastifyRequest> {
+export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
     const { url } = this.request;
     const query = url.indexOf('?');
@@ -35,15 +35,4 @@ function trustsAll(server: FastifyInstance): boolean {
     }
   }
   return false;
-}
-
-const views = new WeakMap<FastifyRequest, RequestView>();
-
-export function viewOf(request: FastifyRequest): RequestView {
-  let view = views.get(request);
-  if (view === undefined) {
-    view = new FastifyRequestView(request);
-    views.set(request, view);
-  }
-  return view;
 }

@@ -14,11 +14,13 @@ import {
 const KEY = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
 const ANSWER = ['handler', 'message', 'throw'] as const;
 
-/** From the options of a route to its limit: HEAD comes with the options of GET, and counts with it. */
-const hooks = new WeakMap<RouteRateLimitOptions, RateLimitHook>();
+/** Marks the configuration of routes that are limited by it. */
+const LIMITED = Symbol('sluice.limited');
 
 /** The limits of routes that have one in their configuration. What they leave open is as the plugin's options say. */
 export class RouteLimits {
+  /** By options and route: HEAD comes with the options of GET, and counts with it. */
+  readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, RateLimitHook>>();
   #store: Store | undefined;
 
   /** @param shared the limit of the plugin itself, which routes without numbers of their own share */
@@ -29,26 +31,28 @@ export class RouteLimits {
     readonly shared: RateLimitHook | undefined,
   ) {}
 
-  static limited(own: RouteRateLimitOptions): boolean {
-    return hooks.has(own);
+  static limited(config: object): boolean {
+    return LIMITED in config;
   }
 
   /** @throws RangeError, TypeError naming the option that is wrong */
   limit(route: RouteOptions, own: RouteRateLimitOptions): void {
     const { hook = this.hook, ...options } = own;
     checkHook(hook);
-    let limit = hooks.get(own);
-    if (limit === undefined) {
-      const shares = Object.keys(options).length === 0;
-      limit = (shares ? this.shared : undefined) ?? this.#make(route, options);
-      hooks.set(own, limit);
-    }
+    const name = nameOf(route);
+    const hooks = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
+    const shares = Object.keys(options).length === 0 ? this.shared : undefined;
+    const limit = shares ?? hooks.get(name) ?? this.#make(name, options);
+    this.#hooks.set(own, hooks.set(name, limit));
     const before = route[hook] ?? [];
-    Object.assign(route, { [hook]: [limit, ...(Array.isArray(before) ? before : [before])] });
+    Object.assign(route, {
+      [hook]: [limit, ...(Array.isArray(before) ? before : [before])],
+      config: { ...route.config, [LIMITED]: true },
+    });
   }
 
-  #make(route: RouteOptions, own: RateLimitOptions): RateLimitHook {
-    const { hook, close } = limitHook({ ...this.#inherited(own), ...this.#place(route, own), ...own });
+  #make(name: string, own: RateLimitOptions): RateLimitHook {
+    const { hook, close } = limitHook({ ...this.#inherited(own), ...this.#place(name, own), ...own });
     this.app.addHook('onClose', close);
     return hook;
   }
@@ -64,10 +68,10 @@ export class RouteLimits {
   }
 
   /** Routes of one name count together, so they have one store; and each a name of its own, unless it is given one. */
-  #place(route: RouteOptions, own: RateLimitOptions): Pick<RateLimitOptions, 'name' | 'store'> {
+  #place(name: string, own: RateLimitOptions): Pick<RateLimitOptions, 'name' | 'store'> {
     if (own.limiter !== undefined) return {};
     const store = own.store ?? this.options.store ?? this.#ownStore();
-    return own.groupId === undefined ? { name: nameOf(route), store } : { store };
+    return own.groupId === undefined ? { name, store } : { store };
   }
 
   #ownStore(): Store {
@@ -82,7 +86,8 @@ export class RouteLimits {
 
 /** `GET:/users/:id`; with a hash where the name of a limiter cannot hold all of it. */
 function nameOf({ method, url }: RouteOptions): string {
-  const name = `${[method].flat().join('.')}:${url}`;
+  const methods = new Set([method].flat().map((one) => (one === 'HEAD' ? 'GET' : one)));
+  const name = `${[...methods].join('.')}:${url}`;
   const safe = name.replace(/[^\w.:/@#-]/g, '-');
   if (safe === name && name.length <= 100) return name;
   return `${safe.slice(0, 90)}#${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;

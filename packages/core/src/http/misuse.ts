@@ -21,16 +21,17 @@ interface Counted {
   readonly identity: object;
   readonly limiterName: string;
   readonly keys: readonly LimiterKey[];
-  readonly next: Counted | undefined;
+  readonly next?: Counted | undefined;
 }
 
-const slot = Symbol.for('sluice.counted');
-const shared = globalThis as { [slot]?: WeakMap<object, Counted> };
-shared[slot] ??= new WeakMap();
-const countedOf = shared[slot];
+/** On a framework's request: in a WeakMap, an entry for each request would be work for the garbage collector. */
+const COUNTED = Symbol.for('sluice.counted');
 
-/** So many requests tell whether a proxy is in front; one that comes later with such a header may have written it itself. */
-const PROXY_TRIALS = 1000;
+/**
+ * So many requests tell how a program is set up; after them nothing is looked at any more. One that comes later with a proxy's header may
+ * have written it itself.
+ */
+const TRIALS = 1000;
 
 /**
  * Checks that warn, each once. They cost little, and nothing once they have warned.
@@ -51,16 +52,17 @@ export function misuseChecks(
   }
   if (!validate) return undefined;
   warnOfMemoryInCluster(where, limiterName, storeName);
-  let trials = PROXY_TRIALS;
   let lookAtKeys = true;
-  let lookForTwice = true;
+  let lookAtProxies = true;
+  let trials = TRIALS;
   return {
     request(view, name, keys, ownKey) {
-      if (trials > 0) trials = isProxyClear(where, view, keys) ? 0 : trials - 1;
       if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, name, keys));
-      if (lookForTwice && view.source !== undefined) {
-        lookForTwice = !warnOfTwice(where, view.source, { identity, limiterName: name, keys });
-      }
+      if (trials === 0) return;
+      trials -= 1;
+      if (lookAtProxies) lookAtProxies = !isProxyClear(where, view, keys);
+      const counted = { identity, limiterName: name, keys };
+      if (view.source !== undefined && warnOfTwice(where, view.source, counted)) trials = 0;
     },
   };
 }
@@ -129,11 +131,11 @@ function warnOfIPv6(where: string, limiterName: string, keys: readonly LimiterKe
 /** @returns whether it has warned */
 function warnOfTwice(
   where: string,
-  request: object,
-  { identity, limiterName, keys }: Omit<Counted, 'next'>,
+  request: { [COUNTED]?: Counted },
+  { identity, limiterName, keys }: Counted,
 ): boolean {
-  const before = countedOf.get(request);
-  countedOf.set(request, { identity, limiterName, keys, next: before });
+  const before = request[COUNTED];
+  request[COUNTED] = { identity, limiterName, keys, next: before };
   for (let one = before; one !== undefined; one = one.next) {
     if (one.identity !== identity || one.limiterName !== limiterName) continue;
     const same = one.keys.some((key, i) => key === keys[i]);

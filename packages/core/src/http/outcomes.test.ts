@@ -179,12 +179,15 @@ test.each([
   [true, false, 0],
   [false, true, 1],
   [false, false, 1],
-])('requestWasSuccessful is asked also when the client has left: %j, complete %j', async (successful, complete, left) => {
-  const requestWasSuccessful = () => successful;
-  const asking = limit({ policy: hourly(1), skipFailedRequests: true, requestWasSuccessful });
-  const response = new OpenResponse();
-  await deciding(asking, response)(request);
-  response.end(200, complete);
-  await new Promise(setImmediate);
-  expect(await asking.limiter.peek('192.0.2.1')).toMatchObject({ remaining: left });
-});
+])(
+  'requestWasSuccessful is asked also when the client has left: %j, complete %j',
+  async (successful, complete, left) => {
+    const requestWasSuccessful = () => successful;
+    const asking = limit({ policy: hourly(1), skipFailedRequests: true, requestWasSuccessful });
+    const response = new OpenResponse();
+    await deciding(asking, response)(request);
+    response.end(200, complete);
+    await new Promise(setImmediate);
+    expect(await asking.limiter.peek('192.0.2.1')).toMatchObject({ remaining: left });
+  },
+);

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { PassThrough } from 'node:stream';
+import { concurrency, fixedWindow, RateLimiter } from '@sluice/core';
+import fastify from 'fastify';
+import { rateLimit } from './index.js';
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** A server of HTTP/2 in clear text, and a client of it. */
+async function serve(options: object, handler: () => unknown): Promise<ClientHttp2Session> {
+  const app = fastify({ http2: true });
+  open.push(() => app.close());
+  await app.register(rateLimit, options);
+  app.get('/', async () => handler());
+  const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }));
+  open.push(() => session.destroy());
+  return session;
+}
+
+async function get(session: ClientHttp2Session) {
+  const stream = session.request({ ':path': '/' });
+  const [headers] = await once(stream, 'response');
+  return { stream, headers };
+}
+
+test('requests are limited, and told of it', async () => {
+  const session = await serve({ policy: fixedWindow({ limit: 1, window: '1h' }) }, () => 'ok');
+  const { headers } = await get(session);
+  expect(headers).toMatchObject({ ':status': 200, 'ratelimit-policy': '"default";q=1;w=3600' });
+  const denied = await get(session);
+  expect(denied.headers[':status']).toBe(429);
+  expect(denied.headers).toHaveProperty('retry-after');
+});
+
+test.each<[string, (stream: { close(): void }, body: PassThrough) => unknown]>([
+  ['is sent', (_, body) => body.end()],
+  ['is broken off by the client', (stream) => stream.close()],
+  ['breaks here', (_, body) => body.destroy(new Error('the disk is gone'))],
+])('what a request holds is released when its stream %s', async (_, end) => {
+  const limiter = new RateLimiter({ name: 'busy', policy: concurrency({ limit: 1, lease: '1h' }) });
+  open.push(() => limiter.close());
+  const body = new PassThrough();
+  const session = await serve({ limiter, limitType: 'METHOD' }, () => body);
+  body.write('begun');
+  const { stream } = await get(session);
+  stream.on('error', () => {}); // its own end
+  stream.resume();
+  expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
+  end(stream, body);
+  await limiter.release(await limiter.acquire('all'));
+});

@@ -1,0 +1,146 @@
+import { fixedWindow, RateLimiter } from '@sluice/core';
+import fastify, { type FastifyInstance } from 'fastify';
+import { type RateLimitPluginOptions, rateLimit } from './index.js';
+
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
+const ok = async () => 'ok';
+
+let app: FastifyInstance;
+beforeEach(() => {
+  app = fastify();
+});
+afterEach(() => app.close());
+
+const statuses = async (...urls: string[]) => {
+  const all = [];
+  for (const url of urls) all.push((await app.inject(url)).statusCode);
+  return all;
+};
+
+test('what is not found is limited too, and counts with the rest', async () => {
+  await app.register(rateLimit, { policy: hourly(3) });
+  app.get('/', ok);
+  expect(await statuses('/none', '/', '/other', '/none', '/')).toEqual([404, 200, 404, 429, 429]);
+});
+
+test('also with a handler for it', async () => {
+  await app.register(rateLimit, { policy: hourly(1) });
+  app.setNotFoundHandler(async (request) => `${request.url} is not here`);
+  expect(await statuses('/none', '/none')).toEqual([200, 429]);
+});
+
+test('a scope has its own limit beside that of the whole, and its siblings none', async () => {
+  await app.register(rateLimit, { name: 'all', policy: hourly(4) });
+  await app.register(
+    async (scope) => {
+      await scope.register(rateLimit, { name: 'inner', policy: hourly(1) });
+      scope.get('/x', ok);
+    },
+    { prefix: '/inner' },
+  );
+  await app.register(async (scope) => void scope.get('/x', ok), { prefix: '/sibling' });
+  const first = await app.inject('/inner/x');
+  expect(first.headers.ratelimit).toMatch(/^"all";r=3;t=\d+, "inner";r=0;t=\d+$/);
+  expect(await statuses('/inner/x', '/sibling/x', '/sibling/x', '/sibling/x')).toEqual([429, 200, 200, 429]);
+});
+
+test('routes of a scope inherit from the nearest registration', async () => {
+  await app.register(rateLimit, { global: false, max: 1, statusCode: 420 });
+  await app.register(async (scope) => {
+    await scope.register(rateLimit, { global: false, max: 2, statusCode: 430 });
+    scope.get('/inner', { config: { rateLimit: {} } }, ok);
+  });
+  app.get('/outer', { config: { rateLimit: {} } }, ok);
+  expect(await statuses('/outer', '/outer')).toEqual([200, 420]);
+  expect(await statuses('/inner', '/inner', '/inner')).toEqual([200, 200, 430]);
+});
+
+test('registered twice in one scope, each limits', async () => {
+  await app.register(rateLimit, { name: 'wide', policy: hourly(9) });
+  await app.register(rateLimit, { name: 'tight', policy: hourly(1) });
+  await app.register(rateLimit);
+  app.get('/', ok);
+  const { headers } = await app.inject('/');
+  expect(headers.ratelimit).toMatch(/^"wide";r=8;t=\d+, "tight";r=0;t=\d+$/);
+  expect(await statuses('/')).toEqual([429]);
+});
+
+test('a route that was added before the plugin is an error, not an unlimited route', async () => {
+  app.get('/early', { config: { rateLimit: { max: 1 } } }, ok);
+  app.get('/free', { config: { rateLimit: false } }, ok);
+  await app.register(rateLimit, { global: false });
+  app.get('/late', { config: { rateLimit: { max: 1 } } }, ok);
+  const { statusCode, body } = await app.inject('/early');
+  expect(statusCode).toBe(500);
+  expect(JSON.parse(body).message).toContain('the route GET /early was added before the plugin was there');
+  expect(await statuses('/free', '/late', '/late')).toEqual([200, 200, 429]);
+});
+
+test('the limit of the plugin is for earlier routes of its scope, too', async () => {
+  app.get('/early', ok);
+  await app.register(rateLimit, { policy: hourly(1) });
+  expect(await statuses('/early', '/early')).toEqual([200, 429]);
+});
+
+test.each<[object, string]>([
+  [{ global: true, statusCode: 420 }, 'rateLimit needs a policy'],
+  [{ global: 'no', max: 1 }, 'global'],
+  [{ hook: 'onResponse', max: 1 }, 'hook must be one of'],
+  [{ max: 1, policy: hourly(1) }, 'give max or policy, not both'],
+  [{ timeWindow: '1m' }, 'timeWindow needs max'],
+  [{ max: 1, handler: 5 }, 'handler must be a function, not 5'],
+  [{ global: false, nmae: 'x' }, "no option 'nmae'"],
+])('refuses %j', async (options, message) => {
+  await expect(app.register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(message);
+  app = fastify();
+});
+
+test('closes with the server what it made, for all routes, and ends those who wait', async () => {
+  const close = jest.spyOn(RateLimiter.prototype, 'close');
+  await app.register(rateLimit, { max: 1, timeWindow: '1h', timeout: '1d' });
+  app.get('/own', { config: { rateLimit: { max: 1, timeWindow: '1h', timeout: '1d' } } }, ok);
+  app.get('/hook', { onRequest: app.rateLimit({ max: 5 }) }, ok);
+  expect(await statuses('/own')).toEqual([200]);
+  const waiting = app.inject('/own');
+  await new Promise(setImmediate);
+  await app.close();
+  expect((await waiting).statusCode).toBe(500);
+  expect(close).toHaveBeenCalledTimes(3);
+  close.mockRestore();
+});
+
+test('its types are known to Fastify', async () => {
+  await app.register(rateLimit, { global: false });
+  const onRequest = app.rateLimit({ max: ({ headers }) => (headers['x-vip'] === undefined ? 1 : 2) });
+  app.get(
+    '/',
+    { onRequest, config: { rateLimit: { max: 5, timeWindow: '1m', hook: 'preHandler' } } },
+    (request) => ({
+      left: request.rateLimit?.remaining satisfies number | undefined,
+    }),
+  );
+  // @ts-expect-error a limit is a number or a function
+  expect(() => app.rateLimit({ max: '5' })).toThrow('not "5"');
+  // @ts-expect-error there is no such option
+  expect(() => app.rateLimit({ max: 5, ban: 3 })).toThrow("no option 'ban'");
+  expect((await app.inject('/')).json()).toEqual({ left: 4 });
+});
+
+test('a handler answers with reply, or by what it returns; what it throws is an error of its own', async () => {
+  await app.register(rateLimit);
+  const { rateLimit: limit } = app;
+  const fails = () => Promise.reject(Object.assign(new Error('mine'), { statusCode: 418 }));
+  app.get('/returns', { onRequest: limit({ max: 1, handler: async (_r, _p, { name }) => ({ name }) }) }, ok);
+  app.get(
+    '/sends',
+    { onRequest: limit({ max: 1, handler: (_r, reply) => reply.code(420).send('sent') }) },
+    ok,
+  );
+  app.get('/fails', { onRequest: limit({ max: 1, handler: fails }) }, ok);
+  await statuses('/returns', '/sends', '/fails');
+  const returned = await app.inject('/returns');
+  expect([returned.statusCode, returned.json()]).toEqual([429, { name: 'default' }]);
+  const sent = await app.inject('/sends');
+  expect([sent.statusCode, sent.body]).toEqual([420, 'sent']);
+  expect((await app.inject('/fails')).statusCode).toBe(418);
+});
