@@ -7,8 +7,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages', name) });
 
 /** The packages, in the order of building: those of one stage need only those of the stages before it. */
-export const stages = [['core'], ['express', 'fastify', 'koa', 'fetch', 'decorators'], ['nestjs']].map((stage) =>
-  stage.map(named),
+export const stages = [['core'], ['express', 'fastify', 'koa', 'fetch', 'decorators'], ['nestjs']].map(
+  (stage) => stage.map(named),
 );
 
 export const packages = stages.flat();

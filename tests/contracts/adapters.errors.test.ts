@@ -1,12 +1,12 @@
 import { KeyResolutionError, redisStore } from '../../packages/core/src/index.js';
 import { freePort } from '../support/redis/free-port.js';
-import { inTenSeconds, onEachAdapter } from './adapters.suite.js';
+import { hourly, onEachAdapter } from './adapters.suite.js';
 
 onEachAdapter(({ start }) => {
   test('a store that does not answer is a 503', async () => {
     const store = redisStore(`redis://127.0.0.1:${await freePort()}`);
     try {
-      const client = await start({ limits: [{ name: 'down', policy: inTenSeconds(1), store }] });
+      const client = await start({ limits: [{ name: 'down', policy: hourly(1), store }] });
       await client.get('/').expect(503);
     } finally {
       await store.close();
@@ -18,17 +18,30 @@ onEachAdapter(({ start }) => {
     const keyGenerator = () => {
       throw new KeyResolutionError('no key');
     };
-    const client = await start({ limits: [{ policy: inTenSeconds(1), keyGenerator }], handler });
+    const client = await start({ limits: [{ policy: hourly(1), keyGenerator }], handler });
     await client.get('/').expect(400);
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test.each([undefined, null, 'route', 'router'])(
-    'an option that throws %p is an error, not an unlimited request',
-    async (thrown) => {
-      const keyGenerator = () => Promise.reject(thrown);
-      const client = await start({ limits: [{ policy: inTenSeconds(1), keyGenerator }] });
+  test('whatever an option throws is an error, not an unlimited request', async () => {
+    const handler = jest.fn(() => ({}));
+    const thrown = [undefined, null, 'route', 'router', 0, {}];
+    let next = 0;
+    const keyGenerator = () => Promise.reject(thrown[next]);
+    const client = await start({ limits: [{ policy: hourly(1), keyGenerator }], handler });
+    for (next = 0; next < thrown.length; next += 1) await client.get('/').expect(500);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test.each(['skip', 'cost', 'allowList', 'denyList', 'policy', 'policies'])(
+    'a function %s that fails is an error, not an unlimited request',
+    async (option) => {
+      const handler = jest.fn(() => ({}));
+      const fails = () => Promise.reject(new Error('no'));
+      const limit = { ...(option.startsWith('polic') ? {} : { policy: hourly(9) }), [option]: fails };
+      const client = await start({ limits: [limit], handler });
       await client.get('/').expect(500);
+      expect(handler).not.toHaveBeenCalled();
     },
   );
 
@@ -38,8 +51,8 @@ onEachAdapter(({ start }) => {
     };
     const client = await start({
       limits: [
-        { name: 'minute', policy: inTenSeconds(9) },
-        { name: 'burst', policy: inTenSeconds(2) },
+        { name: 'minute', policy: hourly(9) },
+        { name: 'burst', policy: hourly(2) },
       ],
       handler,
     });
@@ -47,34 +60,34 @@ onEachAdapter(({ start }) => {
       .get('/')
       .expect(418)
       .expect('X-Pot', 'short')
-      .expect('RateLimit', '"minute";r=8;t=10, "burst";r=1;t=10');
+      .expect('RateLimit', '"minute";r=8;t=3600, "burst";r=1;t=3600');
     await client
       .get('/')
       .expect(418)
-      .expect('RateLimit-Policy', '"minute";q=9;w=10, "burst";q=2;w=10')
+      .expect('RateLimit-Policy', '"minute";q=9;w=3600, "burst";q=2;w=3600')
       .expect('RateLimit', /^"minute";r=7;.*, "burst";r=0;/);
   });
 
-  test.each([undefined, null, 5, {}, { limit: 5 }, { algorithm: 'noSuch' }])(
-    'a policy function that gives %j is an error, not an unlimited request',
-    async (given) => {
-      const handler = jest.fn(() => ({}));
-      const policy = () => given as never;
-      const client = await start({ limits: [{ policy }], handler });
+  test('a function that gives no policy is an error, not an unlimited request', async () => {
+    const handler = jest.fn(() => ({}));
+    const given = [undefined, null, 5, {}, { limit: 5 }, { algorithm: 'noSuch' }];
+    let next = 0;
+    const policy = () => given[next] as never;
+    const client = await start({ limits: [{ policy }], handler });
+    for (next = 0; next < given.length; next += 1) {
       await client.get('/').expect(500);
       await client.get('/').expect(500);
-      expect(handler).not.toHaveBeenCalled();
-    },
-  );
+    }
+    expect(handler).not.toHaveBeenCalled();
+  });
 
-  test.each([undefined, {}, { perMinute: undefined }, { perMinute: 5 }, inTenSeconds(1)])(
-    'a policies function that gives %j is an error, not an unlimited request',
-    async (given) => {
-      const handler = jest.fn(() => ({}));
-      const policies = async () => given as never;
-      const client = await start({ limits: [{ policies }], handler });
-      await client.get('/').expect(500);
-      expect(handler).not.toHaveBeenCalled();
-    },
-  );
+  test('nor one that gives no policies', async () => {
+    const handler = jest.fn(() => ({}));
+    const given = [undefined, {}, { perMinute: undefined }, { perMinute: 5 }, hourly(1)];
+    let next = 0;
+    const policies = async () => given[next] as never;
+    const client = await start({ limits: [{ policies }], handler });
+    for (next = 0; next < given.length; next += 1) await client.get('/').expect(500);
+    expect(handler).not.toHaveBeenCalled();
+  });
 });

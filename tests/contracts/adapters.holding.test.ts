@@ -1,43 +1,17 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { concurrency, RateLimiter, redisStore } from '../../packages/core/src/index.js';
-import { redisUrl, uniqueName } from '../support/redis-url.js';
-import { inTenSeconds, onEachAdapter } from './adapters.suite.js';
+import type { IncomingMessage } from 'node:http';
+import { concurrency, RateLimiter } from '../../packages/core/src/index.js';
+import { eventually, gate, RawClient, visitor } from './adapters.clients.js';
+import { hourly, onEachAdapter } from './adapters.suite.js';
 
 /** One at a time. Only a release lets the next one in: no lease ends within a test. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 
-/** Something that the handler waits for. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  let reach = () => {};
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
-  const pass = async () => {
-    reach();
-    await opened;
-    return { ok: true };
-  };
-  return { open, reached, pass };
-}
-
-/** Asks, and is gone when `leave` is called. */
-function visitor(url: string) {
-  const request = get(url);
-  request.on('error', () => {}); // its own end
-  return { leave: () => request.destroy() };
-}
-
-onEachAdapter(({ start, url }) => {
+onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
   let limiter: RateLimiter;
   beforeEach(() => {
-    limiter = new RateLimiter({ name: 'busy', policy });
+    limiter = limiterOf('busy', policy);
   });
-  afterEach(() => limiter.close());
 
   const released = async () => limiter.release(await limiter.acquire('all'));
 
@@ -64,7 +38,7 @@ onEachAdapter(({ start, url }) => {
     const client = await start({
       limits: [
         { limiter, limitType: 'METHOD' },
-        { name: 'second', policy: inTenSeconds(2) },
+        { name: 'second', policy: hourly(2) },
       ],
       handler: () => {
         if (fails) throw Object.assign(new Error('no'), { status: 418 });
@@ -111,11 +85,22 @@ onEachAdapter(({ start, url }) => {
     await released();
   });
 
+  test('requests of one connection hold one after the other', async () => {
+    await start({ limits: [{ limiter, limitType: 'METHOD' }] });
+    const client = new RawClient(url());
+    for (let i = 1; i <= 3; i += 1) {
+      client.ask();
+      await client.until(new RegExp(`^(?:[^]*HTTP/1.1 200){${i}}[^]*"ok":true}`));
+      await released();
+    }
+    client.leave();
+  });
+
   test('a policy for each request is released by the limiter that took it', async () => {
     const { open, reached, pass } = gate();
     const limits = [
       {
-        policy: ({ headers }: { headers: Record<string, unknown> }) =>
+        policy: ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
           concurrency({ limit: Number(headers['x-limit']), lease: '1h' }),
         limitType: 'METHOD' as const,
       },
@@ -131,32 +116,27 @@ onEachAdapter(({ start, url }) => {
     open();
     await done;
     // Its end may be told a moment before its permit is back.
-    for (;;) {
-      const { status } = await client.get('/').set('x-limit', '1');
-      if (status === 200) break;
-    }
+    await eventually(async () => (await client.get('/').set('x-limit', '1')).status === 200);
   });
 
-  test('on Redis whoever waits elsewhere is let in', async () => {
-    const name = uniqueName('busy');
-    const stores = [redisStore(redisUrl()), redisStore(redisUrl())] as const;
-    const elsewhere = new RateLimiter({ name, policy, store: stores[1], deadline: '10s' });
+  test('whoever waits elsewhere is let in', async () => {
+    const there = elsewhere('busy');
+    const other = new RateLimiter({ ...there, policy });
     const { open, reached, pass } = gate();
     try {
-      const limits = [{ name, policy, store: stores[0], deadline: '10s', limitType: 'METHOD' as const }];
-      const client = await start({ limits, handler: pass });
+      const client = await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
       const done = client
         .get('/')
         .expect(200)
         .then(() => {});
       await reached;
-      const waiting = elsewhere.acquire('all');
+      const waiting = other.acquire('all');
       open();
       await done;
-      await elsewhere.release(await waiting);
+      await other.release(await waiting);
     } finally {
-      await elsewhere.close();
-      await Promise.all(stores.map((store) => store.close()));
+      await other.close();
+      await there.store.close();
     }
   });
 });

@@ -4,50 +4,121 @@ import {
   type FixedWindowPolicy,
   fixedWindow,
   ManualClock,
-  type MemoryStore,
-  memoryStore,
+  type Policy,
+  RateLimiter,
+  type Store,
 } from '../../packages/core/src/index.js';
-import { adapters, type Running, type Service } from './adapters.js';
+import { uniqueName } from '../support/redis-url.js';
+import { adapters } from './adapters.js';
+import type { Limit, Running, Service } from './adapters.service.js';
+import { memory, redisByAddress } from './store-openers.js';
+
+/** Where a limit counts. */
+export interface Place {
+  readonly name: string;
+  readonly store: Store;
+  readonly keyPrefix: string;
+  readonly deadline: Duration;
+}
 
 /** What the tests of an adapter work with. */
 export interface Tools {
-  /** Serves until the end of the test. */
+  /** Serves until the end of the test. Limits that name no limiter and no store count in the test's own place. */
   start(service: Service): Promise<ReturnType<typeof supertest>>;
   /** The address of the service that was started last. */
   url(): string;
-  /** Serves beside it; whoever asks for it closes it. */
+  /** Serves beside it, as it is told; whoever asks for it closes it. */
   serve(service: Service): Promise<Running>;
-  /** A store on the clock that `advance` moves. */
-  memory(): MemoryStore;
+  /** The test's own place, on the clock that `advance` moves. */
+  place(name?: string): Place;
+  /** What another process would have open there; whoever asks for it closes its store. */
+  elsewhere(name?: string): Place;
+  /** A limiter there, which is closed when the test ends. */
+  limiter(name: string, policy: Policy): RateLimiter;
   advance(by: Duration): Promise<void>;
+  /** Resolves when so many waits have begun in this test. */
+  asleep(waits: number): Promise<void>;
 }
 
-/** So many in 10 s. */
-export const inTenSeconds = (limit: number): FixedWindowPolicy => fixedWindow({ limit, window: '10s' });
+/**
+ * So many in an hour of a clock that only the test moves. Hours, because what lies in Redis must not expire by the
+ * server's own clock meanwhile.
+ */
+export const hourly = (limit: number): FixedWindowPolicy => fixedWindow({ limit, window: '1h' });
 
-/** What every adapter must do. */
-export function onEachAdapter(tests: (tools: Tools) => void): void {
-  describe.each(adapters)('$name', ({ serve }) => {
-    let clock: ManualClock;
-    let running: Running | undefined;
+/** Tells when somebody has begun to wait. */
+class WatchedClock extends ManualClock {
+  #begun = 0;
+  #watchers: { readonly count: number; readonly tell: () => void }[] = [];
+
+  override sleep(micros: number, signal?: AbortSignal): Promise<void> {
+    this.#begun += 1;
+    for (const { count, tell } of this.#watchers) if (count <= this.#begun) tell();
+    return super.sleep(micros, signal);
+  }
+
+  begun(count: number): Promise<void> {
+    if (count <= this.#begun) return Promise.resolve();
+    return new Promise((tell) => this.#watchers.push({ count, tell }));
+  }
+}
+
+const kinds = { memory, Redis: redisByAddress };
+
+/** What every adapter must do, on every kind of store. */
+export function onEachAdapter(
+  tests: (tools: Tools) => void,
+  stores: readonly (keyof typeof kinds)[] = ['memory', 'Redis'],
+): void {
+  const cases = adapters.flatMap((adapter) => stores.map((store) => ({ ...adapter, store })));
+  describe.each(cases)('$name, $store', ({ serve, store: kind }) => {
+    let clock: WatchedClock;
+    let store: Store;
+    let keyPrefix: string;
+    let open: { close(): Promise<unknown> }[] = [];
+    let running: Running;
 
     beforeEach(() => {
-      clock = new ManualClock();
+      clock = new WatchedClock();
+      store = kinds[kind].open(clock);
+      keyPrefix = uniqueName('contract');
+      open = [store];
     });
     afterEach(async () => {
-      await running?.close();
-      running = undefined;
+      for (const thing of open.reverse()) await thing.close();
     });
 
+    const place = (name = 'default', at = store): Place => ({ name, store: at, keyPrefix, deadline: '10s' });
+    const placed = (limit: Limit): Limit =>
+      limit.limiter === undefined && limit.store === undefined ? { ...place(), ...limit } : limit;
+
     tests({
-      start: async (service) => {
-        running = await serve(service);
+      start: async ({ limits = [], scopes = [], ...service }) => {
+        running = await serve({
+          ...service,
+          limits: limits.map(placed),
+          scopes: scopes.map(({ limits: own = [], routes, ...scope }) => ({
+            ...scope,
+            limits: own.map(placed),
+            routes: Object.fromEntries(
+              Object.entries(routes).map(([path, each]) => [path, each.map(placed)]),
+            ),
+          })),
+        });
+        open.push(running);
         return supertest(running.url);
       },
-      url: () => running!.url,
+      url: () => running.url,
       serve,
-      memory: () => memoryStore({ clock }),
+      place: (name) => place(name),
+      elsewhere: (name) => place(name, kinds[kind].another(store, clock)),
+      limiter: (name, policy) => {
+        const limiter = new RateLimiter({ ...place(name), policy });
+        open.push(limiter);
+        return limiter;
+      },
       advance: (by) => clock.advance(by),
+      asleep: (waits) => clock.begun(waits),
     });
   });
 }

@@ -4,7 +4,7 @@ import {
   limitRequests,
   NodeResponseView,
   type OwnLimiter,
-  problemOf,
+  problemOfError,
   type Reply,
   replyTo,
   runWithRequest,
@@ -72,17 +72,19 @@ export function requestContext(): RequestHandler {
 }
 
 /**
- * Answers what a decorated method, `acquire` or `throw: true` threw as `rateLimit` answers. Express would answer 429 by itself,
- * but with its own page, and with a stack trace in the log for each denial. Put it after the routes; other errors pass on.
+ * Answers our errors as `rateLimit` answers: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that cannot be
+ * made (400), a store that does not answer (503). Express would answer with its own page, and with a stack trace in the log for
+ * each. Put it after the routes; other errors pass on.
  */
 export function rateLimitErrors(): ErrorRequestHandler {
   return (error, request, response, next) => {
-    if (!isRateLimitExceededError(error) || response.headersSent) {
+    const problem = problemOfError(error);
+    if (problem === undefined || response.headersSent) {
       next(error);
       return;
     }
-    writeErrorHeaders(error, new NodeResponseView(response));
-    send(response, replyTo(problemOf(error.decision, error.status), request.get('accept')));
+    if (isRateLimitExceededError(error)) writeErrorHeaders(error, new NodeResponseView(response));
+    send(response, replyTo(problem, request.get('accept')));
   };
 }
 

@@ -1,0 +1,65 @@
+import {
+  type Duration,
+  fixedWindow,
+  isStoreUnavailableError,
+  RateLimiter,
+  type Store,
+  slidingLog,
+  tokenBucket,
+} from '@sluice/core';
+import { rateLimit, rateLimitErrors } from '@sluice/express';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+
+/** A server whose limits are all in one store, which has `deadline` to answer. */
+export function createApp(store: Store, deadline: Duration = '100ms'): Express {
+  const place = { store, deadline };
+  const app = express();
+  app.set('trust proxy', 'loopback'); // a proxy on this machine says who the client is; anybody else is not believed
+
+  // Each client address: 10 requests a second, and bursts of 20.
+  app.use(
+    rateLimit({
+      name: 'all',
+      policy: tokenBucket({ capacity: 20, refill: 10, every: '1s' }),
+      skip: ({ path }) => path === '/health',
+      allowList: ['10.0.0.0/8'], // our own network
+      ...place,
+    }),
+  );
+  app.get('/', (request, response) => {
+    response.type('text').send(`hello, ${request.rateLimit?.remaining ?? 'no limit'} left\n`);
+  });
+  app.get('/health', (_request, response) => {
+    response.type('text').send('up\n');
+  });
+
+  // A route that costs us more: both limits count here, and each has headers of its own.
+  const reports = rateLimit({
+    name: 'reports',
+    policy: fixedWindow({ limit: 3, window: '1m' }),
+    message: (_request, _response, { limit, retryAfter }) => ({
+      error: `No more than ${limit} reports a minute`,
+      retryInSeconds: Math.ceil(retryAfter / 1000),
+    }),
+    ...place,
+  });
+  app.post('/reports', reports, (request, response) => {
+    response.type('text').send(`your report; ${request.rateLimit?.remaining} left\n`);
+  });
+
+  // A limit in the midst of our own code: what it throws becomes a 429 by rateLimitErrors.
+  const mails = new RateLimiter({ name: 'mails', policy: slidingLog({ limit: 2, window: '1m' }), ...place });
+  app.post('/mails', async (_request, response) => {
+    await mails.acquire('everybody', { timeout: 0 });
+    response.status(202).type('text').send('the mail is on its way\n');
+  });
+
+  app.use(rateLimitErrors(), storeErrors);
+  return app;
+}
+
+/** Redis does not answer: a 503 of one line instead of Express's page. */
+const storeErrors: ErrorRequestHandler = (error, _request, response, next) => {
+  if (isStoreUnavailableError(error)) response.status(error.status).type('text').send(`${error.message}\n`);
+  else next(error);
+};

@@ -1,0 +1,50 @@
+import { type Duration, RateLimiter, type Store, tokenBucket } from '@sluice/core';
+import { rateLimitErrors } from '@sluice/express';
+import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
+import { MeteredModel } from './metered-model.js';
+import type { Model } from './model.js';
+
+/** A server that lets users ask a model, with their tokens in a store, which has `deadline` to answer. */
+export function createApp(model: Model, store: Store, deadline: Duration = '100ms'): Express {
+  const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1m' });
+  const limiter = new RateLimiter({ name: 'tokens', policy, store, deadline });
+  const metered = new MeteredModel(model, limiter, ({ message }) => console.error(message));
+
+  const app = express();
+  app.post('/chat', express.json({ limit: '16kb' }), async (request, response) => {
+    const { prompt, maxTokens } = questionOf(request);
+    response.json(await metered.complete(userOf(request), prompt, maxTokens));
+  });
+  app.get('/tokens', async (request, response) => {
+    const { remaining } = await limiter.peek(userOf(request));
+    response.json({ left: remaining });
+  });
+  app.use(rateLimitErrors(), inOneLine);
+  return app;
+}
+
+/** The demo believes everybody; yours asks whoever checks tokens or sessions. */
+function userOf(request: Request): string {
+  const user = request.get('x-user');
+  if (!user) throw Object.assign(new Error('Say who you are: x-user'), { status: 401 });
+  return user;
+}
+
+/** With these bounds no question costs more than a user ever has. */
+function questionOf({ body }: Request): { prompt: string; maxTokens: number } {
+  const { prompt, maxTokens = 1000 } = body ?? {};
+  if (typeof prompt === 'string' && Number.isInteger(maxTokens) && maxTokens >= 1 && maxTokens <= 4000) {
+    return { prompt, maxTokens };
+  }
+  throw Object.assign(new Error('Give a prompt, which is text, and maxTokens from 1 to 4000'), {
+    status: 400,
+  });
+}
+
+/** What is wrong with a request (400, 401, 413), a Redis that does not answer (503), a model that fails (502). */
+const inOneLine: ErrorRequestHandler = (error, _request, response, _next) => {
+  response
+    .status(error.status ?? 502)
+    .type('text')
+    .send(`${error.message}\n`);
+};

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { compile, NestApp } from '../../../tests/nestjs/nest-app.js';
+import { startRedis } from '../../../tests/support/redis/redis-server.js';
+
+let compiled: Awaited<ReturnType<typeof compile>>;
+beforeAll(async () => {
+  compiled = await compile(join(__dirname, 'main.legacy.ts'));
+});
+const started: NestApp[] = [];
+afterEach(() => Promise.all(started.splice(0).map((app) => app.kill())));
+afterAll(() => compiled?.remove());
+
+async function start(env: Record<string, string>): Promise<NestApp> {
+  const app = await NestApp.start(compiled.file, { PORT: '0', DEADLINE: '5s', ...env });
+  started.push(app);
+  return app;
+}
+
+const ask = (url: string, body?: string) =>
+  fetch(url, body === undefined ? {} : { method: 'POST', body: new URLSearchParams(body) });
+
+describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
+  test('each curl line that is printed ends with a 429, and only there', async () => {
+    const app = await start({ PLATFORM });
+    await app.says('done\n\n');
+    const lines = app.output.match(/^ {2}for .*$/gm)!;
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      const [, times, url, body] = /^ {2}for i in ([\d ]+); do curl -si '([^']+)'(?: -d (\S+))?/.exec(line)!;
+      const answers: Response[] = [];
+      for (const _ of times!.split(' ')) answers.push(await ask(url!, body));
+      expect(answers.pop()).toMatchObject({ status: 429, ok: false });
+      expect(answers.map(({ ok }) => ok)).not.toContain(false);
+    }
+    const health = await ask(`${app.url}/sms/health`);
+    expect([health.status, health.headers.get('RateLimit')]).toEqual([200, null]);
+    const gateway = await ask(`${app.url}/sms/gateway`);
+    expect(gateway.headers.get('RateLimit-Policy')).toBe(
+      '"default";q=100;w=60, "countLimit:GatewayService.status";q=2;w=10',
+    );
+  });
+
+  test('two processes on one Redis share limits, and end when told to', async () => {
+    const redis = await startRedis();
+    try {
+      const both = await Promise.all([1, 2].map(() => start({ PLATFORM, REDIS_URL: redis.url })));
+      const answers = await Promise.all(both.map(({ url }) => ask(`${url}/sms`, 'phone=1')));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 429]);
+      for (const app of both) {
+        app.child.kill('SIGTERM');
+        await app.exited();
+        expect(app.child.signalCode).toBe('SIGTERM');
+        expect(app.output).not.toMatch(/error/i);
+      }
+    } finally {
+      await redis.stop();
+    }
+  });
+});

@@ -1,0 +1,126 @@
+import { fixedWindow, RateLimiter } from '@sluice/core';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import supertest from 'supertest';
+import { rateLimit, rateLimitErrors } from './index.js';
+
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
+const ok: RequestHandler = (_request, response) => {
+  response.send('ok');
+};
+
+const limiters: RateLimiter[] = [];
+afterEach(async () => {
+  for (const limiter of limiters.splice(0)) await limiter.close();
+});
+
+/** A handler that is let through once. */
+function once(): RequestHandler {
+  const limiter = new RateLimiter({ name: 'inner', policy: hourly(1) });
+  limiters.push(limiter);
+  return async (_request, response) => {
+    await limiter.acquire('k', { timeout: 0 });
+    response.send('ok');
+  };
+}
+
+describe('rateLimitErrors', () => {
+  test('answers what was thrown, and adds its headers to those of the limits', async () => {
+    const app = express();
+    app.use(rateLimit({ name: 'all', policy: hourly(9) }), once());
+    app.use(rateLimitErrors());
+    await supertest(app).get('/').expect(200);
+    await supertest(app)
+      .get('/')
+      .set('Accept', 'text/plain')
+      .expect(429, 'Too Many Requests\nTry again in 3600 s.\n')
+      .expect('Retry-After', '3600')
+      .expect('RateLimit', /^"all";r=7;t=(?:3600|3599), "inner";r=0;t=(?:3600|3599)$/)
+      .expect('RateLimit-Policy', '"all";q=9;w=3600, "inner";q=1;w=3600');
+  });
+
+  test('lets other errors pass', async () => {
+    const seen: unknown[] = [];
+    const app = express();
+    app.use(() => {
+      throw Object.assign(new Error('tea'), { status: 418 });
+    });
+    const last: ErrorRequestHandler = (error, _request, response, _next) => {
+      seen.push(error.message);
+      response.sendStatus(error.status);
+    };
+    app.use(rateLimitErrors(), last);
+    await supertest(app).get('/').expect(418);
+    expect(seen).toEqual(['tea']);
+  });
+
+  test('leaves a response alone that has begun', async () => {
+    const limiter = new RateLimiter({ name: 'inner', policy: hourly(1) });
+    limiters.push(limiter);
+    await limiter.consume('k');
+    const app = express();
+    app.get('/', async (_request, response) => {
+      response.write('begun');
+      await limiter.acquire('k', { timeout: 0 });
+    });
+    const seen: unknown[] = [];
+    const last: ErrorRequestHandler = (error, _request, response, _next) => {
+      seen.push(error.code);
+      response.end();
+    };
+    app.use(rateLimitErrors(), last);
+    await supertest(app).get('/').expect(200, 'begun');
+    expect(seen).toEqual(['SLUICE_RATE_LIMIT_EXCEEDED']);
+  });
+});
+
+describe('handler', () => {
+  test('may call next, with the headers and the decision', async () => {
+    const told: unknown[] = [];
+    const app = express();
+    app.use(
+      rateLimit({
+        policy: hourly(1),
+        handler: (_request, _response, next, decision) => {
+          told.push(decision.allowed);
+          next();
+        },
+      }),
+      ok,
+    );
+    await supertest(app).get('/').expect(200);
+    await supertest(app).get('/').expect(200, 'ok').expect('Retry-After', '3600');
+    expect(told).toEqual([false]);
+  });
+
+  test('or call it with an error', async () => {
+    const app = express();
+    app.use(rateLimit({ policy: hourly(1), handler: (_q, _r, next) => next(new Error('mine')) }), ok);
+    const last: ErrorRequestHandler = (error, _request, response, _next) => {
+      response.status(420).send(error.message);
+    };
+    app.use(last);
+    await supertest(app).get('/').expect(200);
+    await supertest(app).get('/').expect(420, 'mine');
+  });
+
+  test('is not for who is on the denyList', async () => {
+    const handler = jest.fn();
+    const app = express();
+    app.use(rateLimit({ policy: hourly(1), denyList: () => true, handler }), ok);
+    await supertest(app).get('/').expect(403);
+    expect(handler).not.toHaveBeenCalled();
+  });
+});
+
+test('a router has limits of its own, and knows the parameters above it', async () => {
+  const router = express.Router({ mergeParams: true });
+  router.use(rateLimit({ name: 'shop', policy: hourly(1), key: '#{params.shop}|#{path}' }));
+  router.get('/items', ok);
+  const app = express();
+  app.use('/shops/:shop', router);
+  app.use(ok);
+  await supertest(app).get('/shops/a/items').expect(200);
+  await supertest(app).get('/shops/a/items').expect(429);
+  await supertest(app).get('/shops/b/items').expect(200);
+  await supertest(app).get('/elsewhere').expect(200);
+});

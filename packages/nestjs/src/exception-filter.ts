@@ -1,0 +1,79 @@
+import { type ArgumentsHost, Catch, HttpException, type Type } from '@nestjs/common';
+import { BaseExceptionFilter } from '@nestjs/core';
+import {
+  isKeyResolutionError,
+  isRateLimitExceededError,
+  isRequestForbiddenError,
+  isStoreUnavailableError,
+  problemOf,
+  type RateLimitExceededError,
+  type Reply,
+  type ResponseView,
+  replyTo,
+  writeHeaders,
+} from '@sluice/core';
+import { throwError } from 'rxjs';
+import { httpExceptionOf, RateLimitException } from './exceptions.js';
+import { responseViewOf } from './response.js';
+
+/** Nest asks by `instanceof`, which fails for errors of another copy of the package (ESM beside CJS). */
+const ErrorOfLimit = {
+  [Symbol.hasInstance]: (error: unknown) =>
+    isRateLimitExceededError(error) ||
+    isRequestForbiddenError(error) ||
+    isKeyResolutionError(error) ||
+    isStoreUnavailableError(error),
+} as unknown as Type;
+
+/**
+ * Answers what decorated methods and guards throw as every adapter of Sluice answers: 429 with `Retry-After`, `RateLimit`,
+ * `RateLimit-Policy` and a problem body; 400 for a key that the request did not give; 503 for a store that does not answer.
+ * `SluiceModule` installs it. Filters of yours on methods and controllers go before it, and so do those of `useGlobalFilters`.
+ */
+export class SluiceExceptionFilter extends BaseExceptionFilter {
+  override catch(exception: Error, host: ArgumentsHost): unknown {
+    if (host.getType() !== 'http') return rejected(exception, host);
+    if (exception instanceof RateLimitException) return this.#send(exception.reply, host);
+    if (!isRateLimitExceededError(exception)) return super.catch(known(exception), host);
+    const view = responseViewOf(host.switchToHttp().getResponse());
+    if (!view.sent) tell(exception, view);
+    const { accept } = host.switchToHttp().getRequest().headers;
+    return this.#send(replyTo(problemOf(exception.decision, exception.status), accept), host);
+  }
+
+  #send({ status, type, body }: Reply, host: ArgumentsHost): void {
+    const adapter = this.applicationRef ?? this.httpAdapterHost?.httpAdapter;
+    if (adapter === undefined) {
+      throw new TypeError(
+        'SluiceExceptionFilter, when made by hand, takes the adapter: app.getHttpAdapter()',
+      );
+    }
+    const response = host.switchToHttp().getResponse();
+    if (responseViewOf(response).sent) {
+      adapter.end(response);
+      return;
+    }
+    adapter.setHeader(response, 'Content-Type', type);
+    adapter.reply(response, body, status);
+  }
+}
+Catch(RateLimitException, ErrorOfLimit)(SluiceExceptionFilter);
+
+/** What `throw: true` threw has set its headers already. */
+function tell(error: RateLimitExceededError, response: ResponseView): void {
+  const told = Object.entries(error.headers).every(([name, value]) => response.get(name) === value);
+  if (!told) writeHeaders(error.decision, response);
+}
+
+function known(error: Error): Error {
+  return isRequestForbiddenError(error)
+    ? new HttpException(error.message, error.status, { cause: error })
+    : (httpExceptionOf(error) ?? error);
+}
+
+/** Microservices send an observable's error to the caller; what else there is has its own handling of what is thrown. */
+function rejected(exception: Error, host: ArgumentsHost): unknown {
+  const error = known(exception);
+  if (host.getType() === 'rpc') return throwError(() => ({ status: 'error', message: error.message }));
+  throw error;
+}

@@ -1,0 +1,38 @@
+import { STATUS_CODES } from 'node:http';
+import { BadRequestException, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
+import { type Decision, isKeyResolutionError, isStoreUnavailableError, type Reply } from '@sluice/core';
+
+const logger = new Logger('Sluice');
+
+/** What a guard throws for a request that it turns away. Its headers are on the response already. */
+export class RateLimitException extends HttpException {
+  constructor(
+    /** The answer as every adapter of Sluice gives it. */
+    readonly reply: Reply,
+    /** The decision that denied; undefined for a request that is on the `denyList`. */
+    readonly decision?: Decision,
+  ) {
+    super(bodyOf(reply), reply.status);
+  }
+}
+
+/** What Nest's own filter, and those of users, make an answer of. */
+function bodyOf({ status, type, body }: Reply): string | object {
+  if (type.includes('json')) return JSON.parse(body);
+  return type.startsWith('text/plain') ? body : (STATUS_CODES[status] ?? String(status));
+}
+
+/**
+ * The errors of limiters that have an answer other than 500, as Nest's own exceptions: a key that the request did not give
+ * is 400; a store that does not answer is 503, of which the log is told, and the client no more than that.
+ */
+export function httpExceptionOf(error: unknown): HttpException | undefined {
+  if (isKeyResolutionError(error) && error.status === 400) {
+    return new BadRequestException(error.message, { cause: error });
+  }
+  if (isStoreUnavailableError(error)) {
+    logger.error(error);
+    return new ServiceUnavailableException(undefined, { cause: error });
+  }
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import {
+  type CanActivate,
+  type ExecutionContext,
+  HttpException,
+  Inject,
+  Logger,
+  mixin,
+  Optional,
+  type Type,
+} from '@nestjs/common';
+import { limitRequests } from '@sluice/core';
+import { skipsLimit } from '@sluice/decorators';
+import { httpExceptionOf, RateLimitException } from './exceptions.js';
+import type { RateLimitGuardOptions } from './options.js';
+import { NestRequestView } from './request.js';
+import { responseViewOf } from './response.js';
+import { type GuardLimit, SLUICE_ROOT, type SluiceRoot } from './root.js';
+
+/**
+ * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request beyond the limit is answered with
+ * 429, `Retry-After` and a problem body by a `RateLimitException`; each answer tells `RateLimit` and `RateLimit-Policy`. A key
+ * that the request did not give is answered with 400, a store that does not answer with 503. Where `SluiceModule` is
+ * imported, its `store`, `user`, `ipv6Subnet`, `keyPrefix` and `deadline` are the guard's defaults. It guards HTTP requests only:
+ * a message of another kind is refused with a TypeError.
+ * @throws RangeError, TypeError naming the option that is wrong
+ */
+export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate> {
+  const own: GuardLimit = limitRequests('RateLimitGuard', options);
+  class Guard implements CanActivate {
+    readonly #limit: GuardLimit;
+
+    constructor(root?: SluiceRoot) {
+      this.#limit = root?.limit(options) ?? own;
+    }
+
+    canActivate(context: ExecutionContext): Promise<boolean> {
+      if (context.getType() !== 'http') {
+        throw new TypeError(
+          `RateLimitGuard: ${context.getClass().name}.${context.getHandler().name} handles '${context.getType()}', not ` +
+            "'http': limit it by @RateLimit or @CountLimit",
+        );
+      }
+      return admit(this.#limit, context);
+    }
+  }
+  Optional()(Guard, undefined, 0);
+  Inject(SLUICE_ROOT)(Guard, undefined, 0);
+  return mixin(Guard);
+}
+
+/** The guard of `forRoot({ limit })`. */
+export class GlobalGuard implements CanActivate {
+  readonly #limit: GuardLimit | undefined;
+  readonly #passed = new Set<string>();
+
+  constructor(root: SluiceRoot) {
+    this.#limit = root.globalLimit;
+  }
+
+  /** An application may serve other messages beside HTTP, and they are not what `limit` counts. */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (this.#limit === undefined) return true;
+    const type = context.getType<string>();
+    if (type === 'http') return admit(this.#limit, context);
+    if (!this.#passed.has(type)) {
+      this.#passed.add(type);
+      new Logger('SluiceModule').warn(
+        `limit counts HTTP requests: '${type}' passes it. Limit that by @RateLimit`,
+      );
+    }
+    return true;
+  }
+}
+
+/** @throws HttpException for a request that is turned away */
+async function admit(limit: GuardLimit, context: ExecutionContext): Promise<boolean> {
+  if (skipsLimit(context.getHandler()) || skipsLimit(context.getClass())) return true;
+  const request = context.switchToHttp().getRequest();
+  const response = responseViewOf(context.switchToHttp().getResponse());
+  try {
+    const verdict = await limit.handle(new NestRequestView(request), response, context);
+    if (verdict.outcome === 'passed') {
+      if (verdict.decision !== undefined) request.rateLimit = verdict.decision;
+      return true;
+    }
+    if (verdict.outcome === 'denied') throw new RateLimitException(await verdict.reply(), verdict.decision);
+  } catch (error) {
+    throw httpExceptionOf(error) ?? error;
+  }
+  throw new HttpException('Client Closed Request', 499); // which nobody will read
+}

@@ -1,0 +1,68 @@
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+} from '@nestjs/common';
+import { type AbstractHttpAdapter, APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import { runWithRequest } from '@sluice/core';
+import { SluiceExceptionFilter } from './exception-filter.js';
+import { GlobalGuard } from './guard.js';
+import type { SluiceModuleOptions } from './options.js';
+import { type NestRequest, NestRequestView } from './request.js';
+import { SLUICE_ROOT, SluiceRoot } from './root.js';
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SluiceModuleOptions>({
+  moduleName: 'Sluice',
+})
+  .setClassMethodName('forRoot')
+  .setExtras({}, (definition) => ({ ...definition, global: true }))
+  .build();
+
+/**
+ * Import it once, in the application's module: `SluiceModule.forRoot({ store, limit: { policy } })`, or `forRootAsync` with
+ * `useFactory`, `useClass` or `useExisting`. It configures the decorated methods of the process, makes the request known to them,
+ * answers denials with 429 and, with `limit`, limits each request that has a handler.
+ * When the application is closed, so are the store and all limits.
+ */
+export class SluiceModule extends ConfigurableModuleClass implements NestModule {
+  readonly #host: HttpAdapterHost;
+
+  constructor(host: HttpAdapterHost) {
+    super();
+    this.#host = host;
+  }
+
+  /** Nest calls it between the body parsers and all that users add, on both platforms. */
+  configure(_consumer: MiddlewareConsumer): void {
+    knowRequests(this.#host.httpAdapter);
+  }
+}
+
+/** Not by Nest's middleware: that is for paths below the global prefix, and gets raw requests on Fastify. */
+function knowRequests(adapter: AbstractHttpAdapter): void {
+  const enter = (request: NestRequest, _response: unknown, next: () => void) =>
+    runWithRequest(new NestRequestView(request), next);
+  if (adapter.getType() !== 'fastify') {
+    adapter.use(enter);
+    return;
+  }
+  const fastify = adapter.getInstance<{ addHook(name: string, hook: typeof enter): void }>();
+  // Not earlier: reading a body may lose the context that was begun before it.
+  fastify.addHook('preValidation', enter);
+}
+
+Inject(HttpAdapterHost)(SluiceModule, undefined, 0);
+Module({
+  providers: [
+    {
+      provide: SLUICE_ROOT,
+      useFactory: (options: SluiceModuleOptions) => new SluiceRoot(options),
+      inject: [MODULE_OPTIONS_TOKEN],
+    },
+    { provide: APP_FILTER, useClass: SluiceExceptionFilter },
+    { provide: APP_GUARD, useFactory: (root: SluiceRoot) => new GlobalGuard(root), inject: [SLUICE_ROOT] },
+  ],
+  exports: [SLUICE_ROOT],
+})(SluiceModule);

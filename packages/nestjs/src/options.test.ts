@@ -1,0 +1,60 @@
+import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { withDefaults } from './options.js';
+
+const policy = fixedWindow({ limit: 1, window: '1m' });
+const root = {
+  store: memoryStore(),
+  keyPrefix: 'shop',
+  deadline: '1s',
+  user: () => 7,
+  ipv6Subnet: 56,
+} as const;
+const { user, ipv6Subnet, ...place } = root;
+
+test.each([
+  [{ policy }, { policy, ...place, ipv6Subnet }],
+  [
+    { policy, limitType: 'IP' },
+    { policy, limitType: 'IP', ...place, ipv6Subnet },
+  ],
+  [
+    { policy, key: '#{ip}' },
+    { policy, key: '#{ip}', ...place, ipv6Subnet },
+  ],
+  [
+    { policy, limitType: 'USER' },
+    { policy, limitType: 'USER', ...place, user },
+  ],
+  [
+    { policy, limitType: 'METHOD' },
+    { policy, limitType: 'METHOD', ...place },
+  ],
+  [
+    { policy, keyPrefix: 'own', ipv6Subnet: 48 },
+    { policy, ...place, keyPrefix: 'own', ipv6Subnet: 48 },
+  ],
+] as const)('a guard of %j has what the module has, where it has an effect', (options, expected) => {
+  expect(withDefaults(options, root)).toEqual(expected);
+});
+
+test('what a guard has of its own stays', () => {
+  const own = { ...place, store: memoryStore(), deadline: '2s', keyGenerator: () => 'x' } as const;
+  expect(withDefaults({ policy, ...own }, root)).toEqual({ policy, ...own });
+});
+
+test('each of several limits has a key of its own', () => {
+  const limits = { ip: { policy }, user: { policy, limitType: 'USER' } } as const;
+  expect(withDefaults({ limits }, root)).toEqual({
+    ...place,
+    limits: { ip: { policy, ipv6Subnet }, user: { policy, limitType: 'USER', user } },
+  });
+});
+
+test('a limiter has a place of its own', () => {
+  const limiter = new RateLimiter({ policy });
+  expect(withDefaults({ limiter, limitType: 'USER' }, root)).toEqual({ limiter, limitType: 'USER', user });
+});
+
+test('without options of the module a guard is as it is', () => {
+  expect(withDefaults({ policy }, {})).toEqual({ policy });
+});

@@ -1,0 +1,75 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { checkOptions, describe, type RequestLimitOptions, type Store } from '@sluice/core';
+import type { SluiceOptions } from '@sluice/decorators';
+
+/** What every adapter's `rateLimit` takes; functions are given Nest's `ExecutionContext`. */
+export type RateLimitGuardOptions = RequestLimitOptions<[context: ExecutionContext]>;
+
+export interface SluiceModuleOptions extends Omit<SluiceOptions, 'store'> {
+  /**
+   * Where decorated methods and guards keep their counts: a store, or a function that makes one for each application. Closed
+   * when the application is. Default: memory.
+   */
+  readonly store?: Store | (() => Store);
+  /** Limits each request that has a handler. A limit of this name counts for the whole application; default `'default'`. */
+  readonly limit?: RateLimitGuardOptions;
+}
+
+const PLACE = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'] as const;
+
+/** What decorated methods and guards share. */
+export type RootOptions = SluiceOptions;
+
+/** Stores that ended with the application they were given to. */
+export const closedStores = new WeakSet<Store>();
+
+/** @throws TypeError naming the option that is wrong */
+export function readModuleOptions(
+  options: SluiceModuleOptions,
+): RootOptions & Pick<SluiceModuleOptions, 'limit'> {
+  checkOptions('SluiceModule', options, [...PLACE, 'limit']);
+  const { store: given, ...rest } = options;
+  const store = typeof given === 'function' ? given() : given;
+  if (store === undefined && given === undefined) return rest;
+  if (typeof store?.decide !== 'function') {
+    throw new TypeError(
+      `SluiceModule: store must be memoryStore(), redisStore(…) or a function that makes one, not ${describe(store)}`,
+    );
+  }
+  if (closedStores.has(store)) {
+    throw new TypeError(
+      'SluiceModule: this store was closed with an earlier application: give a function that makes one for each, ' +
+        'store: () => redisStore(…)',
+    );
+  }
+  return { ...rest, store };
+}
+
+type KeyWay = Pick<RateLimitGuardOptions, 'limitType' | 'key' | 'keyGenerator' | 'user' | 'ipv6Subnet'>;
+
+/** What a guard does not say is as the module has it. */
+export function withDefaults(options: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
+  const limits = Object(options.limits) === options.limits ? options.limits : undefined;
+  if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
+  const { store, keyPrefix, deadline } = root;
+  return {
+    ...(store !== undefined && { store }),
+    ...(keyPrefix !== undefined && { keyPrefix }),
+    ...(deadline !== undefined && { deadline }),
+    ...(limits === undefined && keyDefaults(options, root)),
+    ...options,
+    ...(limits !== undefined && {
+      limits: Object.fromEntries(
+        Object.entries(limits).map(([name, limit]) => [name, { ...keyDefaults(limit, root), ...limit }]),
+      ),
+    }),
+  };
+}
+
+/** Only where it has an effect: elsewhere limits refuse it. */
+function keyDefaults({ limitType, keyGenerator }: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
+  if (keyGenerator !== undefined) return {};
+  if (limitType === 'USER') return user === undefined ? {} : { user };
+  const addresses = limitType === 'IP' || limitType === 'CUSTOM' || limitType === undefined;
+  return addresses && ipv6Subnet !== undefined ? { ipv6Subnet } : {};
+}

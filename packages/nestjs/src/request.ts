@@ -1,0 +1,34 @@
+import { type NamedParts, NamedPartsView } from '@sluice/core';
+
+/** What we read of an Express request besides its parts. */
+interface ExpressRequest extends NamedParts {
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly app?: { get(setting: string): unknown };
+}
+
+/** What we read of a Fastify request besides its parts. */
+interface FastifyRequest extends NamedParts {
+  readonly raw: object;
+  readonly url: string;
+  readonly ips?: readonly string[] | undefined;
+}
+
+export type NestRequest = ExpressRequest | FastifyRequest;
+
+/** The request of either platform. Told apart by their own properties, since guards work without knowing the application. */
+export class NestRequestView extends NamedPartsView<NestRequest> {
+  get path(): string {
+    const { request } = this;
+    return 'raw' in request ? request.url.replace(/\?.*$/s, '') : request.baseUrl + request.path;
+  }
+
+  get proxies(): 'none' | 'some' | 'all' | undefined {
+    const { request } = this;
+    // Fastify has no name for whom it trusts, only addresses when it trusts somebody.
+    if ('raw' in request) return request.ips === undefined ? 'none' : undefined;
+    const trust = request.app?.get('trust proxy');
+    if (trust === true) return 'all';
+    return trust === false || trust === undefined ? 'none' : 'some';
+  }
+}

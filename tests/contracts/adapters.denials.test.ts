@@ -1,0 +1,124 @@
+import { hourly, onEachAdapter } from './adapters.suite.js';
+
+type Body = { readonly text?: string; readonly body: unknown };
+/** supertest gives bytes for a type that it does not know. */
+const textOf = ({ text, body }: Body) => text ?? String(body);
+
+onEachAdapter(({ start }) => {
+  test('onLimited is told of each denial, before it is answered', async () => {
+    const told: unknown[] = [];
+    const client = await start({
+      limits: [
+        {
+          name: 'api',
+          policy: hourly(1),
+          onLimited: async (...args: unknown[]) => {
+            await new Promise(setImmediate);
+            const [request, decision] = [args[0], args.at(-1)] as [{ headers: object }, object];
+            told.push([request.headers, decision]);
+          },
+        },
+      ],
+    });
+    await client.get('/').expect(200);
+    expect(told).toEqual([]);
+    await client.get('/').set('x-who', 'ann').expect(429);
+    await client.get('/').set('x-who', 'bob').expect(429);
+    expect(told).toMatchObject([
+      [{ 'x-who': 'ann' }, { allowed: false, name: 'api', retryAfter: 3_600_000 }],
+      [{ 'x-who': 'bob' }, { allowed: false, name: 'api' }],
+    ]);
+  });
+
+  test('what onLimited throws fails the request, and never lets it through', async () => {
+    const handler = jest.fn(() => ({}));
+    const onLimited = () => Promise.reject(new Error('no log'));
+    const client = await start({ limits: [{ policy: hourly(1), onLimited }], handler });
+    await client.get('/').expect(200);
+    await client.get('/').expect(500);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  test('dryRun counts and tells, denies nobody and sets no headers', async () => {
+    const onLimited = jest.fn();
+    const client = await start({
+      limits: [{ policy: hourly(1), dryRun: true, onLimited, legacyHeaders: true }],
+    });
+    for (let i = 0; i < 3; i += 1) {
+      const { headers } = await client.get('/').expect(200, { ok: true });
+      expect(Object.keys(headers).filter((name) => /ratelimit|retry-after/.test(name))).toEqual([]);
+    }
+    expect(onLimited).toHaveBeenCalledTimes(2);
+    expect(onLimited.mock.calls[0].at(-1)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  test.each([
+    ['text', 'Slow down.', /^text\/plain; charset=utf-8$/i, 'Slow down.'],
+    ['an object', { error: 'slow' }, /^application\/json/, '{"error":"slow"}'],
+    ['a function', () => 'Slow.', /^text\/plain; charset=utf-8$/i, 'Slow.'],
+    ['a function that gives an object later', async () => ({ at: 1 }), /^application\/json/, '{"at":1}'],
+  ])('the message may be %s', async (_, message, type, body) => {
+    const client = await start({ limits: [{ policy: hourly(1), message }] });
+    await client.get('/').expect(200);
+    const denied = await client
+      .get('/')
+      .set('Accept', 'text/html')
+      .expect(429)
+      .expect('Content-Type', type)
+      .expect('Retry-After', '3600');
+    expect(denied.text).toBe(body);
+  });
+
+  test('a message knows the request and the decision', async () => {
+    const message = (...args: unknown[]) => {
+      const [request, decision] = [args[0], args.at(-1)] as [
+        { headers: Record<string, string> },
+        { name: string },
+      ];
+      return `${request.headers['x-who']} ${decision.name}`;
+    };
+    const client = await start({ limits: [{ name: 'api', policy: hourly(1), message }] });
+    await client.get('/').expect(200);
+    await client.get('/').set('x-who', 'ann').expect(429, 'ann api');
+  });
+
+  test.each([undefined, 5, null])(
+    'a message function that gives %p is an error, not a pass',
+    async (given) => {
+      const handler = jest.fn(() => ({}));
+      const client = await start({ limits: [{ policy: hourly(1), message: () => given }], handler });
+      await client.get('/').expect(200);
+      await client.get('/').expect(given === undefined ? 429 : 500);
+      expect(handler).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  test('statusCode is the status of denials, also in the problem', async () => {
+    const client = await start({ limits: [{ policy: hourly(1), statusCode: 503 }] });
+    await client.get('/').expect(200);
+    const denied = await client.get('/').expect(503).expect('Retry-After', '3600');
+    expect(JSON.parse(textOf(denied))).toMatchObject({ status: 503, title: 'Service Unavailable' });
+  });
+
+  test('a handler answers denials itself, with the headers set', async () => {
+    const client = await start({
+      limits: [{ name: 'api', policy: hourly(1) }],
+      denied: async ({ name, retryAfter }) => ({ name, retryAfter }),
+    });
+    await client.get('/').expect(200, { ok: true });
+    const { body } = await client
+      .get('/')
+      .expect('RateLimit', '"api";r=0;t=3600')
+      .expect('Retry-After', '3600');
+    expect(body).toEqual({ name: 'api', retryAfter: 3_600_000 });
+  });
+
+  test('a handler that fails is an error, not a pass', async () => {
+    const handler = jest.fn(() => ({}));
+    const denied = () => Promise.reject(new Error('no words'));
+    const client = await start({ limits: [{ policy: hourly(1) }], denied, handler });
+    await client.get('/').expect(200);
+    await client.get('/').expect(500);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+});

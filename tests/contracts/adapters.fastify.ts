@@ -1,0 +1,53 @@
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type RateLimitOptions, rateLimit, requestContext } from '../../packages/fastify/src/index.js';
+import { type Limit, nothing, type Running, type Service } from './adapters.service.js';
+
+export async function serveFastify({
+  limits = [],
+  scopes = [],
+  handler = nothing,
+  before,
+  denied,
+  errors = 'framework',
+  trustProxy,
+}: Service): Promise<Running> {
+  const options = (limit: Limit): RateLimitOptions => ({
+    ...(limit as RateLimitOptions),
+    ...(denied !== undefined && { handler: (_request, _reply, decision) => denied(decision) }),
+  });
+  const end = async (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = { status: (code: number) => void reply.code(code), raw: reply.raw };
+    return handler(request.rateLimit ?? undefined, answer);
+  };
+
+  const app = fastify({
+    forceCloseConnections: true, // whatever a test left open
+    ...(trustProxy && { trustProxy: trustProxy === 'all' ? true : '127.0.0.1' }),
+  });
+  if (errors === 'own') {
+    app.setErrorHandler<{ statusCode?: number; code?: string }>(
+      ({ statusCode = 500, code }, _request, reply) => reply.code(statusCode).send({ caught: code }),
+    );
+  }
+  app.decorateRequest('user', undefined);
+  app.addHook('onRequest', async (request, reply) => {
+    Object.assign(request, { user: request.headers['x-user'] });
+    before?.(reply.raw);
+  });
+  await app.register(requestContext);
+  await app.register(rateLimit);
+  for (const limit of limits) await app.register(rateLimit, { ...options(limit), hook: 'preHandler' });
+  for (const { at, limits: own = [], routes } of scopes) {
+    await app.register(
+      async (scope) => {
+        for (const limit of own) await scope.register(rateLimit, { ...options(limit), hook: 'preHandler' });
+        for (const [path, each] of Object.entries(routes)) {
+          scope.get(path, { preHandler: each.map((limit) => scope.rateLimit(options(limit))) }, end);
+        }
+      },
+      { prefix: at },
+    );
+  }
+  app.all('*', end);
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() };
+}

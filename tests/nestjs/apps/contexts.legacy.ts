@@ -1,0 +1,67 @@
+import 'reflect-metadata';
+import { Injectable, Module, UseGuards } from '@nestjs/common';
+import { ExternalContextCreator, NestFactory } from '@nestjs/core';
+import { fixedWindow } from '@sluice/core';
+import { CountLimit } from '@sluice/decorators';
+import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { adapter } from './serve.legacy.js';
+
+const policy = fixedWindow({ limit: 1, window: '1h' });
+
+@Injectable()
+class Handlers {
+  plain(): string {
+    return 'passed';
+  }
+
+  @CountLimit({ key: '#{type}', limit: 1, period: 3600, limitType: 'CUSTOM' })
+  async decorated(type: string): Promise<string> {
+    return `passed ${type}`;
+  }
+
+  @UseGuards(RateLimitGuard({ policy }))
+  guarded(): string {
+    return 'passed';
+  }
+}
+
+@Module({ imports: [SluiceModule.forRoot({ limit: { policy } })], providers: [Handlers] })
+class AppModule {}
+
+/** Messages other than HTTP, through Nest's own way to call handlers with guards and filters. */
+const app = await NestFactory.create(AppModule, adapter(), { logger: ['warn'] });
+await app.init();
+const creator = app.get(ExternalContextCreator);
+const handlers = app.get(Handlers);
+
+async function call(type: string, method: keyof Handlers): Promise<string> {
+  const handler = creator.create(
+    handlers,
+    handlers[method] as () => unknown,
+    method,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    type,
+  );
+  try {
+    const result: unknown = await handler(type);
+    return String(isObservable(result) ? await lastValueFrom(result) : result);
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error);
+  }
+}
+
+const answers: Record<string, string[]> = {};
+for (const type of ['rpc', 'ws', 'graphql']) {
+  const seen: string[] = [];
+  for (const method of ['plain', 'plain', 'decorated', 'decorated', 'guarded'] as const) {
+    seen.push(await call(type, method));
+  }
+  answers[type] = seen;
+}
+await app.close();
+console.log(JSON.stringify(answers));
