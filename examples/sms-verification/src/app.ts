@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { CombinedLimiter, type Duration, fixedWindow, type Store } from '@sluice/core';
+import { type Duration, fixedWindow, type Store } from '@sluice/core';
 import { rateLimit } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { SmsGateway } from './gateway.js';
@@ -28,7 +28,6 @@ export function createApp(gateway: SmsGateway, store: Store, deadline: Duration 
     store,
     deadline,
   });
-  const limiter = new CombinedLimiter(limit.limiters, { name: 'codes' });
 
   const app = express();
   app.use(express.json({ limit: '1kb' }), express.urlencoded({ extended: true, limit: '1kb' }));
@@ -39,7 +38,7 @@ export function createApp(gateway: SmsGateway, store: Store, deadline: Duration 
       await gateway.send(phone, `Your code is ${code}`);
     } catch (error) {
       // Not by skipFailedRequests: to that a client who hangs up has failed, too, and his code was sent.
-      await limiter.refund(request.rateLimit!).catch((reason: Error) => console.error(reason.message));
+      await limit.refund(request.rateLimit!).catch((reason: Error) => console.error(reason.message));
       response
         .status(502)
         .type('text')

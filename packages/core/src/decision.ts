@@ -20,7 +20,7 @@ export interface Decision {
   readonly remaining: number;
   /** 0 when allowed; else how long until the same call can pass if nobody else comes; `Infinity` when it never can. */
   readonly retryAfter: number;
-  /** How long until every permit is back. */
+  /** How long until every permit is back; where `acquire` slept, counted from when it woke. */
   readonly resetAfter: number;
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
   readonly waited: number;

@@ -1,5 +1,11 @@
 import { type Decision, isRateLimitExceededError, keepHeaders } from '@sluice/core';
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify';
 import plugin from 'fastify-plugin';
 import { limitHook, type RateLimitHook } from './limit-hook.js';
 import {
@@ -47,10 +53,16 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
   if (app[routeLimits] === undefined || Object.keys(given).length > 0) {
     app[routeLimits] = new RouteLimits(app, options, hook, limit);
   }
-  if (limit === undefined || !global) return;
-  app.addHook(hook, async (request: FastifyRequest, reply: FastifyReply) =>
-    request.routeOptions.config.rateLimit === undefined ? limit(request, reply) : undefined,
-  );
+  if (limit === undefined || !global) {
+    app.addHook('onRequest', (request, _reply, done) => done(unlimited(request.routeOptions)));
+    return;
+  }
+  // A callback: to let through is the usual thing, and a promise more for each request costs more than the hook itself.
+  app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+    const route = request.routeOptions; // made anew each time
+    if (route.config.rateLimit !== undefined) done(unlimited(route));
+    else limit(request, reply).then((answered) => answered === undefined && done(), done);
+  });
 };
 
 export const rateLimit = plugin(register, { fastify: '5.x', name: '@sluice/fastify' });
@@ -62,7 +74,6 @@ function prepare(app: FastifyInstance): void {
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
   });
-  app.addHook('onRequest', (request, _reply, done) => done(unlimited(request)));
   // Fastify sets the headers that an error carries over those of the reply.
   app.addHook('onError', (_request, reply, error, done) => {
     if (isRateLimitExceededError(error)) keepHeaders(error, reply.getHeaders());
@@ -71,8 +82,7 @@ function prepare(app: FastifyInstance): void {
 }
 
 /** A route that asks for a limit must never pass without: those that were added too early have none. */
-function unlimited(request: FastifyRequest): Error | undefined {
-  const { config, method, url } = request.routeOptions;
+function unlimited({ config, method, url }: FastifyRequest['routeOptions']): Error | undefined {
   const { rateLimit: own } = config;
   if (own === undefined || own === false || RouteLimits.limited(config)) return undefined;
   return new Error(

@@ -43,8 +43,10 @@ export class Booking implements Decision {
     taken: boolean,
     waited: number,
   ) {
-    const policies = parts.map((part, i) => policyDecision(part, answer.parts[i]!));
     const { allowed } = answer;
+    // Who waits for what was booked is told when the moment has come, and counts from then.
+    const asleep = allowed ? answer.wait : 0;
+    const policies = parts.map((part, i) => policyDecision(part, answer.parts[i]!, asleep));
     const bound = policies.reduce((a, b) => (binds(b, a, allowed) ? b : a));
     this.allowed = allowed;
     this.name = name;
@@ -85,7 +87,7 @@ export class Booking implements Decision {
 const binds = (a: PolicyDecision, b: PolicyDecision, allowed: boolean): boolean =>
   !allowed && a.retryAfter !== b.retryAfter ? a.retryAfter > b.retryAfter : a.remaining < b.remaining;
 
-function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer): PolicyDecision {
+function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer, asleep: number): PolicyDecision {
   const { limit, window } = answer.override === undefined ? rule : rule.algorithm.size(answer.override);
   return {
     name,
@@ -93,7 +95,7 @@ function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer): Po
     limit,
     window: toMs(window),
     remaining: answer.remaining,
-    retryAfter: waitMs(answer.wait),
-    resetAfter: toMs(answer.reset),
+    retryAfter: waitMs(answer.wait === NEVER ? NEVER : Math.max(0, answer.wait - asleep)),
+    resetAfter: toMs(Math.max(0, answer.reset - asleep)),
   };
 }

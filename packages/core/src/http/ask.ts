@@ -1,25 +1,38 @@
-import type { Cost, WaitOptions } from '../admission/call-options.js';
+import type { ConsumeOptions, Cost, WaitOptions } from '../admission/call-options.js';
+import type { CombinedLimiter } from '../combined-limiter.js';
 import type { Decision } from '../decision.js';
 import { isRateLimitExceededError } from '../errors.js';
 import type { RateLimiter } from '../limiter.js';
+import type { Keys } from './key-of-request.js';
 import type { ResponseView } from './response-view.js';
 
 /**
  * Takes a request's permits, waiting for them up to `timeout` where there is one.
  * @returns undefined when the client left while it waited: then nothing is taken
  */
-export async function ask(
-  limiter: RateLimiter,
-  key: never,
-  cost: Cost,
+export function ask(
+  limiter: RateLimiter | CombinedLimiter,
+  keys: Keys,
+  cost: Cost | undefined,
   timeout: WaitOptions['timeout'],
   response: ResponseView,
 ): Promise<Decision | undefined> {
-  if (timeout === undefined) return limiter.consume(key, { cost });
+  const options = cost === undefined ? undefined : { cost };
+  // Either kind of limiter refuses the keys of the other.
+  if (timeout === undefined) return (limiter as RateLimiter).consume(keys as never, options);
+  return waitFor(limiter as RateLimiter, keys as never, { ...options, timeout }, response);
+}
+
+async function waitFor(
+  limiter: RateLimiter,
+  keys: never,
+  options: ConsumeOptions & WaitOptions,
+  response: ResponseView,
+): Promise<Decision | undefined> {
   const left = new AbortController();
   response.whenOver(() => left.abort());
   try {
-    return await limiter.acquire(key, { cost, timeout, signal: left.signal });
+    return await limiter.acquire(keys, { ...options, signal: left.signal });
   } catch (error) {
     if (left.signal.aborted) return undefined;
     if (isRateLimitExceededError(error)) return error.decision;

@@ -1,6 +1,5 @@
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
-import type { RateLimiter } from '../limiter.js';
 import { checkOptions, describe } from '../options.js';
 import { ask } from './ask.js';
 import { checkFunction } from './check-function.js';
@@ -75,18 +74,6 @@ export function limitRequests<Args extends readonly unknown[]>(
   );
   const ownKey = !countsAddresses(options);
 
-  const decide = async (keys: Keys, response: ResponseView, args: Args): Promise<Decision | undefined> => {
-    const limited = source.single ?? (await source.ofRequest(args));
-    const { limiter, holds } = limited;
-    const cost = typeof costOf === 'function' ? await costOf(...args) : costOf;
-    // Either kind of limiter refuses the keys of the other.
-    const decision = await ask(limiter as RateLimiter, keys as never, cost, timeout, response);
-    if (decision === undefined) return undefined;
-    source.decided?.(decision, limited);
-    over(limiter, holds, decision, response, args);
-    return decision;
-  };
-
   /** As they stand on the response, where other limits may have added theirs. */
   const headersOf = (decision: Decision, response: ResponseView): Record<string, string> =>
     Object.fromEntries(
@@ -119,6 +106,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     return listed === 'allowed' ? SKIPPED : undefined;
   };
 
+  /** Every turn of the event loop's queue counts here: each request comes by. */
   const judge = async (request: RequestView, response: ResponseView, args: Args): Promise<Verdict> => {
     if (skip !== undefined && (await skip(...args))) return SKIPPED;
     const early = lists && (await byLists(request, response, args));
@@ -126,33 +114,32 @@ export function limitRequests<Args extends readonly unknown[]>(
     const keys = await keyOf(request, args);
     const late = lists && (await byLists(request, response, args, keys));
     if (late !== undefined) return late;
-    checks?.request(
-      request,
-      source.name,
-      typeof keys === 'object' ? Object.values(keys ?? {}) : [keys],
-      ownKey,
-    );
-    const decision = await decide(keys, response, args);
+    checks?.request(request, source.name, keys, ownKey);
+
+    const limited = source.single ?? (await source.ofRequest(args));
+    const cost = typeof costOf === 'function' ? await costOf(...args) : costOf;
+    const decision = await ask(limited.limiter, keys, cost, timeout, response);
     if (decision === undefined) return GONE;
+    source.decided?.(decision, limited);
+    over(limited, decision, response, args);
     if (!decision.allowed) await onLimited?.(...args, decision);
     if (dryRun) return { outcome: 'passed', decision };
     if (!response.sent) headers.write(decision, response, partitionKey ? keys : undefined);
     return decision.allowed ? { outcome: 'passed', decision } : denied(request, response, args, decision);
   };
 
-  const handle: RequestLimit<Args>['handle'] = async (request, response, ...args) => {
-    try {
-      return await judge(request, response, args);
-    } catch (error) {
-      if (!dryRun) throw asError(where, error);
-      warnOnce(
-        'SLUICE_DRY_RUN_FAILED',
-        source.name,
-        `The dry run of limit '${source.name}' let a request pass undecided: ${error}`,
-      );
-      return SKIPPED;
-    }
+  const failed = (error: unknown): Verdict => {
+    if (!dryRun) throw asError(where, error);
+    warnOnce(
+      'SLUICE_DRY_RUN_FAILED',
+      source.name,
+      `The dry run of limit '${source.name}' let a request pass undecided: ${error}`,
+    );
+    return SKIPPED;
   };
+
+  const handle: RequestLimit<Args>['handle'] = (request, response, ...args) =>
+    judge(request, response, args).catch(failed);
   return withLimiter({ handle }, new LimiterOfRequests(where, source));
 }
 

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
 import type { LimiterKey } from '../limiter.js';
 import { describe } from '../options.js';
+import type { Keys } from './key-of-request.js';
 import type { RequestView } from './request-view.js';
 import { warnOnce } from './warnings.js';
 
@@ -10,10 +11,10 @@ export { type MisuseCode, warnOnce } from './warnings.js';
 /** Looks at requests for settings that limit the wrong client, or nobody. */
 export interface MisuseCheck {
   /**
-   * @param keys whom the request counts for
+   * @param keys whom the request counts for; what is no key is nobody
    * @param ownKey do the keys come from a `key` or a `keyGenerator`?
    */
-  request(view: RequestView, limiterName: string, keys: readonly LimiterKey[], ownKey: boolean): void;
+  request(view: RequestView, limiterName: string, keys: Keys, ownKey: boolean): void;
 }
 
 /** What one request was counted for by one limiter; the next one is of another. */
@@ -56,7 +57,9 @@ export function misuseChecks(
   let lookAtProxies = true;
   let trials = TRIALS;
   return {
-    request(view, name, keys, ownKey) {
+    request(view, name, of, ownKey) {
+      if (trials === 0 && !(ownKey && lookAtKeys)) return;
+      const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
       if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, name, keys));
       if (trials === 0) return;
       trials -= 1;

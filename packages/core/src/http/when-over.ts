@@ -1,19 +1,12 @@
-import type { CombinedLimiter } from '../combined-limiter.js';
 import type { Decision } from '../decision.js';
-import type { RateLimiter } from '../limiter.js';
 import { checkBoolean } from '../options.js';
 import { checkFunction } from './check-function.js';
+import type { Limited } from './limiter-of-request.js';
 import { warnOnce } from './misuse.js';
 import type { CountingOptions } from './request-limit-options.js';
 import type { ResponseView } from './response-view.js';
 
-type Over<Args> = (
-  limiter: RateLimiter | CombinedLimiter,
-  holds: boolean,
-  decision: Decision,
-  response: ResponseView,
-  args: Args,
-) => void;
+type Over<Args> = (limited: Limited, decision: Decision, response: ResponseView, args: Args) => void;
 
 /**
  * What is given back when a request's response is over: what it held, and all that it took when such requests do not count.
@@ -33,7 +26,7 @@ export function whenOver<Args extends readonly unknown[]>(
     );
   }
   const giveBack = async (
-    limiter: RateLimiter | CombinedLimiter,
+    limiter: Limited['limiter'],
     decision: Decision,
     response: ResponseView,
     complete: boolean,
@@ -52,7 +45,7 @@ export function whenOver<Args extends readonly unknown[]>(
       await (counts ? limiter.release(decision) : limiter.refund(decision));
     }
   };
-  return (limiter, holds, decision, response, args) => {
+  return ({ limiter, holds }, decision, response, args) => {
     if (!decision.allowed || !(holds || judged)) return;
     response.whenOver((complete) => {
       giveBack(limiter, decision, response, complete, args).catch((error: unknown) => {
