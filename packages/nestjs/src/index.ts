@@ -1,3 +1,4 @@
+export { CountLimit, Limit, LimitType, RateLimit, SkipLimit } from '@sluice/decorators';
 export { SluiceExceptionFilter } from './exception-filter.js';
 export { RateLimitException } from './exceptions.js';
 export { RateLimitGuard } from './guard.js';

@@ -3,7 +3,9 @@ const core = require('@sluice/core');
 const { CountLimit } = require('@sluice/decorators');
 const express = require('@sluice/express');
 const fastifyLimit = require('@sluice/fastify');
+const web = require('@sluice/fetch');
 const koa = require('@sluice/koa');
+const nest = require('@sluice/nestjs');
 
 const policy = core.fixedWindow({ limit: 1, window: '1h' });
 
@@ -34,6 +36,12 @@ async function main() {
     assert.ok(rateLimit({ policy }).limiter instanceof core.RateLimiter);
     assert.equal(typeof requestContext(), 'function');
   }
+
+  assert.equal(
+    await web.rateLimit({ policy })(new Request('http://127.0.0.1/'), { ip: '192.0.2.1' }),
+    undefined,
+  );
+  assert.equal(typeof nest.SluiceModule.forRoot({}).module, 'function');
 
   const app = require('fastify')();
   app.register(fastifyLimit, { policy });

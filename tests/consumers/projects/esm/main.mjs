@@ -3,7 +3,9 @@ import { fixedWindow, isRateLimitExceededError, RateLimiter, redisStore, tokenBu
 import { CountLimit, configureSluice, LimitType, RateLimit } from '@sluice/decorators';
 import { rateLimit as expressLimit, requestContext } from '@sluice/express';
 import fastifyPlugin, { rateLimit as fastifyLimit } from '@sluice/fastify';
+import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { requestContext as koaContext, rateLimit as koaLimit } from '@sluice/koa';
+import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -74,3 +76,12 @@ instance.get('/', async () => 'ok');
 await instance.listen({ port: 0, host: '127.0.0.1' });
 assert.deepEqual(await statusesOf(instance.server), [200, 429]);
 await instance.close();
+
+const web = fetchLimit({ policy });
+const request = new Request('http://127.0.0.1/');
+assert.equal(await web(request, { ip: '192.0.2.1' }), undefined);
+assert.equal(web.complete(request, new Response('ok')).headers.get('ratelimit'), '"default";r=0;t=3600');
+assert.equal((await web(new Request(request), { ip: '192.0.2.1' })).status, 429);
+
+assert.equal(typeof SluiceModule.forRoot({}).module, 'function');
+assert.equal(typeof RateLimitGuard({ policy }), 'function');

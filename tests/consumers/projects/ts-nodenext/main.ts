@@ -10,7 +10,9 @@ import {
 import { CountLimit, LimitType, RateLimit } from '@sluice/decorators';
 import { rateLimit as expressLimit, type RateLimitMiddleware } from '@sluice/express';
 import fastifyPlugin from '@sluice/fastify';
+import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { rateLimit as koaLimit } from '@sluice/koa';
+import { RateLimitGuard, type SluiceModuleOptions } from '@sluice/nestjs';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -61,8 +63,15 @@ const app = express().get('/', middleware, (request, response) => {
 assert.equal(typeof app, 'function');
 new Koa().use(koaLimit({ policy, skip: (context) => context.path === '/health' }));
 
+const web = fetchLimit({ policy, keyGenerator: (request, { user }) => `${request.method} ${String(user)}` });
+const denied: Response | undefined = await web(new Request('http://127.0.0.1/'), { user: 'ann' });
+assert.equal(denied, undefined);
+const nest: SluiceModuleOptions = { limit: { policy, skip: (context) => context.getType() !== 'http' } };
+assert.equal(typeof RateLimitGuard(nest.limit!), 'function');
+
 const instance = fastify();
 await instance.register(fastifyPlugin);
+instance.get('/none', { config: { rateLimit: false } }, async () => 'unlimited');
 instance.get(
   '/',
   { preHandler: instance.rateLimit({ policy }) },
