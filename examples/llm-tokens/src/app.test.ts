@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type Call, type Answer as Decided, ManualClock, type MemoryStore, memoryStore } from '@sluice/core';
+import { type Call, ManualClock, type MemoryStore, memoryStore } from '@sluice/core';
 import supertest from 'supertest';
 import { createApp } from './app.js';
 import type { Answer, Model } from './model.js';
@@ -34,12 +34,10 @@ const left = async (user: string) => (await client().get('/tokens').set('X-User'
 function failAt(...operations: Call['operation'][]): jest.SpyInstance {
   const decide = store.decide.bind(store);
   const logged = jest.spyOn(console, 'error').mockImplementation();
-  jest
-    .spyOn(store, 'decide')
-    .mockImplementation(
-      (call): Promise<Decided> =>
-        operations.includes(call.operation) ? Promise.reject(new Error('the store is out')) : decide(call),
-    );
+  jest.spyOn(store, 'decide').mockImplementation((call) => {
+    if (operations.includes(call.operation)) throw new Error('the store is out');
+    return decide(call);
+  });
   return logged;
 }
 

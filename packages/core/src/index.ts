@@ -47,7 +47,7 @@ export type { Duration } from './duration.js';
 export * from './errors.js';
 export { checkFunction, checkHandler } from './http/check-function.js';
 export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-options.js';
-export { limitRequests, type RequestLimit, type Verdict } from './http/handle.js';
+export { limitRequests } from './http/handle.js';
 export { decisionHeaders } from './http/headers/decision-headers.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
 export { keepHeaders } from './http/headers/keep-headers.js';
@@ -76,6 +76,7 @@ export {
 } from './http/request-limit-options.js';
 export { type NamedParts, NamedPartsView, REQUEST_FIELDS, type RequestView } from './http/request-view.js';
 export { NodeResponseView, type ResponseView } from './http/response-view.js';
+export type { RequestLimit, Verdict } from './http/verdict.js';
 export {
   type ClientIpOptions,
   clientIp,
@@ -90,6 +91,7 @@ export {
 export { readProperty } from './keys/property.js';
 export { type LimiterKey, RateLimiter } from './limiter.js';
 export { checkName, type LimiterPlace, type RateLimiterOptions } from './limiter-options.js';
+export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
 /** @internal Shared by our own packages; not part of the public API. */
 export { checkBoolean, checkOptions, describe } from './options.js';
 export {

@@ -26,6 +26,7 @@ import { keyPart } from './keys/key-part.js';
 import { encodeKey } from './keys/redis-key.js';
 import { withDeadline } from './layers/deadline.js';
 import { checkLimiterOptions, type Limits, type RateLimiterOptions } from './limiter-options.js';
+import type { MaybePromise } from './maybe-promise.js';
 import { checkInteger, checkOptions } from './options.js';
 import { memoryStore } from './stores/memory-store.js';
 import type { Store } from './stores/store.js';
@@ -65,7 +66,7 @@ export class RateLimiter {
    *   KeyResolutionError for a wrong key
    */
   async consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    return await this.#admission.decide('consume', this.#parts(key, this.#cost('consume', options)));
+    return this.#consume(key, options);
   }
 
   /**
@@ -189,6 +190,10 @@ export class RateLimiter {
     };
   }
 
+  #consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): MaybePromise<Decision> {
+    return this.#admission.decide('consume', this.#parts(key, this.#cost('consume', options)));
+  }
+
   #cost(method: string, options: ConsumeOptions, accepted?: string[]): CostOf {
     return costOption(method, options, this.#limits.names, accepted);
   }
@@ -201,18 +206,21 @@ export class RateLimiter {
     );
   }
 
-  /** @internal What a `CombinedLimiter` needs of its members. */
+  /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */
   static inside(limiter: RateLimiter): {
     readonly store: Store;
     readonly limits: Limits;
     readonly admission: Admission;
     parts(key: LimiterKey, costOf: CostOf): NamedPart[];
+    /** `consume`, at once where the store answers at once. */
+    consume(key: LimiterKey, options?: ConsumeOptions): MaybePromise<Decision>;
   } {
     return {
       store: limiter.#store,
       limits: limiter.#limits,
       admission: limiter.#admission,
       parts: (key, costOf) => limiter.#parts(key, costOf),
+      consume: (key, options) => limiter.#consume(key, options),
     };
   }
 }

@@ -1,5 +1,6 @@
 import {
   type Decision,
+  isPromise,
   isRateLimitExceededError,
   limitRequests,
   NodeResponseView,
@@ -40,7 +41,8 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const limit = limitRequests('rateLimit', shared);
   const passes = async (request: Request, response: Response, next: NextFunction): Promise<boolean> => {
     const view = new ExpressRequestView(request);
-    const verdict = await limit.handle(view, new NodeResponseView(response), request, response);
+    const judged = limit.handle(view, new NodeResponseView(response), request, response);
+    const verdict = isPromise(judged) ? await judged : judged;
     if (verdict.outcome === 'gone') return false;
     const { outcome, decision } = verdict;
     if (outcome === 'passed') {

@@ -1,13 +1,7 @@
 import { type Decision, isRateLimitExceededError, keepHeaders } from '@sluice/core';
-import type {
-  FastifyInstance,
-  FastifyPluginAsync,
-  FastifyReply,
-  FastifyRequest,
-  HookHandlerDoneFunction,
-} from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import { limitHook, type RateLimitHook } from './limit-hook.js';
+import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';
 import {
   checkPlugin,
   limits,
@@ -57,19 +51,20 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
     app.addHook('onRequest', (request, _reply, done) => done(unlimited(request.routeOptions)));
     return;
   }
-  // A callback: to let through is the usual thing, and a promise more for each request costs more than the hook itself.
-  app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  const { callback } = limit;
+  const everywhere: HookedLimit['callback'] = (request, reply, done) => {
     const route = request.routeOptions; // made anew each time
     if (route.config.rateLimit !== undefined) done(unlimited(route));
-    else limit(request, reply).then((answered) => answered === undefined && done(), done);
-  });
+    else callback(request, reply, done);
+  };
+  app.addHook(hook as 'onRequest', hookFor(hook, everywhere));
 };
 
 export const rateLimit = plugin(register, { fastify: '5.x', name: '@sluice/fastify' });
 
 function prepare(app: FastifyInstance): void {
   app.decorateRequest('rateLimit', null);
-  app.decorate('rateLimit', (options: RateLimitOptions) => closing(app, options));
+  app.decorate('rateLimit', (options: RateLimitOptions) => closing(app, options).hook);
   app.addHook('onRoute', function (this: Scope, route) {
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
@@ -91,8 +86,8 @@ function unlimited({ config, method, url }: FastifyRequest['routeOptions']): Err
 }
 
 /** A limit that ends with the server. */
-function closing(app: FastifyInstance, options: RateLimitOptions): RateLimitHook {
-  const { hook, close } = limitHook(options);
-  app.addHook('onClose', close);
-  return hook;
+function closing(app: FastifyInstance, options: RateLimitOptions): HookedLimit {
+  const limit = limitHook(options);
+  app.addHook('onClose', limit.close);
+  return limit;
 }

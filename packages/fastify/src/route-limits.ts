@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { memoryStore, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { limitHook, type RateLimitHook } from './limit-hook.js';
+import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
   CHOICES,
   checkHook,
@@ -20,7 +20,7 @@ const LIMITED = Symbol('sluice.limited');
 /** The limits of routes that have one in their configuration. What they leave open is as the plugin's options say. */
 export class RouteLimits {
   /** By options and route: HEAD comes with the options of GET, and counts with it. */
-  readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, RateLimitHook>>();
+  readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, HookedLimit>>();
   #store: Store | undefined;
 
   /** @param shared the limit of the plugin itself, which routes without numbers of their own share */
@@ -28,7 +28,7 @@ export class RouteLimits {
     readonly app: FastifyInstance,
     readonly options: RateLimitOptions,
     readonly hook: RateLimitHookName,
-    readonly shared: RateLimitHook | undefined,
+    readonly shared: HookedLimit | undefined,
   ) {}
 
   static limited(config: object): boolean {
@@ -40,21 +40,21 @@ export class RouteLimits {
     const { hook = this.hook, ...options } = own;
     checkHook(hook);
     const name = nameOf(route);
-    const hooks = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
+    const hooks = this.#hooks.get(own) ?? new Map<string, HookedLimit>();
     const shares = Object.keys(options).length === 0 ? this.shared : undefined;
     const limit = shares ?? hooks.get(name) ?? this.#make(name, options);
     this.#hooks.set(own, hooks.set(name, limit));
     const before = route[hook] ?? [];
     Object.assign(route, {
-      [hook]: [limit, ...(Array.isArray(before) ? before : [before])],
+      [hook]: [hookFor(hook, limit.callback), ...(Array.isArray(before) ? before : [before])],
       config: { ...route.config, [LIMITED]: true },
     });
   }
 
-  #make(name: string, own: RateLimitOptions): RateLimitHook {
-    const { hook, close } = limitHook({ ...this.#inherited(own), ...this.#place(name, own), ...own });
-    this.app.addHook('onClose', close);
-    return hook;
+  #make(name: string, own: RateLimitOptions): HookedLimit {
+    const limit = limitHook({ ...this.#inherited(own), ...this.#place(name, own), ...own });
+    this.app.addHook('onClose', limit.close);
+    return limit;
   }
 
   #inherited(own: RateLimitOptions): RateLimitOptions {

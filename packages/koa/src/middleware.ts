@@ -1,4 +1,5 @@
 import {
+  isPromise,
   keepHeaders,
   limitRequests,
   NodeResponseView,
@@ -27,11 +28,9 @@ export function rateLimit<C extends AnyContext = Context>(
   const { shared, handler } = readOptions(options);
   const limit = limitRequests('rateLimit', shared);
   const middleware = async (context: C, next: Next): Promise<void> => {
-    const verdict = await limit.handle(
-      new KoaRequestView(context),
-      new NodeResponseView(context.res),
-      context,
-    );
+    const view = new KoaRequestView(context);
+    const judged = limit.handle(view, new NodeResponseView(context.res), context);
+    const verdict = isPromise(judged) ? await judged : judged;
     if (verdict.outcome === 'gone') return;
     const { outcome, decision } = verdict;
     if (outcome === 'denied') {

@@ -3,6 +3,7 @@ import type { Decision } from '../decision.js';
 import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
 import { LimiterClosedError, RateLimitExceededError } from '../errors.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { Booking, type NamedPart } from './booking.js';
@@ -42,11 +43,13 @@ export class Admission {
     if (this.#closed !== undefined) throw this.#closed;
   }
 
-  async decide(operation: 'consume' | 'peek', parts: readonly NamedPart[]): Promise<Decision> {
+  /** At once where the store answers at once; it throws then as the promise would reject. */
+  decide(operation: 'consume' | 'peek', parts: readonly NamedPart[]): MaybePromise<Decision> {
     this.checkOpen();
     const keys = byKey(parts);
-    const answer = await this.store.decide({ operation, wait: 0, parts: keys });
-    return this.#decision(parts, forEach(parts, keys, answer), operation === 'consume', 0);
+    return andThen(this.store.decide({ operation, wait: 0, parts: keys }), (answer) =>
+      this.#decision(parts, forEach(parts, keys, answer), operation === 'consume', 0),
+    );
   }
 
   /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */

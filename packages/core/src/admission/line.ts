@@ -68,7 +68,7 @@ export class Line {
     }
   }
 
-  #ask(operation: 'acquire' | 'renew' | 'refund', part: NamedPart, wait: number): Promise<Answer> {
+  async #ask(operation: 'acquire' | 'renew' | 'refund', part: NamedPart, wait: number): Promise<Answer> {
     return this.store.decide({ operation, wait, parts: [part] });
   }
 }

@@ -1,9 +1,10 @@
 import type { ConsumeOptions, Cost, WaitOptions } from '../admission/call-options.js';
-import type { CombinedLimiter } from '../combined-limiter.js';
 import type { Decision } from '../decision.js';
 import { isRateLimitExceededError } from '../errors.js';
 import type { RateLimiter } from '../limiter.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import type { Keys } from './key-of-request.js';
+import type { Limited } from './limiter-of-request.js';
 import type { ResponseView } from './response-view.js';
 
 /**
@@ -11,15 +12,14 @@ import type { ResponseView } from './response-view.js';
  * @returns undefined when the client left while it waited: then nothing is taken
  */
 export function ask(
-  limiter: RateLimiter | CombinedLimiter,
+  { limiter, consume }: Limited,
   keys: Keys,
   cost: Cost | undefined,
   timeout: WaitOptions['timeout'],
   response: ResponseView,
-): Promise<Decision | undefined> {
+): MaybePromise<Decision | undefined> {
   const options = cost === undefined ? undefined : { cost };
-  // Either kind of limiter refuses the keys of the other.
-  if (timeout === undefined) return (limiter as RateLimiter).consume(keys as never, options);
+  if (timeout === undefined) return consume(keys, options);
   return waitFor(limiter as RateLimiter, keys as never, { ...options, timeout }, response);
 }
 

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import { ask } from './ask.js';
 import { checkFunction } from './check-function.js';
@@ -7,40 +8,21 @@ import { costOfRequest } from './cost-of-request.js';
 import { denialOf } from './denial.js';
 import { headerWriter } from './headers/header-style.js';
 import { countsAddresses, type Keys, keyOfRequest } from './key-of-request.js';
-import { limiterOfRequest } from './limiter-of-request.js';
+import { type Limited, limiterOfRequest } from './limiter-of-request.js';
 import { listsOf } from './listed.js';
 import { misuseChecks, warnOnce } from './misuse.js';
-import { LimiterOfRequests, type OwnLimiter, withLimiter } from './own-limiter.js';
-import type { Reply } from './reply.js';
+import { LimiterOfRequests, withLimiter } from './own-limiter.js';
 import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
+import type { RequestLimit, Verdict } from './verdict.js';
 import { whenOver } from './when-over.js';
 
-/** What is to be done with a request. */
-export type Verdict =
-  | {
-      readonly outcome: 'passed';
-      /** Undefined when the request was skipped. */
-      readonly decision?: Decision;
-    }
-  | {
-      readonly outcome: 'denied';
-      /** Undefined when the request is on the `denyList`. */
-      readonly decision?: Decision;
-      /** The answer, unless the adapter's user has one. */
-      reply(): Promise<Reply>;
-    }
-  /** Somebody has answered already, or the client left while the request waited: there is nobody to answer. */
-  | { readonly outcome: 'gone' };
-
-/** What an adapter calls for each request. */
-export interface RequestLimit<Args extends readonly unknown[]> extends OwnLimiter {
-  /**
-   * Decides, and sets the headers of `response`. What the request holds or does not count is given back when the response is
-   * over. Rejects as `RateLimiter.consume` does, with `throw` also for denials.
-   */
-  handle(request: RequestView, response: ResponseView, ...args: Args): Promise<Verdict>;
+/** A request under way. */
+interface Exchange<Args> {
+  readonly request: RequestView;
+  readonly response: ResponseView;
+  readonly args: Args;
 }
 
 const SKIPPED: Verdict = { outcome: 'passed' };
@@ -80,52 +62,69 @@ export function limitRequests<Args extends readonly unknown[]>(
       Object.keys(headers.of(decision)).map((header) => [header, String(response.get(header))]),
     );
 
-  const denied = async (
-    request: RequestView,
-    response: ResponseView,
-    args: Args,
-    decision?: Decision,
-  ): Promise<Verdict> => {
+  const denied = ({ request, response, args }: Exchange<Args>, decision?: Decision): Verdict => {
     if (response.sent) return GONE;
-    if (options.throw)
+    if (options.throw) {
       throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
+    }
     const reply = async () =>
       decision === undefined ? denial.forbidden(request) : denial.exceeded(request, args, decision);
     return { outcome: 'denied', ...(decision !== undefined && { decision }), reply };
   };
 
   /** What the lists say, if anything. */
-  const byLists = async (
-    request: RequestView,
-    response: ResponseView,
-    args: Args,
-    keys?: Keys,
-  ): Promise<Verdict | undefined> => {
-    const listed = await lists?.(request, args, keys);
-    if (listed === 'denied') return denied(request, response, args);
+  const byLists = async (exchange: Exchange<Args>, keys?: Keys): Promise<Verdict | undefined> => {
+    const listed = await lists?.(exchange.request, exchange.args, keys);
+    if (listed === 'denied') return denied(exchange);
     return listed === 'allowed' ? SKIPPED : undefined;
   };
 
-  /** Every turn of the event loop's queue counts here: each request comes by. */
-  const judge = async (request: RequestView, response: ResponseView, args: Args): Promise<Verdict> => {
-    if (skip !== undefined && (await skip(...args))) return SKIPPED;
-    const early = lists && (await byLists(request, response, args));
-    if (early !== undefined) return early;
-    const keys = await keyOf(request, args);
-    const late = lists && (await byLists(request, response, args, keys));
-    if (late !== undefined) return late;
-    checks?.request(request, source.name, keys, ownKey);
+  const told = (exchange: Exchange<Args>, keys: Keys, decision: Decision): Verdict => {
+    if (dryRun) return { outcome: 'passed', decision };
+    const { response } = exchange;
+    if (!response.sent) headers.write(decision, response, partitionKey ? keys : undefined);
+    return decision.allowed ? { outcome: 'passed', decision } : denied(exchange, decision);
+  };
 
-    const limited = source.single ?? (await source.ofRequest(args));
-    const cost = typeof costOf === 'function' ? await costOf(...args) : costOf;
-    const decision = await ask(limited.limiter, keys, cost, timeout, response);
+  const settled = (
+    exchange: Exchange<Args>,
+    keys: Keys,
+    limited: Limited,
+    decision: Decision | undefined,
+  ): MaybePromise<Verdict> => {
     if (decision === undefined) return GONE;
     source.decided?.(decision, limited);
-    over(limited, decision, response, args);
-    if (!decision.allowed) await onLimited?.(...args, decision);
-    if (dryRun) return { outcome: 'passed', decision };
-    if (!response.sent) headers.write(decision, response, partitionKey ? keys : undefined);
-    return decision.allowed ? { outcome: 'passed', decision } : denied(request, response, args, decision);
+    over(limited, decision, exchange.response, exchange.args);
+    if (decision.allowed || onLimited === undefined) return told(exchange, keys, decision);
+    return andThen(onLimited(...exchange.args, decision), () => told(exchange, keys, decision));
+  };
+
+  const counted = (exchange: Exchange<Args>, keys: Keys): MaybePromise<Verdict> => {
+    const { request, response, args } = exchange;
+    checks?.request(request, source.name, keys, ownKey);
+    const limited = source.single ?? source.ofRequest(args);
+    const cost = typeof costOf === 'function' ? costOf(...args) : costOf;
+    return andThen(limited, (by) =>
+      andThen(cost, (permits) =>
+        andThen(ask(by, keys, permits, timeout, response), (decision) =>
+          settled(exchange, keys, by, decision),
+        ),
+      ),
+    );
+  };
+
+  const chosen = async (exchange: Exchange<Args>): Promise<Verdict> => {
+    const { request, args } = exchange;
+    if (skip !== undefined && (await skip(...args))) return SKIPPED;
+    const early = await byLists(exchange);
+    if (early !== undefined) return early;
+    const keys = await keyOf(request, args);
+    return (await byLists(exchange, keys)) ?? counted(exchange, keys);
+  };
+
+  const judged = (exchange: Exchange<Args>): MaybePromise<Verdict> => {
+    if (skip !== undefined || lists !== undefined) return chosen(exchange);
+    return andThen(keyOf(exchange.request, exchange.args), (keys) => counted(exchange, keys));
   };
 
   const failed = (error: unknown): Verdict => {
@@ -138,8 +137,14 @@ export function limitRequests<Args extends readonly unknown[]>(
     return SKIPPED;
   };
 
-  const handle: RequestLimit<Args>['handle'] = (request, response, ...args) =>
-    judge(request, response, args).catch(failed);
+  const handle: RequestLimit<Args>['handle'] = (request, response, ...args) => {
+    try {
+      const verdict = judged({ request, response, args });
+      return isPromise(verdict) ? verdict.catch(failed) : verdict;
+    } catch (error) {
+      return failed(error);
+    }
+  };
   return withLimiter({ handle }, new LimiterOfRequests(where, source));
 }
 

@@ -1,11 +1,14 @@
+import type { ConsumeOptions } from '../admission/call-options.js';
 import { compilePolicy } from '../algorithms/index.js';
 import { CombinedLimiter } from '../combined-limiter.js';
 import type { Decision } from '../decision.js';
 import { RateLimiter } from '../limiter.js';
 import type { RateLimiterOptions } from '../limiter-options.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
+import type { Keys } from './key-of-request.js';
 import { LimitersByPolicy } from './limiters-by-policy.js';
 import { policyOfRequest } from './policy-of-request.js';
 import {
@@ -19,6 +22,8 @@ import {
 /** A limiter as requests need it. */
 export interface Limited {
   readonly limiter: RateLimiter | CombinedLimiter;
+  /** Its `consume`, at once where that needs no promise. It refuses the keys of the other kind of limiter. */
+  consume(keys: Keys, options?: ConsumeOptions): MaybePromise<Decision>;
   /** Itself by its name, or those that it combines by theirs. */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   /** Of its policies, or of the limiters that it combines: costs are given by these. */
@@ -152,6 +157,8 @@ function limitedBy(limiter: RateLimiter | CombinedLimiter): Limited {
   const policies = Object.values(limiters).flatMap((each) => Object.values(each.policies));
   return {
     limiter,
+    consume:
+      limiter instanceof RateLimiter ? RateLimiter.inside(limiter).consume : limiter.consume.bind(limiter),
     limiters,
     names: Object.keys(combines ? limiters : limiter.policies),
     // No algorithm is known by name here: what has holders is held.

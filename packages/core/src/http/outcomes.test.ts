@@ -3,8 +3,9 @@ import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { RateLimiter } from '../limiter.js';
 import { memoryStore } from '../stores/memory-store.js';
-import { limitRequests, type RequestLimit } from './handle.js';
+import { limitRequests } from './handle.js';
 import type { RequestView } from './request-view.js';
+import type { RequestLimit } from './verdict.js';
 
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
 const request: RequestView = {
@@ -83,7 +84,9 @@ test('permits that cannot be given back stay spent, and a warning says so', asyn
   const refunding = limit({ name, policy: hourly(2), store, skipFailedRequests: true, limitType: 'METHOD' });
   const response = new OpenResponse();
   await deciding(refunding, response)(request);
-  jest.spyOn(store, 'decide').mockRejectedValueOnce(new Error('out'));
+  jest.spyOn(store, 'decide').mockImplementationOnce(() => {
+    throw new Error('out');
+  });
   response.end(500);
   await new Promise(setImmediate);
   expect(warnings).toMatchObject([{ code: 'SLUICE_REFUND_LOST', message: /refunded.*out/ }]);
@@ -126,7 +129,7 @@ test('thrown, a denial has the headers of all limits of the response', async () 
   const second = limit({ name: 'second', policy: hourly(1), throw: true, statusCode: 420 });
   await deciding(second)(request);
   await deciding(first, response)(request);
-  await expect(second.handle(request, response)).rejects.toMatchObject({
+  await expect((async () => second.handle(request, response))()).rejects.toMatchObject({
     status: 420,
     statusCode: 420,
     headers: {

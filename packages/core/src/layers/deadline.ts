@@ -1,5 +1,6 @@
 import { LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import type { Asked, Store } from '../stores/store.js';
 import { Deadlines } from './deadlines.js';
 
@@ -13,14 +14,14 @@ export function withDeadline(store: Store, micros: number): Store {
 
   const deadlines = new Deadlines(ms);
 
-  const race = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> =>
+  const race = <T>(ask: (asked: Asked) => MaybePromise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const asked: Asked = {};
       const stop = deadlines.begin(() => {
         asked.abandoned = true;
         reject(new StoreUnavailableError(`${store.name} store: no answer within ${ms} ms`));
       });
-      ask(asked).then(
+      Promise.resolve(ask(asked)).then(
         (answer) => {
           stop();
           resolve(answer);
@@ -38,7 +39,7 @@ export function withDeadline(store: Store, micros: number): Store {
     },
     () => {}, // each call tells
   );
-  const asking = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> =>
+  const asking = <T>(ask: (asked: Asked) => MaybePromise<T>): Promise<T> =>
     loading === undefined ? race(ask) : loading.then(() => race(ask));
 
   return {

@@ -60,7 +60,7 @@ export class MemoryStore implements Store {
     return this.#entries.size;
   }
 
-  async decide(call: Call): Promise<Answer> {
+  decide(call: Call): Answer {
     const now = this.clock.now();
     return this.#decideBare(call, now) ?? this.#decideAll(call, now);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 
 /** What somebody waits for. */
@@ -21,10 +22,10 @@ export interface Store {
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   /**
-   * Decides one call. Calls of one turn may be joined into one trip: each has its own answer all the same.
+   * Decides one call, at once where no network is in between. Calls of one turn may be joined into one trip: each has its own answer all the same.
    * @throws StoreUnavailableError, StoreConfigurationError, RateNotSetError
    */
-  decide(call: Call, asked?: Asked): Promise<Answer>;
+  decide(call: Call, asked?: Asked): MaybePromise<Answer>;
   /**
    * Tells when one of those who wait at `key` has been let in, by its id, until the function it resolves to is called.
    * Resolves when it listens. A message may be lost: who waits should look again when its patience ends.

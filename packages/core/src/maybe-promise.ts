@@ -1,0 +1,9 @@
+/** Something that is there already, or will come: a store in memory answers at once, one in Redis later. */
+export type MaybePromise<T> = T | Promise<T>;
+
+export const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> =>
+  typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function';
+
+/** Goes on with a value: at once where it is there, for a promise costs more than a decision in memory. */
+export const andThen = <T, U>(value: MaybePromise<T>, go: (value: T) => MaybePromise<U>): MaybePromise<U> =>
+  isPromise(value) ? value.then(go) : go(value);
