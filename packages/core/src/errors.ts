@@ -23,7 +23,10 @@ export class RateLimitExceededError extends SluiceError {
   readonly status: number;
   readonly statusCode: number;
   readonly expose = true;
-  /** `Retry-After`, `RateLimit` and `RateLimit-Policy`, ready to be set on a response. */
+  /**
+   * Ready to be set on a response: `Retry-After`, `RateLimit` and `RateLimit-Policy`; of a limit on requests those of its
+   * `standardHeaders` and `legacyHeaders`, with what other limits of the response told.
+   */
   readonly headers: Record<string, string>;
 
   constructor(
@@ -32,7 +35,7 @@ export class RateLimitExceededError extends SluiceError {
     options: {
       /** Default 429. */
       readonly status?: number;
-      /** Instead of those of `headers`. */
+      /** Default: `Retry-After`, `RateLimit` and `RateLimit-Policy` (draft 11) of the decision. */
       readonly headers?: Readonly<Record<string, string>>;
     } = {},
   ) {

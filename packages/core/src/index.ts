@@ -45,38 +45,25 @@ export type { Decision, PolicyDecision } from './decision.js';
 export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys } from './decisions/call.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
-export { checkFunction, checkHandler } from './http/check-function.js';
-export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-options.js';
-export { limitRequests } from './http/handle.js';
-export { decisionHeaders } from './http/headers/decision-headers.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
-export { keepHeaders } from './http/headers/keep-headers.js';
-export { type ResponseHeaders, writeErrorHeaders, writeHeaders } from './http/headers/write-headers.js';
-export { type OwnLimiter, withLimiter } from './http/own-limiter.js';
-export {
-  type HttpProblem,
-  PROBLEM_TYPE,
-  problemOf,
-  problemOfError,
-  type RateLimitProblem,
-} from './http/problem.js';
-export { type Reply, replyTo } from './http/reply.js';
-export { currentRequest, runWithRequest } from './http/request-context.js';
-export { requestUser, type UserOf } from './http/request-key.js';
-export {
-  type CountingOptions,
-  type DenialOptions,
-  type KeyOptions,
-  type LimitChoice,
-  type OfRequest,
-  type OneOfLimits,
-  type Policies,
-  REQUEST_LIMIT_OPTIONS,
-  type RequestLimitOptions,
+export type { OwnLimiter } from './http/own-limiter.js';
+export type { HttpProblem, RateLimitProblem } from './http/problem.js';
+export type { Reply } from './http/reply.js';
+export { currentRequest } from './http/request-context.js';
+export type { UserOf } from './http/request-key.js';
+export type {
+  CountingOptions,
+  DenialOptions,
+  KeyOptions,
+  LimitChoice,
+  OfRequest,
+  OneOfLimits,
+  Policies,
+  RequestLimitOptions,
 } from './http/request-limit-options.js';
-export { type NamedParts, NamedPartsView, REQUEST_FIELDS, type RequestView } from './http/request-view.js';
-export { NodeResponseView, type ResponseView } from './http/response-view.js';
-export type { RequestLimit, Verdict } from './http/verdict.js';
+export type { RequestView } from './http/request-view.js';
+/** @internal Shared by our own packages; not part of the public API. */
+export * from './internal.js';
 export {
   type ClientIpOptions,
   clientIp,
@@ -87,13 +74,8 @@ export {
   LimitType,
   parseLimitType,
 } from './keys/index.js';
-/** @internal Shared by our own packages; not part of the public API. */
-export { readProperty } from './keys/property.js';
 export { type LimiterKey, RateLimiter } from './limiter.js';
-export { checkName, type LimiterPlace, type RateLimiterOptions } from './limiter-options.js';
-export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
-/** @internal Shared by our own packages; not part of the public API. */
-export { checkBoolean, checkOptions, describe } from './options.js';
+export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
 export {
   SharedLimiter,
   type SharedLimiterOptions,

@@ -3,7 +3,7 @@ import { shared } from './shared.js';
 import { Sluice, type SluiceOptions } from './sluice.js';
 
 /** Under this name a class (static property) or an object carries a configuration of its own, made by `createSluice`. */
-export const SLUICE: unique symbol = Symbol.for('sluice.configuration') as never;
+export const SLUICE: unique symbol = Symbol.for('sluice.configuration');
 
 /**
  * Sets where all decorated methods keep their counts and how they know users and addresses. Call it once at start, before

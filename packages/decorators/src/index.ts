@@ -6,4 +6,4 @@ export type { LimitDecorator, MethodDecorator } from './limit-decorator.js';
 export type { CommonOptions, CostOfCall } from './limitation.js';
 export { RateLimit, type RateLimitOptions } from './rate-limit.js';
 export { SkipLimit, type SkipLimitDecorator, skipsLimit } from './skip-limit.js';
-export type { Sluice, SluiceOptions } from './sluice.js';
+export { SLUICE_OPTIONS, type Sluice, type SluiceOptions } from './sluice.js';

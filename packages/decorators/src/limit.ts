@@ -1,4 +1,4 @@
-import { type Cost, checkOptions, type Duration, describe, type Policy, RateLimiter } from '@sluice/core';
+import { checkCost, checkOptions, type Duration, describe, type Policy, RateLimiter } from '@sluice/core';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import {
   type CommonOptions,
@@ -63,7 +63,12 @@ export function Limit(options: Policy | LimitOptions, ...rest: never[]): LimitDe
   }
   const rules: Rules = policies === undefined ? { policy: policy! } : { policies: { ...checked(policies) } };
   checkRules(rules, timeout);
-  checkCost(cost, 'policies' in rules ? Object.keys(rules.policies) : []);
+  if (typeof cost === 'object' && policies === undefined) {
+    throw new TypeError(`@Limit: a cost by policy is for several policies, not for one: ${describe(cost)}`);
+  }
+  // What a function gives is checked when it is used.
+  if (cost !== undefined && typeof cost !== 'function')
+    checkCost('@Limit: cost', cost, Object.keys(policies ?? {}));
   return limitDecorator({
     ...commonLimit('@Limit', attributes, prefix, DEFAULT_PREFIX),
     rules,
@@ -76,7 +81,8 @@ const isPolicy = (options: unknown): options is Policy =>
   typeof (options as Partial<Policy> | null | undefined)?.algorithm === 'string';
 
 function checked(policies: unknown): Readonly<Record<string, Policy>> {
-  if (typeof policies === 'object' && policies !== null && !Array.isArray(policies)) return policies as never;
+  if (typeof policies === 'object' && policies !== null && !Array.isArray(policies))
+    return policies as Readonly<Record<string, Policy>>;
   throw new TypeError(
     `@Limit: policies must be an object of policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(policies)}`,
   );
@@ -89,26 +95,5 @@ function checkRules(rules: Rules, timeout: Duration | undefined): void {
   } catch (error) {
     if (error instanceof Error) error.message = error.message.replace(/^(?:RateLimiter|wrap): /, '@Limit: ');
     throw error;
-  }
-}
-
-/** What a function gives is checked when it is used. */
-function checkCost(cost: CostOfCall | undefined, names: readonly string[]): void {
-  if (cost === undefined || typeof cost === 'function') return;
-  if (typeof cost !== 'object') {
-    checkPermits('cost', cost);
-    return;
-  }
-  if (names.length > 0) checkOptions('@Limit: cost by policy', cost, names);
-  else
-    throw new TypeError(`@Limit: a cost by policy is for several policies, not for one: ${describe(cost)}`);
-  for (const [name, permits] of Object.entries(cost as Exclude<Cost, number>)) {
-    checkPermits(`cost.${name}`, permits);
-  }
-}
-
-function checkPermits(what: string, permits: unknown): void {
-  if (!Number.isSafeInteger(permits) || (permits as number) < 0) {
-    throw new RangeError(`@Limit: ${what} must be a whole number ≥ 0, not ${describe(permits)}`);
   }
 }

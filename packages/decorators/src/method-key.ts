@@ -62,7 +62,7 @@ function requestFor(what: string): RequestView {
   if (request !== undefined) return request;
   throw new KeyResolutionError(
     `${what} reads the current request, and there is none: install requestContext of @sluice/express, @sluice/fastify ` +
-      'or @sluice/koa in front of the routes',
+      'or @sluice/koa in front of the routes, or SluiceModule of @sluice/nestjs',
     what,
     500,
   );

@@ -27,7 +27,8 @@ export interface SluiceOptions {
   readonly deadline?: Duration;
 }
 
-const OPTIONS = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'];
+/** @internal */
+export const SLUICE_OPTIONS = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'] as const;
 
 /** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
 export class Sluice {
@@ -38,7 +39,7 @@ export class Sluice {
 
   /** @internal @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(where: string, options: SluiceOptions) {
-    checkOptions(where, options, OPTIONS);
+    checkOptions(where, options, SLUICE_OPTIONS);
     const { user, ipv6Subnet, store } = options;
     if (user !== undefined && typeof user !== 'function') {
       throw new TypeError(`${where}: user must be a function (request) => id, not ${describe(user)}`);

@@ -23,6 +23,7 @@ export interface ExpressRateLimitNames {
   readonly identifier?: string;
 }
 
+/** What every adapter's `rateLimit` takes, with the words of `express-rate-limit`; functions are given `(request, response)`. */
 export interface RateLimitOptions extends RequestLimitOptions<Args>, ExpressRateLimitNames {
   /** Answers a denied request itself, or calls `next`. The headers are set already. */
   readonly handler?: (

@@ -1,4 +1,4 @@
-import { NamedPartsView } from '@sluice/core';
+import { NamedPartsView, type Proxies, proxiesOf } from '@sluice/core';
 import type { Request } from 'express';
 
 export class ExpressRequestView extends NamedPartsView<Request> {
@@ -6,9 +6,7 @@ export class ExpressRequestView extends NamedPartsView<Request> {
     return this.request.baseUrl + this.request.path;
   }
 
-  get proxies(): 'none' | 'some' | 'all' {
-    const trust: unknown = this.request.app.get('trust proxy');
-    if (trust === true) return 'all';
-    return trust === false || trust === undefined ? 'none' : 'some';
+  get proxies(): Proxies {
+    return proxiesOf(this.request.app.get('trust proxy'));
   }
 }

@@ -1,4 +1,4 @@
-import { isPromise, limitRequests, NodeResponseView, type Verdict } from '@sluice/core';
+import { isPromise, limitRequests, ReplyView, type Verdict } from '@sluice/core';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { type RateLimitHookName, type RateLimitOptions, readOptions } from './options.js';
 import { FastifyRequestView } from './request.js';
@@ -6,28 +6,6 @@ import { FastifyRequestView } from './request.js';
 export type RateLimitHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 type Refusal = Exclude<Verdict, { outcome: 'passed' }>;
-
-/** Fastify keeps headers in its reply until it is sent. */
-class FastifyResponseView extends NodeResponseView {
-  readonly #reply: FastifyReply;
-
-  constructor(reply: FastifyReply) {
-    super(reply.raw);
-    this.#reply = reply;
-  }
-
-  override get sent(): boolean {
-    return this.#reply.sent || super.sent;
-  }
-
-  override get(name: string): unknown {
-    return this.#reply.getHeader(name);
-  }
-
-  override set(name: string, value: string): void {
-    this.#reply.header(name, value);
-  }
-}
 
 /** A limit as Fastify's hooks use it. */
 export interface HookedLimit {
@@ -53,7 +31,7 @@ export function limitHook(options: RateLimitOptions): HookedLimit {
   const { shared, handler } = readOptions(options);
   const limit = limitRequests('rateLimit', shared);
   const decide = (request: FastifyRequest, reply: FastifyReply) =>
-    limit.handle(new FastifyRequestView(request), new FastifyResponseView(reply), request);
+    limit.handle(new FastifyRequestView(request), new ReplyView(reply), request);
 
   /** @returns why the request does not go on, if it does not */
   const refused = (request: FastifyRequest, verdict: Verdict): Refusal | undefined => {

@@ -1,4 +1,5 @@
 import {
+  CHOICE_OPTIONS,
   checkBoolean,
   checkHandler,
   checkOptions,
@@ -23,13 +24,14 @@ export interface FastifyRateLimitNames {
   readonly groupId?: string;
 }
 
+/** What every adapter's `rateLimit` takes, with the words of `@fastify/rate-limit`; functions are given `(request)`. */
 export interface RateLimitOptions extends RequestLimitOptions<Args>, FastifyRateLimitNames {
   /** Answers a denied request itself: with `reply`, or by what it returns. The headers and the status are set already. */
   readonly handler?: (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown;
 }
 
 /** When a request is limited. */
-export type RateLimitHookName = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler';
+export type RateLimitHookName = (typeof HOOKS)[number];
 
 /** The limit of one route: `config: { rateLimit: { … } }`. */
 export interface RouteRateLimitOptions extends RateLimitOptions {
@@ -37,6 +39,7 @@ export interface RouteRateLimitOptions extends RateLimitOptions {
   readonly hook?: RateLimitHookName;
 }
 
+/** The options of the plugin: a limit for its scope, and what its routes inherit. */
 export interface RateLimitPluginOptions extends RouteRateLimitOptions {
   /**
    * Limit every route of this scope that has no `config.rateLimit`, and what is not found; default true. With false, the options are those of
@@ -45,13 +48,13 @@ export interface RateLimitPluginOptions extends RouteRateLimitOptions {
   readonly global?: boolean;
 }
 
-export const HOOKS: readonly RateLimitHookName[] = ['onRequest', 'preParsing', 'preValidation', 'preHandler'];
+const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
 
 /** Options that say which limit. */
-export const CHOICES = ['limiter', 'policy', 'policies', 'limits', 'max', 'timeWindow'] as const;
+export const CHOICES = ['limiter', ...CHOICE_OPTIONS, 'max', 'timeWindow'] as const;
 
 /** Is there a limit in these options? */
-export const limits = (options: RateLimitOptions): boolean =>
+export const hasLimit = (options: RateLimitOptions): boolean =>
   CHOICES.some((name) => options[name] !== undefined);
 
 /** @throws RangeError naming a hook that there is not */
@@ -66,7 +69,7 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
   checkHook(hook);
   checkBoolean('rateLimit: global', global);
   checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'timeWindow', 'groupId', 'handler']);
-  if (global && !limits(options) && Object.keys(options).length > 0) {
+  if (global && !hasLimit(options) && Object.keys(options).length > 0) {
     throw new TypeError(
       "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter; " +
         'with global: false the options are those of routes that have limits of their own',

@@ -4,7 +4,7 @@ import plugin from 'fastify-plugin';
 import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';
 import {
   checkPlugin,
-  limits,
+  hasLimit,
   type RateLimitOptions,
   type RateLimitPluginOptions,
   type RouteRateLimitOptions,
@@ -41,7 +41,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
   const { global = true, hook = 'onRequest', ...options } = given;
   checkPlugin(given);
   const app: Scope = scope;
-  const limit = limits(options) ? closing(app, options) : undefined;
+  const limit = hasLimit(options) ? closing(app, options) : undefined;
   if (!app.hasRequestDecorator('rateLimit')) prepare(app);
   // The nearest registration says what routes inherit; one without options adds nothing.
   if (app[routeLimits] === undefined || Object.keys(given).length > 0) {

@@ -1,7 +1,5 @@
-import { NamedPartsView } from '@sluice/core';
+import { NamedPartsView, type Proxies } from '@sluice/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-
-type Proxies = 'none' | 'some' | 'all';
 
 /** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
 const trusted = new WeakMap<FastifyInstance, Proxies>();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { memoryStore, type Store } from '@sluice/core';
+import { KEY_OPTIONS, memoryStore, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
@@ -11,7 +11,6 @@ import {
 } from './options.js';
 
 /** Options that go together: a route that gives one of them inherits none. */
-const KEY = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
 const ANSWER = ['handler', 'message', 'throw'] as const;
 
 /** Marks the configuration of routes that are limited by it. */
@@ -60,8 +59,8 @@ export class RouteLimits {
   #inherited(own: RateLimitOptions): RateLimitOptions {
     const { name: _, groupId: __, ...inherited } = this.options as Record<string, unknown>;
     const keyless = own.limiter !== undefined || own.limits !== undefined;
-    for (const group of [CHOICES, KEY, ANSWER]) {
-      const replaced = group.some((name) => own[name] !== undefined) || (group === KEY && keyless);
+    for (const group of [CHOICES, KEY_OPTIONS, ANSWER]) {
+      const replaced = group.some((name) => own[name] !== undefined) || (group === KEY_OPTIONS && keyless);
       if (replaced) for (const name of group) delete inherited[name];
     }
     return inherited;

@@ -7,6 +7,7 @@ import {
 } from '@sluice/core';
 import { type RequestInfo, viewOf } from './request.js';
 
+/** What every adapter's `rateLimit` takes; functions are given `(request, info)`. */
 export type RateLimitOptions = RequestLimitOptions<[request: Request, info: RequestInfo]>;
 
 export interface FetchRateLimit extends OwnLimiter {
@@ -61,7 +62,8 @@ class Told implements ResponseView {
 const told = new WeakMap<Request, Told>();
 
 /**
- * Limits web-standard requests: Hono, Next.js, Bun, Deno.
+ * Limits web-standard requests: Hono, Next.js, Bun, Deno. A request beyond the limit gets a response of 429 with `Retry-After` and a
+ * problem body, one on the `denyList` of 403; `complete` puts `RateLimit` and `RateLimit-Policy` on those that pass.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit(options: RateLimitOptions): FetchRateLimit {

@@ -13,9 +13,14 @@ export interface RequestInfo {
 
 export function viewOf(request: Request, { ip, user, params, body }: RequestInfo): RequestView {
   const url = new URL(request.url);
-  const { method } = request;
   return {
-    ...{ ip, user, method, path: url.pathname, params, body, source: request },
+    ip,
+    user,
+    method: request.method,
+    path: url.pathname,
+    params,
+    body,
+    source: request,
     get headers() {
       return Object.fromEntries(request.headers);
     },

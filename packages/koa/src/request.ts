@@ -1,4 +1,4 @@
-import type { RequestView } from '@sluice/core';
+import type { Proxies, RequestView } from '@sluice/core';
 import type { AnyContext } from './options.js';
 
 /** A Koa context as limiting sees it: each part is read when it is asked for. */
@@ -43,7 +43,7 @@ export class KoaRequestView implements RequestView {
     return this.#context.headers;
   }
 
-  get proxies(): 'none' | 'some' | 'all' {
+  get proxies(): Proxies {
     const { proxy, maxIpsCount } = this.#context.app;
     if (!proxy) return 'none';
     return maxIpsCount > 0 ? 'some' : 'all';

@@ -6,11 +6,9 @@ import {
   isRequestForbiddenError,
   isStoreUnavailableError,
   problemOf,
-  type RateLimitExceededError,
   type Reply,
-  type ResponseView,
   replyTo,
-  writeHeaders,
+  writeErrorHeaders,
 } from '@sluice/core';
 import { throwError } from 'rxjs';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
@@ -36,7 +34,7 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
     if (exception instanceof RateLimitException) return this.#send(exception.reply, host);
     if (!isRateLimitExceededError(exception)) return super.catch(known(exception), host);
     const view = responseViewOf(host.switchToHttp().getResponse());
-    if (!view.sent) tell(exception, view);
+    if (!view.sent) writeErrorHeaders(exception, view);
     const { accept } = host.switchToHttp().getRequest().headers;
     return this.#send(replyTo(problemOf(exception.decision, exception.status), accept), host);
   }
@@ -58,12 +56,6 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
   }
 }
 Catch(RateLimitException, ErrorOfLimit)(SluiceExceptionFilter);
-
-/** What `throw: true` threw has set its headers already. */
-function tell(error: RateLimitExceededError, response: ResponseView): void {
-  const told = Object.entries(error.headers).every(([name, value]) => response.get(name) === value);
-  if (!told) writeHeaders(error.decision, response);
-}
 
 function known(error: Error): Error {
   return isRequestForbiddenError(error)

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { checkOptions, describe, type RequestLimitOptions, type Store } from '@sluice/core';
-import type { SluiceOptions } from '@sluice/decorators';
+import { checkOptions, describe, type KeyOptions, type RequestLimitOptions, type Store } from '@sluice/core';
+import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
 
 /** What every adapter's `rateLimit` takes; functions are given Nest's `ExecutionContext`. */
 export type RateLimitGuardOptions = RequestLimitOptions<[context: ExecutionContext]>;
@@ -15,8 +15,6 @@ export interface SluiceModuleOptions extends Omit<SluiceOptions, 'store'> {
   readonly limit?: RateLimitGuardOptions;
 }
 
-const PLACE = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'] as const;
-
 /** What decorated methods and guards share. */
 export type RootOptions = SluiceOptions;
 
@@ -27,7 +25,7 @@ export const closedStores = new WeakSet<Store>();
 export function readModuleOptions(
   options: SluiceModuleOptions,
 ): RootOptions & Pick<SluiceModuleOptions, 'limit'> {
-  checkOptions('SluiceModule', options, [...PLACE, 'limit']);
+  checkOptions('SluiceModule', options, [...SLUICE_OPTIONS, 'limit']);
   const { store: given, ...rest } = options;
   const store = typeof given === 'function' ? given() : given;
   if (store === undefined && given === undefined) return rest;
@@ -45,7 +43,7 @@ export function readModuleOptions(
   return { ...rest, store };
 }
 
-type KeyWay = Pick<RateLimitGuardOptions, 'limitType' | 'key' | 'keyGenerator' | 'user' | 'ipv6Subnet'>;
+type KeyWay = KeyOptions<[context: ExecutionContext]>;
 
 /** What a guard does not say is as the module has it. */
 export function withDefaults(options: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {

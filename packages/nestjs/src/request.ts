@@ -1,4 +1,4 @@
-import { type NamedParts, NamedPartsView } from '@sluice/core';
+import { type NamedParts, NamedPartsView, type Proxies, proxiesOf } from '@sluice/core';
 
 /** What we read of an Express request besides its parts. */
 interface ExpressRequest extends NamedParts {
@@ -23,12 +23,10 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
     return 'raw' in request ? request.url.replace(/\?.*$/s, '') : request.baseUrl + request.path;
   }
 
-  get proxies(): 'none' | 'some' | 'all' | undefined {
+  get proxies(): Proxies | undefined {
     const { request } = this;
     // Fastify has no name for whom it trusts, only addresses when it trusts somebody.
     if ('raw' in request) return request.ips === undefined ? 'none' : undefined;
-    const trust = request.app?.get('trust proxy');
-    if (trust === true) return 'all';
-    return trust === false || trust === undefined ? 'none' : 'some';
+    return proxiesOf(request.app?.get('trust proxy'));
   }
 }

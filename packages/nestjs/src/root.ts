@@ -13,7 +13,7 @@ import {
 export type GuardLimit = RequestLimit<[context: ExecutionContext]>;
 
 /** Under this token guards find the module's configuration. A symbol of the process: the package may be loaded twice. */
-export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root') as never;
+export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root');
 
 /** Of several applications in a process, as tests have them, the one that began last configures decorated methods. */
 const open: SluiceRoot[] = [];
@@ -31,16 +31,17 @@ export class SluiceRoot implements OnApplicationShutdown {
     this.#options = options;
     // There is one in an application, so it needs no name to be told apart in a store.
     this.globalLimit =
-      limit && this.limit(limit.limiter === undefined ? { name: 'default', ...limit } : limit);
+      limit &&
+      this.limit(limit.limiter === undefined ? { name: 'default', ...limit } : limit, 'SluiceModule: limit');
     configureSluice(options);
     open.push(this);
   }
 
   /** The limit of a guard's options: one for all instances of the guard. */
-  limit(options: RateLimitGuardOptions): GuardLimit {
+  limit(options: RateLimitGuardOptions, where = 'RateLimitGuard'): GuardLimit {
     let limit = this.#limits.get(options);
     if (limit === undefined) {
-      limit = limitRequests('RateLimitGuard', withDefaults(options, this.#options));
+      limit = limitRequests(where, withDefaults(options, this.#options));
       this.#limits.set(options, limit);
     }
     return limit;

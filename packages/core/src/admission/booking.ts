@@ -65,16 +65,11 @@ export class Booking implements Decision {
     if (!taken || !allowed) this.#taken = NOTHING;
   }
 
-  get #booked(): readonly NamedPart[] {
-    this.#taken ??= this.#parts.map((part, i) => ({ ...part, at: this.#answer.parts[i]!.at }));
-    return this.#taken;
-  }
-
   /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */
   static taken(decision: unknown): readonly NamedPart[] | undefined {
-    return typeof decision === 'object' && decision !== null && #taken in decision
-      ? (decision as Booking).#booked
-      : undefined;
+    if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
+    decision.#taken ??= decision.#parts.map((part, i) => ({ ...part, at: decision.#answer.parts[i]!.at }));
+    return decision.#taken;
   }
 
   /** From now on only these can still be given back. */

@@ -4,7 +4,7 @@ import { isRateLimitExceededError } from '../errors.js';
 import type { RateLimiter } from '../limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Keys } from './key-of-request.js';
-import type { Limited } from './limiter-of-request.js';
+import type { Limited } from './limited.js';
 import type { ResponseView } from './response-view.js';
 
 /**

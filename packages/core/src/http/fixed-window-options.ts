@@ -1,6 +1,6 @@
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import type { Duration } from '../duration.js';
-import type { OfRequest, RequestLimitOptions } from './request-limit-options.js';
+import { CHOICE_OPTIONS, type OfRequest, type RequestLimitOptions } from './request-limit-options.js';
 
 /** What a framework's own limiters call the numbers of a fixed window. */
 export interface FixedWindowNames {
@@ -32,7 +32,7 @@ export function readFixedWindow<Args extends readonly unknown[]>(
     );
   }
   const limit = rest[name];
-  const both = ['policy', 'policies', 'limits', 'limiter'].find((other) => rest[other] !== undefined);
+  const both = [...CHOICE_OPTIONS, 'limiter'].find((other) => rest[other] !== undefined);
   if (both !== undefined) throw new TypeError(`${where}: give ${name} or ${both}, not both`);
   for (const word of names.limit) delete rest[word];
   const policyOf = (requests: unknown) =>

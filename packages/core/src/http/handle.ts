@@ -6,17 +6,19 @@ import { ask } from './ask.js';
 import { checkFunction } from './check-function.js';
 import { costOfRequest } from './cost-of-request.js';
 import { denialOf } from './denial.js';
+import { givingBack } from './giving-back.js';
 import { headerWriter } from './headers/header-style.js';
 import { countsAddresses, type Keys, keyOfRequest } from './key-of-request.js';
-import { type Limited, limiterOfRequest } from './limiter-of-request.js';
+import type { Limited } from './limited.js';
+import { limiterOfRequest } from './limiter-of-request.js';
 import { listsOf } from './listed.js';
-import { misuseChecks, warnOnce } from './misuse.js';
+import { misuseChecks } from './misuse.js';
 import { LimiterOfRequests, withLimiter } from './own-limiter.js';
 import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
 import type { RequestLimit, Verdict } from './verdict.js';
-import { whenOver } from './when-over.js';
+import { warnOnce } from './warnings.js';
 
 /** A request under way. */
 interface Exchange<Args> {
@@ -43,7 +45,7 @@ export function limitRequests<Args extends readonly unknown[]>(
   const lists = listsOf(where, options);
   const denial = denialOf(where, options);
   const headers = headerWriter(where, options);
-  const over = whenOver(where, options);
+  const giveBack = givingBack(where, options);
   const { skip, timeout, onLimited, dryRun = false, partitionKey = false } = options;
   checkFunction(`${where}: skip`, skip);
   if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
@@ -94,7 +96,7 @@ export function limitRequests<Args extends readonly unknown[]>(
   ): MaybePromise<Verdict> => {
     if (decision === undefined) return GONE;
     source.decided?.(decision, limited);
-    over(limited, decision, exchange.response, exchange.args);
+    giveBack(limited, decision, exchange.response, exchange.args);
     if (decision.allowed || onLimited === undefined) return told(exchange, keys, decision);
     return andThen(onLimited(...exchange.args, decision), () => told(exchange, keys, decision));
   };

@@ -1,36 +1,21 @@
-import type { ConsumeOptions } from '../admission/call-options.js';
-import { compilePolicy } from '../algorithms/index.js';
 import { CombinedLimiter } from '../combined-limiter.js';
 import type { Decision } from '../decision.js';
 import { RateLimiter } from '../limiter.js';
 import type { RateLimiterOptions } from '../limiter-options.js';
-import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
-import type { Keys } from './key-of-request.js';
+import { checkLimiter, type Limited, limitedBy } from './limited.js';
 import { LimitersByPolicy } from './limiters-by-policy.js';
 import { policyOfRequest } from './policy-of-request.js';
 import {
+  CHOICE_OPTIONS,
   KEY_OPTIONS,
   LIMITER_OPTIONS,
   type OneOfLimits,
   PLACE_OPTIONS,
   type RequestLimitOptions,
 } from './request-limit-options.js';
-
-/** A limiter as requests need it. */
-export interface Limited {
-  readonly limiter: RateLimiter | CombinedLimiter;
-  /** Its `consume`, at once where that needs no promise. It refuses the keys of the other kind of limiter. */
-  consume(keys: Keys, options?: ConsumeOptions): MaybePromise<Decision>;
-  /** Itself by its name, or those that it combines by theirs. */
-  readonly limiters: Readonly<Record<string, RateLimiter>>;
-  /** Of its policies, or of the limiters that it combines: costs are given by these. */
-  readonly names: readonly string[];
-  /** Does a request hold permits for as long as it is served? */
-  readonly holds: boolean;
-}
 
 /** Where a limit finds the limiter of a request. */
 export interface LimiterSource<Args> {
@@ -60,9 +45,7 @@ export function limiterOfRequest<Args extends readonly unknown[]>(
     if (spare === undefined) return always(limiter, async () => {});
     throw new TypeError(`${where}: ${spare} belongs to the limiter you gave; leave out one of the two`);
   }
-  const [choice, second] = (['policy', 'policies', 'limits'] as const).filter(
-    (name) => options[name] !== undefined,
-  );
+  const [choice, second] = CHOICE_OPTIONS.filter((name) => options[name] !== undefined);
   if (choice === undefined) {
     throw new TypeError(
       `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter`,
@@ -121,12 +104,12 @@ function eachItsOwn<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
 ): LimiterSource<Args> {
-  const limiters = new LimitersByPolicy(pick(options, PLACE_OPTIONS), limitedBy);
-  const { name = 'default', store = limiters.store } = options;
+  const limiters = new LimitersByPolicy(pick(options, PLACE_OPTIONS));
+  const { name = 'default' } = options;
   const decidedBy = new WeakMap<Decision, Limited>();
   return {
     name,
-    store,
+    store: limiters.store,
     single: undefined,
     ofRequest: async (args) => limiters.of(await policyOfRequest(where, options, args)),
     decided: (decision, by) => void decidedBy.set(decision, by),
@@ -151,43 +134,10 @@ function always<Args>(
   return { name: limiter.name, store, single, ofRequest: async () => single, refund, close };
 }
 
-function limitedBy(limiter: RateLimiter | CombinedLimiter): Limited {
-  const combines = 'limiters' in limiter;
-  const limiters = combines ? limiter.limiters : { [limiter.name]: limiter };
-  const policies = Object.values(limiters).flatMap((each) => Object.values(each.policies));
-  return {
-    limiter,
-    consume:
-      limiter instanceof RateLimiter ? RateLimiter.inside(limiter).consume : limiter.consume.bind(limiter),
-    limiters,
-    names: Object.keys(combines ? limiters : limiter.policies),
-    // No algorithm is known by name here: what has holders is held.
-    holds: policies.some((policy) => compilePolicy(policy).algorithm.holders !== undefined),
-  };
-}
-
-/** Not instanceof: it may come from the other copy of this package, ESM beside CJS. */
-function checkLimiter(where: string, limiter: object | null, hasKeyGenerator: boolean): void {
-  const { consume, release, policies, limiters } = (limiter ?? {}) as Partial<RateLimiter & CombinedLimiter>;
-  const works = typeof consume === 'function' && typeof release === 'function';
-  if (!works || (typeof policies !== 'object' && typeof limiters !== 'object')) {
-    throw new TypeError(
-      `${where}: limiter must be a RateLimiter or a CombinedLimiter, not ${describe(limiter)}`,
-    );
-  }
-  if (limiters !== undefined && !hasKeyGenerator) {
-    const keys = Object.keys(limiters).map((name) => `${name}: …`);
-    throw new TypeError(
-      `${where}: a CombinedLimiter needs a keyGenerator that gives a key for each of its limiters: ` +
-        `keyGenerator: (…) => ({ ${keys.join(', ')} })`,
-    );
-  }
-}
-
 /** What is wrong in them, the limiter says. */
 const limiterOptions = (options: object) => options as RateLimiterOptions;
 
 const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> =>
   Object.fromEntries(
     names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
-  ) as never;
+  ) as Partial<Pick<T, K>>;

@@ -1,16 +1,18 @@
 import type { Policy } from '../algorithms/algorithm.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { LimiterClosedError } from '../errors.js';
 import { RateLimiter } from '../limiter.js';
 import { checkLimiterOptions, type LimiterPlace } from '../limiter-options.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
+import { type Limited, limitedBy } from './limited.js';
 import type { Policies } from './request-limit-options.js';
 
 /** Numbers that are in use at once; a program that makes up new ones for each request must not fill the memory. */
 const MOST = 1000;
 
 /** Any policy: to check the rest of a limiter's options before there is one. */
-const ANY_POLICY = { algorithm: 'fixedWindow', limit: 1, window: 1 } as Policy;
+const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
 export type Given = { readonly policy: Policy } | { readonly policies: Policies };
 
@@ -18,21 +20,15 @@ export type Given = { readonly policy: Policy } | { readonly policies: Policies 
  * The limiters of one place, one for each policy by its value. They have one name and one store, so what somebody used is
  * the same to all of them: to those with the same algorithm, whatever its numbers.
  */
-export class LimitersByPolicy<Limited> {
+export class LimitersByPolicy {
   readonly #place: LimiterPlace;
   readonly #ownStore = memoryStore();
   /** By policies as text; the one that was not asked for longest comes first. */
-  readonly #made = new Map<string, { readonly limiter: RateLimiter; readonly limited: Limited }>();
+  readonly #made = new Map<string, Limited>();
   #closed = false;
 
-  /**
-   * @param limitedBy what is wanted to be known of each limiter, made once with it
-   * @throws RangeError, TypeError naming the option of the place that is wrong
-   */
-  constructor(
-    place: LimiterPlace,
-    readonly limitedBy: (limiter: RateLimiter) => Limited,
-  ) {
+  /** @throws RangeError, TypeError naming the option of the place that is wrong */
+  constructor(place: LimiterPlace) {
     const { name, store = this.#ownStore } = checkLimiterOptions({ ...place, policy: ANY_POLICY });
     this.#place = { ...place, name, store };
   }
@@ -43,15 +39,14 @@ export class LimitersByPolicy<Limited> {
     const value = JSON.stringify(given);
     let made = this.#made.get(value);
     if (made === undefined) {
-      const limiter = new RateLimiter({ ...this.#place, ...given });
-      made = { limiter, limited: this.limitedBy(limiter) };
+      made = limitedBy(new RateLimiter({ ...this.#place, ...given }));
       // Forgotten, not closed: what it holds for requests under way is renewed and released as ever.
       if (this.#made.size >= MOST) this.#made.delete(this.#made.keys().next().value!);
     } else {
       this.#made.delete(value);
     }
     this.#made.set(value, made);
-    return made.limited;
+    return made;
   }
 
   get store(): Store {

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
-import { type MisuseCode, misuseChecks, warnOnce } from './misuse.js';
+import { misuseChecks } from './misuse.js';
 import type { RequestView } from './request-view.js';
+import { type MisuseCode, warnOnce } from './warnings.js';
 
 const request: RequestView = {
   ip: '192.0.2.1',
@@ -61,7 +62,7 @@ test('copies of the package warn once together', async () => {
   const name = fresh();
   warnOnce('SLUICE_REFUND_LOST', name, '');
   await jest.isolateModulesAsync(async () => {
-    const copy = await import('./misuse.js');
+    const copy = await import('./warnings.js');
     expect(copy.warnOnce).not.toBe(warnOnce);
     copy.warnOnce('SLUICE_REFUND_LOST', name, '');
   });
@@ -189,12 +190,14 @@ describe('a worker of a cluster', () => {
   afterEach(() => Object.assign(cluster, { isWorker }));
 
   test('that counts in memory is warned', () => {
-    checksOf(fresh(), 'memory');
+    const check = checksOf(fresh(), 'memory');
+    expect(emitted).not.toHaveBeenCalled();
+    check(request);
     expect(codes()).toEqual(['SLUICE_MEMORY_IN_CLUSTER']);
   });
 
   test('that counts in Redis is not', () => {
-    checksOf(fresh(), 'redis');
+    checksOf(fresh(), 'redis')(request);
     expect(emitted).not.toHaveBeenCalled();
   });
 
@@ -205,7 +208,7 @@ describe('a worker of a cluster', () => {
 });
 
 test('a process of its own counts in memory', () => {
-  checksOf(fresh(), 'memory');
+  checksOf(fresh(), 'memory')(request);
   expect(emitted).not.toHaveBeenCalled();
 });
 

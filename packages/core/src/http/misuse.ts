@@ -1,12 +1,11 @@
 import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
 import type { LimiterKey } from '../limiter.js';
-import { describe } from '../options.js';
+import { checkBoolean } from '../options.js';
+import { warnOfTwice } from './counted-twice.js';
 import type { Keys } from './key-of-request.js';
 import type { RequestView } from './request-view.js';
 import { warnOnce } from './warnings.js';
-
-export { type MisuseCode, warnOnce } from './warnings.js';
 
 /** Looks at requests for settings that limit the wrong client, or nobody. */
 export interface MisuseCheck {
@@ -17,25 +16,14 @@ export interface MisuseCheck {
   request(view: RequestView, limiterName: string, keys: Keys, ownKey: boolean): void;
 }
 
-/** What one request was counted for by one limiter; the next one is of another. */
-interface Counted {
-  readonly identity: object;
-  readonly limiterName: string;
-  readonly keys: readonly LimiterKey[];
-  readonly next?: Counted | undefined;
-}
-
-/** On a framework's request: in a WeakMap, an entry for each request would be work for the garbage collector. */
-const COUNTED = Symbol.for('sluice.counted');
-
 /**
- * So many requests tell how a program is set up; after them nothing is looked at any more. One that comes later with a proxy's header may
- * have written it itself.
+ * So many requests tell how a program is set up; one that comes later with a proxy's header may have written it itself. Only keys of a
+ * program's own making are looked at for ever: the first client with IPv6 may come late.
  */
 const TRIALS = 1000;
 
 /**
- * Checks that warn, each once. They cost little, and nothing once they have warned.
+ * Checks that warn, each once.
  * @param identity what keeps the counts: limiters with the same name and identity count together. Give a store, or a limiter;
  *   without it the limiter counts with no other
  * @returns undefined when `validate` is false
@@ -48,16 +36,17 @@ export function misuseChecks(
   storeName: string,
   identity: object = {},
 ): MisuseCheck | undefined {
-  if (typeof validate !== 'boolean') {
-    throw new TypeError(`${where}: validate must be true or false, not ${describe(validate)}`);
-  }
+  checkBoolean(`${where}: validate`, validate);
   if (!validate) return undefined;
-  warnOfMemoryInCluster(where, limiterName, storeName);
+  let lookAtStore = true;
   let lookAtKeys = true;
   let lookAtProxies = true;
   let trials = TRIALS;
   return {
     request(view, name, of, ownKey) {
+      // Not before there is a request: in NestJS a guard's own limit may give way to one in the module's store.
+      if (lookAtStore) warnOfMemoryInCluster(where, limiterName, storeName);
+      lookAtStore = false;
       if (trials === 0 && !(ownKey && lookAtKeys)) return;
       const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
       if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, name, keys));
@@ -129,27 +118,4 @@ function warnOfIPv6(where: string, limiterName: string, keys: readonly LimiterKe
     );
   }
   return whole;
-}
-
-/** @returns whether it has warned */
-function warnOfTwice(
-  where: string,
-  request: { [COUNTED]?: Counted },
-  { identity, limiterName, keys }: Counted,
-): boolean {
-  const before = request[COUNTED];
-  request[COUNTED] = { identity, limiterName, keys, next: before };
-  for (let one = before; one !== undefined; one = one.next) {
-    if (one.identity !== identity || one.limiterName !== limiterName) continue;
-    const same = one.keys.some((key, i) => key === keys[i]);
-    if (!same) continue;
-    warnOnce(
-      'SLUICE_COUNTED_TWICE',
-      limiterName,
-      `${where}: limit '${limiterName}' counted one request twice for the same key, so half of the limit is lost. ` +
-        'Put it in the way of a request once, or give the limits names of their own',
-    );
-    return true;
-  }
-  return false;
 }

@@ -88,8 +88,8 @@ export interface DenialOptions<Args extends readonly unknown[]> {
   readonly dryRun?: boolean;
   /** The status of a denial, 400 to 599; default 429. */
   readonly statusCode?: number;
-  /** The body of a denial: text, an object that becomes JSON, or a function; default a problem (RFC 9457). */
-  readonly message?: string | object | ((...args: [...Args, decision: Decision]) => unknown);
+  /** The body of a denial: text, an object that becomes JSON, or a function; default, also for `undefined`, a problem (RFC 9457). */
+  readonly message?: string | object | OfRequest<[...Args, decision: Decision], string | object | undefined>;
   /**
    * Hand a denial to the framework's own error handling, as a `RateLimitExceededError` with `status`, `statusCode` and `headers`
    * (`RequestForbiddenError` for the `denyList`), rather than answer it here; default false.
@@ -115,7 +115,9 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
 }
 
 export const PLACE_OPTIONS = ['name', 'store', 'keyPrefix', 'hashTag', 'deadline'] as const;
-export const LIMITER_OPTIONS = ['policy', 'policies', 'limits', ...PLACE_OPTIONS] as const;
+/** One of these, or a limiter. */
+export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;
+export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...PLACE_OPTIONS] as const;
 export const KEY_OPTIONS = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
 
 /** The names of all options: those of other spellings are refused. */

@@ -1,3 +1,12 @@
+/** Whose word for the client's address a framework takes: nobody's, some proxies', or anybody's. */
+export type Proxies = 'none' | 'some' | 'all';
+
+/** @internal What Express's setting `trust proxy` says. */
+export function proxiesOf(trust: unknown): Proxies {
+  if (trust === true) return 'all';
+  return trust === false || trust === undefined ? 'none' : 'some';
+}
+
 /**
  * What limiting needs to see of a request, whatever the framework. Adapters make it of getters that read the framework's own
  * request when asked, so that a body or a user that comes later is seen.
@@ -14,8 +23,8 @@ export interface RequestView {
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: unknown;
-  /** Whose word for the client's address the framework takes: nobody's, some proxies', or anybody's; undefined if it cannot be told. */
-  readonly proxies?: 'none' | 'some' | 'all' | undefined;
+  /** Undefined if it cannot be told. */
+  readonly proxies?: Proxies | undefined;
   /** The framework's own request: the same for every view of it. */
   readonly source?: object;
 }

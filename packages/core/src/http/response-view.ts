@@ -36,3 +36,30 @@ export class NodeResponseView implements ResponseView {
     onOver(this.raw, listener);
   }
 }
+
+/** What limiting needs of a Fastify reply, wherever it comes from. */
+export interface ReplyLike {
+  readonly raw: ServerResponse | Http2ServerResponse;
+  readonly sent: boolean;
+  getHeader(name: string): unknown;
+  header(name: string, value: string): unknown;
+}
+
+/** @internal Fastify keeps headers in its reply until it sends, and they win over Node's. */
+export class ReplyView extends NodeResponseView {
+  constructor(private readonly reply: ReplyLike) {
+    super(reply.raw);
+  }
+
+  override get sent(): boolean {
+    return this.reply.sent || super.sent;
+  }
+
+  override get(name: string): unknown {
+    return this.reply.getHeader(name) ?? super.get(name);
+  }
+
+  override set(name: string, value: string): void {
+    this.reply.header(name, value);
+  }
+}

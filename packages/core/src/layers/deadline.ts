@@ -5,7 +5,7 @@ import type { Asked, Store } from '../stores/store.js';
 import { Deadlines } from './deadlines.js';
 
 /**
- * A store whose every answer comes within `micros` or is an error. A call that had left before is counted or not, at most
+ * A store whose every answer comes within `micros` or is an error; the time it takes to load a client's package is not counted. A call that had left before is counted or not, at most
  * once; one that had not left (no connection yet) never leaves. A late answer is ignored.
  */
 export function withDeadline(store: Store, micros: number): Store {

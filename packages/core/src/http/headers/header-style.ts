@@ -1,7 +1,8 @@
 import type { Decision } from '../../decision.js';
-import { describe } from '../../options.js';
+import { checkBoolean, describe } from '../../options.js';
+import type { Keys } from '../key-of-request.js';
 import { writeDraft6, writeDraft7, writeDraft11, writeLegacy, writeRetryAfter } from './header-writers.js';
-import { type PartitionKeys, partitionOf } from './partition-key.js';
+import { partitionOf } from './partition-key.js';
 import type { ResponseHeaders } from './write-headers.js';
 
 export type HeaderStyle = 'draft-11' | 'draft-8' | 'draft-7' | 'draft-6';
@@ -20,9 +21,9 @@ export interface HeaderOptions {
 
 export interface HeaderWriter {
   /** Adds this decision's headers to a response, merged with those of earlier limiters. */
-  write(decision: Decision, response: ResponseHeaders, key?: PartitionKeys): void;
+  write(decision: Decision, response: ResponseHeaders, key?: Keys): void;
   /** The same headers by their names, for errors. */
-  of(decision: Decision, key?: PartitionKeys): Record<string, string>;
+  of(decision: Decision, key?: Keys): Record<string, string>;
 }
 
 const STYLES = ['draft-11', 'draft-8', 'draft-7', 'draft-6'] as const;
@@ -39,10 +40,10 @@ const WRITERS = {
  * @throws TypeError, RangeError naming the option that is wrong
  */
 export function headerWriter(where: string, options: HeaderOptions): HeaderWriter {
-  const { standardHeaders = 'draft-11' } = options;
+  const { standardHeaders = 'draft-11', legacyHeaders: legacy, partitionKey: partitioned } = options;
   const style = checkStyle(where, standardHeaders);
-  const legacy = checkSwitch(where, 'legacyHeaders', options.legacyHeaders);
-  const partitioned = checkSwitch(where, 'partitionKey', options.partitionKey);
+  checkBoolean(`${where}: legacyHeaders`, legacy);
+  checkBoolean(`${where}: partitionKey`, partitioned);
   if (partitioned && style !== 'draft-11' && style !== 'draft-8') {
     throw new TypeError(
       `${where}: partitionKey has no effect with standardHeaders ${describe(standardHeaders)}: ` +
@@ -77,9 +78,4 @@ function checkStyle(where: string, given: unknown): HeaderStyle | undefined {
   throw new RangeError(
     `${where}: standardHeaders must be one of ${STYLES.join(', ')}, true or false, not ${describe(given)}`,
   );
-}
-
-function checkSwitch(where: string, option: keyof HeaderOptions, given: unknown = false): boolean {
-  if (typeof given === 'boolean') return given;
-  throw new TypeError(`${where}: ${option} must be true or false, not ${describe(given)}`);
 }

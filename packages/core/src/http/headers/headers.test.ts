@@ -1,7 +1,9 @@
 import { parseList } from 'structured-headers';
 import type { Decision, PolicyDecision } from '../../decision.js';
 import { decisionHeaders } from './decision-headers.js';
-import { writeHeaders } from './write-headers.js';
+import { headerWriter } from './header-style.js';
+
+const { write: writeHeaders } = headerWriter('rateLimit', {});
 
 const policy: PolicyDecision = {
   name: 'login@v2:a/b#c-d.e',

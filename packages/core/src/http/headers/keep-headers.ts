@@ -37,6 +37,6 @@ export function keepHeaders(error: unknown, told: Headers): void {
 /** Two lists as one, unless the second begins with the first. */
 export function joined(first: unknown, second: unknown): string {
   const [before, after] = [linesOf(first).join(', '), linesOf(second).join(', ')];
-  if (before === '' || after.startsWith(before)) return after;
+  if (before === '' || after === before || after.startsWith(`${before}, `)) return after;
   return after === '' ? before : `${before}, ${after}`;
 }

@@ -12,3 +12,11 @@ export const seconds = (ms: number): string => whole(Math.ceil(ms / 1000));
 
 /** The same, at least 1: no window and no wait is shorter. */
 export const oneOrMoreSeconds = (ms: number): string => (ms > 1000 ? seconds(ms) : '1');
+
+const WHOLE = /^\d{1,15}$/;
+
+/** A header's value as a number, when it is a whole one. */
+export function wholeNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  return typeof value === 'string' && WHOLE.test(value) ? Number(value) : undefined;
+}

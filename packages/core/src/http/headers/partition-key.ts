@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { LimiterKey } from '../../limiter.js';
+import type { Keys } from '../key-of-request.js';
 import type { PartitionOf } from './draft-11.js';
 
-/** Whom a decision is about: a key, several, or a key for each limit by the limit's name. */
-export type PartitionKeys = LimiterKey | readonly LimiterKey[] | Readonly<Record<string, LimiterKey>>;
-
 /**
- * The parameter `pk`: the first 12 bytes of the SHA-256 of the key, as an RFC 9651 byte sequence. Of several keys, each is
- * preceded by its length in bytes and a colon, so that ('a', 'bc') is not ('ab', 'c').
+ * The parameter `pk`: the first 12 bytes of the SHA-256 of the key, as an RFC 9651 byte sequence. Of several limits each has
+ * that of its own key.
  */
-export function partitionOf(keys: PartitionKeys): PartitionOf {
-  if (typeof keys !== 'object') return constant(parameter(String(keys)));
-  if (isList(keys)) {
-    return constant(keys.length === 1 ? parameter(String(keys[0])) : parameter(keys.map(counted).join('')));
+export function partitionOf(keys: Keys): PartitionOf {
+  if (typeof keys !== 'object') {
+    const same = parameter(String(keys));
+    return () => same;
   }
   const limits = Object.keys(keys);
   return (policy) => {
@@ -21,13 +18,6 @@ export function partitionOf(keys: PartitionKeys): PartitionOf {
     return limit === undefined ? '' : parameter(String(keys[limit]));
   };
 }
-
-const constant =
-  (text: string): PartitionOf =>
-  () =>
-    text;
-const isList = (keys: object): keys is readonly LimiterKey[] => Array.isArray(keys);
-const counted = (key: LimiterKey) => `${Buffer.byteLength(String(key))}:${key}`;
 
 const parameter = (text: string): string =>
   `;pk=:${createHash('sha256').update(text).digest().subarray(0, 12).toString('base64')}:`;

@@ -1,6 +1,5 @@
 import type { Decision } from '../../decision.js';
-import { oneOrMoreSeconds } from './numbers.js';
-import { wholeNumber } from './tighter.js';
+import { oneOrMoreSeconds, wholeNumber } from './numbers.js';
 
 /**
  * The value of `Retry-After` (RFC 9110, 10.2.3): whole seconds ≥ 1, never before a retry can pass. `undefined` when a retry

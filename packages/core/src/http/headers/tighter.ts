@@ -1,3 +1,4 @@
+import { wholeNumber } from './numbers.js';
 import type { ResponseHeaders } from './write-headers.js';
 
 /** What styles tell that have room for one policy only. */
@@ -6,8 +7,6 @@ export interface LimitRemainingReset {
   readonly remaining: string;
   readonly reset: string;
 }
-
-const WHOLE = /^\d{1,15}$/;
 
 /**
  * Which of two limits a header tells that has room for one: the one that denied; else the one that has less left; else the one that
@@ -31,10 +30,4 @@ export function isTighter(
 function hasDenied(response: ResponseHeaders): boolean {
   const retryAfter = response.get('Retry-After');
   return retryAfter !== undefined && retryAfter !== '';
-}
-
-/** A header's value as a number, when it is a whole one. */
-export function wholeNumber(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-  return typeof value === 'string' && WHOLE.test(value) ? Number(value) : undefined;
 }

@@ -1,6 +1,4 @@
-import type { Decision } from '../../decision.js';
 import type { RateLimitExceededError } from '../../errors.js';
-import { decisionHeaders } from './decision-headers.js';
 import { joined } from './keep-headers.js';
 import { linesOf } from './lines.js';
 
@@ -8,17 +6,6 @@ import { linesOf } from './lines.js';
 export interface ResponseHeaders {
   get(name: string): unknown;
   set(name: string, value: string): void;
-}
-
-/**
- * Sets a decision's headers. Where an earlier limiter of the same response has set `RateLimit` or `RateLimit-Policy`, which
- * are lists, this one's items are added to them.
- */
-export function writeHeaders(decision: Decision, headers: ResponseHeaders): void {
-  for (const [name, value] of Object.entries(decisionHeaders(decision))) {
-    if (name.startsWith('RateLimit')) addToList(headers, name, value);
-    else headers.set(name, value);
-  }
 }
 
 /**

@@ -1,21 +1,21 @@
 import type { Decision } from '../decision.js';
 import { checkBoolean } from '../options.js';
 import { checkFunction } from './check-function.js';
-import type { Limited } from './limiter-of-request.js';
-import { warnOnce } from './misuse.js';
+import type { Limited } from './limited.js';
 import type { CountingOptions } from './request-limit-options.js';
 import type { ResponseView } from './response-view.js';
+import { warnOnce } from './warnings.js';
 
-type Over<Args> = (limited: Limited, decision: Decision, response: ResponseView, args: Args) => void;
+type GiveBack<Args> = (limited: Limited, decision: Decision, response: ResponseView, args: Args) => void;
 
 /**
  * What is given back when a request's response is over: what it held, and all that it took when such requests do not count.
  * @throws TypeError naming the option that is wrong
  */
-export function whenOver<Args extends readonly unknown[]>(
+export function givingBack<Args extends readonly unknown[]>(
   where: string,
   { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful }: CountingOptions<Args>,
-): Over<Args> {
+): GiveBack<Args> {
   checkBoolean(`${where}: skipSuccessfulRequests`, skipSuccessfulRequests);
   checkBoolean(`${where}: skipFailedRequests`, skipFailedRequests);
   checkFunction(`${where}: requestWasSuccessful`, requestWasSuccessful);

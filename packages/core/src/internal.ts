@@ -1,0 +1,26 @@
+// What our own packages share. No part of the public API: it may change with any release.
+export { checkCost } from './admission/call-options.js';
+export { checkHandler } from './http/check-function.js';
+export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-options.js';
+export { limitRequests } from './http/handle.js';
+export { keepHeaders } from './http/headers/keep-headers.js';
+export { type ResponseHeaders, writeErrorHeaders } from './http/headers/write-headers.js';
+export { withLimiter } from './http/own-limiter.js';
+export { problemOf, problemOfError } from './http/problem.js';
+export { replyTo } from './http/reply.js';
+export { runWithRequest } from './http/request-context.js';
+export { requestUser } from './http/request-key.js';
+export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './http/request-limit-options.js';
+export {
+  type NamedParts,
+  NamedPartsView,
+  type Proxies,
+  proxiesOf,
+  REQUEST_FIELDS,
+} from './http/request-view.js';
+export { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from './http/response-view.js';
+export type { RequestLimit, Verdict } from './http/verdict.js';
+export { readProperty } from './keys/property.js';
+export { checkName } from './limiter-options.js';
+export { isPromise } from './maybe-promise.js';
+export { checkBoolean, checkOptions, describe } from './options.js';
