@@ -1,4 +1,5 @@
 /** @jest-config-loader esbuild-register */
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 /** Jest runs CommonJS; swc turns each file into it, with the decorators that the file's name asks for. */
@@ -28,6 +29,8 @@ const config: Config = {
   ],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   testTimeout: 30_000,
+  // Many tests wait for processes of their own: on two cores, too, two at a time are done sooner than one.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   globalSetup: '<rootDir>/tests/support/redis/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
   transform: {
