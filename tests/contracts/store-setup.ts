@@ -88,7 +88,7 @@ export class Bench {
     const policy = typeof limit.algorithm === 'string' ? { policy: limit } : { policies: limit };
     const place = { name: uniqueName('contract'), store: this.store, deadline: '10s', ...options };
     const limiter = this.#open(new RateLimiter({ ...place, ...policy } as RateLimiterOptions));
-    this.#stores.set(limiter, place.store);
+    this.#stores.set(limiter, place.store ?? this.store);
     return limiter;
   }
 

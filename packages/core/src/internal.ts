@@ -1,5 +1,6 @@
 // What our own packages share. No part of the public API: it may change with any release.
 export { checkCost } from './admission/call-options.js';
+export { asError } from './http/as-error.js';
 export { checkHandler } from './http/check-function.js';
 export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-options.js';
 export { limitRequests } from './http/handle.js';
@@ -15,6 +16,7 @@ export {
   type NamedParts,
   NamedPartsView,
   type Proxies,
+  pathOf,
   proxiesOf,
   REQUEST_FIELDS,
 } from './http/request-view.js';

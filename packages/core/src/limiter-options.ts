@@ -12,18 +12,18 @@ export interface LimiterPlace {
    * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
    * `store`, where other limits may be as well.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Where state lives; default a `memoryStore()` of this limiter's own. A store that you give stays yours to close. */
-  readonly store?: Store;
+  readonly store?: Store | undefined;
   /** The first part of every storage key; default `'sluice'`. */
-  readonly keyPrefix?: string;
+  readonly keyPrefix?: string | undefined;
   /**
    * Puts all keys of this limiter into one slot of a Redis Cluster, and so on one of its nodes. A `CombinedLimiter` needs it
    * there: all its members with the same tag. Default: keys are spread over all slots.
    */
-  readonly hashTag?: string;
+  readonly hashTag?: string | undefined;
   /** How long the answer of a remote store may take, the wait of `acquire` not counted; default 100 ms. */
-  readonly deadline?: Duration;
+  readonly deadline?: Duration | undefined;
 }
 
 export type RateLimiterOptions = LimiterPlace &

@@ -6,4 +6,4 @@ export const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> =>
 
 /** Goes on with a value: at once where it is there, for a promise costs more than a decision in memory. */
 export const andThen = <T, U>(value: MaybePromise<T>, go: (value: T) => MaybePromise<U>): MaybePromise<U> =>
-  isPromise(value) ? value.then(go) : go(value);
+  isPromise(value) ? Promise.resolve(value).then(go) : go(value);

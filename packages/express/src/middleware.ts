@@ -1,4 +1,5 @@
 import {
+  asError,
   type Decision,
   isPromise,
   isRateLimitExceededError,
@@ -57,7 +58,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
     try {
       if (!(await passes(request, response, next))) return;
     } catch (error) {
-      next(error);
+      next(asError('rateLimit', error));
       return;
     }
     next();

@@ -1,9 +1,20 @@
-import { isPromise, limitRequests, ReplyView, type Verdict } from '@sluice/core';
+import {
+  asError,
+  isPromise,
+  limitRequests,
+  type OwnLimiter,
+  ReplyView,
+  type Verdict,
+  withLimiter,
+} from '@sluice/core';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { type RateLimitHookName, type RateLimitOptions, readOptions } from './options.js';
 import { FastifyRequestView } from './request.js';
 
-export type RateLimitHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+/** A hook, with the limiter behind it. */
+export interface RateLimitHook extends OwnLimiter {
+  (request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+}
 
 type Refusal = Exclude<Verdict, { outcome: 'passed' }>;
 
@@ -50,18 +61,22 @@ export function limitHook(options: RateLimitOptions): HookedLimit {
         return reply.sent || own === undefined ? reply : reply.send(own);
       } catch (error) {
         reply.code(200); // Fastify gives an error its own status only where none was set
-        throw error;
+        throw asError('rateLimit', error);
       }
     }
     const { status, type, body } = await verdict.reply();
     return reply.code(status).type(type).send(body);
   };
 
+  const hook = async (request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = refused(request, await decide(request, reply));
+    if (refusal === undefined) return undefined;
+    await answer(request, reply, refusal);
+    // A client that leaves while onSend hooks are still at it ends that wait, too: Fastify would go on to the route.
+    return reply.sent ? reply : reply.hijack();
+  };
   return {
-    hook: async (request, reply) => {
-      const refusal = refused(request, await decide(request, reply));
-      return refusal && answer(request, reply, refusal);
-    },
+    hook: withLimiter(hook, limit),
     callback: (request, reply, done) => {
       const goOn = (verdict: Verdict) => {
         const refusal = refused(request, verdict);

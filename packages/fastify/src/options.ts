@@ -17,17 +17,19 @@ export type Args = [request: FastifyRequest];
 /** The words of `@fastify/rate-limit` for what Sluice calls otherwise. */
 export interface FastifyRateLimitNames {
   /** Requests in a window of `timeWindow`, or a function that gives them: `policy: fixedWindow({ limit: max, window: timeWindow })`. */
-  readonly max?: number | ((request: FastifyRequest) => number | Promise<number>);
+  readonly max?: (number | ((request: FastifyRequest) => number | Promise<number>)) | undefined;
   /** The window of `max`; milliseconds, or text such as `'1m'`; default one minute. */
-  readonly timeWindow?: Duration;
+  readonly timeWindow?: Duration | undefined;
   /** The same as `name`: routes of one group in one store share a count. */
-  readonly groupId?: string;
+  readonly groupId?: string | undefined;
 }
 
 /** What every adapter's `rateLimit` takes, with the words of `@fastify/rate-limit`; functions are given `(request)`. */
 export interface RateLimitOptions extends RequestLimitOptions<Args>, FastifyRateLimitNames {
   /** Answers a denied request itself: with `reply`, or by what it returns. The headers and the status are set already. */
-  readonly handler?: (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown;
+  readonly handler?:
+    | ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown)
+    | undefined;
 }
 
 /** When a request is limited. */
@@ -36,7 +38,7 @@ export type RateLimitHookName = (typeof HOOKS)[number];
 /** The limit of one route: `config: { rateLimit: { … } }`. */
 export interface RouteRateLimitOptions extends RateLimitOptions {
   /** Default: that of the plugin. A key made of the body needs `'preValidation'` or `'preHandler'`. */
-  readonly hook?: RateLimitHookName;
+  readonly hook?: RateLimitHookName | undefined;
 }
 
 /** The options of the plugin: a limit for its scope, and what its routes inherit. */
@@ -45,7 +47,7 @@ export interface RateLimitPluginOptions extends RouteRateLimitOptions {
    * Limit every route of this scope that has no `config.rateLimit`, and what is not found; default true. With false, the options are those of
    * routes with `config: { rateLimit: {} }`.
    */
-  readonly global?: boolean;
+  readonly global?: boolean | undefined;
 }
 
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
@@ -64,11 +66,13 @@ export function checkHook(hook: RateLimitHookName): void {
   }
 }
 
+const ALL = [...REQUEST_LIMIT_OPTIONS, 'max', 'timeWindow', 'groupId', 'handler'] as const;
+
 /** @throws RangeError, TypeError: a plugin that was given options but no limit would limit nobody */
 export function checkPlugin({ global = true, hook = 'onRequest', ...options }: RateLimitPluginOptions): void {
   checkHook(hook);
   checkBoolean('rateLimit: global', global);
-  checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'timeWindow', 'groupId', 'handler']);
+  checkOptions('rateLimit', options, [...ALL, 'global', 'hook']);
   if (global && !hasLimit(options) && Object.keys(options).length > 0) {
     throw new TypeError(
       "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter; " +
@@ -82,6 +86,7 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function readOptions(options: RateLimitOptions) {
+  checkOptions('rateLimit', options, ALL);
   const { handler, groupId, ...rest } = options ?? {};
   checkHandler('rateLimit', handler, rest);
   if (groupId !== undefined && rest.name !== undefined) {

@@ -1,4 +1,4 @@
-import { NamedPartsView, type Proxies } from '@sluice/core';
+import { NamedPartsView, type Proxies, pathOf } from '@sluice/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
@@ -6,9 +6,7 @@ const trusted = new WeakMap<FastifyInstance, Proxies>();
 
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
-    const { url } = this.request;
-    const query = url.indexOf('?');
-    return query < 0 ? url : url.slice(0, query);
+    return pathOf(this.request.url);
   }
 
   get proxies(): Proxies {

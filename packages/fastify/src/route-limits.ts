@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { KEY_OPTIONS, memoryStore, type Store } from '@sluice/core';
+import { describe, KEY_OPTIONS, memoryStore, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
@@ -10,7 +10,9 @@ import {
   type RouteRateLimitOptions,
 } from './options.js';
 
-/** Options that go together: a route that gives one of them inherits none. */
+/** Of a limiter that is given, they are its own. */
+const PLACE = ['store', 'keyPrefix', 'hashTag', 'deadline'] as const;
+/** These answer a denial: a route that gives one of them inherits none. */
 const ANSWER = ['handler', 'message', 'throw'] as const;
 
 /** Marks the configuration of routes that are limited by it. */
@@ -20,6 +22,7 @@ const LIMITED = Symbol('sluice.limited');
 export class RouteLimits {
   /** By options and route: HEAD comes with the options of GET, and counts with it. */
   readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, HookedLimit>>();
+  readonly #gets = new WeakMap<RouteRateLimitOptions, Map<string, string>>();
   #store: Store | undefined;
 
   /** @param shared the limit of the plugin itself, which routes without numbers of their own share */
@@ -36,9 +39,14 @@ export class RouteLimits {
 
   /** @throws RangeError, TypeError naming the option that is wrong */
   limit(route: RouteOptions, own: RouteRateLimitOptions): void {
+    if (typeof own !== 'object' || own === null) {
+      throw new TypeError(
+        `rateLimit: config.rateLimit of ${route.method} ${route.url} must be an object of options or false, not ${describe(own)}`,
+      );
+    }
     const { hook = this.hook, ...options } = own;
     checkHook(hook);
-    const name = nameOf(route);
+    const name = this.#nameOf(route, own);
     const hooks = this.#hooks.get(own) ?? new Map<string, HookedLimit>();
     const shares = Object.keys(options).length === 0 ? this.shared : undefined;
     const limit = shares ?? hooks.get(name) ?? this.#make(name, options);
@@ -48,6 +56,17 @@ export class RouteLimits {
       [hook]: [hookFor(hook, limit.callback), ...(Array.isArray(before) ? before : [before])],
       config: { ...route.config, [LIMITED]: true },
     });
+  }
+
+  /** HEAD, which Fastify adds to GET, counts with it: also to GET with other methods, and with the other form of `/prefix/`. */
+  #nameOf(route: RouteOptions, own: RouteRateLimitOptions): string {
+    const gets = this.#gets.get(own) ?? new Map<string, string>();
+    this.#gets.set(own, gets);
+    const place = `${route.url.replace(/\/$/, '')} ${constraintsOf(route)}`;
+    const known = route.method === 'HEAD' ? gets.get(place) : undefined;
+    const name = known ?? nameOf(route);
+    if ([route.method].flat().includes('GET')) gets.set(place, name);
+    return name;
   }
 
   #make(name: string, own: RateLimitOptions): HookedLimit {
@@ -63,6 +82,11 @@ export class RouteLimits {
       const replaced = group.some((name) => own[name] !== undefined) || (group === KEY_OPTIONS && keyless);
       if (replaced) for (const name of group) delete inherited[name];
     }
+    if (own.limiter !== undefined) for (const name of PLACE) delete inherited[name];
+    // `max` and `timeWindow` are the two halves of one policy, as in @fastify/rate-limit.
+    const { max, timeWindow } = this.options;
+    if (own.max !== undefined && timeWindow !== undefined) inherited.timeWindow = timeWindow;
+    if (own.max === undefined && own.timeWindow !== undefined && max !== undefined) inherited.max = max;
     return inherited;
   }
 
@@ -84,10 +108,18 @@ export class RouteLimits {
 }
 
 /** `GET:/users/:id`; with a hash where the name of a limiter cannot hold all of it. */
-function nameOf({ method, url }: RouteOptions): string {
+function nameOf(route: RouteOptions): string {
+  const { method, url } = route;
   const methods = new Set([method].flat().map((one) => (one === 'HEAD' ? 'GET' : one)));
-  const name = `${[...methods].join('.')}:${url}`;
+  const name = `${[...methods].join('.')}:${url}${constraintsOf(route)}`;
   const safe = name.replace(/[^\w.:/@#-]/g, '-');
   if (safe === name && name.length <= 100) return name;
   return `${safe.slice(0, 90)}#${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }
+
+/** Routes of one address that differ in these are different routes. */
+const constraintsOf = ({ constraints = {} }: RouteOptions): string =>
+  Object.entries(constraints)
+    .map(([name, value]) => `@${name}=${value}`)
+    .sort()
+    .join('');

@@ -1,2 +1,2 @@
-export { type FetchRateLimit, type RateLimitOptions, rateLimit } from './rate-limit.js';
+export { errorResponse, type FetchRateLimit, type RateLimitOptions, rateLimit } from './rate-limit.js';
 export type { RequestInfo } from './request.js';

@@ -1,6 +1,6 @@
 import { concurrency, fixedWindow, slidingLog } from '@sluice/core';
 import { Hono } from 'hono';
-import { type RateLimitOptions, rateLimit } from './index.js';
+import { errorResponse, type RateLimitOptions, rateLimit } from './index.js';
 
 const policy = fixedWindow({ limit: 1, window: '1m' });
 
@@ -82,4 +82,29 @@ test('a client that leaves while it waits is not counted', async () => {
 test('a response of a request that no limit has seen passes as it is', () => {
   const response = new Response('ok');
   expect(rateLimit({ policy }).complete(new Request('http://127.0.0.1/'), response)).toBe(response);
+});
+
+test('errors are answered by errorResponse', async () => {
+  const limit = rateLimit({ policy, throw: true });
+  const app = new Hono();
+  app.use(async (context, next) => {
+    await limit(context.req.raw, { ip: context.req.header('x-address') });
+    await next();
+  });
+  app.get('/', (context) => context.text('ok'));
+  app.onError((error, context) => errorResponse(error, context.req.raw) ?? context.text('other', 500));
+  const headers = { 'x-address': '192.0.2.1' };
+  expect((await app.request('/', { headers })).status).toBe(200);
+  const denied = await app.request('/', { headers });
+  expect([denied.status, denied.headers.get('Retry-After')]).toEqual([429, '60']);
+  expect((await app.request('/')).status).toBe(400);
+  expect(errorResponse(new Error('other'), new Request('http://127.0.0.1/'))).toBeUndefined();
+});
+
+test('an upgrade passes as it is', async () => {
+  const limit = rateLimit({ policy });
+  const request = new Request('http://127.0.0.1/');
+  await limit(request, { ip: '192.0.2.1' });
+  const response = Response.error();
+  expect(limit.complete(request, response)).toBe(response);
 });

@@ -1,8 +1,11 @@
 import {
+  isRateLimitExceededError,
   limitRequests,
   type OwnLimiter,
+  problemOfError,
   type RequestLimitOptions,
   type ResponseView,
+  replyTo,
   withLimiter,
 } from '@sluice/core';
 import { type RequestInfo, viewOf } from './request.js';
@@ -27,6 +30,7 @@ export interface FetchRateLimit extends OwnLimiter {
 class Told implements ResponseView {
   readonly headers = new Headers();
   readonly sent = false;
+  answered = false;
   status = 0;
   readonly #listeners = new Set<(complete: boolean) => void>();
   #complete: boolean | undefined;
@@ -53,6 +57,7 @@ class Told implements ResponseView {
   over(status: number, complete: boolean): void {
     if (this.#complete !== undefined) return;
     this.status = status;
+    this.answered = complete;
     this.#complete = complete;
     for (const listener of this.#listeners) listener(complete);
   }
@@ -80,10 +85,24 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
   return withLimiter(Object.assign(decide, { complete }), limit);
 }
 
+/**
+ * The answer to an error of ours: a denial that was thrown (429), a key that cannot be made (400), a store that does not answer (503).
+ * `undefined` for other errors.
+ */
+export function errorResponse(error: unknown, request: Request): Response | undefined {
+  const problem = problemOfError(error);
+  if (problem === undefined) return undefined;
+  const { status, type, body } = replyTo(problem, request.headers.get('accept') ?? undefined);
+  const headers = isRateLimitExceededError(error) ? error.headers : {};
+  return new Response(body, { status, headers: { ...headers, 'Content-Type': type } });
+}
+
 function complete(request: Request, response: Response): Response {
   const tells = told.get(request);
   if (tells === undefined) return response;
   tells.over(response.status, true);
+  // An upgrade (101) and Response.error() (0) cannot be made anew.
+  if (response.status < 200) return response;
   const headers = new Headers(response.headers);
   for (const [name, value] of tells.headers) headers.set(name, value);
   const { status, statusText } = response;

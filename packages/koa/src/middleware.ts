@@ -1,4 +1,5 @@
 import {
+  asError,
   isPromise,
   keepHeaders,
   limitRequests,
@@ -35,7 +36,11 @@ export function rateLimit<C extends AnyContext = Context>(
     const { outcome, decision } = verdict;
     if (outcome === 'denied') {
       if (handler !== undefined && decision !== undefined) {
-        await handler(context, next, decision);
+        try {
+          await handler(context, next, decision);
+        } catch (error) {
+          throw asError('rateLimit', error);
+        }
         return;
       }
       const { status, type, body } = await verdict.reply();
@@ -48,11 +53,25 @@ export function rateLimit<C extends AnyContext = Context>(
     try {
       await next();
     } catch (error) {
-      if (!context.headerSent) keepHeaders(error, context.response.headers);
+      keepOnError(context);
       throw error;
     }
   };
   return withLimiter(middleware, limit);
+}
+
+const KEEPS = Symbol.for('sluice.koa.keeps');
+
+/** Not before Koa answers the error itself: others may catch it first, and it may be thrown for several requests at once. */
+function keepOnError(context: AnyContext): void {
+  const own = context as unknown as { onerror(error: unknown): void; [KEEPS]?: true };
+  if (own[KEEPS]) return;
+  own[KEEPS] = true;
+  const answer = own.onerror;
+  own.onerror = (error) => {
+    if (!context.headerSent) keepHeaders(error, context.response.headers);
+    answer.call(context, error);
+  };
 }
 
 /**

@@ -1,7 +1,9 @@
 import {
   checkHandler,
+  checkOptions,
   type Decision,
   type Duration,
+  REQUEST_LIMIT_OPTIONS,
   type RequestLimitOptions,
   readFixedWindow,
 } from '@sluice/core';
@@ -16,9 +18,9 @@ export interface AnyContext extends ExtendableContext {
 /** The words of `koa-ratelimit` for the numbers of a fixed window. */
 export interface KoaRateLimitNames<C extends AnyContext> {
   /** Requests in a window of `duration`, or a function that gives them: `policy: fixedWindow({ limit: max, window: duration })`. */
-  readonly max?: number | ((context: C) => number | Promise<number>);
+  readonly max?: (number | ((context: C) => number | Promise<number>)) | undefined;
   /** The window of `max`; milliseconds, or text as in other durations; default one hour. */
-  readonly duration?: Duration;
+  readonly duration?: Duration | undefined;
 }
 
 /** `C` is the program's own context, where it has one: `rateLimit<AppContext>({ … })`. */
@@ -26,7 +28,7 @@ export interface RateLimitOptions<C extends AnyContext = Context>
   extends RequestLimitOptions<[context: C]>,
     KoaRateLimitNames<C> {
   /** Answers a denied request itself, or calls `next`. The headers are set already. */
-  readonly handler?: (context: C, next: Next, decision: Decision) => unknown;
+  readonly handler?: ((context: C, next: Next, decision: Decision) => unknown) | undefined;
 }
 
 /**
@@ -34,6 +36,7 @@ export interface RateLimitOptions<C extends AnyContext = Context>
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function readOptions<C extends AnyContext>(options: RateLimitOptions<C>) {
+  checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'duration', 'handler']);
   const { handler, ...rest } = options ?? {};
   checkHandler('rateLimit', handler, rest);
   const names = { limit: ['max'], window: 'duration', standard: '1h' } as const;

@@ -1,4 +1,4 @@
-import { type NamedParts, NamedPartsView, type Proxies, proxiesOf } from '@sluice/core';
+import { type NamedParts, NamedPartsView, type Proxies, pathOf, proxiesOf } from '@sluice/core';
 
 /** What we read of an Express request besides its parts. */
 interface ExpressRequest extends NamedParts {
@@ -20,7 +20,7 @@ export type NestRequest = ExpressRequest | FastifyRequest;
 export class NestRequestView extends NamedPartsView<NestRequest> {
   get path(): string {
     const { request } = this;
-    return 'raw' in request ? request.url.replace(/\?.*$/s, '') : request.baseUrl + request.path;
+    return 'raw' in request ? pathOf(request.url) : request.baseUrl + request.path;
   }
 
   get proxies(): Proxies | undefined {

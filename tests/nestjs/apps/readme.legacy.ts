@@ -2,8 +2,7 @@
 
 import { Body, Controller, Get, Module, Post, UseGuards } from '@nestjs/common';
 import { fixedWindow, redisStore } from '@sluice/core';
-import { CountLimit, SkipLimit } from '@sluice/decorators';
-import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
+import { CountLimit, RateLimitGuard, SkipLimit, SluiceModule } from '@sluice/nestjs';
 import { serve } from './serve.legacy.js';
 
 @Controller('sms')

@@ -7,6 +7,8 @@ import { describe } from '../options.js';
 /** Is who makes a request on the list, by its address or by one of the keys it is limited by? */
 export type ListCheck = (ip: string | undefined, keys: readonly LimiterKey[]) => boolean;
 
+type Ranges = Readonly<Record<'ipv4' | 'ipv6', BlockList>>;
+
 /** Digits, dots and what people put between them: `10.0.0.0/33`, `1.2.3`, `10.0.*.*`, `10.0.0.1-9`, `10/8`. No key. */
 const LIKE_IPV4 = /^\d[\d.*:/-]*\.[\d.*:/-]*$|^\d+\/\d+$/;
 /** Hexadecimal groups with `::`, with a prefix length, or with as many colons as an address has: `2001:db8::/129`. No key. */
@@ -26,7 +28,8 @@ export function compileList(where: string, entries: readonly string[]): ListChec
   if (!Array.isArray(entries)) {
     throw new TypeError(`${where} must be an array of addresses, ranges and keys, not ${describe(entries)}`);
   }
-  const ranges = new BlockList();
+  // Apart: Node takes IPv4 addresses for members of IPv6 ranges that have ::ffff:0:0/96 in them.
+  const ranges: Ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
   const listedKeys = new Set<string>();
   for (const entry of entries as readonly unknown[]) {
     if (typeof entry !== 'string' || entry === '') {
@@ -37,32 +40,32 @@ export function compileList(where: string, entries: readonly string[]): ListChec
       listedKeys.add(entry);
     }
   }
-  const hasRanges = ranges.rules.length > 0;
+  const hasRanges = ranges.ipv4.rules.length + ranges.ipv6.rules.length > 0;
   return (ip, keys) =>
     (listedKeys.size > 0 && keys.some((key) => listedKeys.has(String(key)))) ||
     (hasRanges && contains(ranges, ip));
 }
 
-function contains(ranges: BlockList, ip: string | undefined): boolean {
+function contains(ranges: Ranges, ip: string | undefined): boolean {
   const address = canonical(ip);
-  return address !== undefined && ranges.check(address.host, address.family);
+  return address !== undefined && ranges[address.family].check(address.host, address.family);
 }
 
 /** @returns false when the entry is not an address or a range */
-function addRange(ranges: BlockList, entry: string): boolean {
+function addRange(ranges: Ranges, entry: string): boolean {
   const slash = entry.indexOf('/');
   const written = slash < 0 ? entry : entry.slice(0, slash);
   const address = isIP(written) === 0 ? undefined : canonical(written);
   if (address === undefined) return false;
   if (slash < 0) {
-    ranges.addAddress(address.host, address.family);
+    ranges[address.family].addAddress(address.host, address.family);
     return true;
   }
   const length = entry.slice(slash + 1);
   // A mapped range, ::ffff:10.0.0.0/104, is the IPv4 range of its last 32 bits.
   const bits = Number(length) - (written.includes(':') && address.family === 'ipv4' ? 96 : 0);
   if (!PREFIX_LENGTH.test(length) || bits < 0 || bits > (address.family === 'ipv4' ? 32 : 128)) return false;
-  ranges.addSubnet(address.host, bits, address.family);
+  ranges[address.family].addSubnet(address.host, bits, address.family);
   return true;
 }
 

@@ -22,7 +22,8 @@ export function readFixedWindow<Args extends readonly unknown[]>(
 ): RequestLimitOptions<Args> {
   const { [names.window]: window, ...rest } = (options ?? {}) as Record<string, unknown>;
   const given = names.limit.filter((name) => rest[name] !== undefined);
-  if (given.length === 0 && window === undefined) return options;
+  for (const word of names.limit) if (rest[word] === undefined) delete rest[word];
+  if (given.length === 0 && window === undefined) return rest as RequestLimitOptions<Args>;
   const [name] = given;
   if (name === undefined || given.length > 1) {
     throw new TypeError(

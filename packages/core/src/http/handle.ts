@@ -1,7 +1,9 @@
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
+import { isKeyResolutionError } from '../errors.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { checkOptions, describe } from '../options.js';
+import { checkOptions } from '../options.js';
+import { asError } from './as-error.js';
 import { ask } from './ask.js';
 import { checkFunction } from './check-function.js';
 import { costOfRequest } from './cost-of-request.js';
@@ -69,8 +71,15 @@ export function limitRequests<Args extends readonly unknown[]>(
     if (options.throw) {
       throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
     }
-    const reply = async () =>
-      decision === undefined ? denial.forbidden(request) : denial.exceeded(request, args, decision);
+    const reply = async () => {
+      try {
+        return await (decision === undefined
+          ? denial.forbidden(request)
+          : denial.exceeded(request, args, decision));
+      } catch (error) {
+        throw asError(where, error);
+      }
+    };
     return { outcome: 'denied', ...(decision !== undefined && { decision }), reply };
   };
 
@@ -105,9 +114,9 @@ export function limitRequests<Args extends readonly unknown[]>(
     const { request, response, args } = exchange;
     checks?.request(request, source.name, keys, ownKey);
     const limited = source.single ?? source.ofRequest(args);
-    const cost = typeof costOf === 'function' ? costOf(...args) : costOf;
+    // One after the other: a promise that rejects while nobody waits for it ends the process.
     return andThen(limited, (by) =>
-      andThen(cost, (permits) =>
+      andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (permits) =>
         andThen(ask(by, keys, permits, timeout, response), (decision) =>
           settled(exchange, keys, by, decision),
         ),
@@ -129,7 +138,8 @@ export function limitRequests<Args extends readonly unknown[]>(
     return andThen(keyOf(exchange.request, exchange.args), (keys) => counted(exchange, keys));
   };
 
-  const failed = (error: unknown): Verdict => {
+  const failed = (error: unknown, response: ResponseView): Verdict => {
+    if (response.sent && isKeyResolutionError(error)) return GONE; // who has left has no address
     if (!dryRun) throw asError(where, error);
     warnOnce(
       'SLUICE_DRY_RUN_FAILED',
@@ -142,20 +152,10 @@ export function limitRequests<Args extends readonly unknown[]>(
   const handle: RequestLimit<Args>['handle'] = (request, response, ...args) => {
     try {
       const verdict = judged({ request, response, args });
-      return isPromise(verdict) ? verdict.catch(failed) : verdict;
+      return isPromise(verdict) ? verdict.catch((error) => failed(error, response)) : verdict;
     } catch (error) {
-      return failed(error);
+      return failed(error, response);
     }
   };
   return withLimiter({ handle }, new LimiterOfRequests(where, source));
-}
-
-/**
- * Whatever an option throws arrives as an Error: Express takes `undefined` and `'route'` for "go on", and the request would
- * pass unlimited; Koa never answers then.
- */
-function asError(where: string, error: unknown): Error {
-  return error instanceof Error
-    ? error
-    : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
 }

@@ -40,8 +40,8 @@ export function keyOfRequest<Args extends readonly unknown[]>(
 }
 
 /** The plain keys among these. @throws KeyResolutionError when one is none: `?phone[]=` must not match a list */
-export function plainKeys(keys: Keys): string[] {
-  return typeof keys === 'object' && keys !== null && !Array.isArray(keys)
+export function plainKeys(keys: Keys, combined: boolean): string[] {
+  return combined && typeof keys === 'object' && keys !== null && !Array.isArray(keys)
     ? Object.values(keys).map((key) => keyPart(key, 'the key of a request'))
     : [keyPart(keys, 'the key of a request')];
 }
@@ -84,6 +84,9 @@ function keyOf<Args extends readonly unknown[]>(
   }
   if (ipv6Subnet !== undefined && (limitType === LimitType.USER || limitType === LimitType.METHOD)) {
     throw idle('ipv6Subnet', beside, "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
+  }
+  if (ipv6Subnet !== undefined && key !== undefined && !/#[{<]ip\b/.test(key)) {
+    throw idle('ipv6Subnet', `key ${describe(key)}`, 'which has no #{ip}: omit it');
   }
   return compileRequestKey({ limitType, key, user, ...(ipv6Subnet !== undefined && { ipv6Subnet }) });
 }

@@ -70,7 +70,12 @@ function together<Args extends readonly unknown[]>(
   options: RequestLimitOptions<Args>,
   limits: Readonly<Record<string, OneOfLimits<Args>>>,
 ): LimiterSource<Args> {
-  if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
+  if (
+    typeof limits !== 'object' ||
+    limits === null ||
+    Array.isArray(limits) ||
+    Object.keys(limits).length === 0
+  ) {
     throw new TypeError(
       `${where}: limits must be limits by their names, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
         `not ${describe(limits)}`,

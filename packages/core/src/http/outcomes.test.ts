@@ -194,3 +194,38 @@ test.each([
     expect(await asking.limiter.peek('192.0.2.1')).toMatchObject({ remaining: left });
   },
 );
+
+test('a cost that rejects while the policy is still to come is an error of its request alone', async () => {
+  const policy = async () => {
+    await new Promise(setImmediate);
+    return hourly(1);
+  };
+  const each = limit({ policy, cost: async () => Promise.reject(new Error('no cost')) });
+  await expect(each.handle(request, new OpenResponse())).rejects.toThrow('no cost');
+  await each.close();
+});
+
+test('what `message` throws arrives as an error', async () => {
+  const throwing = limit({ policy: hourly(1), message: () => Promise.reject(undefined) });
+  await deciding(throwing)(request);
+  const verdict = await throwing.handle(request, new OpenResponse());
+  const { reply } = verdict as { reply(): Promise<unknown> };
+  await expect(reply()).rejects.toThrow('rateLimit: an option threw undefined');
+});
+
+test('who has left, and so has no address, is no error', async () => {
+  const left = new OpenResponse();
+  left.end(0, false);
+  const gone = { ...request, ip: undefined };
+  expect(await limit({ policy: hourly(1) }).handle(gone, left)).toEqual({ outcome: 'gone' });
+});
+
+test('an answer that its client cuts off has succeeded, and counts', async () => {
+  const failures = limit({ policy: hourly(1), skipFailedRequests: true });
+  const response = new OpenResponse();
+  await deciding(failures, response)(request);
+  response.answered = true;
+  response.end(200, false);
+  await new Promise(setImmediate);
+  expect(await failures.limiter.peek('192.0.2.1')).toMatchObject({ remaining: 0 });
+});

@@ -10,7 +10,7 @@ const onLimited = () => {};
 test.each<[object, RegExp]>([
   [{ limits: {} }, /limits must be limits by their names, such as .*, not an object/],
   [{ limits: null }, /limits must be limits by their names, .* not null/],
-  [{ limits: [policy] }, /limits.0 has no option 'algorithm'/],
+  [{ limits: [policy] }, /limits must be limits by their names, .* not an array/],
   [{ limits: { perIp: policy } }, /limits.perIp has no option 'algorithm'/],
   [{ limits: { perIp: {} } }, /'perIp'|policy/],
   [{ limits: { perIp: { policy, cost: 2 } } }, /limits.perIp has no option 'cost'/],
@@ -70,7 +70,8 @@ describe("a fixed window in a framework's own words", () => {
     });
     expect(read({ max: 5 })).toEqual({ policy: fixedWindow({ limit: 5, window: '1m' }) });
     const own = { policy };
-    expect(read(own)).toBe(own);
+    expect(read(own)).toEqual(own);
+    expect(read({ policy, limit: undefined, max: undefined, windowMs: undefined })).toEqual(own);
   });
 
   test('a function becomes a function', async () => {

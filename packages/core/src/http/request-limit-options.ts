@@ -21,80 +21,84 @@ export interface KeyOptions<Args extends readonly unknown[]> {
    * By what requests are told apart; default `'IP'`, or `'CUSTOM'` with a `key`. `'METHOD'` is one count for all who come
    * by here.
    */
-  readonly limitType?: LimitType;
+  readonly limitType?: LimitType | undefined;
   /** A key expression over the request, such as `#{body.phone}` or `#{user.tenant}:#{params.id}`. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Gives the key in code; of a `CombinedLimiter` a key for each of its limiters. Mask addresses with `clientIp`. */
-  readonly keyGenerator?: OfRequest<Args, LimiterKey | CombinedKeys<string>>;
+  readonly keyGenerator?: OfRequest<Args, LimiterKey | CombinedKeys<string>> | undefined;
   /** Who makes a request, for `'USER'`; default `user.id`, or `user` when that is a plain value. */
-  readonly user?: UserOf;
+  readonly user?: UserOf | undefined;
   /** Leading bits of an IPv6 address that make one client, from 32 to 128, for `'IP'` and `#{ip}`; default 64. */
-  readonly ipv6Subnet?: number;
+  readonly ipv6Subnet?: number | undefined;
 }
 
 /** One of several `limits`: its numbers, and a key of its own. */
 export interface OneOfLimits<Args extends readonly unknown[]> extends KeyOptions<Args> {
-  readonly policy?: Policy;
+  readonly policy?: Policy | undefined;
   /** Several policies by their names, which share this limit's key. */
-  readonly policies?: Policies;
+  readonly policies?: Policies | undefined;
 }
 
 /** Which limit a request is held to: give one of these. */
 export interface LimitChoice<Args extends readonly unknown[]> {
   /** A limiter of yours, which stays yours to close. Routes that are given the same one share its counts. */
-  readonly limiter?: RateLimiter | CombinedLimiter;
+  readonly limiter?: RateLimiter | CombinedLimiter | undefined;
   /**
    * How to decide; see `RateLimiter`. A function gives it for each request: paying users have other numbers. They all count in
    * one place, so whose numbers change keeps what was used, as long as the algorithm stays.
    */
-  readonly policy?: Policy | OfRequest<Args, Policy>;
+  readonly policy?: Policy | OfRequest<Args, Policy> | undefined;
   /** Several policies by their names, decided all or nothing; also as a function. */
-  readonly policies?: Policies | OfRequest<Args, Policies>;
+  readonly policies?: Policies | OfRequest<Args, Policies> | undefined;
   /**
    * Several limits by their names, each with a key of its own, decided all or nothing: per address and per account. In a Redis
    * Cluster they need a `hashTag`.
    */
-  readonly limits?: Readonly<Record<string, OneOfLimits<Args>>>;
+  readonly limits?: Readonly<Record<string, OneOfLimits<Args>>> | undefined;
 }
 
 /** What is counted, and what is not. */
 export interface CountingOptions<Args extends readonly unknown[]> {
   /** Permits that a request takes: a whole number ≥ 0, a number for each policy by its name, or a function; default 1. */
-  readonly cost?: Cost | OfRequest<Args, Cost>;
+  readonly cost?: Cost | OfRequest<Args, Cost> | undefined;
   /** Requests for which this is true are not counted. */
-  readonly skip?: OfRequest<Args, boolean>;
+  readonly skip?: OfRequest<Args, boolean> | undefined;
   /** Who is not counted: addresses, ranges (`10.0.0.0/8`) and keys, or a function. */
-  readonly allowList?: readonly string[] | OfRequest<Args, boolean>;
-  /** Who is answered with 403, given in the same way. Goes before `allowList`. */
-  readonly denyList?: readonly string[] | OfRequest<Args, boolean>;
+  readonly allowList?: readonly string[] | OfRequest<Args, boolean> | undefined;
+  /** Who is answered with 403, given in the same way. Goes before `allowList`. No business of `onLimited`, `message` and `handler`. */
+  readonly denyList?: readonly string[] | OfRequest<Args, boolean> | undefined;
   /** Give the permits back when a request has succeeded, so that only failures count; default false. */
-  readonly skipSuccessfulRequests?: boolean;
+  readonly skipSuccessfulRequests?: boolean | undefined;
   /**
    * Give the permits back when a request has failed, or its client has left before the answer; default false. Who hangs up in time is not
    * counted then: where the work is done all the same, say so in `requestWasSuccessful`.
    */
-  readonly skipFailedRequests?: boolean;
-  /** Has a request succeeded? Asked when its response is over; default: it is complete and its status is below 400. */
-  readonly requestWasSuccessful?: OfRequest<Args, boolean>;
+  readonly skipFailedRequests?: boolean | undefined;
+  /** Has a request succeeded? Asked when its response is over; default: its headers have gone out, with a status below 400. */
+  readonly requestWasSuccessful?: OfRequest<Args, boolean> | undefined;
 }
 
 /** What happens to a request that is over its limit. */
 export interface DenialOptions<Args extends readonly unknown[]> {
   /** Wait for a permit, up to so long, rather than be denied at once. Default: no waiting. */
-  readonly timeout?: Duration;
+  readonly timeout?: Duration | undefined;
   /** Is told of every request that is denied, or would be but for `dryRun`. What it throws fails the request. */
-  readonly onLimited?: (...args: [...Args, decision: Decision]) => unknown;
+  readonly onLimited?: ((...args: [...Args, decision: Decision]) => unknown) | undefined;
   /** Count and tell `onLimited`, but let everything through and set no headers; default false. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** The status of a denial, 400 to 599; default 429. */
-  readonly statusCode?: number;
+  readonly statusCode?: number | undefined;
   /** The body of a denial: text, an object that becomes JSON, or a function; default, also for `undefined`, a problem (RFC 9457). */
-  readonly message?: string | object | OfRequest<[...Args, decision: Decision], string | object | undefined>;
+  readonly message?:
+    | string
+    | object
+    | OfRequest<[...Args, decision: Decision], string | object | undefined>
+    | undefined;
   /**
    * Hand a denial to the framework's own error handling, as a `RateLimitExceededError` with `status`, `statusCode` and `headers`
    * (`RequestForbiddenError` for the `denyList`), rather than answer it here; default false.
    */
-  readonly throw?: boolean;
+  readonly throw?: boolean | undefined;
 }
 
 /**
@@ -111,7 +115,7 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
     DenialOptions<Args>,
     HeaderOptions {
   /** Warn, once each, of settings that limit the wrong client or nobody; see docs/warnings.md. Default true. */
-  readonly validate?: boolean;
+  readonly validate?: boolean | undefined;
 }
 
 export const PLACE_OPTIONS = ['name', 'store', 'keyPrefix', 'hashTag', 'deadline'] as const;

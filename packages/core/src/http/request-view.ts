@@ -80,3 +80,17 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
     return this.request.headers;
   }
 }
+
+/**
+ * The path of a raw URL as Fastify's router takes it: without `http://anything`, query and fragment, and decoded as far as it decodes. Otherwise a client has a
+ * path of its own for each way to write one.
+ */
+export function pathOf(url: string): string {
+  const path = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}

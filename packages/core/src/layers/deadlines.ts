@@ -1,5 +1,8 @@
 import { performance } from 'node:perf_hooks';
 
+/** Node's own: a fake one that never fires would leave all later waits without an end. */
+const { setTimeout } = globalThis;
+
 /** Somebody who waits, and not for ever. */
 interface Waiting {
   /** ms, of the monotonic clock. */

@@ -5,6 +5,9 @@ interface Writing {
   readonly stream?: { cork(): void; uncork(): void } | undefined;
 }
 
+/** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave, also nothing of others on this connection. */
+const { setImmediate } = globalThis;
+
 /** More would leave the server idle while they gather. */
 const MOST_TOGETHER = 16;
 

@@ -12,11 +12,11 @@ export interface HeaderOptions {
    * The form of `RateLimit` and `RateLimit-Policy`: `'draft-11'` (default) of the IETF draft, `'draft-8'` (the same form),
    * `'draft-7'`, `'draft-6'` or `true` (as in express-rate-limit, draft 6); `false` for none.
    */
-  readonly standardHeaders?: HeaderStyle | boolean;
+  readonly standardHeaders?: HeaderStyle | boolean | undefined;
   /** Adds `X-RateLimit-Limit`, `-Remaining` and `-Reset` (Unix seconds); default false. */
-  readonly legacyHeaders?: boolean;
+  readonly legacyHeaders?: boolean | undefined;
   /** Adds `pk` of draft 11 and 8, an opaque hash of the key by which a client tells its own limits apart; default false. */
-  readonly partitionKey?: boolean;
+  readonly partitionKey?: boolean | undefined;
 }
 
 export interface HeaderWriter {

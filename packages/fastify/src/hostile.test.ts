@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fixedWindow } from '@sluice/core';
+import fastify, { type FastifyInstance } from 'fastify';
+import { rateLimit } from './index.js';
+
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
+
+let app: FastifyInstance;
+beforeEach(() => {
+  app = fastify();
+});
+afterEach(() => app.close());
+
+const status = async (url: string, method: 'GET' | 'HEAD' = 'GET', headers = {}) =>
+  (await app.inject({ url, method, headers })).statusCode;
+
+test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
+  'a plugin at %s limits, and a thrown undefined is an error',
+  async (hook) => {
+    const handler = jest.fn();
+    await app.register(rateLimit, {
+      policy: hourly(1),
+      hook,
+      message: () => Promise.reject(undefined),
+    });
+    app.get('/', async () => handler());
+    expect([await status('/'), await status('/'), await status('/')]).toEqual([200, 500, 500]);
+    expect(handler).toHaveBeenCalledTimes(1);
+  },
+);
+
+test('a denied client that hangs up while its answer is prepared is not served', async () => {
+  const handler = jest.fn(() => 'ok');
+  let hangUp = () => {};
+  await app.register(rateLimit);
+  app.addHook('onSend', async (request) => {
+    if (request.headers['x-denied'] === undefined) return;
+    hangUp();
+    await once(request.raw.socket, 'close');
+    await new Promise(setImmediate);
+  });
+  app.get('/', { preHandler: app.rateLimit({ policy: hourly(1) }) }, async () => handler());
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  await fetch(`http://127.0.0.1:${port}/`);
+  const socket = connect(Number(port), '127.0.0.1');
+  const hungUp = new Promise<void>((resolve) => {
+    hangUp = () => {
+      socket.destroy();
+      resolve();
+    };
+  });
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nx-denied: yes\r\n\r\n');
+  await hungUp;
+  await status('/', 'GET', {}); // a whole round trip later
+  expect(handler).toHaveBeenCalledTimes(1);
+});
+
+test('a path has one key, however it is written', async () => {
+  await app.register(rateLimit, { policy: hourly(1), key: '#{path}' });
+  app.get('/login', async () => 'ok');
+  const written = ['/login?a=1', 'http://evil/login', '/login#1', '/l%6Fgin'];
+  expect(await status('/login')).toBe(200);
+  for (const url of written) expect({ url, status: await status(url) }).toEqual({ url, status: 429 });
+});
+
+test('routes that differ in constraints count apart', async () => {
+  await app.register(rateLimit, { global: false });
+  for (const [version, max] of [
+    ['1.0.0', 1],
+    ['2.0.0', 9],
+  ] as const) {
+    app.get('/v', { constraints: { version }, config: { rateLimit: { max } } }, async () => version);
+  }
+  const ask = (version: string) => status('/v', 'GET', { 'accept-version': version });
+  expect([await ask('1.0.0'), await ask('1.0.0'), await ask('2.0.0'), await ask('1.0.0')]).toEqual([
+    200, 429, 200, 429,
+  ]);
+});
+
+test('a route with `max` alone has the window of the plugin, and HEAD the count of its GET', async () => {
+  await app.register(rateLimit, { max: 100, timeWindow: '1h' });
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/m',
+    config: { rateLimit: { max: 1 } },
+    handler: async () => 'ok',
+  });
+  const { headers } = await app.inject('/m');
+  expect(headers['ratelimit-policy']).toBe('"GET.POST:/m";q=1;w=3600');
+  expect(await status('/m', 'HEAD')).toBe(429);
+});
+
+test.each([true, null, 5, 'x'])('config.rateLimit: %j is refused, with the route', async (own) => {
+  await app.register(rateLimit, { policy: hourly(1) });
+  expect(() => app.get('/r', { config: { rateLimit: own as never } }, async () => 'ok')).toThrow(
+    'config.rateLimit of GET /r must be an object of options or false',
+  );
+});
+
+test('a hook has its limiter', async () => {
+  await app.register(rateLimit);
+  const hook = app.rateLimit({ policy: hourly(1), limitType: 'METHOD' });
+  app.get('/', { onRequest: hook }, async (request) => {
+    await hook.refund(request.rateLimit!);
+    return 'ok';
+  });
+  expect([await status('/'), await status('/')]).toEqual([200, 200]);
+  expect(await hook.limiter.peek('all')).toMatchObject({ remaining: 1 });
+});
