@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { fixedWindow } from '@sluice/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import { rateLimit } from './index.js';
@@ -32,27 +32,32 @@ test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
 
 test('a denied client that hangs up while its answer is prepared is not served', async () => {
   const handler = jest.fn(() => 'ok');
-  let hangUp = () => {};
+  let prepare = (_socket: Socket) => {};
+  const preparing = new Promise<Socket>((resolve) => {
+    prepare = resolve;
+  });
+  let prepared = () => {};
+  const answered = new Promise<void>((resolve) => {
+    prepared = resolve;
+  });
   await app.register(rateLimit);
-  app.addHook('onSend', async (request) => {
-    if (request.headers['x-denied'] === undefined) return;
-    hangUp();
-    await once(request.raw.socket, 'close');
-    await new Promise(setImmediate);
+  app.addHook('onSend', async ({ headers, raw }) => {
+    if (headers['x-second'] === undefined) return;
+    prepare(raw.socket);
+    await answered;
   });
   app.get('/', { preHandler: app.rateLimit({ policy: hourly(1) }) }, async () => handler());
   const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
   await fetch(`http://127.0.0.1:${port}/`);
-  const socket = connect(Number(port), '127.0.0.1');
-  const hungUp = new Promise<void>((resolve) => {
-    hangUp = () => {
-      socket.destroy();
-      resolve();
-    };
-  });
-  socket.write('GET / HTTP/1.1\r\nHost: a\r\nx-denied: yes\r\n\r\n');
-  await hungUp;
-  await status('/', 'GET', {}); // a whole round trip later
+  const client = connect(Number(port), '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nHost: a\r\nx-second: yes\r\n\r\n');
+  const socket = await preparing;
+  const closed = once(socket, 'close');
+  client.destroy();
+  await closed;
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  prepared();
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
   expect(handler).toHaveBeenCalledTimes(1);
 });
 
