@@ -62,7 +62,7 @@ export class ReplyView extends NodeResponseView {
   }
 
   override get(name: string): unknown {
-    return this.reply.getHeader(name) ?? super.get(name);
+    return this.reply.getHeader(name); // it looks at Node's, too
   }
 
   override set(name: string, value: string): void {
