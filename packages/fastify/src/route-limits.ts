@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { describe, KEY_OPTIONS, memoryStore, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
@@ -9,6 +8,7 @@ import {
   type RateLimitOptions,
   type RouteRateLimitOptions,
 } from './options.js';
+import { constraintsOf, nameOf } from './route-name.js';
 
 /** Of a limiter that is given, they are its own. */
 const PLACE = ['store', 'keyPrefix', 'hashTag', 'deadline'] as const;
@@ -106,20 +106,3 @@ export class RouteLimits {
     return this.#store;
   }
 }
-
-/** `GET:/users/:id`; with a hash where the name of a limiter cannot hold all of it. */
-function nameOf(route: RouteOptions): string {
-  const { method, url } = route;
-  const methods = new Set([method].flat().map((one) => (one === 'HEAD' ? 'GET' : one)));
-  const name = `${[...methods].join('.')}:${url}${constraintsOf(route)}`;
-  const safe = name.replace(/[^\w.:/@#-]/g, '-');
-  if (safe === name && name.length <= 100) return name;
-  return `${safe.slice(0, 90)}#${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
-}
-
-/** Routes of one address that differ in these are different routes. */
-const constraintsOf = ({ constraints = {} }: RouteOptions): string =>
-  Object.entries(constraints)
-    .map(([name, value]) => `@${name}=${value}`)
-    .sort()
-    .join('');
