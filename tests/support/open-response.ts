@@ -4,7 +4,6 @@ import type { Decision, RequestLimit, RequestView, ResponseView } from '../../pa
 export class OpenResponse implements ResponseView {
   readonly headers: Record<string, string> = {};
   sent = false;
-  answered = false;
   status = 200;
   readonly #listeners: ((complete: boolean) => void)[] = [];
 
@@ -22,7 +21,6 @@ export class OpenResponse implements ResponseView {
 
   end(status = 200, complete = true): void {
     this.sent = true;
-    this.answered ||= complete;
     this.status = status;
     for (const listener of this.#listeners.splice(0)) listener(complete);
   }

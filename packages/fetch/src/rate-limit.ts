@@ -30,7 +30,6 @@ export interface FetchRateLimit extends OwnLimiter {
 class Told implements ResponseView {
   readonly headers = new Headers();
   readonly sent = false;
-  answered = false;
   status = 0;
   readonly #listeners = new Set<(complete: boolean) => void>();
   #complete: boolean | undefined;
@@ -57,7 +56,6 @@ class Told implements ResponseView {
   over(status: number, complete: boolean): void {
     if (this.#complete !== undefined) return;
     this.status = status;
-    this.answered = complete;
     this.#complete = complete;
     for (const listener of this.#listeners) listener(complete);
   }

@@ -29,6 +29,7 @@ export function givingBack<Args extends readonly unknown[]>(
     limiter: Limited['limiter'],
     decision: Decision,
     response: ResponseView,
+    complete: boolean,
     args: Args,
   ): Promise<void> => {
     let counts = true;
@@ -36,7 +37,7 @@ export function givingBack<Args extends readonly unknown[]>(
       if (judged) {
         const successful =
           requestWasSuccessful === undefined
-            ? response.answered && response.status < 400
+            ? complete && response.status < 400
             : await requestWasSuccessful(...args);
         counts = !(successful ? skipSuccessfulRequests : skipFailedRequests);
       }
@@ -46,8 +47,8 @@ export function givingBack<Args extends readonly unknown[]>(
   };
   return ({ limiter, holds }, decision, response, args) => {
     if (!decision.allowed || !(holds || judged)) return;
-    response.whenOver(() => {
-      giveBack(limiter, decision, response, args).catch((error: unknown) => {
+    response.whenOver((complete) => {
+      giveBack(limiter, decision, response, complete, args).catch((error: unknown) => {
         // The permits stay spent, or held until their lease ends: too few requests may pass then, never too many.
         warnOnce(
           'SLUICE_REFUND_LOST',

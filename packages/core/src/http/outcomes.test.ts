@@ -219,13 +219,3 @@ test('who has left, and so has no address, is no error', async () => {
   const gone = { ...request, ip: undefined };
   expect(await limit({ policy: hourly(1) }).handle(gone, left)).toEqual({ outcome: 'gone' });
 });
-
-test('an answer that its client cuts off has succeeded, and counts', async () => {
-  const failures = limit({ policy: hourly(1), skipFailedRequests: true });
-  const response = new OpenResponse();
-  await deciding(failures, response)(request);
-  response.answered = true;
-  response.end(200, false);
-  await new Promise(setImmediate);
-  expect(await failures.limiter.peek('192.0.2.1')).toMatchObject({ remaining: 0 });
-});

@@ -70,11 +70,11 @@ export interface CountingOptions<Args extends readonly unknown[]> {
   /** Give the permits back when a request has succeeded, so that only failures count; default false. */
   readonly skipSuccessfulRequests?: boolean | undefined;
   /**
-   * Give the permits back when a request has failed, or its client has left before the answer; default false. Who hangs up in time is not
+   * Give the permits back when a request has failed, or its client has left before all of the answer; default false. Who hangs up in time is not
    * counted then: where the work is done all the same, say so in `requestWasSuccessful`.
    */
   readonly skipFailedRequests?: boolean | undefined;
-  /** Has a request succeeded? Asked when its response is over; default: its headers have gone out, with a status below 400. */
+  /** Has a request succeeded? Asked when its response is over; default: it is complete, with a status below 400. */
   readonly requestWasSuccessful?: OfRequest<Args, boolean> | undefined;
 }
 

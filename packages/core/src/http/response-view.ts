@@ -7,8 +7,6 @@ import { onOver } from './over.js';
 export interface ResponseView extends ResponseHeaders {
   /** Have its headers gone out, or is nobody there to get them? */
   readonly sent: boolean;
-  /** Have its headers gone out? */
-  readonly answered: boolean;
   readonly status: number;
   /** Calls `listener` once when the response is over: complete, or broken off. At once if it is over already. */
   whenOver(listener: (complete: boolean) => void): void;
@@ -20,10 +18,6 @@ export class NodeResponseView implements ResponseView {
 
   get sent(): boolean {
     return this.raw.headersSent || this.raw.destroyed;
-  }
-
-  get answered(): boolean {
-    return this.raw.headersSent;
   }
 
   get status(): number {
