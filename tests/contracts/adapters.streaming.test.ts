@@ -6,6 +6,18 @@ import { hourly, onEachAdapter } from './adapters.suite.js';
 const busy = concurrency({ limit: 1, lease: '1h' });
 
 onEachAdapter(({ start, url, limiter: limiterOf }) => {
+  /** A stream that has begun, and holds a permit. */
+  const held = async () => {
+    const limiter = limiterOf('busy', busy);
+    const stream = new PassThrough();
+    await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: () => stream });
+    const client = new RawClient(url());
+    client.ask();
+    stream.write('first');
+    await client.until(/first/);
+    return { limiter, stream, client };
+  };
+
   test('the headers are there before the first byte of a stream', async () => {
     const stream = new PassThrough();
     await start({ limits: [{ policy: hourly(2) }], handler: () => stream });
@@ -22,13 +34,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
   });
 
   test('a permit is held until the stream ends', async () => {
-    const limiter = limiterOf('busy', busy);
-    const stream = new PassThrough();
-    await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: () => stream });
-    const client = new RawClient(url());
-    client.ask();
-    stream.write('first');
-    await client.until(/first/);
+    const { limiter, stream, client } = await held();
     expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
     stream.end('last');
     await client.until(/last/);
@@ -37,26 +43,14 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
   });
 
   test('or until the client leaves in the middle of it', async () => {
-    const limiter = limiterOf('busy', busy);
-    const stream = new PassThrough();
-    await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: () => stream });
-    const client = new RawClient(url());
-    client.ask();
-    stream.write('first');
-    await client.until(/first/);
+    const { limiter, stream, client } = await held();
     client.leave();
     await limiter.release(await limiter.acquire('all'));
     stream.destroy();
   });
 
   test('or until the stream breaks', async () => {
-    const limiter = limiterOf('busy', busy);
-    const stream = new PassThrough();
-    await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: () => stream });
-    const client = new RawClient(url());
-    client.ask();
-    stream.write('first');
-    await client.until(/first/);
+    const { limiter, stream, client } = await held();
     stream.destroy(new Error('the disk is gone'));
     await client.closed();
     await limiter.release(await limiter.acquire('all'));

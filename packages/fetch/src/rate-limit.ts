@@ -3,6 +3,7 @@ import {
   limitRequests,
   type OwnLimiter,
   problemOfError,
+  type Reply,
   type RequestLimitOptions,
   type ResponseView,
   replyTo,
@@ -77,8 +78,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
     const verdict = await limit.handle(viewOf(request, info), response, request, info);
     if (verdict.outcome === 'passed') return undefined;
     if (verdict.outcome === 'gone') return new Response(null, { status: 408 }); // the client left: nobody reads it
-    const { status, type, body } = await verdict.reply();
-    return complete(request, new Response(body, { status, headers: { 'Content-Type': type } }));
+    return complete(request, responseOf(await verdict.reply()));
   };
   return withLimiter(Object.assign(decide, { complete }), limit);
 }
@@ -90,10 +90,12 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
 export function errorResponse(error: unknown, request: Request): Response | undefined {
   const problem = problemOfError(error);
   if (problem === undefined) return undefined;
-  const { status, type, body } = replyTo(problem, request.headers.get('accept') ?? undefined);
-  const headers = isRateLimitExceededError(error) ? error.headers : {};
-  return new Response(body, { status, headers: { ...headers, 'Content-Type': type } });
+  const reply = replyTo(problem, request.headers.get('accept') ?? undefined);
+  return responseOf(reply, isRateLimitExceededError(error) ? error.headers : {});
 }
+
+const responseOf = ({ status, type, body }: Reply, headers: Record<string, string> = {}): Response =>
+  new Response(body, { status, headers: { ...headers, 'Content-Type': type } });
 
 function complete(request: Request, response: Response): Response {
   const tells = told.get(request);

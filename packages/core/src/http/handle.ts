@@ -113,15 +113,8 @@ export function limitRequests<Args extends readonly unknown[]>(
   const counted = (exchange: Exchange<Args>, keys: Keys): MaybePromise<Verdict> => {
     const { request, response, args } = exchange;
     checks?.request(request, source.name, keys, ownKey);
-    const { single } = source;
-    if (single !== undefined && typeof costOf !== 'function') {
-      return andThen(ask(single, keys, costOf, timeout, response), (decision) =>
-        settled(exchange, keys, single, decision),
-      );
-    }
-    const limited = single ?? source.ofRequest(args);
     // One after the other: a promise that rejects while nobody waits for it ends the process.
-    return andThen(limited, (by) =>
+    return andThen(source.single ?? source.ofRequest(args), (by) =>
       andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (permits) =>
         andThen(ask(by, keys, permits, timeout, response), (decision) =>
           settled(exchange, keys, by, decision),

@@ -2,6 +2,7 @@ import type { CombinedKeys } from '../combined-limiter.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
 import type { LimiterKey } from '../limiter.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { checkFunction } from './check-function.js';
 import { compileRequestKey } from './request-key.js';
@@ -11,7 +12,7 @@ import type { RequestView } from './request-view.js';
 /** What a limiter wants: a key, or one for each of its limiters. */
 export type Keys = LimiterKey | CombinedKeys<string>;
 
-export type KeyOfRequest<Args> = (request: RequestView, args: Args) => Keys | Promise<Keys>;
+export type KeyOfRequest<Args> = (request: RequestView, args: Args) => MaybePromise<Keys>;
 
 const WAYS = ['limitType', 'key', 'keyGenerator'] as const;
 

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../maybe-promise.js';
 import { compileList } from './address-list.js';
 import { checkFunction } from './check-function.js';
 import { type Keys, plainKeys } from './key-of-request.js';
@@ -29,7 +30,7 @@ export function listsOf<Args extends readonly unknown[]>(
   };
 }
 
-type List<Args> = (request: RequestView, args: Args, keys: Keys | undefined) => boolean | Promise<boolean>;
+type List<Args> = (request: RequestView, args: Args, keys: Keys | undefined) => MaybePromise<boolean>;
 
 function listOf<Args extends readonly unknown[]>(
   what: string,

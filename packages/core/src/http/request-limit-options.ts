@@ -6,11 +6,12 @@ import type { Duration } from '../duration.js';
 import type { LimitType } from '../keys/limit-type.js';
 import type { LimiterKey, RateLimiter } from '../limiter.js';
 import type { LimiterPlace } from '../limiter-options.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import type { HeaderOptions } from './headers/header-style.js';
 import type { UserOf } from './request-key.js';
 
 /** Something that a function may say anew for each request. */
-export type OfRequest<Args extends readonly unknown[], T> = (...args: Args) => T | Promise<T>;
+export type OfRequest<Args extends readonly unknown[], T> = (...args: Args) => MaybePromise<T>;
 
 /** Several policies by their names. */
 export type Policies = Readonly<Record<string, Policy>>;
