@@ -112,7 +112,7 @@ export function limitRequests<Args extends readonly unknown[]>(
 
   const counted = (exchange: Exchange<Args>, keys: Keys): MaybePromise<Verdict> => {
     const { request, response, args } = exchange;
-    checks?.request(request, source.name, keys, ownKey);
+    checks?.request(request, keys, ownKey);
     // One after the other: a promise that rejects while nobody waits for it ends the process.
     return andThen(source.single ?? source.ofRequest(args), (by) =>
       andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (permits) =>

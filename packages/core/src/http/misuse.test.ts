@@ -33,7 +33,7 @@ afterEach(() => jest.restoreAllMocks());
 const checksOf = (name = fresh(), store = 'redis', identity: object = {}) => {
   const checks = misuseChecks(name, {}, name, store, identity)!;
   return (view: RequestView, key: string | number = '192.0.2.1', ownKey = false) =>
-    checks.request(view, name, key, ownKey);
+    checks.request(view, key, ownKey);
 };
 
 test('a warning has a code, a type and a section in the documents', () => {
@@ -163,10 +163,10 @@ describe('a request that is counted twice', () => {
   test('for one of several keys', () => {
     const [name, one] = [fresh(), view()];
     const checks = misuseChecks(name, {}, name, 'redis')!;
-    checks.request(one, name, { a: '192.0.2.1', b: 'ann' }, false);
-    checks.request(one, name, { a: 'ann', b: '192.0.2.1' }, false);
+    checks.request(one, { a: '192.0.2.1', b: 'ann' }, false);
+    checks.request(one, { a: 'ann', b: '192.0.2.1' }, false);
     expect(emitted).not.toHaveBeenCalled();
-    checks.request(one, name, { a: '192.0.2.1', b: 'bob' }, false);
+    checks.request(one, { a: '192.0.2.1', b: 'bob' }, false);
     expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
   });
 

@@ -13,7 +13,7 @@ export interface MisuseCheck {
    * @param keys whom the request counts for; what is no key is nobody
    * @param ownKey do the keys come from a `key` or a `keyGenerator`?
    */
-  request(view: RequestView, limiterName: string, keys: Keys, ownKey: boolean): void;
+  request(view: RequestView, keys: Keys, ownKey: boolean): void;
 }
 
 /**
@@ -43,17 +43,17 @@ export function misuseChecks(
   let lookAtProxies = true;
   let trials = TRIALS;
   return {
-    request(view, name, of, ownKey) {
+    request(view, of, ownKey) {
       // Not before there is a request: in NestJS a guard's own limit may give way to one in the module's store.
       if (lookAtStore) warnOfMemoryInCluster(where, limiterName, storeName);
       lookAtStore = false;
       if (trials === 0 && !(ownKey && lookAtKeys)) return;
       const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
-      if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, name, keys));
+      if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, limiterName, keys));
       if (trials === 0) return;
       trials -= 1;
       if (lookAtProxies) lookAtProxies = !isProxyClear(where, view, keys);
-      const counted = { identity, limiterName: name, keys };
+      const counted = { identity, limiterName, keys };
       if (view.source !== undefined && warnOfTwice(where, view.source, counted)) trials = 0;
     },
   };
