@@ -24,8 +24,13 @@ export interface Decision {
   readonly resetAfter: number;
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
   readonly waited: number;
-  /** Which store answered: `'memory'`, `'redis'`. */
+  /**
+   * Which store answered: `'memory'`, `'redis'`; or what the failure policy said in its place: `'local'`, `'allow'`, `'deny'`, each a
+   * store by itself.
+   */
   readonly source: string;
+  /** Was the store out, so that the failure policy decided? */
+  readonly degraded: boolean;
   /** What each policy says by itself, in the order in which they were given. */
   readonly policies: readonly PolicyDecision[];
 }

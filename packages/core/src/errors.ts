@@ -70,19 +70,79 @@ export class RequestForbiddenError extends SluiceError {
   }
 }
 
+/** Why a store could not decide: its network, or what its server said. In capitals what Redis calls it. */
+export type UnavailableReason =
+  | 'connection'
+  | 'timeout'
+  | 'closed'
+  | 'LOADING'
+  | 'BUSY'
+  | 'OOM'
+  | 'MISCONF'
+  | 'READONLY'
+  | 'MASTERDOWN'
+  | 'NOREPLICAS'
+  | 'CLUSTERDOWN'
+  | 'TRYAGAIN';
+
+/** How a store is set up wrongly; `other` is what the message says. */
+export type ConfigurationReason = 'WRONGTYPE' | 'NOPERM' | 'WRONGPASS' | 'NOAUTH' | 'other';
+
 /**
  * The store did not answer: no connection, a deadline passed, or a server that cannot serve now. Whether a call that
- * timed out was counted is unknown; it is counted at most once.
+ * timed out was counted is unknown; it is counted at most once. Callers meet it where the failure policy is `'deny'` and there
+ * is no decision to deny with, and where a call is no decision: `block`, `reset`, `penalty`, …
  */
 export class StoreUnavailableError extends SluiceError {
   readonly code = 'SLUICE_STORE_UNAVAILABLE';
   readonly status = 503;
   readonly statusCode = 503;
+  readonly reason: UnavailableReason;
+  /** Ready to be set on a response: `Retry-After`. */
+  readonly headers: Record<string, string> = { 'Retry-After': '1' };
+
+  constructor(
+    message: string,
+    options: { readonly reason?: UnavailableReason; readonly cause?: unknown } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.reason = options.reason ?? 'connection';
+  }
 }
 
-/** The store answered that it is set up wrongly: a foreign key under ours, a missing right, a wrong password. */
+/**
+ * The error of a decision that denied: a limit was exceeded; or the store is out, and the failure policy denies everything.
+ * @param options of a limit that was exceeded
+ */
+export function errorOfDenial(
+  decision: Decision,
+  options?: ConstructorParameters<typeof RateLimitExceededError>[1],
+): RateLimitExceededError | StoreUnavailableError {
+  if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
+  return new StoreUnavailableError(
+    `Rate limit '${decision.name}': its store is out, and it denies until that is back`,
+  );
+}
+
+/** Was it denied because the store is out, and not because somebody asked too often? */
+export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
+  !allowed && degraded && source === 'deny';
+
+/**
+ * The store answered that it is set up wrongly: a foreign key under ours, a missing right, a wrong password. No failure policy
+ * speaks for it: it is told to every caller until it is mended.
+ */
 export class StoreConfigurationError extends SluiceError {
   readonly code = 'SLUICE_STORE_CONFIGURATION';
+  readonly reason: ConfigurationReason;
+
+  constructor(
+    message: string,
+    options: { readonly reason?: ConfigurationReason; readonly cause?: unknown } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.reason = options.reason ?? 'other';
+  }
 }
 
 /** A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. */

@@ -42,7 +42,7 @@ export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rat
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export { type CombinedKeys, CombinedLimiter } from './combined-limiter.js';
 export type { Decision, PolicyDecision } from './decision.js';
-export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys } from './decisions/call.js';
+export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys, StandIn } from './decisions/call.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
@@ -74,6 +74,7 @@ export {
   LimitType,
   parseLimitType,
 } from './keys/index.js';
+export type { FailureChoice, FailurePolicy, StoreFailure } from './layers/failure-policy.js';
 export { type LimiterKey, RateLimiter } from './limiter.js';
 export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
 export {
@@ -87,3 +88,10 @@ export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores
 export { type RedisClient, recommendedRedisOptions } from './stores/redis-client.js';
 export { type RedisStore, redisStore } from './stores/redis-store.js';
 export type { Asked, Store } from './stores/store.js';
+export type {
+  DegradedEvent,
+  RecoveredEvent,
+  StoreErrorEvent,
+  StoreEvents,
+  StoreHealth,
+} from './stores/store-health.js';

@@ -1,8 +1,14 @@
 import type { NamedPart } from './admission/booking.js';
 import type { CostOf } from './admission/call-options.js';
 import type { Policy, Rule } from './algorithms/algorithm.js';
-import { compilePolicy } from './algorithms/index.js';
+import { compilePolicy, compileShare } from './algorithms/index.js';
+import type { StandIn } from './decisions/call.js';
 import { type Duration, toMicros } from './duration.js';
+import {
+  type CompiledFailurePolicy,
+  compileFailurePolicy,
+  type FailurePolicy,
+} from './layers/failure-policy.js';
 import { checkOptions, describe } from './options.js';
 import type { Store } from './stores/store.js';
 
@@ -24,6 +30,11 @@ export interface LimiterPlace {
   readonly hashTag?: string | undefined;
   /** How long the answer of a remote store may take, the wait of `acquire` not counted; default 100 ms. */
   readonly deadline?: Duration | undefined;
+  /**
+   * How to decide while a remote store is out: `'local'`, `'allow'`, `'deny'` or a function that says which; see `FailurePolicy`. Default
+   * `'local'`: each process holds its callers to the whole limit by itself.
+   */
+  readonly failurePolicy?: FailurePolicy | undefined;
 }
 
 export type RateLimiterOptions = LimiterPlace &
@@ -40,7 +51,16 @@ export type RateLimiterOptions = LimiterPlace &
       }
   );
 
-const OPTIONS = ['name', 'policy', 'policies', 'store', 'keyPrefix', 'hashTag', 'deadline'] as const;
+const OPTIONS = [
+  'name',
+  'policy',
+  'policies',
+  'store',
+  'keyPrefix',
+  'hashTag',
+  'deadline',
+  'failurePolicy',
+] as const;
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side. */
 export const LAYOUT = 'v2';
@@ -84,13 +104,26 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
       "RateLimiter: a limit in a store of yours needs a name, such as 'login': two without would count together",
     );
   }
-  const limits = new Limits(name, policies ?? policy, policies !== undefined, { keyPrefix, hashTag });
+  const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);
+  const limits = new Limits(name, policies ?? policy, policies !== undefined, {
+    keyPrefix,
+    hashTag,
+    failure,
+  });
   return { name, limits, store, deadline: toMicros('RateLimiter: deadline', deadline) };
+}
+
+/** What all policies of a limiter have in common. */
+interface Common {
+  readonly keyPrefix: string;
+  readonly hashTag: string | undefined;
+  readonly failure: CompiledFailurePolicy;
 }
 
 interface Limit {
   readonly name: string;
   readonly rule: Rule;
+  readonly standIn: StandIn;
   /** Everything of a storage key but the caller's part. */
   readonly prefix: string;
 }
@@ -107,7 +140,7 @@ export class Limits {
     readonly limiter: string,
     given: Policy | Readonly<Record<string, Policy>> | undefined,
     readonly several: boolean,
-    { keyPrefix, hashTag }: { keyPrefix: string; hashTag: string | undefined },
+    { keyPrefix, hashTag, failure }: Common,
   ) {
     if (several) checkPolicies(given);
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
@@ -119,19 +152,21 @@ export class Limits {
       const rule = compilePolicy(policy);
       const place = several ? `${limiter}${OF}${name}` : limiter;
       const open = hashTag === undefined ? '{' : `{${hashTag}}:`;
-      return { name, rule, prefix: `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}` };
+      const standIn = { choose: failure.choose, rule: compileShare(policy, failure.share) };
+      return { name, rule, standIn, prefix: `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}` };
     });
   }
 
   /** @param key encoded */
   parts(key: string, costOf: CostOf, ratesOnly = false): NamedPart[] {
-    return this.#limits.map(({ name, rule, prefix }) => {
+    return this.#limits.map(({ name, rule, standIn, prefix }) => {
       if (ratesOnly && rule.algorithm.holders !== undefined) {
         throw new TypeError(
           `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
         );
       }
-      return { name, policy: name, key: `${prefix}${key}${this.#suffix}`, rule, cost: costOf(name), at: 0 };
+      const cost = costOf(name);
+      return { name, policy: name, key: `${prefix}${key}${this.#suffix}`, rule, cost, at: 0, standIn };
     });
   }
 

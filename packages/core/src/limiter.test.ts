@@ -29,6 +29,7 @@ describe('consume', () => {
       ...figures,
       waited: 0,
       source: 'memory',
+      degraded: false,
       policies: [{ name: 'login', ...figures }],
     });
     await limiter.consume('ann');

@@ -24,7 +24,7 @@ import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
 import { keyPart } from './keys/key-part.js';
 import { encodeKey } from './keys/redis-key.js';
-import { withDeadline } from './layers/deadline.js';
+import { withResilience } from './layers/resilience.js';
 import { checkLimiterOptions, type Limits, type RateLimiterOptions } from './limiter-options.js';
 import type { MaybePromise } from './maybe-promise.js';
 import { checkInteger, checkOptions } from './options.js';
@@ -52,7 +52,7 @@ export class RateLimiter {
     this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     this.#store = store ?? this.#ownStore!;
-    this.#admission = new Admission(name, withDeadline(this.#store, deadline));
+    this.#admission = new Admission(name, withResilience(this.#store, deadline));
   }
 
   /** The policies by their names; a single one has the limiter's name. */

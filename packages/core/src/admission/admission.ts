@@ -2,7 +2,8 @@ import { ANY, NEVER } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
-import { LimiterClosedError, RateLimitExceededError } from '../errors.js';
+import { errorOfDenial, LimiterClosedError } from '../errors.js';
+import { isDegraded } from '../layers/degraded-answer.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import type { Store } from '../stores/store.js';
@@ -24,8 +25,7 @@ export interface Patience {
  * alive, and gives back.
  */
 export class Admission {
-  readonly #leases: Leases;
-  readonly #line: Line;
+  readonly #leases = new Leases();
   /** Every `acquire` under way, and what ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
   readonly #lost = new WeakMap<Decision, AbortSignal>();
@@ -34,10 +34,7 @@ export class Admission {
   constructor(
     readonly name: string,
     readonly store: Store,
-  ) {
-    this.#leases = new Leases(store);
-    this.#line = new Line(store);
-  }
+  ) {}
 
   checkOpen(): void {
     if (this.#closed !== undefined) throw this.#closed;
@@ -57,7 +54,7 @@ export class Admission {
     if (patience.timeout !== undefined) return this.acquire(parts, patience);
     patience.signal?.throwIfAborted();
     const decision = await this.decide('consume', parts);
-    if (!decision.allowed) throw new RateLimitExceededError(decision);
+    if (!decision.allowed) throw errorOfDenial(decision);
     return decision;
   }
 
@@ -78,10 +75,11 @@ export class Admission {
   }
 
   async #acquire(parts: readonly NamedPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
-    const { clock } = this.store;
-    const start = clock.now();
+    const start = this.store.clock.now();
     const keys = byKey(parts);
     let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
+    if (isDegraded(answer) && answer.by.name === 'deny') throw answer.error;
+    const { clock } = this.#storeOf(answer);
     let waited = 0;
     const held = keys.filter(isHeld);
     if (!answer.allowed && held.length > 0 && timeout > 0 && answer.wait !== NEVER) {
@@ -89,7 +87,7 @@ export class Admission {
       waited = clock.now() - start;
     }
     const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
-    if (!answer.allowed) throw new RateLimitExceededError(decision);
+    if (!answer.allowed) throw errorOfDenial(decision);
     try {
       if (answer.wait > 0) await clock.sleep(answer.wait, signal);
       signal.throwIfAborted();
@@ -112,31 +110,33 @@ export class Admission {
     end: number,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { clock } = this.store;
-    const left = () => Math.max(0, end - clock.now());
+    const store = this.#storeOf(first);
+    const line = new Line(store);
+    const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];
     const had: NamedPart[] = [];
     let answer = first;
     try {
       for (const part of [...held].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-        answer = await this.#line.wait(part, answer, left, signal);
+        answer = await line.wait(part, answer, left, signal);
         answers[parts.indexOf(part)] = answer.parts[0]!;
         if (!answer.allowed) break;
         const mine = { ...part, at: answer.parts[0]!.at };
         had.push(mine);
-        this.#leases.hold(had, mine, answer.parts[0]!, new AbortController()); // there may be long to wait for the others
+        this.#leases.hold(store, had, mine, answer.parts[0]!, new AbortController()); // there may be long to wait for the others
       }
       const rest = parts.filter((part) => !held.includes(part));
       if (answer.allowed && rest.length > 0) {
-        answer = await this.store.decide({ operation: 'acquire', wait: left(), parts: rest });
+        answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
+        if (isDegraded(answer)) throw answer.error; // one store for all: what is held is in the other
         rest.forEach((part, i) => {
           answers[parts.indexOf(part)] = answer.parts[i]!;
         });
       }
-      if (!answer.allowed) await this.#giveBack(had);
-      return { ...answer, parts: answers };
+      if (!answer.allowed) await this.#giveBack(store, had);
+      return { ...first, ...answer, parts: answers };
     } catch (error) {
-      await this.#giveBack(had).catch(() => {}); // then their leases end
+      await this.#giveBack(store, had).catch(() => {}); // then their leases end
       throw error;
     }
   }
@@ -149,7 +149,10 @@ export class Admission {
   /** A gift: the permits taken last come back. */
   async reward(parts: readonly NamedPart[]): Promise<void> {
     this.checkOpen();
-    await this.#giveBack(parts.map((part) => ({ ...part, at: ANY })));
+    await this.#giveBack(
+      this.store,
+      parts.map((part) => ({ ...part, at: ANY })),
+    );
   }
 
   async change(
@@ -175,7 +178,10 @@ export class Admission {
       decision,
       taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost })).filter(({ cost }) => cost > 0),
     );
-    await this.#giveBack(back.filter(({ cost }) => cost > 0));
+    await this.#giveBack(
+      Booking.store(decision),
+      back.filter(({ cost }) => cost > 0),
+    );
   }
 
   /** Gives back what is held, and leaves spent what is spent. */
@@ -183,9 +189,14 @@ export class Admission {
     return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
   }
 
-  async #giveBack(parts: readonly NamedPart[]): Promise<void> {
+  async #giveBack(store: Store, parts: readonly NamedPart[]): Promise<void> {
     for (const part of parts) this.#leases.release(part);
-    if (parts.length > 0) await this.store.decide({ operation: 'refund', wait: 0, parts: byKey(parts) });
+    if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: byKey(parts) });
+  }
+
+  /** Who answered: the store, or what took its place. */
+  #storeOf(answer: Answer): Store {
+    return isDegraded(answer) ? answer.by : this.store;
   }
 
   /** Aborted when a lease of this decision is lost. */
@@ -194,7 +205,7 @@ export class Admission {
   }
 
   #decision(parts: readonly NamedPart[], answer: Answer, taking: boolean, waited: number): Decision {
-    const decision = new Booking(this.name, this.store.name, parts, answer, taking, waited);
+    const decision = new Booking(this.name, this.#storeOf(answer), parts, answer, taking, waited);
     if (parts.some(isHeld)) this.#hold(decision, answer);
     return decision;
   }
@@ -203,7 +214,7 @@ export class Admission {
     const lost = new AbortController();
     Booking.taken(decision)!.forEach((part, i) => {
       if (!isHeld(part) || part.cost === 0) return;
-      this.#leases.hold(decision, part, answer.parts[i]!, lost);
+      this.#leases.hold(Booking.store(decision), decision, part, answer.parts[i]!, lost);
       this.#lost.set(decision, lost.signal);
     });
   }

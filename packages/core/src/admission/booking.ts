@@ -1,6 +1,8 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Decision, PolicyDecision } from '../decision.js';
 import type { Answer, Part, PartAnswer } from '../decisions/call.js';
+import { isDegraded } from '../layers/degraded-answer.js';
+import type { Store } from '../stores/store.js';
 
 /** One limit that a call is held to, and what people call it. */
 export interface NamedPart extends Part {
@@ -29,15 +31,17 @@ export class Booking implements Decision {
   readonly resetAfter: number;
   readonly waited: number;
   readonly source: string;
+  readonly degraded: boolean;
   readonly policies: readonly PolicyDecision[];
   readonly #parts: readonly NamedPart[];
   readonly #answer: Answer;
+  readonly #store: Store;
   /** Undefined until somebody asks: few decisions are given back. */
   #taken: readonly NamedPart[] | undefined;
 
   constructor(
     name: string,
-    source: string,
+    store: Store,
     parts: readonly NamedPart[],
     answer: Answer,
     taken: boolean,
@@ -58,7 +62,9 @@ export class Booking implements Decision {
     this.retryAfter = allowed ? 0 : waitMs(answer.wait);
     this.resetAfter = bound.resetAfter;
     this.waited = allowed ? toMs(waited) : 0;
-    this.source = source;
+    this.source = store.name;
+    this.degraded = isDegraded(answer);
+    this.#store = store;
     this.policies = policies;
     this.#parts = parts;
     this.#answer = answer;
@@ -70,6 +76,11 @@ export class Booking implements Decision {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
     decision.#taken ??= decision.#parts.map((part, i) => ({ ...part, at: decision.#answer.parts[i]!.at }));
     return decision.#taken;
+  }
+
+  /** Where it was taken. */
+  static store(decision: Decision): Store {
+    return (decision as Booking).#store;
   }
 
   /** From now on only these can still be given back. */

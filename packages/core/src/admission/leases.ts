@@ -17,18 +17,17 @@ export class Leases {
   readonly #held = new Map<string, { readonly released: AbortController; readonly lost: AbortController }>();
   #closed = false;
 
-  constructor(readonly store: Store) {}
-
   /**
+   * @param store where it is held
    * @param owner for as long as it is in use
    * @param lost aborted when the lease is lost: somebody else may hold the permits by now
    */
-  hold(owner: object, part: NamedPart, answer: PartAnswer, lost: AbortController): void {
+  hold(store: Store, owner: object, part: NamedPart, answer: PartAnswer, lost: AbortController): void {
     this.release(part);
     if (this.#closed) return;
     const released = new AbortController();
     this.#held.set(idOf(part), { released, lost });
-    void this.#renew(new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
+    void this.#renew(store, new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
   }
 
   /** Renews it no more. */
@@ -48,13 +47,14 @@ export class Leases {
   }
 
   async #renew(
+    store: Store,
     owner: WeakRef<object>,
     part: NamedPart,
     first: number,
     released: AbortSignal,
     lost: AbortController,
   ): Promise<void> {
-    const { clock } = this.store;
+    const { clock } = store;
     let lease = first;
     const renewal = { operation: 'renew', wait: 0, parts: [part] } as const;
     for (let renewed = clock.now(); ; ) {
@@ -67,7 +67,7 @@ export class Leases {
       if (owner.deref() === undefined) return this.release(part);
       const asked = clock.now();
       try {
-        const { allowed, parts } = await this.store.decide(renewal);
+        const { allowed, parts } = await store.decide(renewal);
         if (released.aborted) return;
         if (!allowed) break;
         renewed = asked;

@@ -119,4 +119,9 @@ export interface PolicyKind<P extends Policy = Policy> {
   readonly name: P['algorithm'];
   /** @throws RangeError when the policy's numbers are not acceptable */
   compile(policy: P): Rule;
+  /**
+   * The policy for one process out of several that have to do with a part of the limit each, while nobody counts for all of them: at most
+   * `share` of the permits and of the rate, but one permit at the least.
+   */
+  shareOf(policy: P, share: number): P;
 }

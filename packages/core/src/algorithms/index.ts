@@ -24,6 +24,16 @@ export const policyKinds: readonly PolicyKind[] = [
  * @throws TypeError when no algorithm has its name, RangeError when its numbers are not acceptable
  */
 export function compilePolicy(policy: Policy): Rule {
+  return kindOf(policy).compile(policy);
+}
+
+/** The rule of a policy for one process that has to do with `share` of the limit, more than 0 and at most 1. */
+export function compileShare(policy: Policy, share: number): Rule {
+  const kind = kindOf(policy);
+  return kind.compile(share === 1 ? policy : kind.shareOf(policy, share));
+}
+
+function kindOf(policy: Policy): PolicyKind {
   const kind = policyKinds.find(({ name }) => name === policy?.algorithm);
   if (kind === undefined) {
     const names = policyKinds.map(({ name }) => `${name}({ … })`).join(', ');
@@ -31,5 +41,5 @@ export function compilePolicy(policy: Policy): Rule {
       `policy must be made by one of ${names}, not ${describe(policy)} with algorithm ${describe(policy?.algorithm)}`,
     );
   }
-  return kind.compile(policy);
+  return kind;
 }

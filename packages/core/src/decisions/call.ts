@@ -1,4 +1,5 @@
 import type { Parameters, Rule } from '../algorithms/algorithm.js';
+import type { StoreUnavailableError } from '../errors.js';
 
 /**
  * - `consume`: take the permits now, if every part has them;
@@ -40,6 +41,14 @@ export interface SharedKeys {
   readonly client: string;
 }
 
+/** How a part is decided while its store is out: what the failure policy of its limiter comes down to. */
+export interface StandIn {
+  /** Who decides: this process by itself, or everything is allowed or denied. */
+  choose(error: StoreUnavailableError): 'local' | 'allow' | 'deny';
+  /** By what this process decides by itself, in place of the part's own rule. */
+  readonly rule: Rule;
+}
+
 /** One limit that a call is held to. */
 export interface Part {
   /** Where the state lives: already encoded and prefixed. */
@@ -53,6 +62,8 @@ export interface Part {
   readonly override?: Parameters | undefined;
   /** When the parameters are not the rule's but in the store. */
   readonly shared?: SharedKeys | undefined;
+  /** Without it, whoever asks is told that the store is out. */
+  readonly standIn?: StandIn | undefined;
 }
 
 /** What a store answers. Times are whole µs of the store's clock. */

@@ -1,5 +1,5 @@
 import type { LimiterKey } from '../limiter.js';
-import { warnOnce } from './warnings.js';
+import { warnOnce } from '../warnings.js';
 
 /** What one request was counted for by one limiter; the next one is of another. */
 interface Counted {

@@ -1,10 +1,10 @@
 import type { Decision } from '../decision.js';
 import { checkBoolean } from '../options.js';
+import { warnOnce } from '../warnings.js';
 import { checkFunction } from './check-function.js';
 import type { Limited } from './limited.js';
 import type { CountingOptions } from './request-limit-options.js';
 import type { ResponseView } from './response-view.js';
-import { warnOnce } from './warnings.js';
 
 type GiveBack<Args> = (limited: Limited, decision: Decision, response: ResponseView, args: Args) => void;
 

@@ -3,6 +3,7 @@ import { toMicros } from '../duration.js';
 import { isKeyResolutionError } from '../errors.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions } from '../options.js';
+import { warnOnce } from '../warnings.js';
 import { asError } from './as-error.js';
 import { ask } from './ask.js';
 import { checkFunction } from './check-function.js';
@@ -20,7 +21,6 @@ import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
 import type { RequestLimit, Verdict } from './verdict.js';
-import { warnOnce } from './warnings.js';
 
 /** A request under way. */
 interface Exchange<Args> {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
+import { type MisuseCode, warnOnce } from '../warnings.js';
 import { misuseChecks } from './misuse.js';
 import type { RequestView } from './request-view.js';
-import { type MisuseCode, warnOnce } from './warnings.js';
 
 const request: RequestView = {
   ip: '192.0.2.1',
@@ -62,7 +62,7 @@ test('copies of the package warn once together', async () => {
   const name = fresh();
   warnOnce('SLUICE_REFUND_LOST', name, '');
   await jest.isolateModulesAsync(async () => {
-    const copy = await import('./warnings.js');
+    const copy = await import('../warnings.js');
     expect(copy.warnOnce).not.toBe(warnOnce);
     copy.warnOnce('SLUICE_REFUND_LOST', name, '');
   });

@@ -2,10 +2,10 @@ import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
 import type { LimiterKey } from '../limiter.js';
 import { checkBoolean } from '../options.js';
+import { warnOnce } from '../warnings.js';
 import { warnOfTwice } from './counted-twice.js';
 import type { Keys } from './key-of-request.js';
 import type { RequestView } from './request-view.js';
-import { warnOnce } from './warnings.js';
 
 /** Looks at requests for settings that limit the wrong client, or nobody. */
 export interface MisuseCheck {

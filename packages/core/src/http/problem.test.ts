@@ -18,6 +18,7 @@ const denied = (policies: PolicyDecision[]): Decision => ({
   policy: policies[0]!.name,
   waited: 0,
   source: 'memory',
+  degraded: false,
   policies,
 });
 

@@ -19,7 +19,8 @@ export function withDeadline(store: Store, micros: number): Store {
       const asked: Asked = {};
       const stop = deadlines.begin(() => {
         asked.abandoned = true;
-        reject(new StoreUnavailableError(`${store.name} store: no answer within ${ms} ms`));
+        const message = `${store.name} store: no answer within ${ms} ms`;
+        reject(new StoreUnavailableError(message, { reason: 'timeout' }));
       });
       Promise.resolve(ask(asked)).then(
         (answer) => {

@@ -6,7 +6,7 @@ import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
-import { withDeadline } from '../layers/deadline.js';
+import { withResilience } from '../layers/resilience.js';
 import { checkName, checkStore, LAYOUT } from '../limiter-options.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { Store } from '../stores/store.js';
@@ -55,7 +55,7 @@ export class SharedLimiter {
     checkName('SharedLimiter: clientId', clientId);
     if (options.clientId === undefined) clients.set(store, clientId);
     this.name = name;
-    this.#store = withDeadline(store, toMicros('SharedLimiter: deadline', deadline));
+    this.#store = withResilience(store, toMicros('SharedLimiter: deadline', deadline));
     this.#admission = new Admission(name, this.#store);
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
     this.#keys = { config: `${prefix}:rate`, all: `${prefix}:all`, client: `${prefix}:client:${clientId}` };

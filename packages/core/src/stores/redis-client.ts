@@ -1,5 +1,5 @@
 import type { Script } from '../algorithms/algorithm.js';
-import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+import { NoConnectionError } from './redis-errors.js';
 
 /**
  * What we need of a Redis client: an ioredis `Redis` or `Cluster`, version 5 or 6, is one as it is. Without `status` the
@@ -68,47 +68,4 @@ export function whenReady(client: RedisClient): Promise<void> {
     // A lazy client connects when asked; how that ends is told by the events above and by 'error'.
     if (client.status === 'wait') client.connect?.().catch(() => {});
   });
-}
-
-/** There was none when it was needed: why, the client's last error tells. */
-class NoConnectionError extends Error {}
-
-/** Server answers that say "not now": the next call may find it well again. */
-const UNAVAILABLE =
-  /^(?:ReplyError: )?(?:LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
-/** Server answers that say "never like this". */
-const CONFIGURATION = /\b(?:WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|SLUICE)\b|unknown command|ERR /;
-
-/** Answers of a Redis Cluster to a client that does not know it as one: what to do, as the server does not say. */
-const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [
-    /^(?:\w+: )?CROSSSLOT\b/,
-    'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
-      'and redisStore a Cluster client, with which this is told at construction',
-  ],
-  [
-    /^(?:\w+: )?(?:MOVED|ASK) \d/,
-    'this server is one node of a Redis Cluster: give redisStore a Cluster client, new Cluster([…]) of ioredis',
-  ],
-];
-
-/** Gives a client's error a class and a code of ours; the client's own error is its `cause`. */
-export function classified(error: unknown, lastConnectionError?: Error): Error {
-  const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
-  const text = String(told instanceof Error ? `${told.name}: ${told.message}` : told);
-  const remedy = REMEDIES.find(([answer]) => answer.test(text))?.[1];
-  if (remedy !== undefined || (!UNAVAILABLE.test(text) && CONFIGURATION.test(text))) {
-    const message = remedy === undefined ? messageOf(told) : `${remedy} (${messageOf(told)})`;
-    return new StoreConfigurationError(`redis store: ${message}`, { cause: told });
-  }
-  const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
-  return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {
-    cause: lastConnectionError ?? error,
-  });
-}
-
-/** Connection errors of several addresses arrive as an AggregateError with an empty message. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }

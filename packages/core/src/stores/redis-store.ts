@@ -6,17 +6,13 @@ import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '.
 import { describe } from '../options.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import {
-  classified,
-  type RedisClient,
-  recommendedRedisOptions,
-  runScript,
-  whenReady,
-} from './redis-client.js';
+import { type RedisClient, recommendedRedisOptions, runScript, whenReady } from './redis-client.js';
 import { RedisDepartures } from './redis-departures.js';
+import { classified } from './redis-errors.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { answers, rateAnswer, written } from './redis-wire.js';
 import type { Asked, Store } from './store.js';
+import { type StoreEvents, StoreHealth } from './store-health.js';
 
 /**
  * State in Redis, shared by every process that uses the same server. Takes an ioredis client (5 or 6, alone or Cluster) that
@@ -41,6 +37,7 @@ export class RedisStore implements Store {
   #client: RedisClient | undefined;
   #readying: Promise<void> | undefined;
   #lastConnectionError: Error | undefined;
+  readonly health = new StoreHealth(() => this.#lastConnectionError);
   readonly #departures = new RedisDepartures();
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
   #closed = false;
@@ -85,8 +82,21 @@ export class RedisStore implements Store {
     return rateAnswer(await this.#run(sharedRateScript, [change.key], args, asked));
   }
 
+  /** Listens to what happens to this store: `storeError`, `degraded`, `recovered`; see `StoreEvents`. */
+  on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): this {
+    this.health.on(event, listener);
+    return this;
+  }
+
+  /** Listens no more. */
+  off<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): this {
+    this.health.off(event, listener);
+    return this;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    this.health.end();
     this.#wakeUps.close();
     if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
   }
@@ -154,7 +164,7 @@ export class RedisStore implements Store {
 
 type OwnClient = RedisClient & { disconnect(): void };
 
-const closed = () => new StoreUnavailableError('redis store: it was closed');
+const closed = () => new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
 
 function loadIoredis(): Promise<Ioredis> {
   return import('ioredis').catch((cause: unknown) => {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
+import type { StoreHealth } from './store-health.js';
 
 /** What somebody waits for. */
 export interface Asked {
@@ -19,6 +20,10 @@ export interface Store {
   readonly slotted: boolean;
   /** What this process has to load before it can ask at all; no deadline counts that. Rejects when it cannot be had. */
   readonly loading?: Promise<unknown> | undefined;
+  /** Of a remote store: whether it is well. Limiters ask it no more while it is not, and decide by their failure policies. */
+  readonly health?: StoreHealth | undefined;
+  /** Of a cluster: which node a key lives on, `host:port`; empty where that is not known. */
+  nodeOf?(key: string): string;
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   /**

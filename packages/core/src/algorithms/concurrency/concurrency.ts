@@ -1,6 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind } from '../algorithm.js';
+import { permitsOf } from '../share.js';
 import { concurrencyAlgorithm } from './semaphore.js';
 
 export { concurrencyAlgorithm };
@@ -56,6 +57,7 @@ export function concurrency(options: ConcurrencyOptions): ConcurrencyPolicy {
 
 export const concurrencyKind: PolicyKind<ConcurrencyPolicy> = {
   name: 'concurrency',
+  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
   compile: ({ limit, lease, queue = QUEUE }) => {
     const checked = concurrency({ limit, lease, queue });
     const parameters = [limit, toMicros('concurrency: lease', checked.lease), queue];

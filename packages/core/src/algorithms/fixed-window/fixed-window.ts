@@ -9,6 +9,7 @@ import {
   type PolicyKind,
   type State,
 } from '../algorithm.js';
+import { permitsOf } from '../share.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
 
 export interface FixedWindowOptions {
@@ -139,6 +140,7 @@ export const fixedWindowAlgorithm: Algorithm = {
 
 export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
   name: 'fixedWindow',
+  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms, align, timeZone } = fixedWindow(options);
     const window = toMicros('fixedWindow: window', ms);

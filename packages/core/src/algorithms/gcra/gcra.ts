@@ -1,6 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import { permitsOf, timeOf } from '../share.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface GcraOptions {
@@ -51,5 +52,10 @@ function ruleOf({ limit, period, burst = limit }: GcraPolicy): Rule {
 
 export const gcraKind: PolicyKind<GcraPolicy> = {
   name: 'gcra',
+  shareOf: (policy, share) => ({
+    ...policy,
+    period: timeOf(policy.period, policy.limit, share),
+    burst: permitsOf(policy.burst ?? policy.limit, share),
+  }),
   compile: ({ algorithm: _, ...options }) => ruleOf(gcra(options)),
 };

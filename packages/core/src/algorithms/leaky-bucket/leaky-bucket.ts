@@ -1,6 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import { permitsOf, timeOf } from '../share.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface LeakyBucketOptions {
@@ -51,5 +52,10 @@ function ruleOf({ capacity, leak, every }: LeakyBucketPolicy): Rule {
 
 export const leakyBucketKind: PolicyKind<LeakyBucketPolicy> = {
   name: 'leakyBucket',
+  shareOf: (policy, share) => ({
+    ...policy,
+    capacity: permitsOf(policy.capacity, share),
+    every: timeOf(policy.every, policy.leak, share),
+  }),
   compile: ({ algorithm: _, ...options }) => ruleOf(leakyBucket(options)),
 };

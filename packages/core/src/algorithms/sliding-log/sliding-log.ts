@@ -1,6 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, PolicyKind } from '../algorithm.js';
+import { permitsOf } from '../share.js';
 import { runningLog } from './running-log.js';
 
 export interface SlidingLogOptions {
@@ -44,6 +45,7 @@ export const slidingLogAlgorithm = runningLog('sl', (_, at) => at);
 
 export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {
   name: 'slidingLog',
+  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms } = slidingLog(options);
     const window = toMicros('slidingLog: window', ms);

@@ -1,6 +1,7 @@
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind } from '../algorithm.js';
+import { permitsOf } from '../share.js';
 import { runningLog } from '../sliding-log/running-log.js';
 
 export interface SlidingWindowOptions {
@@ -63,6 +64,7 @@ export const slidingWindowAlgorithm = runningLog('sw', ([, , slot], at) => at - 
 
 export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {
   name: 'slidingWindow',
+  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms, slots } = slidingWindow(options);
     const window = toMicros('slidingWindow: window', ms);

@@ -1,6 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import { permitsOf, timeOf } from '../share.js';
 import { meterRule } from './meter-rule.js';
 
 export interface TokenBucketOptions {
@@ -88,4 +89,18 @@ function ruleOf({ capacity, refill, every, mode, initial, borrow }: TokenBucketP
 export const tokenBucketKind: PolicyKind<TokenBucketPolicy> = {
   name: 'tokenBucket',
   compile: ({ algorithm: _, ...options }) => ruleOf(tokenBucket(options)),
+  shareOf: (policy, share) => ({
+    ...policy,
+    ...rateOf(policy, share),
+    capacity: permitsOf(policy.capacity, share),
+    ...(policy.initial === undefined ? {} : { initial: Math.floor(policy.initial * share) }),
+    ...(policy.borrow === undefined ? {} : { borrow: Math.floor(policy.borrow * share) }),
+  }),
 };
+
+/** Steadily, a share comes in a longer time; in batches, fewer at the same ticks. */
+function rateOf({ refill, every, mode }: TokenBucketPolicy, share: number) {
+  if (mode !== 'interval') return { every: timeOf(every, refill, share) };
+  const permits = permitsOf(refill, share);
+  return { refill: permits, every: refill * share < 1 ? timeOf(every, 1, refill * share) : every };
+}

@@ -22,6 +22,7 @@ const decisionOf = (bound: PolicyDecision, ...others: PolicyDecision[]): Decisio
   policy: bound.name,
   waited: 0,
   source: 'memory',
+  degraded: false,
   policies: [bound, ...others],
 });
 const decision = decisionOf(perMinute, perHour);

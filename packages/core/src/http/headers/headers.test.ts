@@ -23,6 +23,7 @@ const denial = (name: string, ...policies: PolicyDecision[]): Decision => ({
   policy: policies[0]!.name,
   waited: 0,
   source: 'memory',
+  degraded: false,
   policies,
 });
 const denied = denial(policy.name, policy);

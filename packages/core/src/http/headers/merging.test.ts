@@ -8,7 +8,15 @@ import { writeErrorHeaders } from './write-headers.js';
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {
   const policy = { name, cost: 1, limit: 10, window: 60_000, remaining, retryAfter, resetAfter };
   const allowed = retryAfter === 0;
-  return { ...policy, allowed, policy: name, waited: 0, source: 'memory', policies: [policy] };
+  return {
+    ...policy,
+    allowed,
+    policy: name,
+    waited: 0,
+    source: 'memory',
+    degraded: false,
+    policies: [policy],
+  };
 };
 const denied = (remaining: number, resetAfter: number, retryAfter: number) =>
   decision('denied', remaining, resetAfter, retryAfter);

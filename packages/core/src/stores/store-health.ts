@@ -1,0 +1,128 @@
+import { EventEmitter } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import type {
+  ConfigurationReason,
+  StoreConfigurationError,
+  StoreUnavailableError,
+  UnavailableReason,
+} from '../errors.js';
+import { Breaker } from './breaker.js';
+
+/** What is wrong with a store, or with one node of a cluster. */
+export interface StoreErrorEvent {
+  readonly reason: UnavailableReason | ConfigurationReason;
+  readonly error: StoreUnavailableError | StoreConfigurationError;
+  /** The last error of the client's connection, if it has not been well since. */
+  readonly connectionError: Error | undefined;
+  /** Of a cluster: the node, `host:port`. */
+  readonly node: string | undefined;
+}
+
+/** The store is known to be out: failure policies decide. */
+export interface DegradedEvent extends StoreErrorEvent {
+  readonly reason: UnavailableReason;
+  readonly error: StoreUnavailableError;
+}
+
+/** The store decides again. */
+export interface RecoveredEvent {
+  readonly node: string | undefined;
+  /** How long it was out, in ms. */
+  readonly after: number;
+}
+
+/** What a store tells those who listen with `store.on`, once for each change and not for each call. */
+export interface StoreEvents {
+  /**
+   * A call failed for another reason than the last that did, or the first after `CALM` ms without. Also for errors that no failure policy
+   * speaks for.
+   */
+  readonly storeError: StoreErrorEvent;
+  readonly degraded: DegradedEvent;
+  readonly recovered: RecoveredEvent;
+}
+
+/** ms; what fails after so long without a failure is told again. */
+const CALM = 10_000;
+
+/** What is known of whether a remote store, or each node of a cluster, is well. */
+export class StoreHealth {
+  readonly #emitter = new EventEmitter();
+  readonly #nodes = new Map<string, NodeHealth>();
+  readonly #endings: (() => unknown)[] = [];
+  #ended = false;
+
+  /** @param connectionError the last error of the client's connection */
+  constructor(readonly connectionError: () => Error | undefined) {}
+
+  on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
+    this.#emitter.on(event, listener);
+  }
+
+  off<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
+    this.#emitter.off(event, listener);
+  }
+
+  /** @param name `host:port`; empty where there is one server only */
+  node(name: string): NodeHealth {
+    let node = this.#nodes.get(name);
+    if (node === undefined) {
+      node = new NodeHealth(name === '' ? undefined : name, this.connectionError, this.#tell);
+      this.#nodes.set(name, node);
+      if (this.#ended) node.breaker.end();
+    }
+    return node;
+  }
+
+  /** What else ends with the store. */
+  whenEnded(ending: () => unknown): void {
+    this.#endings.push(ending);
+  }
+
+  /** Looks after no node any more. */
+  end(): void {
+    this.#ended = true;
+    for (const ending of this.#endings.splice(0)) ending();
+    for (const { breaker } of this.#nodes.values()) breaker.end();
+  }
+
+  // Later, so that a listener that throws is an uncaught exception as with any emitter, and not a decision that failed.
+  readonly #tell: Tell = (event, told) => {
+    process.nextTick(() => this.#emitter.emit(event, told));
+  };
+}
+
+type Tell = <E extends keyof StoreEvents>(event: E, told: StoreEvents[E]) => void;
+
+export class NodeHealth {
+  readonly breaker: Breaker;
+  readonly #node: string | undefined;
+  readonly #connectionError: () => Error | undefined;
+  readonly #tell: Tell;
+  #reason: StoreErrorEvent['reason'] | undefined;
+  #failed = 0;
+
+  constructor(node: string | undefined, connectionError: () => Error | undefined, tell: Tell) {
+    this.#node = node;
+    this.#connectionError = connectionError;
+    this.#tell = tell;
+    this.breaker = new Breaker({
+      opened: (error) => tell('degraded', { ...this.#event(error), reason: error.reason, error }),
+      closed: (after) => tell('recovered', { node, after }),
+    });
+  }
+
+  /** Tells of an error if the last one had another reason, or was long ago. */
+  failed(error: StoreUnavailableError | StoreConfigurationError): void {
+    const now = performance.now();
+    const known = error.reason === this.#reason && now - this.#failed < CALM;
+    this.#reason = error.reason;
+    this.#failed = now;
+    if (!known) this.#tell('storeError', this.#event(error));
+  }
+
+  #event(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
+    const connectionError = this.#connectionError();
+    return { reason: error.reason, error, connectionError, node: this.#node };
+  }
+}
