@@ -9,6 +9,7 @@ import {
 import { type ClusterNode, type RedisCluster, startRedisCluster } from '../support/redis/redis-cluster.js';
 import type { ClientOptions } from '../support/redis/test-client.js';
 import { uniqueName } from '../support/redis-url.js';
+import { told } from '../support/told.js';
 
 /** Without those on which the type of the replies would depend. */
 type Options = Omit<ClusterOptions, 'redisOptions'> & { redisOptions?: ClientOptions };
@@ -85,7 +86,7 @@ export class OwnCluster {
 
   /** A `store` in `options` for one that is shared. The deadline is generous: what is tested is not how fast a busy machine is. */
   limiter(options: Partial<RateLimiterOptions>): RateLimiter {
-    const given = { name: uniqueName('cluster'), deadline: '10s', ...options };
+    const given = { name: uniqueName('cluster'), deadline: '10s', failurePolicy: told, ...options };
     return this.open(new RateLimiter({ store: this.store(), ...given } as RateLimiterOptions));
   }
 

@@ -1,18 +1,7 @@
-import { KeyResolutionError, redisStore } from '../../packages/core/src/index.js';
-import { freePort } from '../support/redis/free-port.js';
+import { KeyResolutionError } from '../../packages/core/src/index.js';
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
 onEachAdapter(({ start }) => {
-  test('a store that does not answer is a 503', async () => {
-    const store = redisStore(`redis://127.0.0.1:${await freePort()}`);
-    try {
-      const client = await start({ limits: [{ name: 'down', policy: hourly(1), store }] });
-      await client.get('/').expect(503);
-    } finally {
-      await store.close();
-    }
-  });
-
   test('a key generator that fails is an error, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
     const keyGenerator = () => {

@@ -4,6 +4,7 @@ import { type RedisServer, startRedis } from '../support/redis/redis-server.js';
 import { TcpProxy } from '../support/redis/tcp-proxy.js';
 import { type ClientOptions, testClient } from '../support/redis/test-client.js';
 import { uniqueName } from '../support/redis-url.js';
+import { told } from '../support/told.js';
 
 export const LIMIT = 1_000;
 
@@ -41,10 +42,11 @@ export class OwnRedis {
     return this.open(await TcpProxy.start(this.server.url));
   }
 
-  /** A limiter whose deadline is the default, short enough to be met by a server that is away, or as given. */
+  /** A limiter whose deadline is the default, short enough to be met by a server that is away, or as given; it tells what fails. */
   limiter(store: Store, deadline = '100ms'): RateLimiter {
     const policy = fixedWindow({ limit: LIMIT, window: '1h' });
-    return new RateLimiter({ name: uniqueName('fault'), policy, store: this.open(store), deadline });
+    const name = uniqueName('fault');
+    return new RateLimiter({ name, policy, store: this.open(store), deadline, failurePolicy: told });
   }
 }
 

@@ -9,12 +9,15 @@ import {
   type Store,
 } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
+import { told } from '../support/told.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
 function limiterOn(store: Store, policy: Policy, name = uniqueName('waiting'), deadline = '5s') {
-  return redis.open(new RateLimiter({ name, policy, store: redis.open(store), deadline }));
+  return redis.open(
+    new RateLimiter({ name, policy, store: redis.open(store), deadline, failurePolicy: told }),
+  );
 }
 const slot = concurrency({ limit: 1, lease: '3s' });
 /** How many channels all connections together listen to. */

@@ -98,35 +98,24 @@ export class StoreUnavailableError extends SluiceError {
   readonly status = 503;
   readonly statusCode = 503;
   readonly reason: UnavailableReason;
+  /** Of the failure policy `'deny'`: its decision. */
+  readonly decision: Decision | undefined;
   /** Ready to be set on a response: `Retry-After`. */
   readonly headers: Record<string, string> = { 'Retry-After': '1' };
 
   constructor(
     message: string,
-    options: { readonly reason?: UnavailableReason; readonly cause?: unknown } = {},
+    options: {
+      readonly reason?: UnavailableReason;
+      readonly decision?: Decision;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.reason = options.reason ?? 'connection';
+    this.decision = options.decision;
   }
 }
-
-/**
- * The error of a decision that denied: a limit was exceeded; or the store is out, and the failure policy denies everything.
- * @param options of a limit that was exceeded
- */
-export function errorOfDenial(
-  decision: Decision,
-  options?: ConstructorParameters<typeof RateLimitExceededError>[1],
-): RateLimitExceededError | StoreUnavailableError {
-  if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
-  return new StoreUnavailableError(
-    `Rate limit '${decision.name}': its store is out, and it denies until that is back`,
-  );
-}
-
-/** Was it denied because the store is out, and not because somebody asked too often? */
-export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
-  !allowed && degraded && source === 'deny';
 
 /**
  * The store answered that it is set up wrongly: a foreign key under ours, a missing right, a wrong password. No failure policy

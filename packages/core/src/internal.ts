@@ -1,5 +1,6 @@
 // What our own packages share. No part of the public API: it may change with any release.
 export { checkCost } from './admission/call-options.js';
+export { errorOfDenial } from './admission/error-of-denial.js';
 export { asError } from './http/as-error.js';
 export { checkHandler } from './http/check-function.js';
 export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-options.js';

@@ -1,4 +1,4 @@
-import { type Decision, LimitType, RateLimitExceededError, type RateLimiter } from '@sluice/core';
+import { type Decision, errorOfDenial, LimitType, type RateLimiter } from '@sluice/core';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
@@ -31,7 +31,7 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
 
 async function consumed(limiter: RateLimiter, key: string, cost: object): Promise<Decision> {
   const decision = await limiter.consume(key, cost);
-  if (!decision.allowed) throw new RateLimitExceededError(decision);
+  if (!decision.allowed) throw errorOfDenial(decision);
   return decision;
 }
 

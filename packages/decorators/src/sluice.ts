@@ -3,6 +3,7 @@ import {
   clientIp,
   type Duration,
   describe,
+  type FailurePolicy,
   fixedWindow,
   LimiterClosedError,
   type LimiterKey,
@@ -25,10 +26,19 @@ export interface SluiceOptions {
   readonly keyPrefix?: string;
   /** How long the answer of a remote store may take; default 100 ms. */
   readonly deadline?: Duration;
+  /** How to decide while a remote store is out; default `'local'`. See `FailurePolicy` of `@sluice/core`. */
+  readonly failurePolicy?: FailurePolicy;
 }
 
 /** @internal */
-export const SLUICE_OPTIONS = ['store', 'user', 'ipv6Subnet', 'keyPrefix', 'deadline'] as const;
+export const SLUICE_OPTIONS = [
+  'store',
+  'user',
+  'ipv6Subnet',
+  'keyPrefix',
+  'deadline',
+  'failurePolicy',
+] as const;
 
 /** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
 export class Sluice {

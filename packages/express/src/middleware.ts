@@ -3,6 +3,7 @@ import {
   type Decision,
   isPromise,
   isRateLimitExceededError,
+  isStoreUnavailableError,
   limitRequests,
   NodeResponseView,
   type OwnLimiter,
@@ -86,7 +87,9 @@ export function rateLimitErrors(): ErrorRequestHandler {
       next(error);
       return;
     }
-    if (isRateLimitExceededError(error)) writeErrorHeaders(error, new NodeResponseView(response));
+    if (isRateLimitExceededError(error) || isStoreUnavailableError(error)) {
+      writeErrorHeaders(error, new NodeResponseView(response));
+    }
     send(response, replyTo(problem, request.get('accept')));
   };
 }

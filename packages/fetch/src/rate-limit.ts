@@ -1,5 +1,6 @@
 import {
   isRateLimitExceededError,
+  isStoreUnavailableError,
   limitRequests,
   type OwnLimiter,
   problemOfError,
@@ -91,7 +92,10 @@ export function errorResponse(error: unknown, request: Request): Response | unde
   const problem = problemOfError(error);
   if (problem === undefined) return undefined;
   const reply = replyTo(problem, request.headers.get('accept') ?? undefined);
-  return responseOf(reply, isRateLimitExceededError(error) ? error.headers : {});
+  return responseOf(
+    reply,
+    isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.headers : {},
+  );
 }
 
 const responseOf = ({ status, type, body }: Reply, headers: Record<string, string> = {}): Response =>

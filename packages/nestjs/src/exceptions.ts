@@ -31,7 +31,7 @@ export function httpExceptionOf(error: unknown): HttpException | undefined {
     return new BadRequestException(error.message, { cause: error });
   }
   if (isStoreUnavailableError(error)) {
-    logger.error(error);
+    if (error.decision === undefined) logger.error(error); // what a failure policy denies, the store's events tell
     return new ServiceUnavailableException(undefined, { cause: error });
   }
   return undefined;

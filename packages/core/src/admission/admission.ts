@@ -2,13 +2,14 @@ import { ANY, NEVER } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
-import { errorOfDenial, LimiterClosedError } from '../errors.js';
+import { LimiterClosedError } from '../errors.js';
 import { isDegraded } from '../layers/degraded-answer.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { Booking, type NamedPart } from './booking.js';
 import { byKey, forEach } from './by-key.js';
+import { errorOfDenial } from './error-of-denial.js';
 import { Leases } from './leases.js';
 import { Line } from './line.js';
 import { onAbort } from './on-abort.js';
@@ -78,10 +79,9 @@ export class Admission {
     const start = this.store.clock.now();
     const keys = byKey(parts);
     let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
-    if (isDegraded(answer) && answer.by.name === 'deny') throw answer.error;
     const { clock } = this.#storeOf(answer);
     let waited = 0;
-    const held = keys.filter(isHeld);
+    const held = isDegraded(answer) && answer.by.name === 'deny' ? [] : keys.filter(isHeld);
     if (!answer.allowed && held.length > 0 && timeout > 0 && answer.wait !== NEVER) {
       answer = await this.#inTurn(keys, held, answer, start + timeout, signal);
       waited = clock.now() - start;

@@ -1,6 +1,7 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Decision, PolicyDecision } from '../decision.js';
 import type { Answer, Part, PartAnswer } from '../decisions/call.js';
+import type { StoreUnavailableError } from '../errors.js';
 import { isDegraded } from '../layers/degraded-answer.js';
 import type { Store } from '../stores/store.js';
 
@@ -76,6 +77,12 @@ export class Booking implements Decision {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
     decision.#taken ??= decision.#parts.map((part, i) => ({ ...part, at: decision.#answer.parts[i]!.at }));
     return decision.#taken;
+  }
+
+  /** Why the store did not decide, if it did not. */
+  static failure(decision: Decision): StoreUnavailableError | undefined {
+    if (!(#answer in decision)) return undefined; // of another copy of this package
+    return isDegraded(decision.#answer) ? decision.#answer.error : undefined;
   }
 
   /** Where it was taken. */

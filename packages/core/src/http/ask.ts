@@ -1,6 +1,6 @@
 import type { ConsumeOptions, Cost, WaitOptions } from '../admission/call-options.js';
 import type { Decision } from '../decision.js';
-import { isRateLimitExceededError } from '../errors.js';
+import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
 import type { RateLimiter } from '../limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Keys } from './key-of-request.js';
@@ -36,6 +36,7 @@ async function waitFor(
   } catch (error) {
     if (left.signal.aborted) return undefined;
     if (isRateLimitExceededError(error)) return error.decision;
+    if (isStoreUnavailableError(error) && error.decision !== undefined) return error.decision;
     throw error;
   }
 }

@@ -1,8 +1,9 @@
+import { errorOfDenial } from '../admission/error-of-denial.js';
 import type { Decision } from '../decision.js';
-import { RateLimitExceededError, RequestForbiddenError } from '../errors.js';
+import { RequestForbiddenError } from '../errors.js';
 import { checkBoolean, checkInteger, describe } from '../options.js';
 import { checkFunction } from './check-function.js';
-import { forbiddenProblem, problemOf } from './problem.js';
+import { forbiddenProblem, problemOf, unavailableProblem } from './problem.js';
 import { type Reply, replyTo } from './reply.js';
 import type { CountingOptions, DenialOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
@@ -11,6 +12,8 @@ import type { RequestView } from './request-view.js';
 export interface Denial<Args> {
   /** A limit was exceeded. */
   exceeded(request: RequestView, args: Args, decision: Decision): Promise<Reply>;
+  /** The store is out, and the failure policy denies. */
+  unavailable(request: RequestView): Reply;
   /** The request is on the deny list. */
   forbidden(request: RequestView): Reply;
   /** The same as errors, for the framework's own handling. */
@@ -61,11 +64,10 @@ export function denialOf<Args extends readonly unknown[]>(
       }
       return replyTo(problemOf(decision, status), accepted(request), text);
     },
+    unavailable: (request) => replyTo(unavailableProblem(), accepted(request)),
     forbidden: (request) => replyTo(forbiddenProblem(), accepted(request)),
     error: (decision, headers) =>
-      decision === undefined
-        ? new RequestForbiddenError()
-        : new RateLimitExceededError(decision, { status, headers }),
+      decision === undefined ? new RequestForbiddenError() : errorOfDenial(decision, { status, headers }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isFailureDenial } from '../admission/error-of-denial.js';
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
 import { isKeyResolutionError } from '../errors.js';
@@ -11,6 +12,7 @@ import { costOfRequest } from './cost-of-request.js';
 import { denialOf } from './denial.js';
 import { givingBack } from './giving-back.js';
 import { headerWriter } from './headers/header-style.js';
+import { writeRetryAfter } from './headers/header-writers.js';
 import { countsAddresses, type Keys, keyOfRequest } from './key-of-request.js';
 import type { Limited } from './limited.js';
 import { limiterOfRequest } from './limiter-of-request.js';
@@ -93,8 +95,19 @@ export function limitRequests<Args extends readonly unknown[]>(
   const told = (exchange: Exchange<Args>, keys: Keys, decision: Decision): Verdict => {
     if (dryRun) return { outcome: 'passed', decision };
     const { response } = exchange;
-    if (!response.sent) headers.write(decision, response, partitionKey ? keys : undefined);
+    // Where nothing is counted there is nothing to tell.
+    if (!response.sent && decision.source !== 'allow')
+      headers.write(decision, response, partitionKey ? keys : undefined);
     return decision.allowed ? { outcome: 'passed', decision } : denied(exchange, decision);
+  };
+
+  /** Nobody exceeded a limit, so `onLimited`, `message` and `handler` have no part in it. */
+  const unavailable = ({ request, response }: Exchange<Args>, decision: Decision): Verdict => {
+    if (dryRun) return SKIPPED;
+    if (options.throw) throw denial.error(decision, {});
+    if (response.sent) return GONE;
+    writeRetryAfter(decision, response);
+    return { outcome: 'denied', reply: async () => denial.unavailable(request) };
   };
 
   const settled = (
@@ -106,6 +119,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     if (decision === undefined) return GONE;
     source.decided?.(decision, limited);
     giveBack(limited, decision, exchange.response, exchange.args);
+    if (isFailureDenial(decision)) return unavailable(exchange, decision);
     if (decision.allowed || onLimited === undefined) return told(exchange, keys, decision);
     return andThen(onLimited(...exchange.args, decision), () => told(exchange, keys, decision));
   };

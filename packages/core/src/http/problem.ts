@@ -49,7 +49,7 @@ export function problemOfError(error: unknown): HttpProblem | undefined {
   if (isRateLimitExceededError(error)) return problemOf(error.decision, error.status);
   if (isRequestForbiddenError(error)) return forbiddenProblem();
   if (isKeyResolutionError(error) && error.expose) return plainProblem(error.status, error.message);
-  if (isStoreUnavailableError(error)) return plainProblem(error.status, 'Try again later.');
+  if (isStoreUnavailableError(error)) return unavailableProblem();
   return undefined;
 }
 
@@ -59,6 +59,9 @@ const plainProblem = (status: number, detail: string): HttpProblem => ({
   status,
   detail,
 });
+
+/** The body while a store is out. What is wrong with it stays inside. */
+export const unavailableProblem = (): HttpProblem => plainProblem(503, 'Try again later.');
 
 /** The body for who is on a deny list. It does not say which entry it was. */
 export const forbiddenProblem = (): HttpProblem => plainProblem(403, 'Requests from here are not served.');

@@ -14,7 +14,7 @@ export type Verdict =
     }
   | {
       readonly outcome: 'denied';
-      /** Undefined when the request is on the `denyList`. */
+      /** Undefined when no limit was exceeded: the request is on the `denyList`, or the store is out. */
       readonly decision?: Decision;
       /** The answer, unless the adapter's user has one. */
       reply(): Promise<Reply>;

@@ -1,4 +1,4 @@
-import type { RateLimitExceededError } from '../../errors.js';
+import type { RateLimitExceededError, StoreUnavailableError } from '../../errors.js';
 import { joined } from './keep-headers.js';
 import { linesOf } from './lines.js';
 
@@ -12,7 +12,10 @@ export interface ResponseHeaders {
  * Sets the headers of a denial that was thrown. One that a limit on requests threw has those of the whole response already; that of
  * a decorated method, or of `acquire`, has its own, which are added to the lists.
  */
-export function writeErrorHeaders({ headers: own }: RateLimitExceededError, headers: ResponseHeaders): void {
+export function writeErrorHeaders(
+  { headers: own }: RateLimitExceededError | StoreUnavailableError,
+  headers: ResponseHeaders,
+): void {
   for (const [name, value] of Object.entries(own)) {
     headers.set(name, name.startsWith('RateLimit') ? joined(headers.get(name), value) : value);
   }

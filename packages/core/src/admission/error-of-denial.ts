@@ -1,0 +1,24 @@
+import type { Decision } from '../decision.js';
+import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
+import { Booking } from './booking.js';
+
+/** Was it denied because its store is out, and not because somebody asked too often? */
+export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
+  !allowed && degraded && source === 'deny';
+
+/**
+ * The error of a decision that denied.
+ * @param options of a limit that was exceeded
+ */
+export function errorOfDenial(
+  decision: Decision,
+  options?: ConstructorParameters<typeof RateLimitExceededError>[1],
+): RateLimitExceededError | StoreUnavailableError {
+  if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
+  const cause = Booking.failure(decision);
+  const why = cause === undefined ? '' : `: ${cause.message}`;
+  return new StoreUnavailableError(`Rate limit '${decision.name}' denies until its store is back${why}`, {
+    decision,
+    ...(cause && { cause, reason: cause.reason }),
+  });
+}
