@@ -1,0 +1,271 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CombinedLimiter,
+  concurrency,
+  type FailurePolicy,
+  fixedWindow,
+  isRateLimitExceededError,
+  isStoreConfigurationError,
+  isStoreUnavailableError,
+  ManualClock,
+  memoryStore,
+  RateLimiter,
+  SharedLimiter,
+  type Store,
+  StoreConfigurationError,
+  type StoreEvents,
+  StoreUnavailableError,
+} from '../index.js';
+import { StoreHealth } from '../stores/store-health.js';
+
+/** A store in memory that can be out, as a remote one is. */
+function faulty() {
+  const clock = new ManualClock();
+  const memory = memoryStore({ clock });
+  const health = new StoreHealth(() => undefined);
+  let error: Error | undefined;
+  const state = { asked: 0, nodeOf: (_key: string) => '' };
+  const answer = <T>(give: () => T): Promise<Awaited<T>> => {
+    state.asked += 1;
+    return error === undefined ? Promise.resolve(give()) : Promise.reject(error);
+  };
+  const store: Store = {
+    name: 'far',
+    remote: true,
+    slotted: false,
+    clock,
+    health,
+    nodeOf: (key) => state.nodeOf(key),
+    decide: (call) => answer(() => memory.decide(call)),
+    listen: (key, granted) => memory.listen(key, granted),
+    rate: (change) => answer(() => memory.rate(change)),
+    close: async () => {
+      health.end();
+      await memory.close();
+    },
+  };
+  const events: [keyof StoreEvents, unknown][] = [];
+  for (const event of ['storeError', 'degraded', 'recovered'] as const) {
+    health.on(event, (told) => events.push([event, told]));
+  }
+  const fail = (reason: Error | undefined = new StoreUnavailableError('gone', { reason: 'READONLY' })) => {
+    error = reason;
+  };
+  const mend = () => {
+    error = undefined;
+  };
+  return { clock, store, memory, state, events, fail, mend };
+}
+
+const rejection = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const window = fixedWindow({ limit: 4, window: '1h' });
+const out: ReturnType<typeof faulty>[] = [];
+function far() {
+  const one = faulty();
+  out.push(one);
+  return one;
+}
+afterEach(async () => {
+  for (const { store } of out.splice(0)) await store.close();
+});
+const limiterOf = ({ store }: ReturnType<typeof faulty>, failurePolicy?: FailurePolicy, name = 'demo') =>
+  new RateLimiter({ name, policy: window, store, failurePolicy });
+
+test("'local': this process counts by itself, and says so", async () => {
+  const one = far();
+  const limiter = limiterOf(one);
+  expect(await limiter.consume('k')).toMatchObject({ degraded: false, source: 'far', remaining: 3 });
+  one.fail();
+  for (const remaining of [3, 2, 1, 0]) {
+    expect(await limiter.consume('k')).toMatchObject({
+      allowed: true,
+      degraded: true,
+      source: 'local',
+      remaining,
+    });
+  }
+  expect(await limiter.consume('k')).toMatchObject({ allowed: false, degraded: true, retryAfter: 3_600_000 });
+  expect(await limiter.peek('other')).toMatchObject({ allowed: true, degraded: true, limit: 4 });
+});
+
+test('a share of the limit is what it tells as the limit', async () => {
+  const one = far();
+  const limiter = limiterOf(one, { local: { share: 0.5 } });
+  one.fail();
+  expect(await limiter.consume('k')).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+  await limiter.consume('k');
+  expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 2 });
+});
+
+test('limiters of one name in one store count together while it is out, too', async () => {
+  const one = far();
+  one.fail();
+  await limiterOf(one).consume('k', { cost: 3 });
+  expect(await limiterOf(one).consume('k')).toMatchObject({ remaining: 0 });
+});
+
+test("'allow' and 'deny' are decisions, too", async () => {
+  const one = far();
+  one.fail();
+  expect(await limiterOf(one, 'allow').consume('k', { cost: 9 })).toMatchObject({
+    allowed: true,
+    degraded: true,
+    source: 'allow',
+    retryAfter: 0,
+  });
+  const denying = limiterOf(one, 'deny');
+  expect(await denying.consume('k')).toMatchObject({
+    allowed: false,
+    degraded: true,
+    source: 'deny',
+    remaining: 0,
+    retryAfter: 1000,
+  });
+  for (const asked of [denying.acquire('k'), denying.reserve('k', 1), denying.schedule('k', () => 1)]) {
+    const error = await rejection(asked);
+    expect(isStoreUnavailableError(error) && error).toMatchObject({
+      reason: 'READONLY',
+      decision: { source: 'deny' },
+      headers: { 'Retry-After': '1' },
+      message: "Rate limit 'demo' denies until its store is back: gone",
+    });
+  }
+});
+
+test('a function decides for each call, and what it throws is thrown', async () => {
+  const one = far();
+  one.fail();
+  const limiter = limiterOf(one, ({ reason, error, limiter: name }) => {
+    if (name === 'demo' && reason === 'READONLY') throw error;
+    return 'allow';
+  });
+  expect(isStoreUnavailableError(await rejection(limiter.consume('k')))).toBe(true);
+  one.fail(new StoreUnavailableError('gone', { reason: 'BUSY' }));
+  expect(await limiter.consume('k')).toMatchObject({ allowed: true, source: 'allow' });
+});
+
+test('what the stand-in took is waited for, held, and given back there', async () => {
+  const one = far();
+  one.fail();
+  const limiter = limiterOf(one);
+  const decision = await limiter.consume('k', { cost: 4 });
+  const waiting = limiter.acquire('k', { timeout: '2h' });
+  await one.clock.advance('1h');
+  expect(await waiting).toMatchObject({ degraded: true, waited: 3_600_000 });
+  one.mend();
+  await limiter.refund(decision); // long over, and nothing of the store's
+  const slots = new RateLimiter({ name: 'slots', policy: concurrency({ limit: 1 }), store: one.store });
+  one.fail();
+  const held = await slots.acquire('k');
+  const next = slots.acquire('k');
+  await one.clock.advance('5m'); // its lease is renewed where it is held
+  one.mend();
+  await slots.release(held);
+  expect(await next).toMatchObject({ allowed: true, degraded: true, source: 'local' });
+  await slots.close();
+});
+
+test('an error of configuration no policy answers, and it opens nothing', async () => {
+  const one = far();
+  one.fail(new StoreConfigurationError('no right', { reason: 'NOPERM' }));
+  for (let i = 0; i < 9; i += 1) {
+    expect(isStoreConfigurationError(await rejection(limiterOf(one, 'allow').consume('k')))).toBe(true);
+  }
+  expect(one.state.asked).toBe(9);
+  await sleep(1);
+  expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
+});
+
+test('known to be out it is asked no more; back again it decides by itself; each change is told once', async () => {
+  const one = far();
+  const limiter = limiterOf(one);
+  one.fail();
+  for (let i = 0; i < 20; i += 1) await limiter.consume('k');
+  expect(one.state.asked).toBe(5);
+  const refused = await rejection(limiter.block('k', '1m'));
+  expect(isStoreUnavailableError(refused) && refused.message).toMatch(/gone; it is out, and not asked until/);
+  one.mend();
+  while ((await limiter.consume('k')).degraded) await sleep(5);
+  await sleep(1);
+  expect(one.events).toEqual([
+    ['storeError', expect.objectContaining({ reason: 'READONLY', node: undefined })],
+    ['degraded', expect.objectContaining({ reason: 'READONLY', connectionError: undefined })],
+    ['recovered', { node: undefined, after: expect.any(Number) }],
+  ]);
+});
+
+test('another reason is told, the same is not', async () => {
+  const one = far();
+  const limiter = limiterOf(one);
+  for (const reason of ['timeout', 'timeout', 'OOM', 'timeout'] as const) {
+    one.fail(new StoreUnavailableError('out', { reason }));
+    await limiter.consume('k');
+  }
+  await sleep(1);
+  expect(one.events.map(([, told]) => (told as { reason: string }).reason)).toEqual([
+    'timeout',
+    'OOM',
+    'timeout',
+  ]);
+});
+
+test('of a cluster only the node that is out is not asked, and it is named', async () => {
+  const one = far();
+  one.state.nodeOf = (key) => (key.includes('{a}') ? 'host:1' : 'host:2');
+  const limiter = limiterOf(one);
+  one.fail();
+  for (let i = 0; i < 5; i += 1) await limiter.consume('a');
+  one.mend();
+  expect(await limiter.consume('a')).toMatchObject({ degraded: true });
+  expect(await limiter.consume('b')).toMatchObject({ degraded: false });
+  await sleep(1);
+  expect(one.events.map(([event, told]) => [event, (told as { node: string }).node])).toEqual([
+    ['storeError', 'host:1'],
+    ['degraded', 'host:1'],
+  ]);
+});
+
+test('of several limiters together the strictest policy holds', async () => {
+  const one = far();
+  one.fail();
+  const together = (a: FailurePolicy, b: FailurePolicy) =>
+    new CombinedLimiter({ a: limiterOf(one, a, 'a'), b: limiterOf(one, b, 'b') }).consume({ a: 'k', b: 'k' });
+  expect(await together('allow', 'allow')).toMatchObject({ allowed: true, source: 'allow' });
+  expect(await together('allow', 'local')).toMatchObject({ allowed: true, source: 'local' });
+  expect(await together('local', 'deny')).toMatchObject({ allowed: false, source: 'deny' });
+  const shares = await together({ local: { share: 0.25 } }, 'local');
+  expect(shares).toMatchObject({ allowed: false, policy: 'a', limit: 1 });
+});
+
+test('a closed store is not out: whoever still asks it is told', async () => {
+  const one = far();
+  one.fail(new StoreUnavailableError('it was closed', { reason: 'closed' }));
+  expect(isStoreUnavailableError(await rejection(limiterOf(one, 'allow').consume('k')))).toBe(true);
+});
+
+test('a rate that is shared is nowhere else: its callers are told, at once when that is known', async () => {
+  const one = far();
+  const shared = new SharedLimiter({ name: 'shared', store: one.store });
+  await shared.trySetRate({ rate: 1, interval: '1h' });
+  one.fail();
+  for (let i = 0; i < 7; i += 1) {
+    expect(isStoreUnavailableError(await rejection(shared.tryAcquire()))).toBe(true);
+    expect(isStoreUnavailableError(await rejection(shared.getConfig()))).toBe(true);
+  }
+  expect(one.state.asked).toBe(1 + 5);
+  one.mend();
+  while ((await rejection(shared.getConfig())) !== undefined) await sleep(5);
+  expect(await shared.tryAcquire()).toBe(true);
+});
+
+test('denials of the stand-in are denials of the limit', async () => {
+  const one = far();
+  one.fail();
+  const limiter = limiterOf(one);
+  await limiter.consume('k', { cost: 4 });
+  expect(isRateLimitExceededError(await rejection(limiter.acquire('k', { timeout: 0 })))).toBe(true);
+});
