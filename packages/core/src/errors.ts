@@ -98,6 +98,8 @@ export class StoreUnavailableError extends SluiceError {
   readonly status = 503;
   readonly statusCode = 503;
   readonly reason: UnavailableReason;
+  /** Had the deadline passed? */
+  readonly late: boolean;
   /** Of the failure policy `'deny'`: its decision. */
   readonly decision: Decision | undefined;
   /** Ready to be set on a response: `Retry-After`. */
@@ -107,12 +109,14 @@ export class StoreUnavailableError extends SluiceError {
     message: string,
     options: {
       readonly reason?: UnavailableReason;
+      readonly late?: boolean;
       readonly decision?: Decision;
       readonly cause?: unknown;
     } = {},
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.reason = options.reason ?? 'connection';
+    this.late = options.late ?? false;
     this.decision = options.decision;
   }
 }

@@ -5,6 +5,7 @@ import type { Answer, Call } from '../decisions/call.js';
 import type { RateChange } from '../shared-rates/stored-rate.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Asked, Store } from '../stores/store.js';
+import { StoreHealth } from '../stores/store-health.js';
 import { withDeadline } from './deadline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
@@ -121,4 +122,15 @@ test('what cannot be loaded is told to each call', async () => {
   const store = withDeadline(remote({ loading }), LONG);
   await expect(store.decide(call)).rejects.toThrow('not installed');
   await expect(store.decide(call)).rejects.toThrow('not installed');
+});
+
+test('where there is no connection, that is the reason', async () => {
+  const cause = new Error('connect ECONNREFUSED');
+  const silent = () => new Promise<never>(() => {});
+  const store = withDeadline(remote({ decide: silent, health: new StoreHealth(() => cause) }), 5_000);
+  await expect(store.decide(call)).rejects.toMatchObject({
+    reason: 'connection',
+    message: 'far store: no answer within 5 ms (connect ECONNREFUSED)',
+    cause,
+  });
 });

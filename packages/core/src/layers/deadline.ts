@@ -14,13 +14,25 @@ export function withDeadline(store: Store, micros: number): Store {
 
   const deadlines = new Deadlines(ms);
 
+  /** Where there is no connection, that is why. */
+  const late = (): StoreUnavailableError => {
+    const cause = store.health?.connectionError();
+    const message = `${store.name} store: no answer within ${ms} ms`;
+    return cause === undefined
+      ? new StoreUnavailableError(message, { reason: 'timeout', late: true })
+      : new StoreUnavailableError(`${message} (${cause.message})`, {
+          reason: 'connection',
+          late: true,
+          cause,
+        });
+  };
+
   const race = <T>(ask: (asked: Asked) => MaybePromise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const asked: Asked = {};
       const stop = deadlines.begin(() => {
         asked.abandoned = true;
-        const message = `${store.name} store: no answer within ${ms} ms`;
-        reject(new StoreUnavailableError(message, { reason: 'timeout' }));
+        reject(late());
       });
       Promise.resolve(ask(asked)).then(
         (answer) => {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError, type UnavailableReason } from '../errors.js';
 import { Breaker } from './breaker.js';
 
-const failure = (reason: UnavailableReason = 'timeout') => new StoreUnavailableError('out', { reason });
+const failure = (reason: UnavailableReason = 'timeout') =>
+  new StoreUnavailableError('out', { reason, late: reason === 'timeout' });
 const never = () => new Promise<never>(() => {});
 
 function breaker() {

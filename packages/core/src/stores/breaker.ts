@@ -8,7 +8,7 @@ const { setTimeout, clearTimeout } = globalThis;
 const FAILURES = 5;
 /** ms until the first look whether it is back, doubled with each that finds it is not. */
 const FIRST_LOOK = 100;
-const LONGEST_LOOK = 5_000;
+const LONGEST_LOOK = 1_000;
 
 /** What a call must show when it is over: when it was let in. */
 export type Ticket = number;
@@ -68,7 +68,7 @@ export class Breaker {
     if (this.#state === 'trial' && ticket === TRIAL) this.#open(look);
     if (this.#state !== 'closed') return;
     // What one lost connection took with it is one failure; each deadline that passed is one of its own.
-    if (ticket !== this.#mark && error.reason !== 'timeout') return;
+    if (ticket !== this.#mark && !error.late) return;
     this.#mark += 1;
     this.#failures += 1;
     if (this.#failures < FAILURES) return;
