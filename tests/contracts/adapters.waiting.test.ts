@@ -54,6 +54,16 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     expect(await Promise.all(waiting)).toEqual([200, 200, 200]);
   });
 
+  test('a limiter that is closed meanwhile is a server that shuts down: 503', async () => {
+    const limiter = limiterOf('closing', hourly(1));
+    const client = await start({ limits: [{ limiter, timeout: '2h' }] });
+    await client.get('/').expect(200);
+    const waiting = client.get('/').then(({ status }) => status);
+    await asleep(1);
+    await limiter.close();
+    expect(await waiting).toBe(503);
+  });
+
   test('when the client leaves, the handler is never called and the booking is given back', async () => {
     const handler = jest.fn(() => ({ ok: true }));
     const limiter = limiterOf('api', hourly(1));

@@ -167,9 +167,11 @@ export class RateNotSetError extends SluiceError {
   }
 }
 
-/** The limiter was closed before or while the call was waiting. */
+/** The limiter was closed before or while the call was waiting: over HTTP a server that shuts down. */
 export class LimiterClosedError extends SluiceError {
   readonly code = 'SLUICE_LIMITER_CLOSED';
+  readonly status = 503;
+  readonly statusCode = 503;
 }
 
 const guard =

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, HttpException, type Type } from '@nestjs/com
 import { BaseExceptionFilter } from '@nestjs/core';
 import {
   isKeyResolutionError,
+  isLimiterClosedError,
   isRateLimitExceededError,
   isRequestForbiddenError,
   isStoreUnavailableError,
@@ -20,7 +21,8 @@ const ErrorOfLimit = {
     isRateLimitExceededError(error) ||
     isRequestForbiddenError(error) ||
     isKeyResolutionError(error) ||
-    isStoreUnavailableError(error),
+    isStoreUnavailableError(error) ||
+    isLimiterClosedError(error),
 } as unknown as Type;
 
 /**

@@ -1,6 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { BadRequestException, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
-import { type Decision, isKeyResolutionError, isStoreUnavailableError, type Reply } from '@sluice/core';
+import {
+  type Decision,
+  isKeyResolutionError,
+  isLimiterClosedError,
+  isStoreUnavailableError,
+  type Reply,
+} from '@sluice/core';
 
 const logger = new Logger('Sluice');
 
@@ -34,5 +40,6 @@ export function httpExceptionOf(error: unknown): HttpException | undefined {
     if (error.decision === undefined) logger.error(error); // what a failure policy denies, the store's events tell
     return new ServiceUnavailableException(undefined, { cause: error });
   }
+  if (isLimiterClosedError(error)) return new ServiceUnavailableException(undefined, { cause: error });
   return undefined;
 }

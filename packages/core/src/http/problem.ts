@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Decision } from '../decision.js';
 import {
   isKeyResolutionError,
+  isLimiterClosedError,
   isRateLimitExceededError,
   isRequestForbiddenError,
   isStoreUnavailableError,
@@ -49,7 +50,7 @@ export function problemOfError(error: unknown): HttpProblem | undefined {
   if (isRateLimitExceededError(error)) return problemOf(error.decision, error.status);
   if (isRequestForbiddenError(error)) return forbiddenProblem();
   if (isKeyResolutionError(error) && error.expose) return plainProblem(error.status, error.message);
-  if (isStoreUnavailableError(error)) return unavailableProblem();
+  if (isStoreUnavailableError(error) || isLimiterClosedError(error)) return unavailableProblem();
   return undefined;
 }
 
