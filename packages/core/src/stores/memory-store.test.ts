@@ -43,6 +43,76 @@ test('a flood of new keys forgets no block, no override and nobody who waits', a
   expect(await waiting).toMatchObject({ waited: 10_000 });
 });
 
+test('no denied key is forgotten, however many were denied before it, and after', async () => {
+  const { limiter } = limiterOn(1_000);
+  const keys = Array.from({ length: 500 }, (_, i) => `denied-${i}`);
+  for (const key of keys) for (let call = 0; call < 2; call += 1) await limiter.consume(key);
+  for (let key = 0; key < 5_000; key += 1) await limiter.consume(key);
+  for (const key of keys) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
+});
+
+test('who is let in again is as easily forgotten as anybody', async () => {
+  const { limiter, clock, store } = limiterOn(3);
+  for (const key of ['a', 'a', 'b', 'b']) await limiter.consume(key);
+  await clock.advance('10s');
+  await limiter.consume('a');
+  for (const key of ['b', 'b']) await limiter.consume(key);
+  for (const key of ['x', 'y', 'z']) await limiter.consume(key);
+  expect(store.size).toBe(3);
+  expect(await limiter.peek('a')).toMatchObject({ allowed: true });
+  expect(await limiter.peek('b')).toMatchObject({ allowed: false });
+});
+
+test('when there are none but denied keys, the one denied for the longest goes, and no block or override', async () => {
+  const { limiter, store } = limiterOn(10);
+  await limiter.block('blocked', '1h');
+  await limiter.override('overridden', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1h' });
+  const consumed: number[] = [];
+  for (let key = 0; key < 100; key += 1) {
+    for (let call = 0; call < 2; call += 1) await limiter.consume(key);
+    consumed.push(key);
+  }
+  expect(store.size).toBe(10);
+  const denied = await Promise.all(consumed.map(async (key) => !(await limiter.peek(key)).allowed));
+  expect(consumed.filter((key) => denied[key])).toEqual(consumed.slice(-8));
+  expect(await limiter.peek('blocked')).toMatchObject({ allowed: false });
+  expect(await limiter.peek('overridden')).toMatchObject({ limit: 9 });
+});
+
+test('when there are none but blocked keys, the first of them goes', async () => {
+  const { limiter, store } = limiterOn(3);
+  for (const key of ['a', 'b', 'c', 'd']) await limiter.block(key, '1h');
+  expect(store.size).toBe(3);
+  expect(await limiter.peek('a')).toMatchObject({ allowed: true });
+  for (const key of ['b', 'c', 'd']) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
+});
+
+test('a key that is no longer blocked is an ordinary one', async () => {
+  const { limiter } = limiterOn(3, 5);
+  await limiter.block('a', '1h');
+  await limiter.consume('a');
+  await limiter.unblock('a');
+  await limiter.consume('a');
+  for (const key of ['x', 'y', 'z']) await limiter.consume(key);
+  expect(await limiter.peek('a')).toMatchObject({ remaining: 5 });
+});
+
+test('room is made over and over, also after sweeps and after the store was empty', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  try {
+    const { limiter, store, clock } = limiterOn(10);
+    for (let round = 0; round < 5; round += 1) {
+      for (let key = 0; key < 30; key += 1) await limiter.consume(`${round}-${key}`);
+      expect(store.size).toBe(10);
+      if (round % 2 === 0) clock.set(clock.now() + 10_000_000);
+      jest.advanceTimersByTime(2_000);
+      expect(store.size).toBe(round % 2 === 0 ? 0 : 10);
+    }
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a block and an override end, and leave nothing behind', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
   try {

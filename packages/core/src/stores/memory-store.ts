@@ -2,11 +2,12 @@ import { type Clock, systemClock } from '../clock.js';
 import { decideBare } from '../decisions/bare.js';
 import type { Answer, Call, Part } from '../decisions/call.js';
 import { decide } from '../decisions/decide.js';
-import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
+import { type Entry, expiryOf } from '../decisions/entry.js';
 import { Lane } from '../decisions/lane.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import { StoredRates } from '../shared-rates/stored-rates.js';
+import { MemoryEntries, Rank, rankOf } from './memory-entries.js';
 import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {
@@ -19,13 +20,13 @@ export interface MemoryStoreOptions {
 const SWEEP_EVERY_MS = 1000;
 /** Keys looked at in one sweep: bounded, so that a sweep never holds the event loop for more than a few ms. */
 const SWEEP_KEYS = 20_000;
-/** Keys looked at to find one to forget. */
-const EVICT_KEYS = 32;
 
 /**
  * State in this process: fast, gone with the process, and not shared with other processes. Memory is bounded: at `maxKeys`
- * keys each new one displaces an old one: an expired one or else one that is not denied, blocked or overridden, as long as such a one
- * is near.
+ * keys each new one displaces an old one, in constant time: the oldest that is neither denied (its last call was, or somebody waits at
+ * it) nor blocked or overridden. Only when there is none, the key that has been denied for the longest; only when all are
+ * blocked or overridden, the first of them. So a client that makes `maxKeys` new keys within a window is forgotten, and has its limit
+ * again, unless it was denied: limits whose keys clients choose want one by address in front, and enough `maxKeys`.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options);
@@ -36,18 +37,15 @@ export class MemoryStore implements Store {
   readonly remote = false;
   readonly slotted = false;
   readonly clock: Clock;
-  readonly #maxKeys: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: MemoryEntries;
   readonly #rates = new StoredRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
-  /** Keys whose last call was denied: forgetting one would let an attacker in again. */
-  readonly #denied = new Set<string>();
   #sweeper: NodeJS.Timeout | undefined;
-  #sweepFrom: Iterator<[string, Entry]> | undefined;
 
   constructor(options: MemoryStoreOptions = {}) {
     checkOptions('memoryStore', options, ['maxKeys', 'clock']);
-    this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
+    const maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
+    this.#entries = new MemoryEntries(maxKeys);
     const { clock = systemClock } = options;
     if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
       throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
@@ -67,13 +65,19 @@ export class MemoryStore implements Store {
 
   #decideBare(call: Call, now: number): Answer | undefined {
     const { key } = call.parts[0]!;
-    const entry = this.#entries.get(key);
+    const ordinary = this.#entries.ordinary(key);
+    const entry = ordinary ?? this.#entries.guarded(key);
     const decided = decideBare(call, entry, now);
     if (decided === undefined) return undefined;
     const { answer, state, changed } = decided;
-    if (call.operation !== 'peek') {
-      if (changed) this.#keep(key, state, now, entry !== undefined);
-      this.#note(key, answer.allowed);
+    if (call.operation === 'peek') return answer;
+    if (answer.allowed) {
+      if (!changed) return answer;
+      if (ordinary !== undefined && state !== undefined && expiryOf(state) > now)
+        this.#entries.rewrite(key, state);
+      else this.#keep(key, state, Rank.ordinary, now, entry !== undefined);
+    } else if (changed || ordinary !== undefined) {
+      this.#keep(key, state, Rank.denied, now, entry !== undefined);
     }
     return answer;
   }
@@ -82,14 +86,13 @@ export class MemoryStore implements Store {
     const lanes = call.parts.map((part) => this.#lane(part, now));
     const answer = decide(call, lanes, now);
     if (call.operation !== 'peek') {
+      const asks = call.operation === 'consume' || call.operation === 'acquire';
       lanes.forEach((lane, i) => {
-        if (lane.changed) this.#save(lane, now);
+        const denied = asks ? !answer.allowed : this.#entries.isDenied(lane.key);
+        if (lane.changed || (asks && denied)) this.#save(lane, denied, now);
         const { shared } = lane.part;
         if (shared !== undefined) this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
       });
-    }
-    if (call.operation === 'consume' || call.operation === 'acquire') {
-      for (const { key } of lanes) this.#note(key, answer.allowed);
     }
     return answer;
   }
@@ -119,74 +122,32 @@ export class MemoryStore implements Store {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
     this.#entries.clear();
-    this.#denied.clear();
     this.#rates.clear();
     this.#listeners.clear();
   }
 
-  #save(lane: Lane, now: number): void {
+  #save(lane: Lane, denied: boolean, now: number): void {
     const { key } = lane;
-    this.#keep(key, lane.entry(), now, this.#entries.has(key));
+    const before = this.#entries.get(key);
+    const entry = lane.changed ? lane.entry() : before;
+    const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied);
+    this.#keep(key, entry, rank, now, before !== undefined);
     for (const id of lane.granted) for (const granted of this.#listeners.get(key) ?? []) granted(id);
   }
 
-  #keep(key: string, entry: Entry | undefined, now: number, known: boolean): void {
-    if (entry === undefined || expiryOf(entry) <= now) {
-      this.#forget(key);
-    } else if (known) {
-      this.#entries.set(key, entry);
-    } else {
-      if (this.#entries.size >= this.#maxKeys) this.#evict(now);
-      this.#entries.set(detached(key), entry);
+  #keep(key: string, entry: Entry | undefined, rank: Rank, now: number, known: boolean): void {
+    if (entry !== undefined && expiryOf(entry) > now) {
+      this.#entries.set(key, entry, rank, known);
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
-    }
-  }
-
-  #note(key: string, allowed: boolean): void {
-    if (!allowed && this.#entries.has(key)) this.#denied.add(key);
-    else if (this.#denied.size > 0) this.#denied.delete(key);
-  }
-
-  #forget(key: string): void {
-    this.#entries.delete(key);
-    this.#denied.delete(key);
-  }
-
-  /** Makes room for one: looks at the oldest keys, forgets the first that is expired or not denied; denied ones step back. */
-  #evict(now: number): void {
-    let looked = 0;
-    for (const [key, entry] of this.#entries) {
-      looked += 1;
-      const live = expiryOf(entry) > now;
-      if (!live || looked === EVICT_KEYS || !(this.#denied.has(key) || isEnvelope(entry))) {
-        this.#forget(key);
-        return;
-      }
+    } else if (known) {
       this.#entries.delete(key);
-      this.#entries.set(key, entry);
     }
   }
 
   #sweep(): void {
-    const now = this.clock.now();
-    this.#sweepFrom ??= this.#entries.entries();
-    for (let looked = 0; looked < SWEEP_KEYS; looked += 1) {
-      const { done, value } = this.#sweepFrom.next();
-      if (done) {
-        this.#sweepFrom = undefined;
-        break;
-      }
-      if (expiryOf(value[1]) <= now) this.#forget(value[0]);
-    }
-    if (this.#entries.size === 0) {
-      clearInterval(this.#sweeper);
-      this.#sweeper = undefined;
-    }
+    this.#entries.sweep(this.clock.now(), SWEEP_KEYS);
+    if (this.#entries.size > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
   }
 }
-
-/**
- * A copy that stands by itself. A key put together by concatenation or cut out of a longer text would keep its pieces or the
- * whole text alive for as long as it is remembered. Storage keys are ASCII.
- */
-const detached = (key: string): string => Buffer.from(key, 'latin1').toString('latin1');

@@ -1,0 +1,18 @@
+import { bundle } from '../support/bundle.js';
+import { run } from '../support/run.js';
+
+/** A million keys take about 170 MB. */
+const HEAP_MB = 96;
+
+test('a million new keys fit into a small heap, take no more time each, and let nobody in again', async () => {
+  const { file, remove } = await bundle(require.resolve('./flood.ts'));
+  try {
+    const { ok, output } = await run(process.execPath, [`--max-old-space-size=${HEAP_MB}`, file], {
+      timeoutMs: 280_000,
+    });
+    expect({ ok, output }).toMatchObject({ ok: true });
+    expect(JSON.parse(output)).toEqual({ passed: 1_000_000, most: 150_000, readmitted: [] });
+  } finally {
+    await remove();
+  }
+}, 300_000);

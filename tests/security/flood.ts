@@ -1,0 +1,43 @@
+import { fixedWindow, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
+
+// An attacker's million keys against one memory store: `cardinality.test.ts` bundles this file and runs it with a small heap.
+
+const NEW_KEYS = 1_000_000;
+const MAX_KEYS = 150_000;
+/** More than any one search for a key to forget could step over. */
+const DENIED = 5_000;
+const RULED = 100;
+
+async function main(): Promise<void> {
+  const store = memoryStore({ maxKeys: MAX_KEYS });
+  const limiter = new RateLimiter({ name: 'flood', policy: fixedWindow({ limit: 2, window: '1d' }), store });
+  const strict = fixedWindow({ limit: 1, window: '1d' });
+  for (let i = 0; i < RULED; i += 1) {
+    await limiter.block(`blocked-${i}`, '1d');
+    await limiter.override(`overridden-${i}`, strict, { expiresIn: '1d' });
+  }
+  for (let i = 0; i < DENIED; i += 1)
+    for (let call = 0; call < 3; call += 1) await limiter.consume(`denied-${i}`);
+
+  let passed = 0;
+  let most = 0;
+  for (let i = 0; i < NEW_KEYS; i += 1) {
+    // Cut out of 16 kB, as an id from a header is, and half of them too long to be kept as they are.
+    const header = `${i}-${i % 2 === 0 ? 'x'.repeat(200) : ''}`.padEnd(16_384, '.');
+    if ((await limiter.consume(header.slice(0, 210))).allowed) passed += 1;
+    most = Math.max(most, store.size);
+  }
+
+  const readmitted: string[] = [];
+  for (let i = 0; i < DENIED; i += 1)
+    if ((await limiter.peek(`denied-${i}`)).allowed) readmitted.push(`denied-${i}`);
+  for (let i = 0; i < RULED; i += 1) {
+    if ((await limiter.peek(`blocked-${i}`)).allowed) readmitted.push(`blocked-${i}`);
+    if ((await limiter.peek(`overridden-${i}`)).limit !== 1) readmitted.push(`overridden-${i}`);
+  }
+  console.log(JSON.stringify({ passed, most, readmitted }));
+  await limiter.close();
+  await store.close();
+}
+
+void main();
