@@ -1,0 +1,125 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import {
+  compileKey,
+  type Decision,
+  fixedWindow,
+  memoryStore,
+  RateLimiter,
+  redisStore,
+} from '../../packages/core/src/index.js';
+import { testClient } from '../support/redis/test-client.js';
+import { redisUrl, uniqueName } from '../support/redis-url.js';
+import { anyValue, identity } from './values.js';
+
+const LIMIT = 1_000_000;
+const policy = fixedWindow({ limit: LIMIT, window: '1h' });
+/** All that is allowed in a Redis key of ours; the one pair of braces is what makes the hash tag. */
+const STORED = /^[\w.:/@#-]+:\{[A-Za-z0-9._~@+=,/:%-]{1,128}\}$/;
+
+const client = testClient(redisUrl());
+const redis = redisStore(client);
+const memory = memoryStore();
+afterAll(async () => {
+  await Promise.all([redis.close(), memory.close()]);
+  client.disconnect();
+});
+
+async function storedKeys(name: string): Promise<string[]> {
+  const found = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, keys] = await client.scan(cursor, 'MATCH', `*:${name}:*`, 'COUNT', 1_000);
+    for (const key of keys) found.add(key);
+    cursor = next;
+  } while (cursor !== '0');
+  return [...found];
+}
+
+/** Counts each of the keys once, and what that made of its count. */
+async function counted(limiter: RateLimiter, keys: readonly string[]): Promise<number[]> {
+  const decisions: Decision[] = await Promise.all(keys.map((key) => limiter.consume(key)));
+  return decisions.map(({ remaining }) => LIMIT - remaining);
+}
+
+/** How often each had come by then. */
+function expected(values: readonly (readonly string[])[]): number[] {
+  const times = new Map<string, number>();
+  return values.map((value) => {
+    const nth = (times.get(identity(value)) ?? 0) + 1;
+    times.set(identity(value), nth);
+    return nth;
+  });
+}
+
+async function checkInjective(template: string, values: readonly (readonly string[])[]): Promise<void> {
+  const { resolve } = compileKey(template);
+  const keys = values.map((value) => resolve((root) => value[Number(root)]));
+  const name = uniqueName('injective');
+  const place = { name, policy, deadline: '10s' };
+  const [inRedis, inMemory] = [
+    new RateLimiter({ ...place, store: redis }),
+    new RateLimiter({ ...place, store: memory }),
+  ];
+  const different = new Set(values.map(identity)).size;
+  const before = memory.size;
+  expect(await counted(inMemory, keys)).toEqual(expected(values));
+  expect(memory.size - before).toBe(different);
+  expect(await counted(inRedis, keys)).toEqual(expected(values));
+  const stored = await storedKeys(name);
+  expect(stored).toHaveLength(different);
+  for (const key of stored) {
+    expect(key).toMatch(STORED);
+    expect(key.length).toBeLessThanOrEqual(200);
+  }
+}
+
+describe('values that differ are counted apart and values that are equal together, in memory as in Redis', () => {
+  test.each(['#{0}', 'k:#{0}', '{#{0}}'])('%s', async (template) => {
+    const several = fc.array(fc.tuple(anyValue), { minLength: 2, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(several, (values) => checkInjective(template, values)),
+      { numRuns: 30 },
+    );
+  });
+
+  test.each(['#{0}#{1}#<2>', 'order:#{0}:#{1}-#<2>', '#{0}/#{1} #{2}', '{#{0}}~3A#{1}%#{2}'])(
+    '%s',
+    async (template) => {
+      // The same few texts in every place, delimiters among them, so that what is cut apart elsewhere meets.
+      const some = fc.tuple(fc.constantFrom(':', ':', ':', '/', '-', ' ', '~', '%', '~3A'), anyValue);
+      const several = some.chain((texts) => {
+        const one = fc.array(fc.constantFrom(...texts), { minLength: 1, maxLength: 2 });
+        const value = one.map((parts) => parts.join(''));
+        return fc.array(fc.tuple(value, value, value), { minLength: 2, maxLength: 40 });
+      });
+      await fc.assert(
+        fc.asyncProperty(several, (values) => checkInjective(template, values)),
+        { numRuns: 60 },
+      );
+    },
+  );
+});
+
+test('keys of a megabyte differ in their last character, and are kept in 200 bytes', async () => {
+  const long = 'x'.repeat(1 << 20);
+  const values = ['', 'a', 'b', '\0', '\ud800', '\ufffd', '{', '}'].map((end) => [`${long}${end}`, 'y']);
+  await checkInjective('#{0}', [...values, ...values]);
+  await checkInjective('#{1}:#{0}', [...values, ...values]);
+});
+
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+test('a thousand keys of a megabyte leave no megabyte behind', async () => {
+  const limiter = new RateLimiter({ name: uniqueName('long'), policy, store: memory });
+  const before = memory.size;
+  const heap = heapUsed();
+  for (let i = 0; i < 1_000; i += 1) await limiter.consume(`${i}`.padEnd(1 << 20, 'é'));
+  expect(memory.size - before).toBe(1_000);
+  expect(heapUsed() - heap).toBeLessThan(20 << 20);
+});

@@ -1,0 +1,36 @@
+import { fixedWindow } from '../../packages/core/src/index.js';
+import { OwnCluster } from '../cluster/own-cluster.js';
+
+const own = new OwnCluster();
+const USERS = 1_000;
+
+/** What users may call themselves in the hope of a slot of their choice: by Redis, the text in the first braces chooses it. */
+const SPELLINGS: Readonly<Record<string, (user: number) => string>> = {
+  plain: (user) => `user-${user}`,
+  'one tag': (user) => `{vip}user-${user}`,
+  'a tag behind': (user) => `user-${user}{vip}`,
+  'out of the braces': (user) => `}{vip}user-${user}`,
+  'an empty tag': (user) => `{}user-${user}`,
+  'no end': (user) => `{user-${user}`,
+  'encoded already': (user) => `%7Bvip%7Duser-${user}`,
+  'in a long key': (user) => `{vip}${'x'.repeat(200)}${user}`,
+};
+
+test.each(Object.entries(SPELLINGS))(
+  '%s: a thousand users are spread over slots and nodes',
+  async (_, spell) => {
+    const limiter = own.limiter({ policy: fixedWindow({ limit: 1, window: '1h' }) });
+    const users = Array.from({ length: USERS }, (_, user) => spell(user));
+    for (const allowed of [true, false]) {
+      const decisions = await Promise.all(users.map((user) => limiter.consume(user)));
+      expect(decisions.filter((decision) => decision.allowed === allowed)).toHaveLength(USERS);
+    }
+    const ofNodes = await own.keys(limiter.name);
+    const keys = ofNodes.flat();
+    expect(keys).toHaveLength(USERS);
+    const slots = new Set(await Promise.all(keys.map((key) => own.slotOf(key))));
+    // Of 16,384 slots a thousand keys at random meet 970.
+    expect(slots.size).toBeGreaterThan(900);
+    for (const { length } of ofNodes) expect(length).toBeGreaterThan(USERS / 5);
+  },
+);

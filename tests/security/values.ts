@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+
+/** What encoders, delimiters, hash tags and UTF-8 get wrong. */
+const TRICKY = [
+  ...'{}:|/~%# ;-_.\0\n',
+  '\ufffd',
+  '\ud800',
+  '\udbff',
+  '\udc00',
+  '😀',
+  '%7B',
+  '%uD800',
+  '~3A',
+  '%empty',
+  '__proto__',
+  'a',
+  'é',
+  'e\u0301',
+  'x'.repeat(130),
+];
+
+/** A text that is not empty, often one that is easily taken for another. */
+export const anyValue = fc
+  .oneof(
+    { weight: 4, arbitrary: fc.array(fc.constantFrom(...TRICKY), { minLength: 1, maxLength: 4 }) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.string({ unit: 'binary', minLength: 1 }), { minLength: 1, maxLength: 2 }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength: 3 })
+        .map((units) => units.map((unit) => String.fromCharCode(unit))),
+    },
+  )
+  .map((parts) => parts.join(''));
+
+/** Values that differ have texts that differ, lone surrogates too. */
+export const identity = (values: readonly unknown[]): string => JSON.stringify(values);
