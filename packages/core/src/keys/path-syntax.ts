@@ -1,4 +1,4 @@
-/** One step of a path: a property name, or a step that can find several values, handed to jsonpath-plus as it is. */
+/** One step of a path: a property name, or a step that can find several values, `*` or a slice. */
 export interface Step {
   readonly name: string;
   readonly wide: boolean;
@@ -22,7 +22,7 @@ const NAME = /[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$-]*/uy;
 const QUOTED = /'([^']+)'|"([^"]+)"/y;
 const INDEX = /\d+/y;
 const SLICE = /\*|-?\d*:-?\d*(?::\d*)?/y;
-/** Names that mean themselves to jsonpath-plus, whose syntax has no reliable quoting. */
+/** Names that mean themselves in JSONPath, whose dialects agree on no quoting: what is compiled here means the same elsewhere. */
 const WIDE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_$-]*$/u;
 
 /** Reads one path of a key expression: `user.id`, `0.phone`, `headers['x-id']`, `items[0]`, `items[*].id`. */
