@@ -1,0 +1,111 @@
+import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
+import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
+import { fixedWindow, gcra, memoryStore, RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import { written } from '../../packages/core/src/stores/redis-wire.js';
+import { testClient } from '../support/redis/test-client.js';
+import { redisUrl, uniqueName } from '../support/redis-url.js';
+
+const policy = fixedWindow({ limit: 5, window: '1h' });
+const client = testClient(redisUrl());
+const stores = { memory: memoryStore(), Redis: redisStore(client) };
+afterAll(async () => {
+  for (const store of Object.values(stores)) await store.close();
+  client.disconnect();
+});
+
+const NO_COSTS: readonly unknown[] = [
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  -1,
+  -1e-9,
+  0.5,
+  2 ** 53,
+  1e300,
+  '1',
+  '-1',
+  [1],
+  { valueOf: () => 1 },
+  null,
+  true,
+  1n,
+];
+
+describe.each(Object.entries(stores))('%s', (_, store) => {
+  test.each(NO_COSTS)('a cost of %p is refused, and nothing is taken', async (cost) => {
+    const limiter = new RateLimiter({ name: uniqueName('cost'), policy, store, deadline: '10s' });
+    const options = { cost: cost as number };
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => limiter.consume('k', options),
+      () => limiter.peek('k', options),
+      () => limiter.acquire('k', options),
+      () => limiter.penalty('k', cost as number),
+      () => limiter.reward('k', cost as number),
+      () => limiter.reserve('k', cost as number),
+    ];
+    for (const call of calls) {
+      const refused = await Promise.resolve()
+        .then(call)
+        .catch((error: unknown) => error);
+      // An object says what each policy costs: its names are looked at first.
+      expect([RangeError, TypeError]).toContain((refused as Error).constructor);
+    }
+    expect(await limiter.peek('k')).toMatchObject({ remaining: 5, allowed: true });
+    await limiter.close();
+  });
+});
+
+/** What a client that is not ours, or a slip in ours, could send. */
+const NO_NUMBERS = [
+  'nan',
+  '-nan',
+  'inf',
+  '-inf',
+  '1e400',
+  '-1',
+  '-0.5',
+  '0.5',
+  '9007199254740993',
+  '',
+  'x',
+  '0x',
+];
+
+/** The one number that may be -1. */
+const AT = 7;
+
+describe('the script itself', () => {
+  const parts = (name: string) => [
+    { key: `${name}:{a}`, rule: compilePolicy(policy), cost: 1, at: AT },
+    { key: `${name}:{b}`, rule: compilePolicy(gcra({ limit: 5, period: '1h' })), cost: 1, at: AT },
+  ];
+  const send = (keys: readonly string[], args: readonly string[]) =>
+    client.eval(decideScript.source, keys.length, ...keys, ...args);
+
+  test.each(NO_NUMBERS)('refuses %p for any of its numbers, before the first write', async (text) => {
+    for (const operation of ['consume', 'acquire', 'charge', 'refund', 'block'] as const) {
+      const name = uniqueName('raw');
+      const { keys, args } = written([{ operation, wait: 1_000, parts: parts(name) }], Date.now() * 1_000);
+      // Not the moment, which may be empty, nor the operation, nor the tags of the algorithms.
+      const numbers = args.flatMap((arg, i) => {
+        const mayBe = text === '-1' && arg === String(AT);
+        return i > 0 && /^\d+$/.test(arg) && !mayBe ? [i] : [];
+      });
+      expect(numbers.length).toBeGreaterThan(8);
+      for (const i of numbers) {
+        await expect(send(keys, args.with(i, text))).rejects.toThrow(/SLUICE|comparison|nil/);
+      }
+      expect(await client.exists(...keys)).toBe(0);
+    }
+  });
+
+  test('takes what it is sent when all its numbers are whole', async () => {
+    const name = uniqueName('raw');
+    const { keys, args } = written(
+      [{ operation: 'consume', wait: 0, parts: parts(name) }],
+      Date.now() * 1_000,
+    );
+    expect(((await send(keys, args)) as number[])[0]).toBe(1);
+    expect(await client.exists(...keys)).toBe(2);
+  });
+});
