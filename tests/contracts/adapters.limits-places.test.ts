@@ -44,7 +44,7 @@ onEachAdapter(({ start, place, limiter }) => {
     await get('bob').expect(200);
     await get('eve').expect(429);
     await both.close();
-    await get('eve').expect(500);
+    await get('eve').expect(503);
   });
 
   test('what failed is given back to all of them', async () => {

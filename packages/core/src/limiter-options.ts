@@ -35,6 +35,12 @@ export interface LimiterPlace {
    * `'local'`: each process holds its callers to the whole limit by itself.
    */
   readonly failurePolicy?: FailurePolicy | undefined;
+  /**
+   * For how long at the most this process itself answers what a remote store has just denied, never past the moment at which it could pass;
+   * default `'1s'`. What lets a key pass sooner in another process (`reset`, `refund`, `unblock`, …) is seen after that. `false`: each call
+   * asks the store.
+   */
+  readonly denyCache?: Duration | false | undefined;
 }
 
 export type RateLimiterOptions = LimiterPlace &
@@ -60,6 +66,7 @@ const OPTIONS = [
   'hashTag',
   'deadline',
   'failurePolicy',
+  'denyCache',
 ] as const;
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side. */
@@ -91,6 +98,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     keyPrefix = 'sluice',
     hashTag,
     deadline = 100,
+    denyCache = '1s',
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -110,7 +118,13 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     hashTag,
     failure,
   });
-  return { name, limits, store, deadline: toMicros('RateLimiter: deadline', deadline) };
+  return {
+    name,
+    limits,
+    store,
+    deadline: toMicros('RateLimiter: deadline', deadline),
+    denyCache: denyCache === false ? 0 : toMicros('RateLimiter: denyCache', denyCache),
+  };
 }
 
 /** What all policies of a limiter have in common. */

@@ -24,6 +24,7 @@ import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
 import { keyPart } from './keys/key-part.js';
 import { encodeKey } from './keys/redis-key.js';
+import { withDenyCache } from './layers/deny-cache.js';
 import { withResilience } from './layers/resilience.js';
 import { checkLimiterOptions, type Limits, type RateLimiterOptions } from './limiter-options.js';
 import type { MaybePromise } from './maybe-promise.js';
@@ -47,12 +48,12 @@ export class RateLimiter {
 
   /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(options: RateLimiterOptions) {
-    const { name, deadline, limits, store } = checkLimiterOptions(options);
+    const { name, deadline, denyCache, limits, store } = checkLimiterOptions(options);
     this.name = name;
     this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     this.#store = store ?? this.#ownStore!;
-    this.#admission = new Admission(name, withResilience(this.#store, deadline));
+    this.#admission = new Admission(name, withDenyCache(withResilience(this.#store, deadline), denyCache));
   }
 
   /** The policies by their names; a single one has the limiter's name. */

@@ -28,6 +28,8 @@ export interface SluiceOptions {
   readonly deadline?: Duration;
   /** How to decide while a remote store is out; default `'local'`. See `FailurePolicy` of `@sluice/core`. */
   readonly failurePolicy?: FailurePolicy;
+  /** For how long this process itself answers what a remote store has just denied; default `'1s'`, `false` for not at all. */
+  readonly denyCache?: Duration | false;
 }
 
 /** @internal */
@@ -38,6 +40,7 @@ export const SLUICE_OPTIONS = [
   'keyPrefix',
   'deadline',
   'failurePolicy',
+  'denyCache',
 ] as const;
 
 /** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
@@ -95,13 +98,15 @@ export class Sluice {
   }
 
   #create(name: string, rules: Rules): RateLimiter {
-    const { keyPrefix, deadline } = this.#options;
+    const { keyPrefix, deadline, failurePolicy, denyCache } = this.#options;
     return new RateLimiter({
       name,
       ...rules,
       store: this.#store,
-      ...(keyPrefix !== undefined && { keyPrefix }),
-      ...(deadline !== undefined && { deadline }),
+      keyPrefix,
+      deadline,
+      failurePolicy,
+      denyCache,
     });
   }
 }

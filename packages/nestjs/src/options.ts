@@ -49,12 +49,13 @@ type KeyWay = KeyOptions<[context: ExecutionContext]>;
 export function withDefaults(options: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
   const limits = Object(options.limits) === options.limits ? options.limits : undefined;
   if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
-  const { store, keyPrefix, deadline, failurePolicy } = root;
+  const { store, keyPrefix, deadline, failurePolicy, denyCache } = root;
   return {
     ...(store !== undefined && { store }),
     ...(keyPrefix !== undefined && { keyPrefix }),
     ...(deadline !== undefined && { deadline }),
     ...(failurePolicy !== undefined && { failurePolicy }),
+    ...(denyCache !== undefined && { denyCache }),
     ...(limits === undefined && keyDefaults(options, root)),
     ...options,
     ...(limits !== undefined && {

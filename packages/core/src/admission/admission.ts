@@ -3,7 +3,7 @@ import type { Decision } from '../decision.js';
 import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
 import { LimiterClosedError } from '../errors.js';
-import { isDegraded } from '../layers/degraded-answer.js';
+import { isDegraded, isStandIn } from '../layers/stand-in-answer.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import type { Store } from '../stores/store.js';
@@ -196,7 +196,7 @@ export class Admission {
 
   /** Who answered: the store, or what took its place. */
   #storeOf(answer: Answer): Store {
-    return isDegraded(answer) ? answer.by : this.store;
+    return isStandIn(answer) ? answer.by : this.store;
   }
 
   /** Aborted when a lease of this decision is lost. */

@@ -2,7 +2,7 @@ import { NEVER } from '../algorithms/algorithm.js';
 import type { Decision, PolicyDecision } from '../decision.js';
 import type { Answer, Part, PartAnswer } from '../decisions/call.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { isDegraded } from '../layers/degraded-answer.js';
+import { isDegraded } from '../layers/stand-in-answer.js';
 import type { Store } from '../stores/store.js';
 
 /** One limit that a call is held to, and what people call it. */

@@ -119,7 +119,15 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
   readonly validate?: boolean | undefined;
 }
 
-export const PLACE_OPTIONS = ['name', 'store', 'keyPrefix', 'hashTag', 'deadline', 'failurePolicy'] as const;
+export const PLACE_OPTIONS = [
+  'name',
+  'store',
+  'keyPrefix',
+  'hashTag',
+  'deadline',
+  'failurePolicy',
+  'denyCache',
+] as const;
 /** One of these, or a limiter. */
 export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;
 export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...PLACE_OPTIONS] as const;

@@ -4,8 +4,8 @@ import { StoreConfigurationError, type StoreUnavailableError } from '../errors.j
 import { type MemoryStore, memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
 import type { StoreHealth } from '../stores/store-health.js';
-import type { DegradedAnswer } from './degraded-answer.js';
 import type { FailureChoice } from './failure-policy.js';
+import type { DegradedAnswer } from './stand-in-answer.js';
 
 /** µs; when a store will be back is not known, and this is soon without being a flood. */
 const SOON = 1_000_000;

@@ -1,0 +1,204 @@
+import {
+  type Call,
+  concurrency,
+  fixedWindow,
+  ManualClock,
+  memoryStore,
+  type Operation,
+  type Policy,
+  RateLimiter,
+  type RateLimiterOptions,
+  type Store,
+  tokenBucket,
+} from '../index.js';
+import { withDenyCache } from './deny-cache.js';
+
+const window = fixedWindow({ limit: 2, window: '10s' });
+
+/** A store in memory that looks like a remote one, and what it was asked. */
+function far() {
+  const clock = new ManualClock();
+  const memory = memoryStore({ clock });
+  const asked: Operation[] = [];
+  const store: Store = {
+    name: 'far',
+    remote: true,
+    slotted: false,
+    clock,
+    decide: async (call: Call) => {
+      asked.push(call.operation);
+      return memory.decide(call);
+    },
+    listen: (key, granted) => memory.listen(key, granted),
+    rate: (change) => memory.rate(change),
+    close: () => memory.close(),
+  };
+  const limiter = (policy: Policy = window, options: Partial<RateLimiterOptions> = {}) =>
+    new RateLimiter({ name: 'demo', policy, store, ...options } as RateLimiterOptions);
+  const elsewhere = new RateLimiter({ name: 'demo', policy: window, store: memory });
+  const asks = async <T>(work: () => Promise<T>): Promise<[T, Operation[]]> => {
+    asked.length = 0;
+    return [await work(), [...asked]];
+  };
+  return { clock, store, limiter, elsewhere, asks };
+}
+
+test('what was denied is denied here, with the time that is left, until a second has passed', async () => {
+  const { clock, limiter, asks } = far();
+  const one = limiter();
+  await one.consume('k', { cost: 2 });
+  expect(await one.consume('k')).toMatchObject({ allowed: false, source: 'far', retryAfter: 10_000 });
+  await clock.advance('999ms');
+  expect(await asks(() => one.consume('k'))).toMatchObject([
+    {
+      allowed: false,
+      source: 'deny-cache',
+      degraded: false,
+      retryAfter: 9_001,
+      resetAfter: 9_001,
+      remaining: 0,
+    },
+    [],
+  ]);
+  await clock.advance('1ms');
+  expect(await asks(() => one.consume('k'))).toMatchObject([
+    { source: 'far', retryAfter: 9_000 },
+    ['consume'],
+  ]);
+});
+
+test('never past the moment at which it could pass', async () => {
+  const { clock, limiter, asks } = far();
+  const one = limiter(tokenBucket({ capacity: 1, refill: 10, every: '1s' }));
+  await one.consume('k');
+  await one.consume('k');
+  await clock.advance('99.999ms');
+  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: false, retryAfter: 1 }, []]);
+  await clock.advance('0.001ms');
+  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
+});
+
+test('another cost, another key and a peek are asked', async () => {
+  const { limiter, asks } = far();
+  const one = limiter();
+  await one.consume('k');
+  await one.consume('k', { cost: 2 });
+  expect(await asks(() => one.consume('k', { cost: 2 }))).toMatchObject([{ allowed: false }, []]);
+  expect(await asks(() => one.peek('k', { cost: 2 }))).toMatchObject([{ allowed: false }, ['peek']]);
+  expect(await asks(() => one.consume('other', { cost: 2 }))).toMatchObject([{ allowed: true }, ['consume']]);
+  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
+});
+
+test.each<[string, (one: RateLimiter) => Promise<unknown>]>([
+  ['reset', (one) => one.reset('k')],
+  ['reward', (one) => one.reward('k')],
+  ['override', (one) => one.override('k', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1h' })],
+])('%s in this process is seen at once', async (_, loosen) => {
+  const { limiter } = far();
+  const one = limiter();
+  await one.consume('k', { cost: 2 });
+  await one.consume('k');
+  await loosen(one);
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
+test('a refund and the end of a block are seen at once, too', async () => {
+  const { limiter } = far();
+  const one = limiter();
+  const taken = await one.consume('k', { cost: 2 });
+  await one.consume('k');
+  await one.refund(taken);
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+  await one.block('k', '1h');
+  expect(await one.consume('k')).toMatchObject({ allowed: false });
+  await one.unblock('k');
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
+test('what happens elsewhere is seen after a second, or as told', async () => {
+  const { clock, limiter, elsewhere } = far();
+  const [one, quick, none] = [
+    limiter(),
+    limiter(window, { denyCache: '100ms' }),
+    limiter(window, { denyCache: false }),
+  ];
+  await one.consume('k', { cost: 2 });
+  for (const each of [one, quick, none]) await each.consume('k');
+  await elsewhere.reset('k');
+  expect(await none.consume('k', { cost: 2 })).toMatchObject({ allowed: true });
+  await elsewhere.reset('k');
+  await clock.advance('100ms');
+  expect(await one.consume('k')).toMatchObject({ allowed: false, source: 'deny-cache' });
+  expect(await quick.consume('k')).toMatchObject({ allowed: true });
+  await clock.advance('900ms');
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
+test('several policies are one question', async () => {
+  const { store, asks } = far();
+  const policies = {
+    few: fixedWindow({ limit: 1, window: '1h' }),
+    many: fixedWindow({ limit: 9, window: '1h' }),
+  };
+  const one = new RateLimiter({ name: 'both', policies, store });
+  await one.consume('k');
+  await one.consume('k');
+  expect(await asks(() => one.consume('k'))).toMatchObject([
+    { allowed: false, policy: 'few', policies: [{ remaining: 0 }, { remaining: 8 }] },
+    [],
+  ]);
+  expect(await asks(() => one.consume('k', { cost: { few: 0 } }))).toMatchObject([
+    { allowed: true },
+    ['consume'],
+  ]);
+});
+
+test('what is held is asked each time: it may be released at any moment', async () => {
+  const { limiter, asks } = far();
+  const one = limiter(concurrency({ limit: 1 }));
+  await one.consume('k');
+  await one.consume('k');
+  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: false }, ['consume']]);
+  await one.close();
+});
+
+test('a cost that can never pass is asked each time, and told as ever', async () => {
+  const { limiter, asks } = far();
+  const one = limiter();
+  await one.consume('k', { cost: 3 });
+  expect(await asks(() => one.consume('k', { cost: 3 }))).toMatchObject([
+    { retryAfter: Number.POSITIVE_INFINITY },
+    ['consume'],
+  ]);
+});
+
+test('a flood of keys fills no memory: the oldest denial makes room', async () => {
+  const { limiter, asks } = far();
+  const one = limiter(fixedWindow({ limit: 1, window: '1h' }));
+  for (let i = 0; i <= 10_000; i += 1) {
+    await one.consume(i);
+    await one.consume(i);
+  }
+  expect((await asks(() => one.consume(0)))[1]).toEqual(['consume']);
+  expect((await asks(() => one.consume(10_000)))[1]).toEqual([]);
+});
+
+test('a clock that goes back makes no denial last longer', async () => {
+  const { clock, limiter, asks } = far();
+  const one = limiter();
+  await one.consume('k', { cost: 2 });
+  await one.consume('k');
+  clock.set(clock.now() - 3_600_000_000);
+  expect((await asks(() => one.consume('k')))[1]).toEqual(['consume']);
+});
+
+test('a store in this process needs none', () => {
+  const store = memoryStore();
+  expect(withDenyCache(store, 1_000_000)).toBe(store);
+});
+
+test.each([0, -1, 'soon', true, Number.NaN])('refuses %p', (denyCache) => {
+  expect(() => new RateLimiter({ policy: window, denyCache: denyCache as never })).toThrow(
+    /RateLimiter: denyCache must be a duration/,
+  );
+});

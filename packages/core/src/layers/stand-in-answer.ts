@@ -1,0 +1,22 @@
+import type { Answer } from '../decisions/call.js';
+import type { StoreUnavailableError } from '../errors.js';
+import type { Store } from '../stores/store.js';
+
+/** An answer that came from another than the store that was asked. */
+export interface StandInAnswer extends Answer {
+  /** Who answered: what was taken there is renewed and given back there. */
+  readonly by: Store;
+  /** Why the store itself did not, if it was asked. */
+  readonly error?: StoreUnavailableError;
+}
+
+export const isStandIn = (answer: Answer): answer is StandInAnswer =>
+  (answer as Partial<StandInAnswer>).by !== undefined;
+
+/** An answer of a failure policy. */
+export interface DegradedAnswer extends StandInAnswer {
+  readonly error: StoreUnavailableError;
+}
+
+export const isDegraded = (answer: Answer): answer is DegradedAnswer =>
+  (answer as Partial<StandInAnswer>).error !== undefined;
