@@ -110,6 +110,7 @@ local function shared_rate(part, client, config)
   if not raw then return false end
   if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
   local numbers = unpacked(raw)
+  if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. config) end
   part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
   if numbers[3] == 1 then part.key = client end
   for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end

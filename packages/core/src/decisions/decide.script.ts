@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '1bfe8a4f052554a7bba846c9329a35a1f79c1447',
+  sha1: '94dbe061fa2d5e1fdcfeb56a672963882df17442',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -596,7 +596,7 @@ raw = (unpack('>d', raw, 2)) == part.shared.era and string.sub(raw, 10)
 end
 if raw then
 local kind = string.byte(raw)
-if kind == ENVELOPE then
+if kind == ENVELOPE and #raw >= 57 then
 local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
 unpack('>ddddddd', raw, 2)
 local from = 58
@@ -951,6 +951,7 @@ local raw = call('GET', config)
 if not raw then return false end
 if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
 local numbers = unpacked(raw)
+if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. config) end
 part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
 if numbers[3] == 1 then part.key = client end
 for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end

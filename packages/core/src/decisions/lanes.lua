@@ -111,7 +111,7 @@ local function open(part, now)
   end
   if raw then
     local kind = string.byte(raw)
-    if kind == ENVELOPE then
+    if kind == ENVELOPE and #raw >= 57 then
       local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
         unpack('>ddddddd', raw, 2)
       local from = 58

@@ -14,6 +14,7 @@ local function read()
   if not raw then return nil end
   if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. KEYS[1]) end
   for i = 1, #raw / 8 do numbers[i] = (struct.unpack('>d', raw, i * 8 - 7)) end
+  if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. KEYS[1]) end
   return numbers
 end
 

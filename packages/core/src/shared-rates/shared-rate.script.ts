@@ -3,12 +3,13 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const sharedRateScript: Script = {
   name: 'shared-rate',
-  sha1: '5f69ab1623074dc84e28c1811aed8c1ca07c072d',
+  sha1: '68dbddd60c7f677a8d39cb263dae15fec3e2f6d5',
   source: `local function read()
 local raw, numbers = redis.call('GET', KEYS[1]), {}
 if not raw then return nil end
 if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. KEYS[1]) end
 for i = 1, #raw / 8 do numbers[i] = (struct.unpack('>d', raw, i * 8 - 7)) end
+if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. KEYS[1]) end
 return numbers
 end
 local function reply(changed, numbers)
