@@ -107,7 +107,7 @@ export class Bench {
       await limiter.peek('heard');
       await turn();
       if (!listens) continue;
-      const stop = await store.listen('heard', () => {});
+      const stop = await store.listen('sluice:heard', () => {});
       stop();
       await turn();
     }
