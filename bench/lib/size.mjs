@@ -14,7 +14,8 @@ function used() {
   return heapUsed + external;
 }
 
-async function growth(work) {
+/** By how many bytes this process has grown when the work is done; what that returned is kept until then. */
+export async function growth(work) {
   const before = used();
   const kept = await work();
   const grown = used() - before;
