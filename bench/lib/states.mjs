@@ -67,7 +67,7 @@ export const decisions = [
   ['gcra', (limit) => gcra({ limit, period: '1h' })],
   ['leakyBucket', (limit) => leakyBucket({ capacity: limit, leak: limit, every: '1h' })],
   ['slidingWindow', (limit) => slidingWindow({ limit, window: '1h' })],
-  ['slidingLog, 1 to 50 calls in the window', log],
-  ['concurrency, 1 to 50 holders', (limit) => concurrency({ limit, lease: '1h' })],
+  ['slidingLog, up to 45 calls in the window', log],
+  ['concurrency, up to 45 holders', (limit) => concurrency({ limit, lease: '1h' })],
   ['fixedWindow and tokenBucket in one', (limit) => [fixedWindow({ limit, window: '1h' }), bucket(limit)]],
 ].map(([name, policyOf]) => ({ name, allowed: policyOf(HUGE), denied: policyOf(SMALL), used: SMALL }));
