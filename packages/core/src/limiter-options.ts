@@ -69,7 +69,7 @@ const OPTIONS = [
   'denyCache',
 ] as const;
 
-/** Changes when the form of stored states does, so that old and new processes can run side by side. */
+/** Changes when the form of stored states does, so that old and new processes can run side by side: `docs/operations.md` says when. */
 export const LAYOUT = 'v2';
 const NAME = /^[\w.:/@#-]{1,100}$/;
 /** Parts the limiter's name from the policy's: neither contains it. */
