@@ -5,6 +5,7 @@ import { isLimiterClosedError, isRateLimitExceededError, LimiterClosedError } fr
 import { RateLimiter } from './limiter.js';
 import type { RateLimiterOptions } from './limiter-options.js';
 import { memoryStore } from './stores/memory-store.js';
+import { redisStore } from './stores/redis-store.js';
 
 function limiterOf(options: Partial<RateLimiterOptions> = {}) {
   const clock = new ManualClock();
@@ -17,6 +18,26 @@ function limiterOf(options: Partial<RateLimiterOptions> = {}) {
   } as RateLimiterOptions);
   return { clock, store, limiter };
 }
+
+describe('consumeSync', () => {
+  test('decides as consume does, at once, and throws what that rejects with', async () => {
+    const { limiter } = limiterOf();
+    expect(limiter.consumeSync('ann')).toMatchObject({ allowed: true, remaining: 1 });
+    expect(await limiter.consume('ann')).toMatchObject({ allowed: true, remaining: 0 });
+    expect(limiter.consumeSync('ann', { cost: 2 })).toMatchObject({ allowed: false, cost: 2 });
+    expect(() => limiter.consumeSync('ann', { cost: -1 })).toThrow(RangeError);
+    await limiter.close();
+    expect(() => limiter.consumeSync('ann')).toThrow(LimiterClosedError);
+  });
+
+  test('a remote store has no answer at once', () => {
+    const store = redisStore('redis://127.0.0.1:1');
+    const { limiter } = limiterOf({ store });
+    expect(() => limiter.consumeSync('ann')).toThrow(
+      /limiter 'demo' has its counts in a redis store.*use consume/,
+    );
+  });
+});
 
 describe('consume', () => {
   test('tells the whole decision, in milliseconds', async () => {

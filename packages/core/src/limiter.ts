@@ -71,6 +71,19 @@ export class RateLimiter {
   }
 
   /**
+   * `consume` without a promise, for a store in this process.
+   * @throws TypeError when the store is a remote one; all that `consume` rejects with
+   */
+  consumeSync(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Decision {
+    if (this.#store.remote) {
+      throw new TypeError(
+        `consumeSync: limiter '${this.name}' has its counts in a ${this.#store.name} store, which answers later: use consume`,
+      );
+    }
+    return this.#consume(key, options) as Decision;
+  }
+
+  /**
    * Takes permits, booking future ones if need be, and resolves when they are due: first come, first served, also among
    * processes, with a single question to the store. Permits of a `concurrency` policy are waited for in line until they are
    * released; they are yours until you `release` the decision.

@@ -35,7 +35,7 @@ declare global {
  * Lets requests through as a policy says: for all routes (`app.use`), a router, or one route. A request beyond it is answered
  * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
  * `concurrency` policy is released when its response is over. A key that cannot be made goes to
- * `next` as an error of status 400, a store that does not answer as one of 503.
+ * `next` as an error of status 400; while a store is out its `failurePolicy` decides.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
@@ -77,7 +77,7 @@ export function requestContext(): RequestHandler {
 
 /**
  * Answers our errors as `rateLimit` answers: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that cannot be
- * made (400), a store that does not answer (503). Express would answer with its own page, and with a stack trace in the log for
+ * made (400), a store that is out (503). Express would answer with its own page, and with a stack trace in the log for
  * each. Put it after the routes; other errors pass on.
  */
 export function rateLimitErrors(): ErrorRequestHandler {

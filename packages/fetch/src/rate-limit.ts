@@ -85,7 +85,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
 }
 
 /**
- * The answer to an error of ours: a denial that was thrown (429), a key that cannot be made (400), a store that does not answer (503).
+ * The answer to an error of ours: a denial that was thrown (429), a key that cannot be made (400), a store that is out (503).
  * `undefined` for other errors.
  */
 export function errorResponse(error: unknown, request: Request): Response | undefined {

@@ -19,8 +19,8 @@ export interface RateLimitMiddleware<C extends AnyContext = Context> extends Own
 /**
  * Lets requests through as a policy says, and puts the decision into `ctx.state.rateLimit`. A request beyond it is answered
  * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
- * `concurrency` policy is released when its response is over. A key that cannot be made is thrown as an error of status 400, a
- * store that does not answer as one of 503, and with `throw` a denial as one of 429.
+ * `concurrency` policy is released when its response is over. A key that cannot be made is thrown as an error of status 400, and
+ * with `throw` a denial as one of 429; while a store is out its `failurePolicy` decides.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit<C extends AnyContext = Context>(

@@ -27,7 +27,7 @@ const ErrorOfLimit = {
 
 /**
  * Answers what decorated methods and guards throw as every adapter of Sluice answers: 429 with `Retry-After`, `RateLimit`,
- * `RateLimit-Policy` and a problem body; 400 for a key that the request did not give; 503 for a store that does not answer.
+ * `RateLimit-Policy` and a problem body; 400 for a key that the request did not give; 503 for a store that is out.
  * `SluiceModule` installs it. Filters of yours on methods and controllers go before it, and so do those of `useGlobalFilters`.
  */
 export class SluiceExceptionFilter extends BaseExceptionFilter {

@@ -30,7 +30,7 @@ function bodyOf({ status, type, body }: Reply): string | object {
 
 /**
  * The errors of limiters that have an answer other than 500, as Nest's own exceptions: a key that the request did not give
- * is 400; a store that does not answer is 503, of which the log is told, and the client no more than that.
+ * is 400; a store that is out is 503, of which the log is told, and the client no more than that.
  */
 export function httpExceptionOf(error: unknown): HttpException | undefined {
   if (isKeyResolutionError(error) && error.status === 400) {
