@@ -41,7 +41,7 @@ function questionOf({ body }: Request): { prompt: string; maxTokens: number } {
   });
 }
 
-/** What is wrong with a request (400, 401, 413), a Redis that does not answer (503), a model that fails (502). */
+/** What is wrong with a request (400, 401, 413), a model that fails (502). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, _next) => {
   response
     .status(error.status ?? 502)

@@ -63,7 +63,7 @@ const onlyPhoneNumbers: RequestHandler = (request, response, next) => {
   }
 };
 
-/** A body that cannot be read (400, 413), a Redis that does not answer (503). */
+/** A body that cannot be read (400, 413). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
   if (error.status === undefined) next(error);
   else response.status(error.status).type('text').send(`${error.message}\n`);

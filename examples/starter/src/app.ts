@@ -1,10 +1,4 @@
-import {
-  type Duration,
-  fixedWindow,
-  isKeyResolutionError,
-  isStoreUnavailableError,
-  type Store,
-} from '@sluice/core';
+import { type Duration, fixedWindow, isKeyResolutionError, type Store } from '@sluice/core';
 import { configureSluice } from '@sluice/decorators';
 import { rateLimit, rateLimitErrors, requestContext } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express } from 'express';
@@ -48,8 +42,8 @@ export function createApp(store: Store, deadline: Duration = '100ms'): Express {
   return app;
 }
 
-/** A phone number that is missing (400), a Redis that is not there (503). */
+/** A key that cannot be made, for want of a phone number (400) or an address (500). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
-  if (!isKeyResolutionError(error) && !isStoreUnavailableError(error)) next(error);
+  if (!isKeyResolutionError(error)) next(error);
   else response.status(error.status).type('text').send(`${error.message}\n`);
 };

@@ -1,11 +1,11 @@
-import { memoryStore, redisStore } from '@sluice/core';
+import { memoryStore, type RedisStore, redisStore } from '@sluice/core';
 import { closeSluice } from '@sluice/decorators';
 import { createApp } from './app.js';
 
 const { REDIS_URL, PORT = '3000', DEADLINE = '100ms' } = process.env;
 
 try {
-  const store = REDIS_URL ? redisStore(REDIS_URL) : memoryStore();
+  const store = REDIS_URL ? watched(redisStore(REDIS_URL)) : memoryStore();
   const server = createApp(store, DEADLINE).listen(port(PORT), '127.0.0.1');
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
@@ -26,6 +26,15 @@ try {
   process.once('SIGINT', stop).once('SIGTERM', stop);
 } catch (error) {
   fail((error as Error).message);
+}
+
+/** Says when Redis is lost and when it is back: in between each process counts for itself. */
+function watched(store: RedisStore): RedisStore {
+  return store
+    .on('degraded', ({ error }) =>
+      console.log(`Redis is out, and this process counts for itself: ${error.message}`),
+    )
+    .on('recovered', ({ after }) => console.log(`Redis decides again, after ${after} ms`));
 }
 
 function port(text: string): number {
