@@ -31,20 +31,19 @@ export class Model {
     const before = [...this.entries];
     const lanes = call.parts.map((part, i) => new Lane(part, part.key, before[i], now));
     const answer = decide(call, lanes, now);
-    const writes = call.operation !== 'peek';
     lanes.forEach((lane, i) => {
-      if (!writes || !lane.changed) return;
+      if (!lane.keeps(call.operation)) return;
       const entry = lane.entry();
       this.entries[i] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
     });
     return {
       answer,
-      changed: writes && lanes.some(({ changed }) => changed),
+      changed: lanes.some((lane) => lane.keeps(call.operation)),
       reply: reply(answer),
       stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
       ttls: this.entries.map((entry, i) => {
         if (entry === undefined) return -2;
-        return writes && lanes[i]?.changed ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+        return lanes[i]?.keeps(call.operation) ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
       }),
     };
   }

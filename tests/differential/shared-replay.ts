@@ -49,13 +49,13 @@ export class SharedModel {
     const answer = isChange(ask) ? undefined : this.#decide(ask, now, lanes);
     const reply = isChange(ask) ? this.#change(ask, now) : answerOf(answer, now);
     const rate = this.#rate(now);
-    const used = !isChange(ask) && ask.operation !== 'peek';
     const [lane] = lanes;
+    const written = !isChange(ask) && lane?.keeps(ask.operation) ? lane.key : undefined;
     const kept = STATES.map((key) => plain(this.#entries.get(key)));
     const ttls = STATES.map((key) => {
       const entry = this.#entries.get(key);
       if (entry === undefined) return -2;
-      return used && lane?.changed && lane.key === key ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+      return key === written ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
     });
     return {
       now,
@@ -96,7 +96,7 @@ export class SharedModel {
     const [lane] = lanes as [Lane];
     const answer = decide(call, lanes, now);
     if (call.operation !== 'peek') this.#rates.use(part.shared!, Math.max(now, answer.parts[0]!.at));
-    if (call.operation !== 'peek' && lane.changed) {
+    if (lane.keeps(call.operation)) {
       const entry = lane.entry();
       if (entry === undefined || expiryOf(entry) <= now) this.#entries.delete(lane.key);
       else this.#entries.set(lane.key, entry);

@@ -34,8 +34,7 @@ export class Timeline {
     const lanes = open(this.entries);
     const answer = decide(call, lanes, now);
     expect(decide(call, open(live), now)).toEqual(answer);
-    if (operation !== 'peek')
-      this.entries = lanes.map((lane, i) => (lane.changed ? lane.entry() : this.entries[i]));
+    this.entries = lanes.map((lane, i) => (lane.keeps(operation) ? lane.entry() : this.entries[i]));
     return answer;
   }
 

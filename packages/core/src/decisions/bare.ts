@@ -7,6 +7,7 @@ import { type Entry, isEnvelope } from './entry.js';
 export interface Decided {
   readonly answer: Answer;
   readonly state: State | undefined;
+  /** Has the store to write it? See `Lane.keeps`. */
   readonly changed: boolean;
 }
 
@@ -32,7 +33,7 @@ export function decideBare(
     before === undefined
       ? algorithm.see?.(parameters, now)
       : live(algorithm.repair(parameters, before, now), now);
-  let changed = state !== before;
+  let changed = state !== before && (taking || before !== undefined);
   const shaped = operation === 'acquire' && algorithm.due !== undefined;
   const wait = algorithm[shaped ? 'due' : 'wait']!(parameters, state, now, cost);
   if (wait > 0 && operation === 'acquire') return undefined;

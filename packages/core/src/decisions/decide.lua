@@ -85,7 +85,7 @@ local function bare(part, operation, now)
     if state ~= raw then state, changed = live(state, now), true end
   elseif algorithm.see then
     state = algorithm.see(p, now)
-    changed = state ~= nil
+    changed = taking and state ~= nil
   end
 
   local ask = operation == 'acquire' and algorithm.due or algorithm.wait
@@ -95,7 +95,7 @@ local function bare(part, operation, now)
     verdict = 1
     if taking and cost > 0 then state, changed, at = algorithm.take(p, state, now, cost), true, now end
   end
-  if changed and taking then write(part.key, state, state and number(state, 1) or 0, now) end
+  if changed then write(part.key, state, state and number(state, 1) or 0, now) end
 
   local remaining, reset = algorithm.left(p, state, now)
   local n = #replies

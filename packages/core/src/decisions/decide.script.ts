@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '94dbe061fa2d5e1fdcfeb56a672963882df17442',
+  sha1: 'f793cb79ea9f17d57e8b1a46af302c00268c1dce',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -585,7 +585,7 @@ local function open(part, now)
 local key, algorithm = part.key, part.algorithm
 local lane = {
 key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+own = 0, at = 0, changed = false, repaired = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
 granted = {}, shared = part.shared,
 }
 local raw, lapsed = part.raw, NOTHING
@@ -605,7 +605,7 @@ from = from + state_size
 if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
 from = from + tail_size
 local back = math.max(0, seen - now)
-lane.changed = back > 0
+lane.changed, lane.repaired = back > 0, back > 0
 if queue_size > 0 then
 lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
 if back > 0 then
@@ -634,7 +634,7 @@ if state then
 lane.state = state
 if #lapsed > 0 then translate(lane, lapsed, lane.parameters, from) end
 lane.state = algorithm.repair(lane.parameters, lane.state, now)
-if lane.state ~= state then lane.changed = true end
+if lane.state ~= state then lane.changed, lane.repaired = true, true end
 else
 lane.state = algorithm.see and algorithm.see(lane.parameters, from)
 if lane.state then lane.changed = true end
@@ -667,8 +667,6 @@ local alive = math.ceil((math.max(moment, now) - now + shared.keep_alive) / 1000
 if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end
 end
 local function close(lane)
-if lane.shared then keep(lane.shared, lane.at, lane.now) end
-if not lane.changed then return end
 for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
 local state, queue = lane.state or '', lane.queue
 local forgotten = 0
@@ -909,8 +907,11 @@ else
 for i = 1, count do change(lanes[i], operation, wait) end
 reply(lanes, now, 1, 0)
 end
-if operation ~= 'peek' then
-for i = 1, count do close(lanes[i]) end
+local taking = operation ~= 'peek'
+for i = 1, count do
+local lane = lanes[i]
+if lane.shared and taking then keep(lane.shared, lane.at, now) end
+if lane.repaired or (lane.changed and taking) then close(lane) end
 end
 end
 end
@@ -930,7 +931,7 @@ state = algorithm.repair(p, raw, now)
 if state ~= raw then state, changed = live(state, now), true end
 elseif algorithm.see then
 state = algorithm.see(p, now)
-changed = state ~= nil
+changed = taking and state ~= nil
 end
 local ask = operation == 'acquire' and algorithm.due or algorithm.wait
 local wait, verdict, at = ask(p, state, now, cost), 0, 0
@@ -939,7 +940,7 @@ if wait == 0 then
 verdict = 1
 if taking and cost > 0 then state, changed, at = algorithm.take(p, state, now, cost), true, now end
 end
-if changed and taking then write(part.key, state, state and number(state, 1) or 0, now) end
+if changed then write(part.key, state, state and number(state, 1) or 0, now) end
 local remaining, reset = algorithm.left(p, state, now)
 local n = #replies
 replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4] = verdict, now, wait, remaining

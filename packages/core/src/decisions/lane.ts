@@ -1,6 +1,6 @@
 import { ANY, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import { Bookings } from './bookings.js';
-import type { Part, PartAnswer } from './call.js';
+import type { Operation, Part, PartAnswer } from './call.js';
 import { Counter, live } from './counter.js';
 import { type Entry, type Envelope, isEnvelope } from './entry.js';
 
@@ -19,6 +19,11 @@ const NONE: readonly number[] = [];
  */
 export class Lane {
   changed = false;
+  /**
+   * Did the clock or the policy change what is known? A `peek` keeps that too: measured anew by each, a wait would not become
+   * shorter until somebody took something.
+   */
+  repaired = false;
   /** Those who were let in, by their ids. */
   granted: readonly number[] = NONE;
   /** Set by `decide`: when this part alone would let the call go. */
@@ -56,6 +61,11 @@ export class Lane {
     this.#promote();
   }
 
+  /** Has the store to write it after such a call? */
+  keeps(operation: Operation): boolean {
+    return operation === 'peek' ? this.repaired : this.changed;
+  }
+
   get holders() {
     return this.#counter.algorithm.holders;
   }
@@ -65,6 +75,7 @@ export class Lane {
     const { seen, blockedUntil, override, overrideUntil } = envelope;
     const back = Math.max(0, seen - this.now);
     this.changed = back > 0;
+    this.repaired = back > 0;
     this.#bookings.open(envelope, back);
     if (blockedUntil - back > this.now) this.#blockedUntil = blockedUntil - back;
     if (overrideUntil - back <= this.now) return override;
@@ -81,7 +92,10 @@ export class Lane {
     if (state !== undefined && lapsed.length > 0) this.#translate(lapsed, parameters, from);
     if (state === undefined) this.#state = algorithm.see?.(parameters, from);
     else this.#state = algorithm.repair(parameters, this.#state!, this.now);
-    if (this.#state !== state) this.changed = true;
+    if (this.#state !== state) {
+      this.changed = true;
+      if (state !== undefined) this.repaired = true;
+    }
     const bookings = this.#bookings;
     if (bookings.none) return;
     if (this.changed || lapsed.length > 0) bookings.foresee(this.#counter, this.#state);

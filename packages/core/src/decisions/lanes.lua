@@ -99,7 +99,7 @@ local function open(part, now)
   local key, algorithm = part.key, part.algorithm
   local lane = {
     key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-    own = 0, at = 0, changed = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+    own = 0, at = 0, changed = false, repaired = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
     granted = {}, shared = part.shared,
   }
   local raw, lapsed = part.raw, NOTHING
@@ -120,7 +120,7 @@ local function open(part, now)
       if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
       from = from + tail_size
       local back = math.max(0, seen - now)
-      lane.changed = back > 0
+      lane.changed, lane.repaired = back > 0, back > 0
       if queue_size > 0 then
         lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
         if back > 0 then
@@ -151,7 +151,7 @@ local function open(part, now)
     lane.state = state
     if #lapsed > 0 then translate(lane, lapsed, lane.parameters, from) end
     lane.state = algorithm.repair(lane.parameters, lane.state, now)
-    if lane.state ~= state then lane.changed = true end
+    if lane.state ~= state then lane.changed, lane.repaired = true, true end
   else
     lane.state = algorithm.see and algorithm.see(lane.parameters, from)
     if lane.state then lane.changed = true end
@@ -188,8 +188,6 @@ local function keep(shared, moment, now)
 end
 
 local function close(lane)
-  if lane.shared then keep(lane.shared, lane.at, lane.now) end
-  if not lane.changed then return end
   for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
   local state, queue = lane.state or '', lane.queue
   local forgotten = 0
@@ -443,7 +441,11 @@ return function(operation, wait, parts, now)
     for i = 1, count do change(lanes[i], operation, wait) end
     reply(lanes, now, 1, 0)
   end
-  if operation ~= 'peek' then
-    for i = 1, count do close(lanes[i]) end
+  local taking = operation ~= 'peek'
+  for i = 1, count do
+    local lane = lanes[i]
+    if lane.shared and taking then keep(lane.shared, lane.at, now) end
+    -- A peek writes no more than what the clock or the policy changed: measured anew by each, no wait would become shorter.
+    if lane.repaired or (lane.changed and taking) then close(lane) end
   end
 end

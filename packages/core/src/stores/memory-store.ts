@@ -70,7 +70,10 @@ export class MemoryStore implements Store {
     const decided = decideBare(call, entry, now);
     if (decided === undefined) return undefined;
     const { answer, state, changed } = decided;
-    if (call.operation === 'peek') return answer;
+    if (call.operation === 'peek') {
+      if (changed) this.#keep(key, state, ordinary === undefined ? Rank.denied : Rank.ordinary, now, true);
+      return answer;
+    }
     if (answer.allowed) {
       if (!changed) return answer;
       if (ordinary !== undefined && state !== undefined && expiryOf(state) > now)
@@ -85,15 +88,16 @@ export class MemoryStore implements Store {
   #decideAll(call: Call, now: number): Answer {
     const lanes = call.parts.map((part) => this.#lane(part, now));
     const answer = decide(call, lanes, now);
-    if (call.operation !== 'peek') {
-      const asks = call.operation === 'consume' || call.operation === 'acquire';
-      lanes.forEach((lane, i) => {
-        const denied = asks ? !answer.allowed : this.#entries.isDenied(lane.key);
-        if (lane.changed || (asks && denied)) this.#save(lane, denied, now);
-        const { shared } = lane.part;
-        if (shared !== undefined) this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
-      });
-    }
+    const asks = call.operation === 'consume' || call.operation === 'acquire';
+    lanes.forEach((lane, i) => {
+      const denied = asks ? !answer.allowed : this.#entries.isDenied(lane.key);
+      const kept = lane.keeps(call.operation);
+      if (kept || (asks && denied)) this.#save(lane, kept, denied, now);
+      const { shared } = lane.part;
+      if (shared !== undefined && call.operation !== 'peek') {
+        this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
+      }
+    });
     return answer;
   }
 
@@ -126,10 +130,10 @@ export class MemoryStore implements Store {
     this.#listeners.clear();
   }
 
-  #save(lane: Lane, denied: boolean, now: number): void {
+  #save(lane: Lane, kept: boolean, denied: boolean, now: number): void {
     const { key } = lane;
     const before = this.#entries.get(key);
-    const entry = lane.changed ? lane.entry() : before;
+    const entry = kept ? lane.entry() : before;
     const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied);
     this.#keep(key, entry, rank, now, before !== undefined);
     for (const id of lane.granted) for (const granted of this.#listeners.get(key) ?? []) granted(id);
