@@ -35,37 +35,49 @@ describe.each(Object.entries(subjects))('%s', (name, subject) => {
   const { policy, window } = subject;
   const all = { operation: 'peek', cost: LIMIT } as const;
 
-  test.each(Object.entries(jumps))('the clock goes %s: nobody is locked out for longer than one window', async (_, jump) => {
-    for (const side of sides) {
-      for (const past of Object.values(pasts)) {
-        const key = side.key(policy);
-        const after = (await past(key, subject)) + jump;
-        const { wait } = await key.ask(after, all);
-        expect(wait).toBeGreaterThanOrEqual(0);
-        expect(wait).toBeLessThanOrEqual(window);
+  test.each(Object.entries(jumps))(
+    'the clock goes %s: nobody is locked out for longer than one window',
+    async (_, jump) => {
+      for (const side of sides) {
+        for (const past of Object.values(pasts)) {
+          const key = side.key(policy);
+          const after = (await past(key, subject)) + jump;
+          const { wait } = await key.ask(after, all);
+          expect(wait).toBeGreaterThanOrEqual(0);
+          expect(wait).toBeLessThanOrEqual(window);
 
-        // Those who try in vain meanwhile, and write what they find, put nothing off.
-        for (let now = after; now < after + wait; now += Math.ceil(wait / 5)) {
-          expect(await key.ask(now, { cost: LIMIT })).toMatchObject({ allowed: false, wait: after + wait - now });
+          // Those who try in vain meanwhile, and write what they find, put nothing off.
+          for (let now = after; now < after + wait; now += Math.ceil(wait / 5)) {
+            expect(await key.ask(now, { cost: LIMIT })).toMatchObject({
+              allowed: false,
+              wait: after + wait - now,
+            });
+          }
+          if (wait > 0)
+            expect(await key.ask(after + wait - 1, all)).toMatchObject({ allowed: false, wait: 1 });
+          expect(await key.ask(after + wait, { cost: LIMIT })).toMatchObject({ allowed: true });
         }
-        if (wait > 0) expect(await key.ask(after + wait - 1, all)).toMatchObject({ allowed: false, wait: 1 });
-        expect(await key.ask(after + wait, { cost: LIMIT })).toMatchObject({ allowed: true });
       }
-    }
-  });
+    },
+  );
 
-  test.each(Object.entries(jumps))('the clock goes %s: permits come back one by one as the policy has it', async (_, jump) => {
-    for (const side of sides) {
-      const key = side.key(policy);
-      const after = (await pasts['used up in turn']!(key, subject)) + jump;
-      // Forgotten after a day: it begins to fill when somebody asks for permits, not when somebody looks.
-      if (name === 'tokenBucket, initial' && jump >= DAY) await key.ask(after, { cost: LIMIT });
-      for (let wanted = 1; wanted <= LIMIT; wanted += 1) {
-        const { wait } = await key.ask(after, { operation: 'peek', cost: wanted });
-        expect(await key.ask(after + wait, { operation: 'peek', cost: wanted })).toMatchObject({ allowed: true });
-        expect(wait).toBeLessThanOrEqual(window);
+  test.each(Object.entries(jumps))(
+    'the clock goes %s: permits come back one by one as the policy has it',
+    async (_, jump) => {
+      for (const side of sides) {
+        const key = side.key(policy);
+        const after = (await pasts['used up in turn']!(key, subject)) + jump;
+        // Forgotten after a day: it begins to fill when somebody asks for permits, not when somebody looks.
+        if (name === 'tokenBucket, initial' && jump >= DAY) await key.ask(after, { cost: LIMIT });
+        for (let wanted = 1; wanted <= LIMIT; wanted += 1) {
+          const { wait } = await key.ask(after, { operation: 'peek', cost: wanted });
+          expect(await key.ask(after + wait, { operation: 'peek', cost: wanted })).toMatchObject({
+            allowed: true,
+          });
+          expect(wait).toBeLessThanOrEqual(window);
+        }
+        expect((await key.ask(after + window, all)).parts[0]).toMatchObject({ remaining: LIMIT, reset: 0 });
       }
-      expect((await key.ask(after + window, all)).parts[0]).toMatchObject({ remaining: LIMIT, reset: 0 });
-    }
-  });
+    },
+  );
 });

@@ -10,7 +10,8 @@ import { redisUrl, uniqueName } from '../support/redis-url.js';
  * machine that runs the tests. What Redis itself does by its clock is to let keys expire; see failover.test.ts for that.
  */
 
-export type Asked = Partial<Pick<Call, 'operation' | 'wait'>> & Partial<Pick<Part, 'cost' | 'at' | 'override'>>;
+export type Asked = Partial<Pick<Call, 'operation' | 'wait'>> &
+  Partial<Pick<Part, 'cost' | 'at' | 'override'>>;
 
 /** One key under one policy, asked at moments (µs) of the test's choosing. */
 export interface Key {
@@ -51,10 +52,10 @@ export interface RedisSide extends Side {
   readonly redis: Redis;
 }
 
-/** @param written told of each key once a call that may write it was decided */
+/** @param written told of each key once a call was decided that may have written it */
 export function redisSide(
   url = redisUrl(),
-  written: (redis: Redis, key: string) => Promise<void> = async () => {},
+  written: (redis: Redis, key: string) => Promise<unknown> = async () => {},
 ): RedisSide {
   const redis = new Redis(url);
   const store = redisStore(redis);

@@ -65,10 +65,7 @@ export const subjects: Readonly<Record<string, Subject>> = {
     tokenBucket({ capacity: LIMIT, refill: 2, every: '30m', mode: 'interval' }),
     (span) => LIMIT + 2 * Math.ceil(span / (HOUR / 2)),
   ),
-  'tokenBucket, borrow': bucket(
-    tokenBucket({ capacity: 2, borrow: 2, refill: LIMIT, every: '1h' }),
-    steady,
-  ),
+  'tokenBucket, borrow': bucket(tokenBucket({ capacity: 2, borrow: 2, refill: LIMIT, every: '1h' }), steady),
   'tokenBucket, initial': bucket(
     tokenBucket({ capacity: LIMIT, initial: 1, refill: LIMIT, every: '1h' }),
     steady,

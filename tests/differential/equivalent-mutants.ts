@@ -13,8 +13,6 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'at the edge both ways give the same number': [
     'cc: if number(state, 1) < latest then return state end',
     'fw: if moment <= edge then break end',
-    "fw: if last >= latest then return pack('>dd', latest, used) end",
-    'tb: if seen >= now then state = delayed(state, seen - now) end',
     'tb: if debt < most then return state end',
     'tb: if debt >= p[3] + p[4] then debt = math.min(debt, most_of(p)) end',
     'frame: if back >= 0 then',
@@ -39,7 +37,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'fw: if at ~= ANY and (at > last or at < start_of(p, last)) then return state end',
   ],
   'a state that is worth nothing, and is dropped': [
-    'tb: if p[5] >= 0 then return write(p, now, 0, since, now) end',
+    'tb: if p[5] >= 0 then return write(p, seen_at(state, now), 0, since, now) end',
   ],
   'a TTL has 12 digits at the most': [
     "frame: call('SET', key, entry, 'PX', tostring(math.floor((forgotten - now) / 1000) + 2))",

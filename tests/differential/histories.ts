@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ANY, type Policy, type Rule } from '../../packages/core/src/algorithms/algorithm.js';
+import { ANY, JITTER, type Policy, type Rule } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Operation } from '../../packages/core/src/decisions/call.js';
 import { START } from '../support/timeline.js';
@@ -8,14 +8,17 @@ import { type Asked, Model, type Told } from './replay.js';
 
 /**
  * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue up; sometimes by much,
- * sometimes back; or to a moment that the last answer named, and just beside it.
+ * sometimes back, or only as a clock that trembles; or to a moment that the last answer named, and just beside it.
  */
 const movesOf = (pace: number) =>
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ percent: fc.oneof(fc.constant(0), fc.nat(pace)) }) },
     { weight: 2, arbitrary: fc.nat(200_000) },
     { weight: 1, arbitrary: fc.nat(HOUR) },
-    { weight: 1, arbitrary: fc.integer({ min: -HOUR, max: 0 }) },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(fc.integer({ min: -HOUR, max: 0 }), fc.constantFrom(-1, -JITTER, -JITTER - 1)),
+    },
     {
       weight: 3,
       arbitrary: fc.record({

@@ -15,7 +15,7 @@ import { replay, replayScript } from './replay.js';
 //   node hunt.cjs <address of Redis>
 
 /** Would the differential suite notice? Each slip that is made in the script must be found by it. */
-const HISTORIES = 300;
+const HISTORIES = 500;
 
 interface Corpus {
   readonly keys: number;

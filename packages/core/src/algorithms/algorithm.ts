@@ -13,6 +13,12 @@ export type Parameters = readonly number[];
 /** A wait that never ends: the cost is above what the policy can ever give at once. */
 export const NEVER = -1;
 
+/**
+ * µs: a clock that goes back by no more than this trembles, and time stands still until it has caught up. Had every step
+ * back its own repair, a clock that trembles would give something away with each of them.
+ */
+export const JITTER = 10_000;
+
 /** A policy: the name of an algorithm and its numbers, as plain data. */
 export interface Policy {
   readonly algorithm: string;

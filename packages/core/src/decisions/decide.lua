@@ -14,6 +14,8 @@ local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
 local LONGEST = 315360000000000
+-- µs: a clock that goes back by no more trembles; see algorithm.ts.
+local JITTER = 10000
 -- First bytes: of a moment after 1987 in µs, with which each state begins, and an E.
 local MOMENT = 67
 local ENVELOPE = 69

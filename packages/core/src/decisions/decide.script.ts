@@ -3,11 +3,12 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'f793cb79ea9f17d57e8b1a46af302c00268c1dce',
+  sha1: 'ccb66f81a90a8a8e6f5789710fb704a31bd0bbae',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
 local LONGEST = 315360000000000
+local JITTER = 10000
 local MOMENT = 67
 local ENVELOPE = 69
 local call, pack, unpack = redis.call, struct.pack, struct.unpack
@@ -233,8 +234,8 @@ return last - p[2]
 end
 local function repair(p, state, now)
 local last, used = unpack('>dd', state)
-local latest = end_of(p, now)
-if last > latest then return pack('>dd', latest, used) end
+local latest = end_of(p, p[3] and now + JITTER or now)
+if last > latest then return pack('>dd', end_of(p, now), used) end
 return state
 end
 local function wait(p, state, now, cost)
@@ -399,16 +400,20 @@ end
 local function most_of(p)
 return math.min(LARGEST - p[2], down(LONGEST, p[7]) * p[2])
 end
-local function write(p, now, debt, since, last)
+local function seen_at(state, now)
+if state then return math.max(now, number(state, 2)) end
+return now
+end
+local function write(p, seen, debt, since, last)
 local ticks = up(debt, p[2])
 local late = ticks * p[2] - debt
 local whole = last + ticks * p[7]
 local forgotten = whole
-if p[5] > 0 then forgotten = math.max(whole, now + math.max(86400000000, span_of(p))) end
-if debt > p[3] + p[4] then return pack('>dddddd', forgotten, now, since, late, whole, span_of(p)) end
-if p[5] > 0 then return pack('>ddddd', forgotten, now, since, late, whole) end
-if late > 0 then return pack('>dddd', forgotten, now, since, late) end
-return pack('>ddd', forgotten, now, since)
+if p[5] > 0 then forgotten = math.max(whole, seen + math.max(86400000000, span_of(p))) end
+if debt > p[3] + p[4] then return pack('>dddddd', forgotten, seen, since, late, whole, span_of(p)) end
+if p[5] > 0 then return pack('>ddddd', forgotten, seen, since, late, whole) end
+if late > 0 then return pack('>dddd', forgotten, seen, since, late) end
+return pack('>ddd', forgotten, seen, since)
 end
 local function delayed(state, micros)
 local parts = {}
@@ -424,13 +429,14 @@ if p[5] > 0 then return write(p, now, p[5], now, now) end
 return nil
 end
 local function repair(p, state, now)
-local seen = number(state, 2)
-if seen > now then state = delayed(state, seen - now) end
-local debt, last = debt_at(p, state, now)
+local back = number(state, 2) - now
+if back > JITTER then state = delayed(state, back) end
+local seen = seen_at(state, now)
+local debt, last = debt_at(p, state, seen)
 local most = p[3] + p[4]
 if debt <= most then return state end
 if #state > 40 and number(state, 6) == span_of(p) then most = most_of(p) end
-if debt > most then return write(p, now, most, number(state, 3), last) end
+if debt > most then return write(p, seen, most, number(state, 3), last) end
 return state
 end
 local function wait(p, state, now, cost)
@@ -448,7 +454,7 @@ local since = now
 if state and debt > 0 then since = number(state, 3) end
 debt = debt + cost * p[1]
 if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
-return write(p, now, debt, since, last)
+return write(p, seen_at(state, now), debt, since, last)
 end
 local function give(p, state, now, cost, at)
 local since = number(state, 3)
@@ -458,8 +464,8 @@ local back = cost * p[1]
 if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, last - at), p[7]) * p[2]) end
 if back == 0 then return state end
 local rest = math.max(0, debt - back)
-if rest > 0 then return write(p, now, rest, since, last) end
-if p[5] > 0 then return write(p, now, 0, since, now) end
+if rest > 0 then return write(p, seen_at(state, now), rest, since, last) end
+if p[5] > 0 then return write(p, seen_at(state, now), 0, since, now) end
 return nil
 end
 local function left(p, state, now)
@@ -471,7 +477,7 @@ return remaining, last + up(debt, p[2]) * p[7] - now
 end
 local function translate(from, p, state, now)
 local permits = up((debt_at(from, state, now)), from[1])
-return write(p, now, math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
+return write(p, seen_at(state, now), math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
 end
 local function due(p, state, now, cost)
 local moment = wait(p, state, now, cost)
@@ -585,7 +591,7 @@ local function open(part, now)
 local key, algorithm = part.key, part.algorithm
 local lane = {
 key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-own = 0, at = 0, changed = false, repaired = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+own = 0, at = 0, changed = false, repaired = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
 granted = {}, shared = part.shared,
 }
 local raw, lapsed = part.raw, NOTHING
@@ -604,7 +610,9 @@ if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1)
 from = from + state_size
 if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
 from = from + tail_size
-local back = math.max(0, seen - now)
+local back = 0
+if seen - now > JITTER then back = seen - now end
+lane.seen = math.max(now, seen - back)
 lane.changed, lane.repaired = back > 0, back > 0
 if queue_size > 0 then
 lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
@@ -679,7 +687,7 @@ tail = lane.tail
 forgotten = math.max(forgotten, number(tail, 1), queue[#queue - 1])
 end
 forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
-kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.now, lane.blocked_until,
+kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.seen, lane.blocked_until,
 lane.override_until) .. state .. tail .. packed(queue) .. lane.override
 end
 if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end

@@ -1,4 +1,4 @@
-import { ANY, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
+import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import { Bookings } from './bookings.js';
 import type { Operation, Part, PartAnswer } from './call.js';
 import { Counter, live } from './counter.js';
@@ -35,6 +35,8 @@ export class Lane {
   #blockedUntil = 0;
   #override: Parameters = NONE;
   #overrideUntil = 0;
+  /** The moment; of a clock that trembles, the latest that it showed. */
+  #seen: number;
 
   constructor(
     readonly part: Part,
@@ -44,6 +46,7 @@ export class Lane {
     readonly now: number,
     readonly shared?: SharedRate,
   ) {
+    this.#seen = now;
     const { rule } = part;
     const parameters = shared?.parameters ?? rule.parametersAt?.(now) ?? rule.parameters;
     let lapsed = NONE;
@@ -73,7 +76,8 @@ export class Lane {
   /** @returns the override that has ended since: by it the state was counted */
   #open(envelope: Envelope): Parameters {
     const { seen, blockedUntil, override, overrideUntil } = envelope;
-    const back = Math.max(0, seen - this.now);
+    const back = seen - this.now > JITTER ? seen - this.now : 0;
+    this.#seen = Math.max(this.now, seen - back);
     this.changed = back > 0;
     this.repaired = back > 0;
     this.#bookings.open(envelope, back);
@@ -249,7 +253,7 @@ export class Lane {
       queue,
       tail: none ? undefined : tail,
       gaps,
-      seen: this.now,
+      seen: this.#seen,
       blockedUntil: this.#blockedUntil,
       override: this.#override,
       overrideUntil: this.#overrideUntil,

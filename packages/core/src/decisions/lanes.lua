@@ -99,7 +99,7 @@ local function open(part, now)
   local key, algorithm = part.key, part.algorithm
   local lane = {
     key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-    own = 0, at = 0, changed = false, repaired = false, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+    own = 0, at = 0, changed = false, repaired = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
     granted = {}, shared = part.shared,
   }
   local raw, lapsed = part.raw, NOTHING
@@ -119,7 +119,9 @@ local function open(part, now)
       from = from + state_size
       if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
       from = from + tail_size
-      local back = math.max(0, seen - now)
+      local back = 0
+      if seen - now > JITTER then back = seen - now end
+      lane.seen = math.max(now, seen - back)
       lane.changed, lane.repaired = back > 0, back > 0
       if queue_size > 0 then
         lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
@@ -200,7 +202,7 @@ local function close(lane)
       forgotten = math.max(forgotten, number(tail, 1), queue[#queue - 1])
     end
     forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
-    kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.now, lane.blocked_until,
+    kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.seen, lane.blocked_until,
       lane.override_until) .. state .. tail .. packed(queue) .. lane.override
   end
   if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end

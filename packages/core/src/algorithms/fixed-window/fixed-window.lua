@@ -31,8 +31,9 @@ end
 -- An end that lies later than a window can: the clock went back, or the policy had other windows when it was written.
 local function repair(p, state, now)
   local last, used = unpack('>dd', state)
-  local latest = end_of(p, now)
-  if last > latest then return pack('>dd', latest, used) end
+  -- A window of the clock has begun although the clock trembles.
+  local latest = end_of(p, p[3] and now + JITTER or now)
+  if last > latest then return pack('>dd', end_of(p, now), used) end
   return state
 end
 

@@ -3,6 +3,7 @@ import { checkInteger, checkOptions, describe } from '../../options.js';
 import {
   type Algorithm,
   ANY,
+  JITTER,
   NEVER,
   type Parameters,
   type Policy,
@@ -107,10 +108,11 @@ export const fixedWindowAlgorithm: Algorithm = {
 
   size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
-  // An end that lies later than a window can: the clock went back, or the policy had other windows when it was written.
+  // An end that lies later than a window can: the clock went back, or the policy had other windows when it was written. A
+  // window of the clock has begun although the clock trembles: otherwise each step over its edge would begin it once more.
   repair(parameters, state, now) {
-    const latest = endOf(parameters, now);
-    return state[0]! > latest ? [latest, state[1]!] : state;
+    const latest = endOf(parameters, parameters[2] === undefined ? now : now + JITTER);
+    return state[0]! > latest ? [endOf(parameters, now), state[1]!] : state;
   },
 
   wait([limit], state, now, cost) {

@@ -28,16 +28,22 @@ local function most_of(p)
   return math.min(LARGEST - p[2], down(LONGEST, p[7]) * p[2])
 end
 
-local function write(p, now, debt, since, last)
+-- The latest moment that the clock showed, which is now but for a clock that trembles.
+local function seen_at(state, now)
+  if state then return math.max(now, number(state, 2)) end
+  return now
+end
+
+local function write(p, seen, debt, since, last)
   local ticks = up(debt, p[2])
   local late = ticks * p[2] - debt
   local whole = last + ticks * p[7]
   local forgotten = whole
-  if p[5] > 0 then forgotten = math.max(whole, now + math.max(86400000000, span_of(p))) end
-  if debt > p[3] + p[4] then return pack('>dddddd', forgotten, now, since, late, whole, span_of(p)) end
-  if p[5] > 0 then return pack('>ddddd', forgotten, now, since, late, whole) end
-  if late > 0 then return pack('>dddd', forgotten, now, since, late) end
-  return pack('>ddd', forgotten, now, since)
+  if p[5] > 0 then forgotten = math.max(whole, seen + math.max(86400000000, span_of(p))) end
+  if debt > p[3] + p[4] then return pack('>dddddd', forgotten, seen, since, late, whole, span_of(p)) end
+  if p[5] > 0 then return pack('>ddddd', forgotten, seen, since, late, whole) end
+  if late > 0 then return pack('>dddd', forgotten, seen, since, late) end
+  return pack('>ddd', forgotten, seen, since)
 end
 
 -- The fourth and the sixth number are no moments.
@@ -57,13 +63,14 @@ local function see(p, now)
 end
 
 local function repair(p, state, now)
-  local seen = number(state, 2)
-  if seen > now then state = delayed(state, seen - now) end
-  local debt, last = debt_at(p, state, now)
+  local back = number(state, 2) - now
+  if back > JITTER then state = delayed(state, back) end
+  local seen = seen_at(state, now)
+  local debt, last = debt_at(p, state, seen)
   local most = p[3] + p[4]
   if debt <= most then return state end
   if #state > 40 and number(state, 6) == span_of(p) then most = most_of(p) end
-  if debt > most then return write(p, now, most, number(state, 3), last) end
+  if debt > most then return write(p, seen, most, number(state, 3), last) end
   return state
 end
 
@@ -83,7 +90,7 @@ local function take(p, state, now, cost)
   if state and debt > 0 then since = number(state, 3) end
   debt = debt + cost * p[1]
   if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
-  return write(p, now, debt, since, last)
+  return write(p, seen_at(state, now), debt, since, last)
 end
 
 local function give(p, state, now, cost, at)
@@ -94,8 +101,8 @@ local function give(p, state, now, cost, at)
   if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, last - at), p[7]) * p[2]) end
   if back == 0 then return state end
   local rest = math.max(0, debt - back)
-  if rest > 0 then return write(p, now, rest, since, last) end
-  if p[5] > 0 then return write(p, now, 0, since, now) end
+  if rest > 0 then return write(p, seen_at(state, now), rest, since, last) end
+  if p[5] > 0 then return write(p, seen_at(state, now), 0, since, now) end
   return nil
 end
 
@@ -109,7 +116,7 @@ end
 
 local function translate(from, p, state, now)
   local permits = up((debt_at(from, state, now)), from[1])
-  return write(p, now, math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
+  return write(p, seen_at(state, now), math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
 end
 
 local function due(p, state, now, cost)

@@ -1,5 +1,5 @@
 import { MAX_MICROS } from '../../duration.js';
-import { type Algorithm, ANY, type Left, NEVER, type State } from '../algorithm.js';
+import { type Algorithm, ANY, JITTER, type Left, NEVER, type State } from '../algorithm.js';
 
 /**
  * Both permits and time are counted in units, so small that all numbers here are whole and every rate is exact: at 3 permits a
@@ -49,7 +49,7 @@ export const down = (a: number, b: number): number => (b === 1 ? a : (a - (a % b
  *
  * - whole at: the tick at which nothing is missing any more. Since then the last ticks are known too, `tick` apart.
  * - late: units that this tick brings and nobody misses.
- * - seen: the last write. A clock that shows less went back.
+ * - seen: the last write; of a clock that trembles, the latest moment it showed. A clock that shows less went back.
  * - since: the first take after the bucket was last whole. What was taken before has come back by itself.
  * - span: the `spanOf` the policy by which more was taken (a penalty). Under another policy it would be a lock-out.
  *
@@ -79,16 +79,20 @@ const spanOf = ({ 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters): n
 const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
   Math.min(Number.MAX_SAFE_INTEGER - perTick, down(MAX_MICROS, tick) * perTick);
 
-function write(p: MeterParameters, now: number, debt: number, since: number, last: number): State {
+/** The latest moment that the clock showed, which is `now` but for a clock that trembles. */
+const seenAt = (state: State | undefined, now: number): number =>
+  state === undefined ? now : Math.max(now, state[1]!);
+
+function write(p: MeterParameters, seen: number, debt: number, since: number, last: number): State {
   const { 1: perTick, 2: full, 3: borrow, 4: start, 6: tick } = p;
   const ticks = up(debt, perTick);
   const late = ticks * perTick - debt;
   const whole = last + ticks * tick;
   // Forgotten when whole; but a key that would then begin with less stays known for a day, or as long as it takes to fill.
-  const forgotten = start > 0 ? Math.max(whole, now + Math.max(DAY, spanOf(p))) : whole;
-  if (debt > full + borrow) return [forgotten, now, since, late, whole, spanOf(p)];
-  if (start > 0) return [forgotten, now, since, late, whole];
-  return late > 0 ? [forgotten, now, since, late] : [forgotten, now, since];
+  const forgotten = start > 0 ? Math.max(whole, seen + Math.max(DAY, spanOf(p))) : whole;
+  if (debt > full + borrow) return [forgotten, seen, since, late, whole, spanOf(p)];
+  if (start > 0) return [forgotten, seen, since, late, whole];
+  return late > 0 ? [forgotten, seen, since, late] : [forgotten, seen, since];
 }
 
 /**
@@ -128,12 +132,13 @@ export const meterAlgorithm: Meter = {
   },
 
   repair(p: MeterParameters, state, now) {
-    const seen = state[1]!;
-    const kept = seen > now ? delayed(state, seen - now) : state;
-    const debt = debtAt(p, kept, now);
+    const back = state[1]! - now;
+    const kept = back > JITTER ? delayed(state, back) : state;
+    const seen = seenAt(kept, now);
+    const debt = debtAt(p, kept, seen);
     if (debt <= p[2] + p[3]) return kept;
     const most = kept[5] === spanOf(p) ? mostOf(p) : p[2] + p[3];
-    return debt > most ? write(p, now, most, kept[2]!, lastTick(p, kept, now)) : kept;
+    return debt > most ? write(p, seen, most, kept[2]!, lastTick(p, kept, seen)) : kept;
   },
 
   wait(p: MeterParameters, state, now, cost) {
@@ -152,7 +157,7 @@ export const meterAlgorithm: Meter = {
     const since = state !== undefined && debt > 0 ? state[2]! : now;
     const more = debt + cost * p[0];
     const kept = more > p[2] + p[3] ? Math.min(more, mostOf(p)) : more;
-    return write(p, now, kept, since, lastTick(p, state, now));
+    return write(p, seenAt(state, now), kept, since, lastTick(p, state, now));
   },
 
   give(p: MeterParameters, state, now, cost, at) {
@@ -164,7 +169,7 @@ export const meterAlgorithm: Meter = {
     const left = Math.max(0, debt - back);
     return left === 0 && p[4] === 0
       ? undefined
-      : write(p, now, left, since, left === 0 ? now : lastTick(p, state, now));
+      : write(p, seenAt(state, now), left, since, left === 0 ? now : lastTick(p, state, now));
   },
 
   left(p: MeterParameters, state, now): Left {
@@ -179,7 +184,7 @@ export const meterAlgorithm: Meter = {
   // What is missing counts in permits: who took 100 has 900 left when he may take 1,000; and no more than a bucket is missing.
   translate(from: MeterParameters, to: MeterParameters, state, now) {
     const permits = up(debtAt(from, state, now), from[0]);
-    return write(to, now, Math.min(permits * to[0], to[2] + to[3]), state[2]!, now);
+    return write(to, seenAt(state, now), Math.min(permits * to[0], to[2] + to[3]), state[2]!, now);
   },
 
   // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
