@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'ccb66f81a90a8a8e6f5789710fb704a31bd0bbae',
+  sha1: '7419519650136055e5739f31beadd4e27b408994',
   source: `local NEVER = -1
 local ANY = -1
 local LARGEST = 9007199254740991
@@ -591,7 +591,7 @@ local function open(part, now)
 local key, algorithm = part.key, part.algorithm
 local lane = {
 key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-own = 0, at = 0, changed = false, repaired = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
 granted = {}, shared = part.shared,
 }
 local raw, lapsed = part.raw, NOTHING
@@ -645,10 +645,10 @@ lane.state = algorithm.repair(lane.parameters, lane.state, now)
 if lane.state ~= state then lane.changed, lane.repaired = true, true end
 else
 lane.state = algorithm.see and algorithm.see(lane.parameters, from)
-if lane.state then lane.changed = true end
+if lane.state then lane.met = true end
 end
 if #queue > 0 then
-if lane.changed or #lapsed > 0 then
+if lane.changed or lane.met or #lapsed > 0 then
 foresee(lane)
 else
 lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
@@ -673,6 +673,10 @@ end
 local function keep(shared, moment, now)
 local alive = math.ceil((math.max(moment, now) - now + shared.keep_alive) / 1000)
 if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end
+end
+local function kept(lane, operation)
+if operation == 'peek' then return lane.repaired end
+return lane.changed or (lane.met and operation ~= 'refund')
 end
 local function close(lane)
 for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
@@ -915,11 +919,10 @@ else
 for i = 1, count do change(lanes[i], operation, wait) end
 reply(lanes, now, 1, 0)
 end
-local taking = operation ~= 'peek'
 for i = 1, count do
 local lane = lanes[i]
-if lane.shared and taking then keep(lane.shared, lane.at, now) end
-if lane.repaired or (lane.changed and taking) then close(lane) end
+if lane.shared and operation ~= 'peek' then keep(lane.shared, lane.at, now) end
+if kept(lane, operation) then close(lane) end
 end
 end
 end

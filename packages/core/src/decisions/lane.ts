@@ -31,6 +31,8 @@ export class Lane {
   #at = 0;
   #counter: Counter;
   #state: State | undefined;
+  /** Is the key met for the first time, and begins with a state? To give something back to it is not to use it. */
+  #met = false;
   readonly #bookings = new Bookings();
   #blockedUntil = 0;
   #override: Parameters = NONE;
@@ -66,7 +68,8 @@ export class Lane {
 
   /** Has the store to write it after such a call? */
   keeps(operation: Operation): boolean {
-    return operation === 'peek' ? this.repaired : this.changed;
+    if (operation === 'peek') return this.repaired;
+    return this.changed || (this.#met && operation !== 'refund');
   }
 
   get holders() {
@@ -97,12 +100,13 @@ export class Lane {
     if (state === undefined) this.#state = algorithm.see?.(parameters, from);
     else this.#state = algorithm.repair(parameters, this.#state!, this.now);
     if (this.#state !== state) {
-      this.changed = true;
-      if (state !== undefined) this.repaired = true;
+      this.#met = state === undefined;
+      this.repaired ||= !this.#met;
+      this.changed ||= this.repaired;
     }
     const bookings = this.#bookings;
     if (bookings.none) return;
-    if (this.changed || lapsed.length > 0) bookings.foresee(this.#counter, this.#state);
+    if (this.changed || this.#met || lapsed.length > 0) bookings.foresee(this.#counter, this.#state);
     else bookings.tail = algorithm.repair(parameters, bookings.tail!, bookings.last);
   }
 

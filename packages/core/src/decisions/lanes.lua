@@ -99,7 +99,7 @@ local function open(part, now)
   local key, algorithm = part.key, part.algorithm
   local lane = {
     key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-    own = 0, at = 0, changed = false, repaired = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+    own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
     granted = {}, shared = part.shared,
   }
   local raw, lapsed = part.raw, NOTHING
@@ -156,11 +156,11 @@ local function open(part, now)
     if lane.state ~= state then lane.changed, lane.repaired = true, true end
   else
     lane.state = algorithm.see and algorithm.see(lane.parameters, from)
-    if lane.state then lane.changed = true end
+    if lane.state then lane.met = true end
   end
 
   if #queue > 0 then
-    if lane.changed or #lapsed > 0 then
+    if lane.changed or lane.met or #lapsed > 0 then
       foresee(lane)
     else
       lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
@@ -187,6 +187,13 @@ end
 local function keep(shared, moment, now)
   local alive = math.ceil((math.max(moment, now) - now + shared.keep_alive) / 1000)
   if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end
+end
+
+-- A peek writes no more than what the clock or the policy changed: measured anew by each, no wait would become shorter. And to
+-- give something back to a key that is met for the first time is not to use it.
+local function kept(lane, operation)
+  if operation == 'peek' then return lane.repaired end
+  return lane.changed or (lane.met and operation ~= 'refund')
 end
 
 local function close(lane)
@@ -443,11 +450,9 @@ return function(operation, wait, parts, now)
     for i = 1, count do change(lanes[i], operation, wait) end
     reply(lanes, now, 1, 0)
   end
-  local taking = operation ~= 'peek'
   for i = 1, count do
     local lane = lanes[i]
-    if lane.shared and taking then keep(lane.shared, lane.at, now) end
-    -- A peek writes no more than what the clock or the policy changed: measured anew by each, no wait would become shorter.
-    if lane.repaired or (lane.changed and taking) then close(lane) end
+    if lane.shared and operation ~= 'peek' then keep(lane.shared, lane.at, now) end
+    if kept(lane, operation) then close(lane) end
   end
 end
