@@ -1,8 +1,6 @@
-import type { Redis } from 'ioredis';
 import { gcra, leakyBucket, type Policy, slidingLog, tokenBucket } from '../../packages/core/src/index.js';
-import { redisUrl } from '../support/redis-url.js';
 import { START } from '../support/timeline.js';
-import { memorySide, redisSide, type Side } from './sides.js';
+import { memorySide, persistentRedisSide, type Side } from './sides.js';
 import { DAY, HOUR, SECOND, type Subject, subjects } from './subjects.js';
 
 /*
@@ -16,9 +14,7 @@ const SHAKE = 5 * MS;
 
 let sides: Side[];
 beforeAll(() => {
-  // What is left of a window may be so little that Redis would forget it before the test's clock has come to its end.
-  const persist = (redis: Redis, key: string) => redis.persist(key);
-  sides = [memorySide(), redisSide(redisUrl(), persist)];
+  sides = [memorySide(), persistentRedisSide()];
 });
 afterAll(() => Promise.all(sides.map((side) => side.close())));
 
