@@ -4,7 +4,7 @@ import type { StoreUnavailableError } from '../errors.js';
 /**
  * - `consume`: take the permits now, if every part has them;
  * - `acquire`: the same, or book them for the first moment, at most `wait` away, at which every part has them;
- * - `peek`: what `consume` would say; nothing is taken;
+ * - `peek`: what `consume` would say; nothing is taken, and nothing written but what the clock or the policy made of the entry;
  * - `charge`: take them, whether they are there or not;
  * - `refund`: give back what was taken or booked at the moments `at`;
  * - `renew`: the holder or waiter `at` is still there;
