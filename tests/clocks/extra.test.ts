@@ -1,10 +1,10 @@
 import { START } from '../support/timeline.js';
-import { type Key, memorySide, redisSide, type Side } from './sides.js';
+import { type Key, memorySide, persistentRedisSide, type Side } from './sides.js';
 import { DAY, HOUR, jumps, LIMIT, SECOND, type Subject, subjects } from './subjects.js';
 
 let sides: Side[];
 beforeAll(() => {
-  sides = [memorySide(), redisSide()];
+  sides = [memorySide(), persistentRedisSide()];
 });
 afterAll(() => Promise.all(sides.map((side) => side.close())));
 

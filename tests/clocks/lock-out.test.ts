@@ -1,5 +1,5 @@
 import { START } from '../support/timeline.js';
-import { type Key, memorySide, redisSide, type Side } from './sides.js';
+import { type Key, memorySide, persistentRedisSide, type Side } from './sides.js';
 import { DAY, jumps, LIMIT, type Subject, subjects } from './subjects.js';
 
 /** What a key has been through before the clock jumps: it is left at the moment that is returned. */
@@ -27,7 +27,7 @@ async function takeAll(key: Key, now: number): Promise<void> {
 
 let sides: Side[];
 beforeAll(() => {
-  sides = [memorySide(), redisSide()];
+  sides = [memorySide(), persistentRedisSide()];
 });
 afterAll(() => Promise.all(sides.map((side) => side.close())));
 

@@ -3,13 +3,13 @@ import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import { fixedWindow, gcra, leakyBucket, type Policy, slidingLog } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
 import { START } from '../support/timeline.js';
-import { type Key, memorySide, type RedisSide, redisSide, type Side } from './sides.js';
+import { type Key, memorySide, persistentRedisSide, type RedisSide, type Side } from './sides.js';
 import { DAY, HOUR, jumps, LIMIT, subjects, YEAR } from './subjects.js';
 
 let redis: RedisSide;
 let sides: Side[];
 beforeAll(() => {
-  redis = redisSide();
+  redis = persistentRedisSide();
   sides = [memorySide(), redis];
 });
 afterAll(() => Promise.all(sides.map((side) => side.close())));
