@@ -30,7 +30,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(await limiterAt(at('valkey://:right@')).consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('a foreign value under our key is a configuration error that names it', async () => {
+  test('a foreign value under our key is a configuration error whose cause names it', async () => {
     const limiter = limiterAt(redis.server.url);
     const admin = redis.client();
     const key = `sluice:v2:fw:${limiter.name}:{k}`;
@@ -39,7 +39,8 @@ describe('a server that answers, but not with a decision', () => {
     expect(isStoreConfigurationError(wrongType) && wrongType.message).toMatch(/WRONGTYPE/);
     await admin.set(key, 'theirs');
     const foreign = await rejection(limiter.consume('k'));
-    expect(isStoreConfigurationError(foreign) && foreign.message).toMatch(/foreign value in sluice:v2:fw:/);
+    expect(isStoreConfigurationError(foreign) && foreign.message).toMatch(/holds a foreign value/);
+    expect(String((foreign as Error).cause)).toMatch(/foreign value in sluice:v2:fw:/);
     expect(await admin.get(key)).toBe('theirs');
   });
 

@@ -93,7 +93,12 @@ describe('the script itself', () => {
       });
       expect(numbers.length).toBeGreaterThan(8);
       for (const i of numbers) {
-        await expect(send(keys, args.map((arg, at) => (at === i ? text : arg)))).rejects.toThrow(/SLUICE|comparison|nil/);
+        await expect(
+          send(
+            keys,
+            args.map((arg, at) => (at === i ? text : arg)),
+          ),
+        ).rejects.toThrow(/SLUICE|comparison|nil/);
       }
       expect(await client.exists(...keys)).toBe(0);
     }

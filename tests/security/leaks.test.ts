@@ -92,7 +92,10 @@ onEachAdapter(({ start, limiter, place }) => {
     const store = redisStore(redisUrl());
     const redis = new Redis(redisUrl());
     try {
-      const limits = { down: { ...place('down'), store: down }, foreign: { ...place('foreign'), store } };
+      const limits = {
+        down: { ...place('down'), store: down, failurePolicy: 'deny' as const },
+        foreign: { ...place('foreign'), store },
+      };
       for (const [name, at] of Object.entries(limits)) {
         const own = { ...at, policy: hourly(1), key: '#{headers.x-key}', name: uniqueName(name) };
         const client = await start({ limits: [own] });

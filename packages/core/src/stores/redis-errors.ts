@@ -27,6 +27,9 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** Some frameworks send the messages of errors to clients, who must not read keys: the server's own words are in `cause`. */
+const FOREIGN = /\bSLUICE foreign value\b/;
+
 const TOLD: readonly string[] = [
   'WRONGTYPE',
   'NOPERM',
@@ -48,7 +51,9 @@ export function classified(
   const unavailable = UNAVAILABLE.exec(text)?.[1];
   const configuration = unavailable === undefined ? CONFIGURATION.exec(text) : null;
   if (remedy !== undefined || configuration !== null) {
-    const message = remedy === undefined ? messageOf(told) : `${remedy} (${messageOf(told)})`;
+    let message = messageOf(told);
+    if (remedy !== undefined) message = `${remedy} (${message})`;
+    if (FOREIGN.test(text)) message = 'a key of this limit holds a foreign value; `cause` names it';
     const word = configuration?.[1] ?? '';
     const reason = TOLD.includes(word) ? (word as ConfigurationReason) : 'other';
     return new StoreConfigurationError(`redis store: ${message}`, { cause: told, reason });
