@@ -58,7 +58,7 @@ async function bundled(name) {
     format: 'esm',
     target: 'node20',
     conditions: ['@sluice/source'],
-    external: ['ioredis', 'jsonpath-plus', 'ipaddr.js'],
+    external: ['ioredis', 'ipaddr.js'],
     logLevel: 'error',
   });
   try {

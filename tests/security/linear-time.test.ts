@@ -1,0 +1,103 @@
+import {
+  clientIp,
+  compileKey,
+  fixedWindow,
+  KeyResolutionError,
+  memoryStore,
+  parseLimitType,
+  pathOf,
+  problemOfError,
+  RateLimiter,
+  redisStore,
+  replyTo,
+} from '../../packages/core/src/index.js';
+
+const MEGABYTE = 1 << 20;
+/** What takes a time that grows with the square takes minutes for so much, and hours for a megabyte. */
+const FRAMED = 1 << 17;
+const SOON_MS = 5_000;
+
+/** Pieces of which much text can be made that nearly matches: addresses, paths, escapes, durations, lists of types. */
+const PIECES = [
+  ...':.%~{}[]#<>/?&,;= \n\0"\\',
+  '1',
+  'a',
+  'é',
+  '\ud800',
+  '😀',
+  '1.',
+  '255.255.255.255',
+  '::ffff:',
+  'ffff:',
+  '[::1]:',
+  '%eth0',
+  'a+',
+  'http://',
+  '%7B',
+  '%u',
+  '1h',
+  '1h1m',
+  '-1',
+  'a/b;q=0.5,',
+  'a,',
+  '#{a}',
+  '#{a[*]',
+  '~3A',
+];
+/** Something that comes before or after and lets the match fail late. */
+const FRAMES: readonly (readonly [string, string])[] = [
+  ['1', '!'],
+  ['[', ''],
+  ['http://', '!'],
+  ['/', '%'],
+  ['#{', ''],
+];
+
+const store = memoryStore();
+const limiter = new RateLimiter({ name: 'long', policy: fixedWindow({ limit: 1e6, window: '1h' }), store });
+const several = compileKey('#{a}-#{b}/#{c}');
+const problem = problemOfError(new KeyResolutionError('none'))!;
+afterAll(async () => {
+  await limiter.close();
+  await store.close();
+});
+
+const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
+  clientIp: (text) => clientIp(text),
+  'a key of a limiter': (text) => limiter.consume(text),
+  'values of a template': (text) => limiter.consume(several.resolve((root) => (root === 'b' ? text : root))),
+  'a name in a template': (text) => compileKey("#{a['b']}").resolve(() => ({ [text]: text })),
+  'a template': (text) => compileKey(text),
+  'the path of a request': (text) => pathOf(text),
+  'the Accept of a request': (text) => replyTo(problem, text),
+  'a message for HTML': (text) => replyTo({ ...problem, detail: text }, 'text/html'),
+  'a duration': (text) => fixedWindow({ limit: 1, window: text }),
+  'a limit type': (text) => parseLimitType(text),
+  'a limiter name': (text) =>
+    new RateLimiter({ name: text, policy: fixedWindow({ limit: 1, window: '1h' }) }),
+  'an address of Redis': (text) => redisStore(text),
+};
+
+test.each(Object.entries(ENTRIES))(
+  '%s reads a megabyte soon',
+  async (_, enter) => {
+    for (const piece of PIECES) {
+      const fill = (length: number) => piece.repeat(length / piece.length);
+      for (const text of [
+        fill(MEGABYTE),
+        ...FRAMES.map(([before, after]) => before + fill(FRAMED) + after),
+      ]) {
+        const started = performance.now();
+        try {
+          await enter(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          expect((error as Error).message.length).toBeLessThan(1_000);
+        }
+        const took = performance.now() - started;
+        if (took > SOON_MS) throw new Error(`${JSON.stringify(text.slice(0, 20))}… took ${took} ms`);
+      }
+    }
+  },
+  240_000,
+);

@@ -1,0 +1,151 @@
+import { RawClient } from '../contracts/adapters.clients.js';
+import { hourly, onEachAdapter } from '../contracts/adapters.suite.js';
+
+/** Names that every object has without having been given them. */
+const INHERITED = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  '__defineGetter__',
+];
+const SECOND = 1_000;
+
+onEachAdapter(({ start, url }) => {
+  test.each(INHERITED)('%s as a key is a key, and as a path finds nothing', async (name) => {
+    const handler = jest.fn(() => ({}));
+    const client = await start({
+      limits: [
+        { name: 'key', policy: hourly(2), key: '#{headers.x-key}', skip: ({ headers }) => !headers['x-key'] },
+        ...['body', 'query', 'headers', 'params'].map((part) => ({
+          name: part,
+          policy: hourly(9),
+          key: `#{${part}.${name}}`,
+          skip: ({ headers }: { headers: Readonly<Record<string, unknown>> }) => headers['x-part'] !== part,
+        })),
+      ],
+      handler,
+    });
+    for (const status of [200, 200, 429]) await client.get('/').set('x-key', name).expect(status);
+    expect(handler).toHaveBeenCalledTimes(2);
+    for (const part of ['body', 'query', 'headers', 'params']) {
+      await client.post('/?a=1').set('x-part', part).send({ a: 1 }).expect(400);
+    }
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  test('a polluting body pollutes nothing, and passes nowhere without its count', async () => {
+    const handler = jest.fn(() => ({}));
+    const client = await start({ limits: [{ policy: hourly(1), key: '#{body.user.id}' }], handler });
+    const bodies = [
+      '{"__proto__":{"user":{"id":"a"}}}',
+      '{"constructor":{"prototype":{"user":{"id":"a"}}}}',
+      '{"user":{"__proto__":{"id":"a"}}}',
+      '{"user":{"constructor":{"prototype":{"id":"a"}}}}',
+      '{"user":[{"id":"a"}]}',
+      '{"user":"id"}',
+      '{"user":{"id":{"toString":"a"}}}',
+      '{"user":{"id":["a"]}}',
+    ];
+    for (const body of bodies) {
+      await client.post('/').set('Content-Type', 'application/json').send(body).expect(400);
+    }
+    expect(handler).not.toHaveBeenCalled();
+    expect(({} as { user?: unknown; id?: unknown }).user).toBeUndefined();
+    expect(({} as { user?: unknown; id?: unknown }).id).toBeUndefined();
+  });
+
+  test('a path in a request is text, and runs nothing', async () => {
+    const client = await start({ limits: [{ policy: hourly(1), key: '#{headers.x-key}' }] });
+    const payloads = [
+      '#{user.id}',
+      '$..[?(@.constructor.constructor("throw 1")())]',
+      "$[?(p='globalThis.owned=1';a=''[['constructor']][['constructor']](p);a())]",
+      '`1+1`',
+      '$^~',
+    ];
+    for (const status of [200, 429]) {
+      for (const payload of payloads) await client.get('/').set('x-key', payload).expect(status);
+    }
+    expect(globalThis).not.toHaveProperty('owned');
+  });
+
+  test('a body as deep or as wide as it can be is answered at once', async () => {
+    const client = await start({
+      limits: [
+        { name: 'plain', policy: hourly(99), key: '#{body.key}', skip: ({ method }) => method === 'PUT' },
+        {
+          name: 'wide',
+          policy: hourly(99),
+          key: '#{body.list[*][*].id}',
+          skip: ({ method }) => method !== 'PUT',
+        },
+      ],
+    });
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const wide = `[${'[0],'.repeat(20_000)}[0]]`;
+    const started = performance.now();
+    for (const value of [deep, wide]) {
+      for (const name of ['key', 'list']) {
+        const body = `{"${name}":${value}}`;
+        await client.post('/').set('Content-Type', 'application/json').send(body).expect(400);
+        await client.put('/').set('Content-Type', 'application/json').send(body).expect(400);
+      }
+    }
+    expect(performance.now() - started).toBeLessThan(20 * SECOND);
+  });
+
+  test('a key of 90 kB is a key like any other, on lists too', async () => {
+    const lists = { allowList: ['10.0.0.0/8', '{:'], denyList: ['2001:db8::/32', ':'] };
+    const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}', ...lists }] });
+    const long = '{:\ud83d\ude00}'.repeat(10_000);
+    for (const status of [200, 429]) await client.post('/').send({ key: long }).expect(status);
+    await client
+      .post('/')
+      .send({ key: `${long}.` })
+      .expect(200);
+  });
+
+  test('a header that comes twice is one client, whichever spelling comes first', async () => {
+    await start({ limits: [{ policy: hourly(1), key: '#{headers.x-key}' }] });
+    const twice = async (...lines: string[]) => {
+      const client = new RawClient(url());
+      client.write(`GET / HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+      return Number((await client.closed()).slice(9, 12));
+    };
+    expect(await twice('X-Key: a', 'x-key: b')).toBe(200);
+    expect(await twice('x-KEY: a', 'X-KEY: b')).toBe(429);
+    expect(await twice('X-Key: a, b')).toBe(429);
+  });
+
+  test('every spelling of an address is one client, and what only looks like one is none', async () => {
+    const client = await start({ trustProxy: true, limits: [{ policy: hourly(1) }] });
+    const from = async (address: string) => (await client.get('/').set('X-Forwarded-For', address)).status;
+    const spellings = [
+      '::ffff:c000:201',
+      '::FFFF:192.0.2.1',
+      '[::ffff:192.0.2.1]:80',
+      '192.0.2.1:5678',
+      '::ffff:192.0.2.1%eth0',
+    ];
+    expect(await from('192.0.2.1')).toBe(200);
+    for (const address of spellings) expect([address, await from(address)]).toEqual([address, 429]);
+    expect(await from('fe80::1%eth0')).toBe(200);
+    for (const address of ['fe80::1%eth1', 'fe80::2', '[fe80::3]:1', 'FE80:0:0:0::4']) {
+      expect([address, await from(address)]).toEqual([address, 429]);
+    }
+    const none = [
+      '127.1',
+      '0x7f000001',
+      '0177.0.0.1',
+      '3221225985',
+      '192.0.2.1/32',
+      '192.0.2.01',
+      '::ffff:192.0.2',
+      'null',
+    ];
+    for (const address of none) expect([address, await from(address)]).toEqual([address, 400]);
+  });
+});
