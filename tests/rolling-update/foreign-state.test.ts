@@ -34,12 +34,12 @@ afterAll(async () => {
   admin.disconnect();
 });
 
-/** Each way of asking is refused with an error that names the key, and the value stays as it is. */
+/** Each way of asking is refused with an error whose cause names the key, and the value stays as it is. */
 async function refused(key: string, value: string, ways: readonly (() => Promise<unknown>)[]): Promise<void> {
   await admin.set(key, value, 'EX', 60);
   for (const ask of ways) {
     const error = await ask().catch((reason: unknown) => reason);
-    expect(isStoreConfigurationError(error) && error.message).toContain(`foreign value in ${key}`);
+    expect(isStoreConfigurationError(error) && String(error.cause)).toContain(`foreign value in ${key}`);
   }
   expect(await admin.get(key)).toBe(value);
   await admin.del(key);
