@@ -109,7 +109,7 @@ describe('compileKey', () => {
     ["#{user['constructor']['constructor']}", 'is missing (undefined)'],
     ['#{__proto__.x}', 'is missing (undefined)'],
     ['#{toString}', 'is missing (undefined)'],
-    ['#{pair[*].id}', 'finds more than one value; it must find exactly one'],
+    ['#{pair[*].id}', 'finds 2 values; it must find exactly one'],
     ['#{pair[*].name}', 'is missing (undefined)'],
     ['#{pair[5:].id}', 'is missing (undefined)'],
     ['#{nobody[*].id}', 'is missing (undefined)'],

@@ -1,10 +1,10 @@
 import { KeyResolutionError } from '../errors.js';
 import { describe } from '../options.js';
+import { jsonPathReader, MOST_VALUES } from './json-path.js';
 import { keyPart } from './key-part.js';
 import { readProperty } from './property.js';
 import { encodePart, separates } from './redis-key.js';
 import { type Expression, parseTemplate } from './template-syntax.js';
-import { readWide } from './wide-path.js';
 
 /** Gives the value of a root name (`user`, `req`, `0`), undefined when there is none. The caller decides what names mean. */
 export type KeyScope = (root: string) => unknown;
@@ -30,8 +30,8 @@ type Read = (scope: KeyScope) => string;
  * `#{user.id}` and `#<user.id>` mean the same; `#{0}` and `#{0.phone}` begin at a position; text may stand around
  * them, and several may stand in one template: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`;
  * others are written `['x.y']`. Steps find own properties and class accessors only, never methods or inherited values.
- * `[*]`, `.*` and slices (`[-1:]`) mean what they mean in jsonpath-plus and must find exactly one value among at most 10,000.
- * Recursion (`..`), filters and scripts are refused. A template without expressions is a constant.
+ * `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find exactly one value, on a way through at most 1,000. Recursion
+ * (`..`), filters and scripts are refused. A template without expressions is a constant.
  *
  * One value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two that has none of
  * `: / | ; #` or a space gets a `:`, so that different values never make the same key.
@@ -73,11 +73,13 @@ function compileExpression({ source, root, path }: Expression, template: string)
   };
   if (firstWide < 0) return (scope) => keyPart(follow(scope), what, source);
 
-  const wide = path.slice(firstWide);
+  const readAll = jsonPathReader(path.slice(firstWide));
   return (scope) => {
-    const found = readWide(follow(scope), wide);
-    if (typeof found === 'object') return keyPart(found.value, what, source);
-    const problem = found === 'several' ? 'more than one value' : 'its way through more than 10,000 values';
-    throw new KeyResolutionError(`${what} finds ${problem}; it must find exactly one`, source);
+    const found = readAll(follow(scope));
+    if (found === 'too many' || found.length > 1) {
+      const problem = found === 'too many' ? `its way through more than ${MOST_VALUES}` : found.length;
+      throw new KeyResolutionError(`${what} finds ${problem} values; it must find exactly one`, source);
+    }
+    return keyPart(found[0], what, source);
   };
 }
