@@ -25,8 +25,15 @@ async function main() {
 
   // In CommonJS too, ioredis is found and loaded when it is needed.
   const store = core.redisStore('redis://127.0.0.1:1');
-  const nowhere = new core.RateLimiter({ name: 'nowhere', policy, store, deadline: '5s' });
-  await assert.rejects(nowhere.consume('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
+  const nowhere = new core.RateLimiter({
+    name: 'nowhere',
+    policy,
+    failurePolicy: 'deny',
+    store,
+    deadline: '5s',
+  });
+  assert.equal((await nowhere.consume('k')).source, 'deny');
+  await assert.rejects(nowhere.acquire('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
   await store.close();
 
   assert.equal(await new Greeter().greet(), 'hello');

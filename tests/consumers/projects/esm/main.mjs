@@ -18,8 +18,9 @@ await limiter.acquire('k');
 await assert.rejects(limiter.acquire('k', { timeout: 0 }), isRateLimitExceededError);
 // ioredis is found where it is installed, and asked for only when needed.
 const store = redisStore('redis://127.0.0.1:1');
-const nowhere = new RateLimiter({ name: 'nowhere', policy, store, deadline: '5s' });
-await assert.rejects(nowhere.consume('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
+const nowhere = new RateLimiter({ name: 'nowhere', policy, failurePolicy: 'deny', store, deadline: '5s' });
+assert.equal((await nowhere.consume('k')).source, 'deny');
+await assert.rejects(nowhere.acquire('k'), { code: 'SLUICE_STORE_UNAVAILABLE', message: /ECONNREFUSED/ });
 await store.close(); // and then nothing keeps this process from ending
 
 // Decorators by hand: plain JavaScript has no syntax for them.
