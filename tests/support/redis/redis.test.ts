@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -31,9 +32,14 @@ async function server(args: string[] = []) {
   return redis;
 }
 
-async function proxied() {
+async function bareProxy() {
   const proxy = await TcpProxy.start(process.env.SLUICE_TEST_REDIS_URL!);
   closers.push(() => proxy.close());
+  return proxy;
+}
+
+async function proxied() {
+  const proxy = await bareProxy();
   return {
     proxy,
     redis: client(proxy.url, { maxRetriesPerRequest: null, autoResendUnfulfilledCommands: false }),
@@ -138,6 +144,57 @@ describe('a network that misbehaves', () => {
     await expect(redis.incr(name)).rejects.toThrow();
     expect(proxy.lostReplies).toBe(1);
     expect(await redis.get(name)).toBe('2');
+  });
+
+  test('a reply may break off in the middle', async () => {
+    const proxy = await bareProxy();
+    const socket = connect(proxy.port, '127.0.0.1');
+    closers.push(() => socket.destroy());
+    const ended = once(socket, 'close');
+    socket.on('error', () => undefined); // some systems tell, some only end the connection
+    let came = '';
+    socket.on('data', (data) => {
+      came += data;
+    });
+    proxy.resetNextReply(3);
+    socket.write('PING\r\n');
+    await ended;
+    expect(came).toBe('+PO');
+  });
+
+  test('resetEvery loses one reply in so many, whatever connection it is for', async () => {
+    const proxy = await bareProxy();
+    const ask = () =>
+      new Promise<boolean>((resolve) => {
+        const socket = connect(proxy.port, '127.0.0.1');
+        const answer = (came: boolean) => {
+          socket.destroy();
+          resolve(came);
+        };
+        socket.once('error', () => answer(false));
+        socket.once('data', () => answer(true));
+        socket.write('PING\r\n');
+      });
+    proxy.resetEvery(3);
+    const came = [];
+    for (let i = 0; i < 7; i += 1) came.push(await ask());
+    expect(came).toEqual([true, true, false, true, true, false, true]);
+    expect(proxy.lostReplies).toBe(2);
+    proxy.resetEvery(0);
+    for (let i = 0; i < 4; i += 1) expect(await ask()).toBe(true);
+  });
+
+  test('replies with delays at random come in their order', async () => {
+    const { proxy, redis } = await proxied();
+    const name = key();
+    await redis.set(name, '0', 'PX', 10_000);
+    proxy.delay(0, 40);
+    const replies: Promise<number>[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      replies.push(redis.incr(name));
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    expect(await Promise.all(replies)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 });
 

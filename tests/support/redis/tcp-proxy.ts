@@ -1,6 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-type Mode = { kind: 'pass' } | { kind: 'delay'; ms: number } | { kind: 'blackhole' };
+type Mode = { kind: 'pass' } | { kind: 'delay'; from: number; to: number } | { kind: 'blackhole' };
 
 /**
  * Stands between a client and Redis, and misbehaves as networks do. A change of mode holds for connections that are open, too.
@@ -10,7 +11,8 @@ export class TcpProxy {
   readonly #clients = new Set<Socket>();
   #mode: Mode = { kind: 'pass' };
   #held: (() => void)[] = [];
-  #resetNextReply = false;
+  /** How many replies are to pass until one is lost, and how much of that comes through; undefined: none is lost. */
+  #loss: { until: number; readonly every: number; readonly bytes: number } | undefined;
   #lostReplies = 0;
   #connections = 0;
 
@@ -42,7 +44,7 @@ export class TcpProxy {
     return this.#connections;
   }
 
-  /** How many replies `resetNextReply` has destroyed. */
+  /** How many replies have been lost with their connections, whole or in part. */
   get lostReplies(): number {
     return this.#lostReplies;
   }
@@ -53,9 +55,9 @@ export class TcpProxy {
     for (const deliver of this.#held.splice(0)) deliver();
   }
 
-  /** Each piece of a reply comes `ms` later. */
-  delay(ms: number): void {
-    this.#mode = { kind: 'delay', ms };
+  /** Each piece of a reply comes `ms` later; given a second number, at random between the two. Their order stays. */
+  delay(ms: number, most = ms): void {
+    this.#mode = { kind: 'delay', from: ms, to: most };
   }
 
   /**
@@ -66,9 +68,17 @@ export class TcpProxy {
     this.#mode = { kind: 'blackhole' };
   }
 
-  /** The next reply is lost with its connection, after Redis has run the command. Connections made later pass. */
-  resetNextReply(): void {
-    this.#resetNextReply = true;
+  /**
+   * The next reply is lost with its connection, after Redis has run the command. Connections made later pass.
+   * @param bytes of the reply that come through before the connection ends
+   */
+  resetNextReply(bytes = 0): void {
+    this.#loss = { until: 0, every: Number.POSITIVE_INFINITY, bytes };
+  }
+
+  /** Every n-th reply, counted over all connections, is lost in that way; with `n` 0 no more are. */
+  resetEvery(n: number, bytes = 0): void {
+    this.#loss = n === 0 ? undefined : { until: n - 1, every: n, bytes };
   }
 
   /** Cuts the connections there are; new ones are welcome. */
@@ -102,22 +112,34 @@ export class TcpProxy {
       if (this.#mode.kind === 'blackhole') this.#held.push(() => send(redis, data));
       else send(redis, data);
     });
-    redis.on('data', (data) => this.#reply(client, data));
+    const deliver = inOrder(client);
+    redis.on('data', (data) => this.#reply(client, data, deliver));
   }
 
-  #reply(client: Socket, data: Buffer): void {
-    if (this.#resetNextReply) {
-      this.#resetNextReply = false;
+  #reply(client: Socket, data: Buffer, deliver: ReturnType<typeof inOrder>): void {
+    if (this.#loss !== undefined && --this.#loss.until < 0) {
+      this.#loss.until += this.#loss.every;
       this.#lostReplies += 1;
+      send(client, data.subarray(0, this.#loss.bytes));
       client.resetAndDestroy();
     } else if (this.#mode.kind === 'pass') {
-      send(client, data);
+      deliver(data, 0);
     } else if (this.#mode.kind === 'delay') {
-      setTimeout(() => send(client, data), this.#mode.ms);
+      const { from, to } = this.#mode;
+      deliver(data, from + Math.random() * (to - from));
     } else {
-      this.#held.push(() => send(client, data));
+      this.#held.push(() => deliver(data, 0));
     }
   }
+}
+
+/** What has a shorter delay than a piece before it comes right after that piece. */
+function inOrder(client: Socket): (data: Buffer, ms: number) => void {
+  let before: Promise<unknown> = Promise.resolve();
+  return (data, ms) => {
+    const due = ms === 0 ? undefined : sleep(ms);
+    before = before.then(() => due).then(() => send(client, data));
+  };
 }
 
 function send(socket: Socket, data: Buffer): void {
