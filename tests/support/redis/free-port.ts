@@ -12,8 +12,8 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Whether a Redis answers there, be it that it wants a password first. */
-export function connects(port: number): Promise<boolean> {
+/** Whether a Redis answers there, be it that it wants a password first; one that is `'loading'` only where that is enough. */
+export function connects(port: number, until: 'ready' | 'loading' = 'ready'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     const answer = (ready: boolean) => {
@@ -24,6 +24,6 @@ export function connects(port: number): Promise<boolean> {
     socket.once('error', () => answer(false));
     socket.once('close', () => answer(false));
     socket.once('connect', () => socket.write('PING\r\n'));
-    socket.once('data', (data) => answer(!data.toString().startsWith('-LOADING')));
+    socket.once('data', (data) => answer(until === 'loading' || !data.toString().startsWith('-LOADING')));
   });
 }

@@ -12,11 +12,13 @@ export interface ClusterNode extends RedisServer {
 }
 
 export interface RedisCluster {
-  /** Masters without replicas; each has a like share of the slots, in this order. */
+  /** The masters at the start; each has a like share of the slots, in this order. */
   readonly nodes: readonly ClusterNode[];
+  /** Their replicas at the start, in the same order. Empty unless asked for. */
+  readonly replicas: readonly ClusterNode[];
   /** For `new Cluster(…)`. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
-  /** Resolves when all nodes are there, know one another and serve all slots: after one was away. */
+  /** Resolves when all nodes are there, know one another and serve all slots, and replicas have caught up: after one was away. */
   whole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -24,24 +26,37 @@ export interface RedisCluster {
 const SLOTS = 16_384;
 const READY_MS = 20_000;
 
+export interface ClusterOptions {
+  /** Default 3. */
+  readonly masters?: number;
+  /** Whether each master has one. Default false. */
+  readonly replicas?: boolean;
+  /** More of redis-server's arguments, for each node. */
+  readonly args?: readonly string[];
+}
+
 /**
  * Starts a Redis Cluster of the caller's own on free ports of 127.0.0.1: no persistence, temporary folders, about two seconds.
- * Slots of a node that is killed are out; the others are served on.
+ * Slots of a node that is killed and has no replica are out; the others are served on.
  */
-export async function startRedisCluster(masters = 3): Promise<RedisCluster> {
+export async function startRedisCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
+  const { masters = 3, replicas = false, args = [] } = options;
   const known = await knownServer();
-  const started = await Promise.allSettled(Array.from({ length: masters }, () => startNode(known)));
-  const nodes = started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  const count = replicas ? 2 * masters : masters;
+  const started = await Promise.allSettled(Array.from({ length: count }, () => startNode(known, args)));
+  const all = started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
   const stop = async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
+    await Promise.all(all.map((node) => node.stop()));
   };
   try {
     for (const start of started) if (start.status === 'rejected') throw start.reason;
-    await join(nodes);
+    const nodes = all.slice(0, masters);
+    await join(all, masters);
     return {
       nodes,
-      addresses: nodes.map(({ port }) => ({ host: '127.0.0.1', port })),
-      whole: () => whole(nodes),
+      replicas: all.slice(masters),
+      addresses: all.map(({ port }) => ({ host: '127.0.0.1', port })),
+      whole: () => whole(all),
       stop,
     };
   } catch (error) {
@@ -65,7 +80,7 @@ async function knownServer(): Promise<{ busPort: boolean }> {
 
 type Node = ClusterNode & { readonly busPort: number };
 
-async function startNode({ busPort: known }: { busPort: boolean }): Promise<Node> {
+async function startNode({ busPort: known }: { busPort: boolean }, more: readonly string[]): Promise<Node> {
   // Before Redis 7 the nodes talk on the port + 10000, free or not: then startRedis tries another.
   const busPort = known ? await freePort() : undefined;
   const server = await startRedis({
@@ -79,6 +94,7 @@ async function startNode({ busPort: known }: { busPort: boolean }): Promise<Node
         'no',
       ],
       ...['--cluster-announce-ip', '127.0.0.1', ...(busPort ? ['--cluster-port', String(busPort)] : [])],
+      ...more,
     ],
   });
   const client = testClient(server.url, {
@@ -101,10 +117,11 @@ async function startNode({ busPort: known }: { busPort: boolean }): Promise<Node
   return Object.assign(Object.create(server) as RedisServer, own);
 }
 
-async function join(nodes: readonly Node[]): Promise<void> {
-  const share = Math.ceil(SLOTS / nodes.length);
+/** The first `masters` of the nodes share the slots; each of the others replicates one of them. */
+async function join(nodes: readonly Node[], masters: number): Promise<void> {
+  const share = Math.ceil(SLOTS / masters);
   await Promise.all(
-    nodes.map(async ({ ask }, i) => {
+    nodes.slice(0, masters).map(async ({ ask }, i) => {
       await ask('CLUSTER', 'ADDSLOTSRANGE', i * share, Math.min((i + 1) * share, SLOTS) - 1);
       await ask('CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
     }),
@@ -112,6 +129,10 @@ async function join(nodes: readonly Node[]): Promise<void> {
   for (const { ask } of nodes) {
     for (const { port, busPort } of nodes) await ask('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
   }
+  await whole(nodes);
+  const replicas = nodes.slice(masters);
+  if (replicas.length === 0) return;
+  await Promise.all(replicas.map(({ ask }, i) => ask('CLUSTER', 'REPLICATE', nodes[i]!.id)));
   await whole(nodes);
 }
 
@@ -128,10 +149,12 @@ async function knowsAll({ ask }: Node, count: number): Promise<boolean> {
   const others = String(await ask('CLUSTER', 'NODES'))
     .trim()
     .split('\n');
-  const linked = others.filter((line) => line.includes(' connected ') && !/handshake|fail/.test(line));
+  const replication = String(await ask('INFO', 'replication'));
+  const linked = others.filter((line) => / connected\b/.test(line) && !/handshake|fail/.test(line));
   return (
     /cluster_state:ok/.test(info) &&
     /cluster_slots_ok:16384/.test(info) &&
+    !/master_link_status:down/.test(replication) &&
     linked.length === count &&
     others.length === count
   );

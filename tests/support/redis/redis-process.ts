@@ -14,12 +14,13 @@ export interface RedisProcess {
 
 const READY_MS = 20_000;
 
-/** Starts one server process, and returns when it answers. */
+/** Starts one server process, and returns when it answers; with `'loading'`, be it only that it is loading. */
 export async function launch(
   binary: RedisBinary,
   args: readonly string[],
   port: number,
   folder: string,
+  until: 'ready' | 'loading' = 'ready',
 ): Promise<RedisProcess> {
   const container = binary.image === undefined ? undefined : `sluice-test-${randomUUID()}`;
   const before =
@@ -50,7 +51,7 @@ export async function launch(
   });
 
   const deadline = Date.now() + READY_MS;
-  while (!(await connects(port)) || gone) {
+  while (!(await connects(port, until)) || gone) {
     if (gone || Date.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error(`Redis did not start on port ${port}:\n${log}`);

@@ -17,8 +17,11 @@ export interface RedisServer {
   /** Stops it in the middle of whatever it does: connections stay open, nothing answers. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
-  /** Ends it if it still runs and starts it again, empty, on the same port. */
-  restart(): Promise<void>;
+  /**
+   * Ends it if it still runs and starts it again on the same port: empty, unless something told it to SAVE.
+   * @param until `'loading'` to return as soon as it answers, be it only that it is loading
+   */
+  restart(until?: 'ready' | 'loading'): Promise<void>;
 }
 
 const ATTEMPTS = 20;
@@ -41,8 +44,8 @@ export async function startRedis(options: { args?: readonly string[] } = {}): Pr
         port,
         folder,
       );
-      return new LocalRedis(port, folder, started, () =>
-        relaunch(binary, redisArguments(binary, port, folder, options.args ?? []), port, folder),
+      return new LocalRedis(port, folder, started, (until) =>
+        relaunch(binary, redisArguments(binary, port, folder, options.args ?? []), port, folder, until),
       );
     } catch (error) {
       if (attempt === 3) {
@@ -64,6 +67,8 @@ function redisArguments(
   // Inside a container loopback is the container's own; Docker publishes the port on 127.0.0.1 only.
   const address = image === undefined ? ['--bind', '127.0.0.1', '--dir', folder] : ['--protected-mode', 'no'];
   const ours = ['--port', String(port), ...address, '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
+  // A replica is served when it asks, not 5 s later.
+  ours.push('--repl-diskless-sync-delay', '0');
   return [...file, ...ours, ...more.slice(file.length)];
 }
 
@@ -73,10 +78,11 @@ async function relaunch(
   args: readonly string[],
   port: number,
   folder: string,
+  until: 'ready' | 'loading',
 ): Promise<RedisProcess> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await launch(binary, args, port, folder);
+      return await launch(binary, args, port, folder, until);
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -91,7 +97,7 @@ class LocalRedis implements RedisServer {
     readonly port: number,
     private readonly folder: string,
     private running: RedisProcess,
-    private readonly again: () => Promise<RedisProcess>,
+    private readonly again: (until: 'ready' | 'loading') => Promise<RedisProcess>,
   ) {
     this.url = `redis://127.0.0.1:${port}`;
   }
@@ -118,9 +124,9 @@ class LocalRedis implements RedisServer {
     await this.running.signal('SIGCONT');
   }
 
-  async restart(): Promise<void> {
+  async restart(until: 'ready' | 'loading' = 'ready'): Promise<void> {
     await this.end('SIGKILL');
-    this.running = await this.again();
+    this.running = await this.again(until);
   }
 
   private async end(signal: NodeJS.Signals): Promise<void> {

@@ -1,0 +1,38 @@
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { testClient } from './test-client.ts';
+
+const READY_MS = 20_000;
+
+/**
+ * Starts a Redis that follows another one, and returns when it has what the other has.
+ * @param master the other's port; that of a proxy before it, to keep back what it should follow
+ * @param options.args more of redis-server's arguments
+ */
+export async function startReplica(
+  master: number,
+  options: { args?: readonly string[] } = {},
+): Promise<RedisServer> {
+  const replica = await startRedis({
+    args: ['--replicaof', '127.0.0.1', String(master), ...(options.args ?? [])],
+  });
+  try {
+    await linked(replica.url, master);
+    return replica;
+  } catch (error) {
+    await replica.stop();
+    throw error;
+  }
+}
+
+async function linked(url: string, master: number): Promise<void> {
+  const client = testClient(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  const deadline = Date.now() + READY_MS;
+  try {
+    while (!/master_link_status:up/.test(await client.info('replication'))) {
+      if (Date.now() > deadline) throw new Error(`A replica did not reach its master on port ${master}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  } finally {
+    client.disconnect();
+  }
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+import { redisBinary } from './redis-binary.ts';
+import { launch } from './redis-process.ts';
+import { startReplica } from './redis-replica.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { testClient } from './test-client.ts';
+
+export interface RedisSentinels {
+  /** How the Sentinels call the master. */
+  readonly name: string;
+  /** Of the three Sentinels, for `new Redis({ sentinels, name })`. */
+  readonly addresses: readonly { readonly host: string; readonly port: number }[];
+  /** The master at the start. When it is restarted after a failover, the Sentinels make a replica of it, ten seconds later. */
+  readonly master: RedisServer;
+  /** The replica at the start. */
+  readonly replica: RedisServer;
+  /** The port of what is the master now, in the opinion of a Sentinel. */
+  masterPort(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+interface Sentinel {
+  readonly id: string;
+  readonly port: number;
+}
+
+const NAME = 'sluice-test';
+const DOWN_AFTER_MS = 300;
+const FAILOVER_TIMEOUT_MS = 2_000;
+
+/**
+ * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know one another from the start, which spares
+ * the seconds that finding one another takes. A master that is killed is replaced in two to three seconds.
+ */
+export async function startRedisSentinels(): Promise<RedisSentinels> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const master = await startRedis();
+    stops.push(() => master.stop());
+    const replica = await startReplica(master.port);
+    stops.push(() => replica.stop());
+    const sentinels: Sentinel[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      sentinels.push({ id: randomBytes(20).toString('hex'), port: await freePort() });
+    }
+    for (const sentinel of sentinels) {
+      stops.push(await startSentinel(sentinel, configuration(sentinel, sentinels, master, replica)));
+    }
+    const addresses = sentinels.map(({ port }) => ({ host: '127.0.0.1', port }));
+    return { name: NAME, addresses, master, replica, masterPort: () => masterPort(addresses[0]!.port), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function configuration(
+  { id, port }: Sentinel,
+  sentinels: readonly Sentinel[],
+  master: RedisServer,
+  replica: RedisServer,
+): string {
+  const others = sentinels.filter((other) => other.id !== id);
+  return [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `sentinel myid ${id}`,
+    `sentinel monitor ${NAME} 127.0.0.1 ${master.port} 2`,
+    `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
+    `sentinel failover-timeout ${NAME} ${FAILOVER_TIMEOUT_MS}`,
+    `sentinel known-replica ${NAME} 127.0.0.1 ${replica.port}`,
+    ...others.map((other) => `sentinel known-sentinel ${NAME} 127.0.0.1 ${other.port} ${other.id}`),
+    '',
+  ].join('\n');
+}
+
+/** @returns what ends it */
+async function startSentinel({ port }: Sentinel, text: string): Promise<() => Promise<void>> {
+  const binary = await redisBinary();
+  if (binary.image !== undefined) {
+    throw new Error(
+      'Sentinels of the tests need redis-server or valkey-server on this machine: Docker will not do',
+    );
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-sentinel-'));
+  const file = join(folder, 'sentinel.conf'); // a Sentinel keeps in it what it learns
+  await writeFile(file, `dir ${folder}\n${text}`);
+  try {
+    const started = await launch(binary, [file, '--sentinel'], port, folder);
+    return async () => {
+      await started.signal('SIGKILL');
+      await started.end();
+      await rm(folder, { recursive: true, force: true });
+    };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function masterPort(sentinel: number): Promise<number> {
+  const client = testClient(`redis://127.0.0.1:${sentinel}`);
+  try {
+    const [, port] = (await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)) as [string, string];
+    return Number(port);
+  } finally {
+    client.disconnect();
+  }
+}

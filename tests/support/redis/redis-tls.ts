@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+
+export interface TlsRedis extends RedisServer {
+  /** A `rediss://` address, beside the plain one. */
+  readonly tlsUrl: string;
+}
+
+/** Files of `certificates`: the authority that signed the server's certificate, and one that did not. */
+export const AUTHORITY = certificate('ca.crt');
+export const WRONG_AUTHORITY = certificate('wrong-ca.crt');
+
+/** Starts a Redis that can be reached with TLS, too. Its certificate is for 127.0.0.1 and localhost. */
+export async function startTlsRedis(): Promise<TlsRedis> {
+  const port = await freePort();
+  const files = { cert: certificate('server.crt'), key: certificate('server.key'), 'ca-cert': AUTHORITY };
+  const server = await startRedis({
+    args: [
+      ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+      ...Object.entries(files).flatMap(([name, file]) => [`--tls-${name}-file`, file]),
+    ],
+  });
+  // The server's own getters stay: its pid changes.
+  return Object.assign(Object.create(server) as RedisServer, { tlsUrl: `rediss://127.0.0.1:${port}` });
+}
+
+function certificate(name: string): string {
+  return join(__dirname, 'certificates', name);
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { startRedisCluster } from './redis-cluster.js';
+import { startReplica } from './redis-replica.js';
+import { startRedisSentinels } from './redis-sentinel.js';
+import { startRedis } from './redis-server.js';
+import { AUTHORITY, startTlsRedis, WRONG_AUTHORITY } from './redis-tls.js';
+import { startSlowLoading } from './slow-loading.js';
+import { TcpProxy } from './tcp-proxy.js';
+import { type ClientOptions, testClient } from './test-client.js';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function client(url: string, options: ClientOptions = {}): Redis {
+  const redis = testClient(url, { retryStrategy: () => 50, ...options });
+  closers.push(() => redis.disconnect());
+  return redis;
+}
+
+const open = <T extends { stop(): unknown }>(thing: T): T => {
+  closers.push(() => thing.stop());
+  return thing;
+};
+
+async function eventually(look: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await look())) {
+    if (Date.now() > deadline) throw new Error('It never came to be so');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+test('a replica has what its master has, and lags behind one that it cannot hear', async () => {
+  const master = open(await startRedis());
+  const proxy = await TcpProxy.start(master.port);
+  closers.push(() => proxy.close());
+  const [writer, reader] = [client(master.url), client(open(await startReplica(proxy.port)).url)];
+  await writer.set('a', '1');
+  await eventually(async () => (await reader.get('a')) === '1');
+  await expect(reader.set('a', '2')).rejects.toThrow('READONLY');
+
+  proxy.blackhole();
+  await writer.set('a', '2');
+  await reader.replicaof('NO', 'ONE');
+  expect(await reader.get('a')).toBe('1');
+  await reader.set('a', '3');
+});
+
+test('Sentinels replace a master that is killed', async () => {
+  const { master, replica, masterPort } = open(await startRedisSentinels());
+  expect(await masterPort()).toBe(master.port);
+  await client(master.url).set('a', '1');
+  const reader = client(replica.url);
+  await eventually(async () => (await reader.get('a')) === '1');
+  await master.kill();
+  await eventually(async () => (await masterPort()) === replica.port);
+  expect(await reader.set('a', '2')).toBe('OK');
+});
+
+test('a cluster with replicas outlives the end of a master', async () => {
+  const cluster = open(await startRedisCluster({ replicas: true }));
+  const [lost] = cluster.nodes;
+  const [replica] = cluster.replicas;
+  expect(cluster.addresses).toHaveLength(6);
+  expect(String(await replica!.ask('INFO', 'replication'))).toContain(`master_port:${lost!.port}`);
+  await lost!.kill();
+  await eventually(async () => /role:master/.test(String(await replica!.ask('INFO', 'replication'))));
+  await lost!.restart();
+  await cluster.whole();
+  expect(String(await lost!.ask('INFO', 'replication'))).toContain(`master_port:${replica!.port}`);
+});
+
+test('a server with TLS is believed by who knows its authority only', async () => {
+  const { tlsUrl } = open(await startTlsRedis());
+  expect(tlsUrl).toMatch(/^rediss:/);
+  const ca = readFileSync(AUTHORITY);
+  for (const url of [tlsUrl, tlsUrl.replace('127.0.0.1', 'localhost')]) {
+    expect(await client(url, { tls: { ca }, family: 4 }).ping()).toBe('PONG');
+  }
+  for (const tls of [{ ca: readFileSync(WRONG_AUTHORITY) }, {}]) {
+    const doubting = testClient(tlsUrl, { tls, lazyConnect: true, retryStrategy: () => null });
+    const told: NodeJS.ErrnoException[] = [];
+    doubting.on('error', (error) => told.push(error));
+    await expect(doubting.connect()).rejects.toThrow();
+    expect(told).toMatchObject([
+      { code: expect.stringMatching(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/) },
+    ]);
+  }
+});
+
+test('a server that has much to load says so until it is done', async () => {
+  const server = open(await startSlowLoading(1_000));
+  await server.restart('loading');
+  const impatient = client(server.url, { enableReadyCheck: false });
+  await expect(impatient.get('filler:1')).rejects.toThrow('LOADING');
+  await eventually(() => impatient.get('filler:1').then(Boolean, () => false));
+});
