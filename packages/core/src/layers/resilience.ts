@@ -75,8 +75,17 @@ const isDecision = ({ operation, parts }: Call): boolean =>
 function failed(node: NodeHealth, ticket: number, error: unknown, look: () => MaybePromise<unknown>): void {
   const unavailable = isStoreUnavailableError(error);
   if (unavailable || isStoreConfigurationError(error)) node.failed(error);
-  if (unavailable) node.breaker.failed(ticket, error, async () => look());
+  if (unavailable) node.breaker.failed(ticket, error, () => answered(look));
   else node.breaker.succeeded(ticket); // it has answered
+}
+
+/** A store that says how it is set up wrongly is not out: the next caller must be told so, by no failure policy. */
+async function answered(look: () => MaybePromise<unknown>): Promise<void> {
+  try {
+    await look();
+  } catch (error) {
+    if (!isStoreConfigurationError(error)) throw error;
+  }
 }
 
 /** For who is answered at once, and not when a deadline has passed. */

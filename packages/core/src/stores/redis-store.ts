@@ -2,7 +2,12 @@ import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { decideScript } from '../decisions/decide.script.js';
-import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+import {
+  isSluiceError,
+  isStoreConfigurationError,
+  StoreConfigurationError,
+  StoreUnavailableError,
+} from '../errors.js';
 import { describe } from '../options.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
@@ -108,9 +113,11 @@ export class RedisStore implements Store {
     asked: Asked,
   ): Promise<readonly number[]> {
     const client = this.#open ?? (await this.#connected());
+    const connected = client.status === undefined || client.status === 'ready';
+    if (!connected) this.#tellMistake();
     let reply: unknown;
     try {
-      if (client.status !== undefined && client.status !== 'ready') {
+      if (!connected) {
         await this.#whenReady(client);
         if (asked.abandoned) throw new Error('given up before there was a connection');
       }
@@ -124,6 +131,13 @@ export class RedisStore implements Store {
 
   get #open(): RedisClient | undefined {
     return this.#closed ? undefined : this.#client;
+  }
+
+  /** A wrong password stays wrong for longer than a deadline, and must not be taken for an outage when one has passed. */
+  #tellMistake(): void {
+    if (this.#lastConnectionError === undefined) return;
+    const error = classified(this.#lastConnectionError);
+    if (isStoreConfigurationError(error)) throw error;
   }
 
   /** One look-out for all who wait. */
