@@ -6,7 +6,6 @@ import {
   type RateLimiter,
   SharedLimiter,
 } from '../../packages/core/src/index.js';
-import type { ClusterNode } from '../support/redis/redis-cluster.js';
 import { uniqueName } from '../support/redis-url.js';
 import { eventually, KINDS, OwnCluster } from './own-cluster.js';
 
@@ -32,24 +31,6 @@ async function asked(): Promise<void> {
   await eventually(async () => (await calls()) >= before + 5);
 }
 
-/** Moves a slot with its keys; `between` is what happens before each step. */
-async function move(
-  slot: number,
-  from: ClusterNode,
-  to: ClusterNode,
-  between = async () => {},
-): Promise<void> {
-  await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id);
-  await from.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id);
-  for (;;) {
-    await between();
-    const [key] = (await from.ask('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
-    if (key === undefined) break;
-    await from.ask('MIGRATE', '127.0.0.1', to.port, key, 0, 5_000);
-  }
-  for (const { ask } of [to, ...own.nodes]) await ask('CLUSTER', 'SETSLOT', slot, 'NODE', to.id);
-}
-
 /** Calls from all sides while a slot goes around the three nodes and home again, and then until all are refused. */
 async function duringJourney<T>(
   slot: number,
@@ -73,7 +54,7 @@ async function duringJourney<T>(
   });
   const journey = async () => {
     for (let stage = start; stage < start + 3; stage += 1) {
-      await move(slot, own.nodes[stage % 3]!, own.nodes[(stage + 1) % 3]!, asked);
+      await own.move(slot, own.nodes[stage % 3]!, own.nodes[(stage + 1) % 3]!, asked);
       await asked();
     }
   };
@@ -139,9 +120,9 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     const waiting = waiter!.acquire(key);
     await waiter!.peek(key); // answered after it stands in line
     const slot = await own.slotOf(key);
-    await move(slot, own.nodes[2]!, own.nodes[0]!);
+    await own.move(slot, own.nodes[2]!, own.nodes[0]!);
     await holder!.release(held);
     await waiter!.release(await waiting);
-    await move(slot, own.nodes[0]!, own.nodes[2]!);
+    await own.move(slot, own.nodes[0]!, own.nodes[2]!);
   });
 });

@@ -6,7 +6,12 @@ import {
   type RedisStore,
   redisStore,
 } from '../../packages/core/src/index.js';
-import { type ClusterNode, type RedisCluster, startRedisCluster } from '../support/redis/redis-cluster.js';
+import {
+  type ClusterNode,
+  type RedisCluster,
+  type ClusterOptions as Servers,
+  startRedisCluster,
+} from '../support/redis/redis-cluster.js';
 import type { ClientOptions } from '../support/redis/test-client.js';
 import { uniqueName } from '../support/redis-url.js';
 import { told } from '../support/told.js';
@@ -41,9 +46,9 @@ export class OwnCluster {
   #cluster: RedisCluster | undefined;
   #opened: { close(): unknown }[] = [];
 
-  constructor({ connectionsAreLost = false } = {}) {
+  constructor({ connectionsAreLost = false, ...servers }: { connectionsAreLost?: boolean } & Servers = {}) {
     beforeAll(async () => {
-      this.#cluster = await startRedisCluster();
+      this.#cluster = await startRedisCluster(servers);
     });
     afterEach(async () => {
       for (const thing of this.#opened.splice(0).reverse()) await thing.close();
@@ -57,6 +62,10 @@ export class OwnCluster {
 
   get nodes(): readonly ClusterNode[] {
     return this.#cluster!.nodes;
+  }
+
+  get replicas(): readonly ClusterNode[] {
+    return this.#cluster!.replicas;
   }
 
   get addresses(): RedisCluster['addresses'] {
@@ -105,6 +114,19 @@ export class OwnCluster {
     for (let i = 0; ; i += 1) {
       if (this.nodes[Math.floor((await this.slotOf(`k${i}`)) / share)] === node) return `k${i}`;
     }
+  }
+
+  /** Moves a slot with its keys; `between` is what happens before each step. */
+  async move(slot: number, from: ClusterNode, to: ClusterNode, between = async () => {}): Promise<void> {
+    await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id);
+    await from.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id);
+    for (;;) {
+      await between();
+      const [key] = (await from.ask('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
+      if (key === undefined) break;
+      await from.ask('MIGRATE', '127.0.0.1', to.port, key, 0, 5_000);
+    }
+    for (const { ask } of [to, ...this.nodes]) await ask('CLUSTER', 'SETSLOT', slot, 'NODE', to.id);
   }
 }
 

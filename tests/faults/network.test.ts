@@ -1,6 +1,9 @@
-import { redisStore } from '../../packages/core/src/index.js';
-import { endure } from './ordeal.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fixedWindow, RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import { uniqueName } from '../support/redis-url.js';
+import { endure, fromRedis } from './ordeal.js';
 import { OwnRedis } from './own-redis.js';
+import { record } from './table.js';
 
 const redis = new OwnRedis();
 const group = 'network';
@@ -57,6 +60,39 @@ test('each connection is reset in the middle of a reply', async () => {
     store: redis.open(redisStore(proxy.url)),
     begin: () => proxy.resetEvery(1, 2),
     end: () => proxy.resetEvery(0),
+  });
+});
+
+test('replies are lost under load: what Redis admitted is counted, nothing twice', async () => {
+  const proxy = await redis.proxy();
+  const limiter = new RateLimiter({
+    name: uniqueName('network'),
+    policy: fixedWindow({ limit: 100_000, window: '1h' }),
+    store: redis.open(redisStore(proxy.url)),
+    failurePolicy: 'deny',
+  });
+  await fromRedis(() => limiter.peek('k'));
+  let [asked, admitted] = [0, 0];
+  const caller = async () => {
+    while (admitted < 200 || proxy.lostReplies < 20) {
+      asked += 1;
+      if ((await limiter.consume('k')).allowed) admitted += 1;
+      await sleep(1); // a caller that is denied at once must not keep the others from their turn
+    }
+  };
+  proxy.resetEvery(10);
+  await Promise.all(Array.from({ length: 4 }, caller));
+  proxy.resetEvery(0);
+  const counted = 100_000 - (await fromRedis(() => limiter.peek('k'))).remaining;
+  expect(counted).toBeGreaterThanOrEqual(admitted);
+  expect(counted).toBeLessThanOrEqual(asked);
+  record({
+    ...{
+      group,
+      fault: 'every 10th reply lost with its connection, under load',
+      seen: 'the failure policy for those',
+    },
+    counted: `${counted} of ${asked} asked, ${admitted} of them admitted`,
   });
 });
 

@@ -13,13 +13,18 @@ import {
   type UnavailableReason,
 } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
+import { told } from '../support/told.js';
 import { eventually, LIMIT, rejection } from './own-redis.js';
 import { type FaultRow, record } from './table.js';
 
 /** Something that makes a store unavailable from its beginning to its end. */
 export interface Ordeal extends Pick<FaultRow, 'group' | 'fault'> {
   readonly store: RedisStore;
+  /** Of all keys: a key on the node of a cluster that it is about. */
+  readonly hashTag?: string;
   begin(): unknown;
+  /** What holds while the store is known to be out. */
+  meanwhile?(): unknown;
   end(): unknown;
   /** One of these is what callers are told. */
   readonly reasons: readonly UnavailableReason[];
@@ -44,9 +49,7 @@ const POLICIES = {
   local: 'local',
   allow: 'allow',
   deny: 'deny',
-  thrown: ({ error }) => {
-    throw error;
-  },
+  thrown: told,
 } satisfies Record<string, FailurePolicy>;
 type Name = keyof typeof POLICIES;
 const NAMES = Object.keys(POLICIES) as Name[];
@@ -77,6 +80,7 @@ export async function endure(ordeal: Ordeal): Promise<void> {
       store,
       failurePolicy,
       deadline: DEADLINE_MS,
+      ...(ordeal.hashTag === undefined ? {} : { hashTag: ordeal.hashTag }),
     });
   const limiters = Object.fromEntries(NAMES.map((name) => [name, limiterFor(POLICIES[name])])) as Record<
     Name,
@@ -134,6 +138,8 @@ export async function endure(ordeal: Ordeal): Promise<void> {
     expect(isStoreUnavailableError(error) ? 'unavailable' : error).toBe('unavailable');
   }
 
+  await ordeal.meanwhile?.();
+
   await ordeal.end();
   const ended = performance.now();
   while (recovered.length === 0) {
@@ -149,10 +155,10 @@ export async function endure(ordeal: Ordeal): Promise<void> {
   expect(await countedAt('known')).toBe(0);
   // Told once for each change, not for each call.
   expect([degraded.length, recovered.length]).toEqual([1, 1]);
-  const told = errors.map(({ reason }) => reason);
+  const whys = errors.map(({ reason }) => reason);
   expect(
-    told.filter((reason, i) => reason !== told[i - 1] && reasons.includes(reason as UnavailableReason)),
-  ).toEqual(told);
+    whys.filter((reason, i) => reason !== whys[i - 1] && reasons.includes(reason as UnavailableReason)),
+  ).toEqual(whys);
   if (ordeal.connectionError !== undefined) {
     expect(String(degraded[0]!.connectionError)).toMatch(ordeal.connectionError);
   }

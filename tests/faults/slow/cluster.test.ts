@@ -1,0 +1,60 @@
+import { fixedWindow } from '../../../packages/core/src/index.js';
+import { eventually, KINDS, OwnCluster } from '../../cluster/own-cluster.js';
+import type { ClusterNode } from '../../support/redis/redis-cluster.js';
+import { endure, fromRedis } from '../ordeal.js';
+
+const group = 'cluster and failover';
+/** As docs/cluster.md has it. */
+const atMostOnce = { retryDelayOnFailover: 0, redisOptions: { connectTimeout: 500, socketTimeout: 1000 } };
+const says = (node: ClusterNode, command: string[], pattern: RegExp) =>
+  eventually(async () => pattern.test(String(await node.ask(command[0]!, ...command.slice(1)))));
+
+describe('a cluster with replicas', () => {
+  const own = new OwnCluster({ connectionsAreLost: true, replicas: true });
+
+  test('a master is killed: only its keys wait for the failover', async () => {
+    const [lost, other] = own.nodes;
+    const [replica] = own.replicas;
+    const unharmed = own.limiter({ policy: fixedWindow({ limit: 1_000, window: '1h' }) });
+    const elsewhere = await own.keyOn(other!);
+    await fromRedis(() => unharmed.consume(elsewhere));
+    await endure({
+      ...{ group, fault: 'master of a cluster killed, its replica takes over: its keys' },
+      reasons: ['connection', 'timeout', 'CLUSTERDOWN'],
+      hashTag: await own.keyOn(lost!),
+      store: own.store(KINDS[0], atMostOnce),
+      begin: async () => {
+        await eventually(async () => Number(await lost!.ask('WAIT', 1, 100)) === 1);
+        await lost!.kill();
+      },
+      meanwhile: async () => {
+        expect(await unharmed.consume(elsewhere)).toMatchObject({ source: 'redis', degraded: false });
+      },
+      end: () => says(replica!, ['INFO', 'replication'], /role:master/),
+    });
+    await lost!.restart();
+    await own.whole();
+  });
+});
+
+describe('a cluster that serves all slots or none', () => {
+  const own = new OwnCluster({ connectionsAreLost: true, args: ['--cluster-require-full-coverage', 'yes'] });
+
+  test('CLUSTERDOWN: one of three masters is gone', async () => {
+    const [lost, other] = own.nodes;
+    await endure({
+      ...{ group, fault: '`CLUSTERDOWN`: one of three masters gone, full coverage required' },
+      reasons: ['CLUSTERDOWN', 'connection', 'timeout'],
+      hashTag: await own.keyOn(other!),
+      store: own.store(KINDS[0], atMostOnce),
+      begin: async () => {
+        await lost!.kill();
+        await says(other!, ['CLUSTER', 'INFO'], /cluster_state:fail/);
+      },
+      end: async () => {
+        await lost!.restart();
+        await own.whole();
+      },
+    });
+  });
+});
