@@ -6,6 +6,7 @@ import {
   type FailurePolicy,
   fixedWindow,
   isStoreUnavailableError,
+  type Policy,
   RateLimiter,
   type RecoveredEvent,
   type RedisStore,
@@ -20,6 +21,8 @@ import { type FaultRow, record } from './table.js';
 /** Something that makes a store unavailable from its beginning to its end. */
 export interface Ordeal extends Pick<FaultRow, 'group' | 'fault'> {
   readonly store: RedisStore;
+  /** Several are asked together, of which the first has a limit of `LIMIT` or as given. Default: one. */
+  readonly policies?: (limit: number) => Readonly<Record<string, Policy>>;
   /** Of all keys: a key on the node of a cluster that it is about. */
   readonly hashTag?: string;
   begin(): unknown;
@@ -76,7 +79,7 @@ export async function endure(ordeal: Ordeal): Promise<void> {
   const limiterFor = (failurePolicy: FailurePolicy, limit = LIMIT) =>
     new RateLimiter({
       name: uniqueName('ordeal'),
-      policy: fixedWindow({ limit, window: '1h' }),
+      policies: ordeal.policies?.(limit) ?? { only: fixedWindow({ limit, window: '1h' }) },
       store,
       failurePolicy,
       deadline: DEADLINE_MS,
