@@ -1,11 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis as Redis5 } from 'ioredis-5';
 import {
   type ConfigurationReason,
   type FailurePolicy,
   fixedWindow,
   isStoreConfigurationError,
   RateLimiter,
+  type RedisClient,
   type RedisStore,
   redisStore,
   type StoreErrorEvent,
@@ -127,22 +129,48 @@ test('NOPERM: the user may not touch our keys', async () => {
   });
 });
 
-test('WRONGPASS: the password is another', async () => {
-  const admin = redis.client();
-  await admin.config('SET', 'requirepass', 'right');
-  await isTold({
-    ...{ reason: 'WRONGPASS', how: 'the password is another' },
-    store: redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@'))),
-    end: () => admin.config('SET', 'requirepass', 'wrong'),
+/** Each has to be told of a wrong password in its own way. */
+const CLIENTS = [
+  ['our own client', (url: string) => url],
+  ['ioredis 6', (url: string) => redis.client(url)],
+  [
+    'ioredis 5',
+    (url: string) => {
+      const client = new Redis5(url, { disconnectTimeout: 0 } as object);
+      client.on('error', () => undefined);
+      redis.open({ close: () => client.disconnect() });
+      return client as unknown as RedisClient;
+    },
+  ],
+] as const;
+
+describe.each(CLIENTS)('%s', (who, clientAt) => {
+  test('WRONGPASS: the password is another', async () => {
+    const admin = redis.client();
+    await admin.config('SET', 'requirepass', 'right');
+    await isTold({
+      ...{ reason: 'WRONGPASS', how: `the password is another (${who})` },
+      store: redis.open(redisStore(clientAt(redis.server.url.replace('redis://', 'redis://:wrong@')))),
+      end: () => admin.config('SET', 'requirepass', 'wrong'),
+    });
+  });
+
+  test('NOAUTH: it wants a password, and is given none', async () => {
+    const admin = redis.client();
+    await admin.config('SET', 'requirepass', 'right');
+    await isTold({
+      ...{ reason: 'NOAUTH', how: `it wants a password, and is given none (${who})` },
+      store: redis.open(redisStore(clientAt(redis.server.url))),
+      end: () => admin.config('SET', 'requirepass', ''),
+    });
   });
 });
 
-test('NOAUTH: it wants a password, and is given none', async () => {
-  const admin = redis.client();
-  await admin.config('SET', 'requirepass', 'right');
-  await isTold({
-    ...{ reason: 'NOAUTH', how: 'it wants a password, and is given none' },
-    store: redis.open(redisStore(redis.server.url)),
-    end: () => admin.config('SET', 'requirepass', ''),
-  });
+test('a store that was closed listens to a borrowed client no more', async () => {
+  const client = redis.client();
+  const before = client.listenerCount('error');
+  const store = redisStore(client);
+  expect(client.listenerCount('error')).toBe(before + 1);
+  await store.close();
+  expect(client.listenerCount('error')).toBe(before);
 });

@@ -15,8 +15,8 @@ export interface RedisClient {
   /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
   readonly status?: string;
   connect?(): Promise<unknown>;
-  on?(event: string, listener: () => void): unknown;
-  removeListener?(event: string, listener: () => void): unknown;
+  on?(event: string, listener: (error?: Error) => void): unknown;
+  removeListener?(event: string, listener: (error?: Error) => void): unknown;
 }
 
 /**

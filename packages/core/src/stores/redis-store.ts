@@ -2,15 +2,11 @@ import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { decideScript } from '../decisions/decide.script.js';
-import {
-  isSluiceError,
-  isStoreConfigurationError,
-  StoreConfigurationError,
-  StoreUnavailableError,
-} from '../errors.js';
+import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { describe } from '../options.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
+import { ConnectionError } from './connection-error.js';
 import { type RedisClient, recommendedRedisOptions, runScript, whenReady } from './redis-client.js';
 import { RedisDepartures } from './redis-departures.js';
 import { classified } from './redis-errors.js';
@@ -41,8 +37,8 @@ export class RedisStore implements Store {
   readonly #url: string | undefined;
   #client: RedisClient | undefined;
   #readying: Promise<void> | undefined;
-  #lastConnectionError: Error | undefined;
-  readonly health = new StoreHealth(() => this.#lastConnectionError);
+  readonly #connectionError = new ConnectionError();
+  readonly health = new StoreHealth(() => this.#connectionError.last);
   readonly #departures = new RedisDepartures();
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
   #closed = false;
@@ -54,6 +50,7 @@ export class RedisStore implements Store {
       this.loading.catch(() => {}); // the first call tells
     } else {
       this.#client = checkClient(client);
+      this.#connectionError.watch(client);
     }
   }
 
@@ -76,7 +73,7 @@ export class RedisStore implements Store {
     try {
       return await this.#wakeUps.listen(key, granted);
     } catch (error) {
-      throw isSluiceError(error) ? error : classified(error, this.#lastConnectionError);
+      throw isSluiceError(error) ? error : classified(error, this.#connectionError.last);
     }
   }
 
@@ -104,6 +101,7 @@ export class RedisStore implements Store {
     this.health.end();
     this.#wakeUps.close();
     if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
+    else this.#connectionError.unwatch();
   }
 
   async #run(
@@ -114,7 +112,7 @@ export class RedisStore implements Store {
   ): Promise<readonly number[]> {
     const client = this.#open ?? (await this.#connected());
     const connected = client.status === undefined || client.status === 'ready';
-    if (!connected) this.#tellMistake();
+    if (!connected) this.#connectionError.tellMistake();
     let reply: unknown;
     try {
       if (!connected) {
@@ -124,20 +122,13 @@ export class RedisStore implements Store {
       const abandoned = () => asked.abandoned === true;
       reply = await this.#departures.send(client, () => runScript(client, script, keys, args, abandoned));
     } catch (error) {
-      throw classified(error, this.#lastConnectionError);
+      throw classified(error, this.#connectionError.last);
     }
     return integers(reply);
   }
 
   get #open(): RedisClient | undefined {
     return this.#closed ? undefined : this.#client;
-  }
-
-  /** A wrong password stays wrong for longer than a deadline, and must not be taken for an outage when one has passed. */
-  #tellMistake(): void {
-    if (this.#lastConnectionError === undefined) return;
-    const error = classified(this.#lastConnectionError);
-    if (isStoreConfigurationError(error)) throw error;
   }
 
   /** One look-out for all who wait. */
@@ -166,12 +157,7 @@ export class RedisStore implements Store {
       // ioredis waits so long for the end of a connection, also for one that has ended before, and keeps the process alive.
       disconnectTimeout: 100,
     });
-    client.on('error', (error) => {
-      this.#lastConnectionError = error;
-    });
-    client.on('ready', () => {
-      this.#lastConnectionError = undefined;
-    });
+    this.#connectionError.watch(client as unknown as OwnClient);
     return client as unknown as OwnClient;
   }
 }
