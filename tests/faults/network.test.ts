@@ -1,5 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fixedWindow, RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import {
+  fixedWindow,
+  RateLimiter,
+  recommendedRedisOptions,
+  redisStore,
+} from '../../packages/core/src/index.js';
+import { AUTHORITY, CERTIFICATE, startTlsRedis, WRONG_CERTIFICATE } from '../support/redis/redis-tls.js';
 import { uniqueName } from '../support/redis-url.js';
 import { endure, fromRedis } from './ordeal.js';
 import { OwnRedis } from './own-redis.js';
@@ -103,5 +110,24 @@ test('the network swallows everything', async () => {
     store: redis.open(redisStore(proxy.url)),
     begin: () => proxy.blackhole(),
     end: () => proxy.pass(),
+  });
+});
+
+test('TLS: the certificate is from somebody else', async () => {
+  const server = await startTlsRedis(WRONG_CERTIFICATE);
+  redis.open({ close: () => server.stop() });
+  const client = redis.client(server.tlsUrl, {
+    ...recommendedRedisOptions,
+    tls: { ca: readFileSync(AUTHORITY) },
+    retryStrategy: () => 50,
+  });
+  await endure({
+    ...{ group: 'set-up', fault: 'TLS: a certificate by an authority that is not trusted' },
+    reasons: ['connection', 'timeout'],
+    connectionError: /unable to (verify|get)|self.signed/,
+    fromTheStart: true,
+    store: redis.open(redisStore(client)),
+    begin: () => undefined,
+    end: () => redis.client(server.url).config('SET', 'tls-cert-file', CERTIFICATE),
   });
 });

@@ -7,14 +7,16 @@ export interface TlsRedis extends RedisServer {
   readonly tlsUrl: string;
 }
 
-/** Files of `certificates`: the authority that signed the server's certificate, and one that did not. */
+/** Files of `certificates`: two authorities, and a certificate by each of them for the same key. */
 export const AUTHORITY = certificate('ca.crt');
+export const CERTIFICATE = certificate('server.crt');
 export const WRONG_AUTHORITY = certificate('wrong-ca.crt');
+export const WRONG_CERTIFICATE = certificate('wrong-server.crt');
 
-/** Starts a Redis that can be reached with TLS, too. Its certificate is for 127.0.0.1 and localhost. */
-export async function startTlsRedis(): Promise<TlsRedis> {
+/** Starts a Redis that can be reached with TLS, too, at 127.0.0.1 and localhost. */
+export async function startTlsRedis(shown = CERTIFICATE): Promise<TlsRedis> {
   const port = await freePort();
-  const files = { cert: certificate('server.crt'), key: certificate('server.key'), 'ca-cert': AUTHORITY };
+  const files = { cert: shown, key: certificate('server.key'), 'ca-cert': AUTHORITY };
   const server = await startRedis({
     args: [
       ...['--tls-port', String(port), '--tls-auth-clients', 'no'],

@@ -24,19 +24,23 @@ basicConstraints = critical, CA:FALSE
 subjectAltName = DNS:localhost, IP:127.0.0.1
 END
 
-# name, common name, and how it is signed
-certificate() {
-  : >"$scratch/database"
+# name, common name
+request() {
   openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc -subj "/CN=$2" \
     -keyout "$scratch/$1.key" -out "$scratch/$1.csr"
-  shift 2
-  openssl ca -config "$scratch/ca.conf" -batch -notext -startdate 20200101000000Z -enddate 21200101000000Z "$@"
 }
-certificate ca 'Sluice tests' -selfsign -extensions authority \
-  -keyfile "$scratch/ca.key" -in "$scratch/ca.csr" -out ca.crt
-certificate wrong-ca 'Somebody else' -selfsign -extensions authority \
-  -keyfile "$scratch/wrong-ca.key" -in "$scratch/wrong-ca.csr" -out wrong-ca.crt
-certificate server localhost -cert ca.crt -extensions server \
-  -keyfile "$scratch/ca.key" -in "$scratch/server.csr" -out server.crt
+# of what request, the file to write, and by whom it is signed
+sign() {
+  : >"$scratch/database"
+  openssl ca -config "$scratch/ca.conf" -batch -notext -startdate 20200101000000Z -enddate 21200101000000Z \
+    -in "$scratch/$1.csr" -out "$2" $3 -keyfile "$scratch/$4.key" -extensions "$5"
+}
+request ca 'Sluice tests'
+request wrong-ca 'Somebody else'
+request server localhost
+sign ca ca.crt -selfsign ca authority
+sign wrong-ca wrong-ca.crt -selfsign wrong-ca authority
+sign server server.crt '-cert ca.crt' ca server
+sign server wrong-server.crt '-cert wrong-ca.crt' wrong-ca server
 cp "$scratch/server.key" server.key
 chmod 644 server.key
