@@ -1,29 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withSection } from '../sections.js';
 import { draw } from './draw.js';
 import { admitted } from './offer.js';
 import { tables } from './scenarios.js';
 import { show } from './show.js';
 import { subjects } from './subjects.js';
 
+export { section, withSection } from '../sections.js';
+
 /** The page, from the root of the repository. */
 export const PAGE = 'docs/choosing.md';
-
-const marker = (name: string): RegExp =>
-  new RegExp(`(<!-- generated: ${name} .*?-->\\n)(?:(?!<!--)[\\s\\S])*(<!-- end -->)`);
-
-/** What stands between the markers of `name` in the page. */
-export function section(page: string, name: string): string {
-  const [whole, open, close] = marker(name).exec(page) ?? [];
-  if (whole === undefined)
-    throw new Error(`${PAGE} has no <!-- generated: ${name} … --> with an <!-- end --> after it`);
-  return whole.slice(open!.length, -close!.length).trim();
-}
-
-export const withSection = (page: string, name: string, text: string): string => {
-  section(page, name);
-  return page.replace(marker(name), (_, open, close) => `${open}${text}\n${close}`);
-};
 
 /** Every generated file as it ought to be, by its path from the root: the pictures, and the page with new tables. */
 export async function generated(root: string): Promise<Map<string, string>> {
