@@ -18,12 +18,14 @@ describe('a cluster with replicas', () => {
     const unharmed = own.limiter({ policy: fixedWindow({ limit: 1_000, window: '1h' }) });
     const elsewhere = await own.keyOn(other!);
     await fromRedis(() => unharmed.consume(elsewhere));
+    const hashTag = await own.keyOn(lost!);
     await endure({
       ...{ group, fault: 'master of a cluster killed, its replica takes over: its keys' },
       reasons: ['connection', 'timeout', 'CLUSTERDOWN'],
-      hashTag: await own.keyOn(lost!),
+      hashTag,
       store: own.store(KINDS[0], atMostOnce),
       begin: async () => {
+        await lost!.ask('SET', hashTag, 'mark'); // WAIT waits for what came before on its connection
         await eventually(async () => Number(await lost!.ask('WAIT', 1, 100)) === 1);
         await lost!.kill();
       },
