@@ -44,7 +44,7 @@ test('TRYAGAIN: the keys of one decision are not on one node', async () => {
   const [home, away] = own.nodes;
   const hashTag = await own.keyOn(home!);
   const slot = await own.slotOf(hashTag);
-  const moved = async (which: string) => {
+  const move = async (which: string) => {
     const keys = (await home!.ask('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
     for (const key of keys.filter((one) => one.includes(which))) {
       await home!.ask('MIGRATE', '127.0.0.1', away!.port, key, 0, 5_000);
@@ -63,10 +63,10 @@ test('TRYAGAIN: the keys of one decision are not on one node', async () => {
     begin: async () => {
       await away!.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', home!.id);
       await home!.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', away!.id);
-      await moved('|few:');
+      await move('|few:');
     },
     end: async () => {
-      await moved('|many:');
+      await move('');
       for (const { ask } of [away!, ...own.nodes]) await ask('CLUSTER', 'SETSLOT', slot, 'NODE', away!.id);
     },
   });

@@ -82,7 +82,7 @@ test('a failover by hand: who stays with the old master for a while admits one l
   // What a Sentinel tells the old master about ten seconds later.
   const handedOver = once(client, 'ready');
   await admin.replicaof('127.0.0.1', servers.replica.port);
-  await admin.client('KILL', 'TYPE', 'normal');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');
   await handedOver;
   const after = await admitted(200);
   expect(before + meanwhile).toBe(100);
