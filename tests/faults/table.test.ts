@@ -35,5 +35,5 @@ test('rows are grouped, sorted and aligned', () => {
     ['killed', '-', '≤ 2 ms', '2 ms', '0 of 5', '80 ms'],
     ['slow', '-', '≤ 103 ms', '0.05 ms', '1 of 5', '1.2 s'],
   ]);
-  expect(cells.at(-1)).toEqual(['**cluster and failover**', '', '', '', '', '']);
+  expect(cells.at(-1)).toEqual(['**bounds**', '', '', '', '', '']);
 });

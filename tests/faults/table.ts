@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 
 /** One line of the table of `docs/reliability.md`, with what was measured. */
 export interface FaultRow {
-  readonly group: 'network' | 'refusals' | 'set-up' | 'lost state' | 'cluster and failover';
+  readonly group: 'bounds' | 'network' | 'refusals' | 'set-up' | 'lost state' | 'cluster and failover';
   readonly fault: string;
   /** What callers were answered while it lasted. */
   readonly seen: string;

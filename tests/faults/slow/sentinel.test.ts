@@ -65,6 +65,7 @@ test('a failover by hand: who stays with the old master for a while admits one l
     policy: fixedWindow({ limit: 100, window: '1h' }),
     store,
     failurePolicy: 'deny',
+    denyCache: false,
     deadline: '5s',
   });
   const admitted = async (most: number) => {
