@@ -1,6 +1,6 @@
 import { type FailurePolicy, fixedWindow, RateLimiter, redisStore } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
-import { fromRedis } from './ordeal.js';
+import { fromRedis } from './callers.js';
 import { OwnRedis } from './own-redis.js';
 import { record } from './table.js';
 

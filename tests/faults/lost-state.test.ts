@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fixedWindow, RateLimiter, type RedisStore, redisStore } from '../../packages/core/src/index.js';
 import { startReplica } from '../support/redis/redis-replica.js';
 import { uniqueName } from '../support/redis-url.js';
-import { fromRedis } from './ordeal.js';
+import { fromRedis } from './callers.js';
 import { eventually, OwnRedis } from './own-redis.js';
 import { record } from './table.js';
 

@@ -1,21 +1,18 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type Decision,
   type DegradedEvent,
-  type FailurePolicy,
   fixedWindow,
-  isStoreUnavailableError,
   type Policy,
   RateLimiter,
+  type RateLimiterOptions,
   type RecoveredEvent,
   type RedisStore,
   type StoreErrorEvent,
   type UnavailableReason,
 } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
-import { told } from '../support/told.js';
-import { eventually, LIMIT, rejection } from './own-redis.js';
+import { Callers } from './callers.js';
 import { type FaultRow, record } from './table.js';
 
 /** Something that makes a store unavailable from its beginning to its end. */
@@ -48,21 +45,6 @@ const SLACK_MS = 900;
 const KNOWN_MS = 50;
 const SMALL = 3;
 
-const POLICIES = {
-  local: 'local',
-  allow: 'allow',
-  deny: 'deny',
-  thrown: told,
-} satisfies Record<string, FailurePolicy>;
-type Name = keyof typeof POLICIES;
-const NAMES = Object.keys(POLICIES) as Name[];
-
-const ANSWERS = {
-  local: { allowed: true, degraded: true, source: 'local' },
-  allow: { allowed: true, degraded: true, source: 'allow' },
-  deny: { allowed: false, degraded: true, source: 'deny' },
-};
-
 /**
  * Lives through a fault with a limiter for each failure policy on one store, and expects what every fault has in common: each caller is
  * answered by his policy and in time, also before the store is known to be out; nothing is counted twice or late; Redis decides
@@ -70,120 +52,99 @@ const ANSWERS = {
  */
 export async function endure(ordeal: Ordeal): Promise<void> {
   const { store, reasons, forgets = false, mayCount = false, fromTheStart = false } = ordeal;
-  const degraded: DegradedEvent[] = [];
-  const recovered: RecoveredEvent[] = [];
-  const errors: StoreErrorEvent[] = [];
-  store.on('storeError', (event) => errors.push(event));
-  store.on('degraded', (event) => degraded.push(event)).on('recovered', (event) => recovered.push(event));
+  const options = (limit: number): Omit<RateLimiterOptions, 'name'> => ({
+    policies: ordeal.policies?.(limit) ?? { only: fixedWindow({ limit, window: '1h' }) },
+    store,
+    deadline: DEADLINE_MS,
+    ...(ordeal.hashTag === undefined ? {} : { hashTag: ordeal.hashTag }),
+  });
+  const callers = new Callers(options, reasons);
+  const events = heard(store);
 
-  const limiterFor = (failurePolicy: FailurePolicy, limit = LIMIT) =>
-    new RateLimiter({
-      name: uniqueName('ordeal'),
-      policies: ordeal.policies?.(limit) ?? { only: fixedWindow({ limit, window: '1h' }) },
-      store,
-      failurePolicy,
-      deadline: DEADLINE_MS,
-      ...(ordeal.hashTag === undefined ? {} : { hashTag: ordeal.hashTag }),
-    });
-  const limiters = Object.fromEntries(NAMES.map((name) => [name, limiterFor(POLICIES[name])])) as Record<
-    Name,
-    RateLimiter
-  >;
-  const small = limiterFor('local', SMALL);
-  const answerOf = async (name: Name, key: string): Promise<number> => {
-    const start = performance.now();
-    if (name === 'thrown') {
-      const error = await rejection(limiters.thrown.consume(key));
-      expect(isStoreUnavailableError(error) && reasons.includes(error.reason) ? 'as told' : error).toBe(
-        'as told',
-      );
-    } else {
-      expect(await limiters[name].consume(key)).toMatchObject(ANSWERS[name]);
-    }
-    return performance.now() - start;
-  };
-  const countedAt = async (key: string): Promise<number> => {
-    let sum = 0;
-    for (const name of NAMES) {
-      const { remaining } = await fromRedis(() => limiters[name].peek(key));
-      sum += LIMIT - remaining;
-    }
-    return sum;
-  };
-
-  if (!fromTheStart) for (const name of NAMES) await fromRedis(() => limiters[name].consume('k'));
-  const before = fromTheStart ? 0 : await countedAt('k');
+  if (!fromTheStart) await callers.consume('k');
+  const before = fromTheStart ? 0 : await callers.counted('k');
   await ordeal.begin();
 
   const first: number[] = [];
-  while (degraded.length === 0) {
+  while (events.degraded.length === 0) {
     expect(first.length).toBeLessThan(100);
-    first.push(await answerOf(NAMES[first.length % NAMES.length]!, 'k'));
+    // To a key of its own: so it is seen whether one was counted twice.
+    first.push(await callers.ask(first.length, `first-${first.length}`));
     await sleep(0); // events are told between the calls
   }
   expect(Math.max(...first)).toBeLessThan(DEADLINE_MS + SLACK_MS);
-  expect(reasons).toContain(degraded[0]!.reason);
 
   const known: number[] = [];
-  for (let round = 0; round < 10; round += 1) {
-    for (const name of NAMES) known.push(await answerOf(name, 'known'));
-  }
+  while (known.length < 40) known.push(await callers.ask(known.length, 'known'));
   expect(median(known)).toBeLessThan(KNOWN_MS);
-  let passed = 0;
-  for (let call = 0; call < SMALL + 3; call += 1) passed += (await small.consume('k')).allowed ? 1 : 0;
-  expect(passed).toBe(SMALL);
-  for (const call of [
-    limiters.deny.acquire('known'),
-    limiters.allow.reset('known'),
-    limiters.local.penalty('known'),
-  ]) {
-    const error = await rejection(call);
-    expect(isStoreUnavailableError(error) ? 'unavailable' : error).toBe('unavailable');
-  }
-
+  await callers.refusesTheRest('known');
+  await isHeldTo(
+    SMALL,
+    new RateLimiter({ ...options(SMALL), name: uniqueName('small') } as RateLimiterOptions),
+  );
   await ordeal.meanwhile?.();
 
   await ordeal.end();
   const ended = performance.now();
-  while (recovered.length === 0) {
+  while (events.recovered.length === 0) {
     expect(performance.now() - ended).toBeLessThan(20_000);
-    await limiters.local.consume('after');
+    await callers.limiters.local.consume('after');
     await sleep(5);
   }
-  const recovery = performance.now() - ended;
-  const counted = await countedAt('k');
-  const kept = forgets ? 0 : before;
-  expect(counted).toBeGreaterThanOrEqual(kept);
-  expect(counted).toBeLessThanOrEqual(kept + (mayCount ? first.length : 0));
-  expect(await countedAt('known')).toBe(0);
-  // Told once for each change, not for each call.
-  expect([degraded.length, recovered.length]).toEqual([1, 1]);
-  const whys = errors.map(({ reason }) => reason);
-  expect(
-    whys.filter((reason, i) => reason !== whys[i - 1] && reasons.includes(reason as UnavailableReason)),
-  ).toEqual(whys);
-  if (ordeal.connectionError !== undefined) {
-    expect(String(degraded[0]!.connectionError)).toMatch(ordeal.connectionError);
-  }
+  const recovered = performance.now() - ended;
 
+  expect(await callers.counted('k')).toBe(forgets ? 0 : before);
+  let counted = 0;
+  for (let i = 0; i < first.length; i += 1) {
+    const times = await callers.counted(`first-${i}`);
+    expect(times).toBeLessThanOrEqual(mayCount ? 1 : 0);
+    counted += times;
+  }
+  expect(await callers.counted('known')).toBe(0);
+  onceForEachChange(events, ordeal);
   record({
     group: ordeal.group,
     fault: ordeal.fault,
-    seen: `\`${degraded[0]!.reason}\`: the failure policy`,
+    seen: `\`${events.degraded[0]!.reason}\`: the failure policy`,
     first: Math.max(...first),
     known: median(known),
-    counted: `${counted - kept} of ${first.length} unanswered${forgets ? '; earlier counts are lost' : ''}`,
-    recovered: recovery,
+    counted: `${counted} of ${first.length} unanswered${forgets ? '; earlier counts are lost' : ''}`,
+    recovered,
   });
 }
 
-/** A decision of Redis, however long a busy machine takes for one. */
-export const fromRedis = (ask: () => Promise<Decision>): Promise<Decision> =>
-  eventually(async () => {
-    const decision = await ask();
-    if (decision.source !== 'redis') throw new Error(`decided by ${decision.source}`);
-    return decision;
-  });
+interface Heard {
+  readonly degraded: DegradedEvent[];
+  readonly recovered: RecoveredEvent[];
+  readonly errors: StoreErrorEvent[];
+}
 
-export const median = (numbers: readonly number[]): number =>
+function heard(store: RedisStore): Heard {
+  const events: Heard = { degraded: [], recovered: [], errors: [] };
+  store.on('degraded', (event) => events.degraded.push(event));
+  store.on('recovered', (event) => events.recovered.push(event));
+  store.on('storeError', (event) => events.errors.push(event));
+  return events;
+}
+
+/** And not for each call. */
+function onceForEachChange(
+  { degraded, recovered, errors }: Heard,
+  { reasons, connectionError }: Ordeal,
+): void {
+  expect([degraded.length, recovered.length]).toEqual([1, 1]);
+  expect(reasons).toContain(degraded[0]!.reason);
+  const whys = errors.map(({ reason }) => reason as UnavailableReason);
+  expect(whys.filter((reason, i) => reason !== whys[i - 1] && reasons.includes(reason))).toEqual(whys);
+  if (connectionError !== undefined) expect(String(degraded[0]!.connectionError)).toMatch(connectionError);
+}
+
+/** Counted by this process alone, since the failure policy is the default. */
+async function isHeldTo(limit: number, limiter: RateLimiter): Promise<void> {
+  let passed = 0;
+  for (let call = 0; call < 2 * limit; call += 1) if ((await limiter.consume('k')).allowed) passed += 1;
+  expect(passed).toBe(limit);
+}
+
+const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[numbers.length >> 1]!;

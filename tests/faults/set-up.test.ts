@@ -13,7 +13,7 @@ import {
   type StoreErrorEvent,
 } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
-import { fromRedis } from './ordeal.js';
+import { fromRedis } from './callers.js';
 import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 import { record } from './table.js';
 

@@ -1,7 +1,8 @@
 import { fixedWindow } from '../../../packages/core/src/index.js';
 import { eventually, KINDS, OwnCluster } from '../../cluster/own-cluster.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
-import { endure, fromRedis } from '../ordeal.js';
+import { fromRedis } from '../callers.js';
+import { endure } from '../ordeal.js';
 
 const group = 'cluster and failover';
 /** As docs/cluster.md has it. */

@@ -1,7 +1,8 @@
 import { fixedWindow } from '../../../packages/core/src/index.js';
 import { KINDS, OwnCluster } from '../../cluster/own-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';
-import { endure, fromRedis } from '../ordeal.js';
+import { fromRedis } from '../callers.js';
+import { endure } from '../ordeal.js';
 import { record } from '../table.js';
 
 const own = new OwnCluster();

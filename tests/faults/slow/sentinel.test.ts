@@ -9,7 +9,8 @@ import {
 } from '../../../packages/core/src/index.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
 import { testClient } from '../../support/redis/test-client.js';
-import { endure, fromRedis } from '../ordeal.js';
+import { fromRedis } from '../callers.js';
+import { endure } from '../ordeal.js';
 import { eventually } from '../own-redis.js';
 import { record } from '../table.js';
 
