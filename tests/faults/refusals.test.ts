@@ -13,7 +13,7 @@ const set = (name: string, value: string | number) => redis.client().config('SET
 const store = () => redis.open(redisStore(redis.server.url));
 
 test('BUSY: a script of somebody else does not end', async () => {
-  await set('busy-reply-threshold', 20);
+  await set('lua-time-limit', 20);
   const [culprit, admin] = [redis.client(), redis.client()];
   await admin.ping();
   let running: Promise<unknown> | undefined;

@@ -28,6 +28,17 @@ export function redisBinary(): Promise<RedisBinary> {
   return found;
 }
 
+/**
+ * For servers that must reach one another, or files of ours: from within Docker they do not.
+ * @param what they are
+ * @throws Error when Docker is all there is
+ */
+export async function localRedisBinary(what: string): Promise<RedisBinary> {
+  const binary = await redisBinary();
+  if (binary.image === undefined) return binary;
+  throw new Error(`${what} needs redis-server or valkey-server on this machine: Docker will not do`);
+}
+
 async function find(): Promise<RedisBinary> {
   const named = process.env.SLUICE_TEST_REDIS_SERVER;
   if (named !== undefined && named !== '') {

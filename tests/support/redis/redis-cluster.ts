@@ -1,6 +1,6 @@
 import { run } from '../run.ts';
 import { freePort } from './free-port.ts';
-import { redisBinary } from './redis-binary.ts';
+import { localRedisBinary } from './redis-binary.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 import { testClient } from './test-client.ts';
 
@@ -67,12 +67,7 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
 
 /** @throws Error when the nodes could not reach one another */
 async function knownServer(): Promise<{ busPort: boolean }> {
-  const { command, env, image } = await redisBinary();
-  if (image !== undefined) {
-    throw new Error(
-      'A Redis Cluster of the tests needs redis-server or valkey-server on this machine: Docker will not do',
-    );
-  }
+  const { command, env } = await localRedisBinary('A Redis Cluster of the tests');
   const { output } = await run(command, ['--version'], { env });
   const major = /\bv=(\d+)/.exec(output)?.[1];
   return { busPort: Number(major) >= 7 };

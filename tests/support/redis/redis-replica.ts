@@ -1,3 +1,4 @@
+import { localRedisBinary } from './redis-binary.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 import { testClient } from './test-client.ts';
 
@@ -12,6 +13,7 @@ export async function startReplica(
   master: number,
   options: { args?: readonly string[] } = {},
 ): Promise<RedisServer> {
+  await localRedisBinary('A replica of the tests');
   const replica = await startRedis({
     args: ['--replicaof', '127.0.0.1', String(master), ...(options.args ?? [])],
   });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
-import { redisBinary } from './redis-binary.ts';
+import { localRedisBinary } from './redis-binary.ts';
 import { launch } from './redis-process.ts';
 import { startReplica } from './redis-replica.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
@@ -83,12 +83,7 @@ function configuration(
 
 /** @returns what ends it */
 async function startSentinel({ port }: Sentinel, text: string): Promise<() => Promise<void>> {
-  const binary = await redisBinary();
-  if (binary.image !== undefined) {
-    throw new Error(
-      'Sentinels of the tests need redis-server or valkey-server on this machine: Docker will not do',
-    );
-  }
+  const binary = await localRedisBinary('A Sentinel of the tests');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-sentinel-'));
   const file = join(folder, 'sentinel.conf'); // a Sentinel keeps in it what it learns
   await writeFile(file, `dir ${folder}\n${text}`);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
+import { localRedisBinary } from './redis-binary.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 
 export interface TlsRedis extends RedisServer {
@@ -15,6 +16,7 @@ export const WRONG_CERTIFICATE = certificate('wrong-server.crt');
 
 /** Starts a Redis that can be reached with TLS, too, at 127.0.0.1 and localhost. */
 export async function startTlsRedis(shown = CERTIFICATE): Promise<TlsRedis> {
+  await localRedisBinary('A Redis with TLS of the tests');
   const port = await freePort();
   const files = { cert: shown, key: certificate('server.key'), 'ca-cert': AUTHORITY };
   const server = await startRedis({
