@@ -93,9 +93,18 @@ export class OwnCluster {
     return this.open(redisStore(this.client(kind, options)));
   }
 
-  /** A `store` in `options` for one that is shared. The deadline is generous: what is tested is not how fast a busy machine is. */
+  /**
+   * A `store` in `options` for one that is shared. The deadline is generous: what is tested is not how fast a busy machine is. Nor is it
+   * what a process remembers: the nodes are asked.
+   */
   limiter(options: Partial<RateLimiterOptions>): RateLimiter {
-    const given = { name: uniqueName('cluster'), deadline: '10s', failurePolicy: told, ...options };
+    const given = {
+      name: uniqueName('cluster'),
+      deadline: '10s',
+      denyCache: false,
+      failurePolicy: told,
+      ...options,
+    };
     return this.open(new RateLimiter({ store: this.store(), ...given } as RateLimiterOptions));
   }
 

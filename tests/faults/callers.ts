@@ -40,7 +40,7 @@ export class Callers {
       Name,
       RateLimiter
     >;
-    this.#reasons = reasons;
+    this.#reasons = [...reasons, 'timeout']; // a busy machine may be late
   }
 
   /** While the store is well. */
