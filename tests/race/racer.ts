@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { Redis } from 'ioredis';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import { isStoreUnavailableError } from '../../packages/core/src/errors.js';
-import { recommendedRedisOptions } from '../../packages/core/src/stores/redis-client.js';
+import { recommendedRedisOptions } from '../../packages/core/src/stores/redis-settings.js';
 import { redisStore } from '../../packages/core/src/stores/redis-store.js';
 import { TcpProxy } from '../support/redis/tcp-proxy.js';
 import { FIELDS, type Heat, type HeatResult } from './heat.js';

@@ -85,8 +85,18 @@ export {
 } from './shared-rates/shared-limiter.js';
 export type { RateChange, StoredRate } from './shared-rates/stored-rate.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
-export { type RedisClient, recommendedRedisOptions } from './stores/redis-client.js';
+export type { NodeRedisClient } from './stores/node-redis.js';
+export type { RedisClient, RedisClientSettings } from './stores/redis-client.js';
+export { recommendedClusterOptions, recommendedRedisOptions } from './stores/redis-settings.js';
 export { type RedisStore, redisStore } from './stores/redis-store.js';
+export type {
+  RedisAddress,
+  RedisClientOptions,
+  RedisClusterOptions,
+  RedisSentinelOptions,
+  RedisServerOptions,
+  RedisStoreOptions,
+} from './stores/redis-store-options.js';
 export type { Asked, Store } from './stores/store.js';
 export type {
   DegradedEvent,

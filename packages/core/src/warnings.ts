@@ -6,7 +6,9 @@ export type MisuseCode =
   | 'SLUICE_IPV6_KEY'
   | 'SLUICE_MEMORY_IN_CLUSTER'
   | 'SLUICE_REFUND_LOST'
-  | 'SLUICE_DRY_RUN_FAILED';
+  | 'SLUICE_DRY_RUN_FAILED'
+  | 'SLUICE_CLIENT_RESENDS'
+  | 'SLUICE_EVICTION';
 
 /** Subjects may come from requests: what was said about so many is known, and no memory is to be filled. */
 const MOST = 1000;

@@ -29,7 +29,7 @@ export function withDeadline(store: Store, micros: number): Store {
 
   const race = <T>(ask: (asked: Asked) => MaybePromise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const asked: Asked = {};
+      const asked: Asked = { deadline: ms };
       const stop = deadlines.begin(() => {
         asked.abandoned = true;
         reject(late());

@@ -1,8 +1,9 @@
+import { errorMonitor } from 'node:events';
 import type { Script } from '../algorithms/algorithm.js';
 import { NoConnectionError } from './redis-errors.js';
 
 /**
- * What we need of a Redis client: an ioredis `Redis` or `Cluster`, version 5 or 6, is one as it is. Without `status` the
+ * What we need of a Redis client: a `Redis` or `Cluster` of ioredis (5 or 6) or iovalkey is one as it is. Without `status` the
  * client is taken to be ready always.
  */
 export interface RedisClient {
@@ -10,26 +11,28 @@ export interface RedisClient {
   eval(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   /** A connection of its own with the same settings; only waiting for a concurrency limit needs one. A Cluster takes nodes first. */
   duplicate?(override?: object, clusterOverride?: object): unknown;
+  /** Asked once, for whether the server evicts keys. */
+  info?(section: string): Promise<unknown>;
   readonly isCluster?: boolean;
-  readonly options?: { readonly keyPrefix?: string | undefined };
+  readonly options?: RedisClientSettings;
   /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
   readonly status?: string;
+  /** ioredis: what commands are written to. */
+  readonly stream?: unknown;
   connect?(): Promise<unknown>;
-  on?(event: string, listener: (error?: Error) => void): unknown;
-  removeListener?(event: string, listener: (error?: Error) => void): unknown;
+  on?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
+  removeListener?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
 }
 
-/**
- * Settings for a client whose calls are sent at most once and never late: nothing is kept for a server that is away, and
- * nothing is sent again when a reply is lost. `redisStore(url)` uses them; give them to a client of your own too.
- */
-export const recommendedRedisOptions = {
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
-  autoResendUnfulfilledCommands: false,
-  connectTimeout: 500,
-  socketTimeout: 1000,
-} as const;
+/** Settings of a client that are read here; whoever has none of them, has them. */
+export interface RedisClientSettings {
+  readonly keyPrefix?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly autoResendUnfulfilledCommands?: boolean | undefined;
+  readonly maxRetriesPerRequest?: number | null | undefined;
+  readonly retryDelayOnFailover?: number | undefined;
+}
 
 /** EVALSHA first; the whole text only when the server does not know it; no other error is tried again. */
 export async function runScript(
@@ -48,24 +51,47 @@ export async function runScript(
 }
 
 /**
- * Resolves when the client is connected. Sending before that would leave a call in the client's queue, to be counted whenever
- * the server comes back, long after its caller was told that it failed.
+ * May a command be written now? A client would keep what it cannot write, to be counted whenever the server comes back, long after
+ * its caller was told that it failed. A connection that has just been lost may still call itself ready.
+ */
+export function isReady({ status, stream }: RedisClient): boolean {
+  if (status === undefined) return true;
+  return status === 'ready' && (stream as { writable?: boolean } | null | undefined)?.writable !== false;
+}
+
+const lookOuts = new WeakMap<RedisClient, Promise<void>>();
+
+/**
+ * Resolves when the client is connected; rejects when an attempt to connect has failed. One look-out for all who wait.
+ * @throws NoConnectionError
  */
 export function whenReady(client: RedisClient): Promise<void> {
+  let lookOut = lookOuts.get(client);
+  if (lookOut === undefined) {
+    lookOut = lookOutFor(client).finally(() => lookOuts.delete(client));
+    lookOuts.set(client, lookOut);
+  }
+  return lookOut;
+}
+
+function lookOutFor(client: RedisClient): Promise<void> {
   if (client.status === 'end' || client.on === undefined) {
-    return Promise.reject(new Error(`the connection is in state '${client.status}'`));
+    return Promise.reject(new NoConnectionError(`the connection is in state '${client.status}'`));
   }
   return new Promise((resolve, reject) => {
     const settle = (done: () => void) => {
       client.removeListener?.('ready', opened);
       client.removeListener?.('close', lost);
+      client.removeListener?.(errorMonitor, lost);
       done();
     };
     const opened = () => settle(resolve);
     const lost = () => settle(() => reject(new NoConnectionError('no connection')));
     client.on?.('ready', opened);
     client.on?.('close', lost);
-    // A lazy client connects when asked; how that ends is told by the events above and by 'error'.
+    // Heard by the way: an error that nobody else listens to is dealt with as if we did not either.
+    client.on?.(errorMonitor, lost);
+    // A lazy client connects when asked; how that ends is told by the events above.
     if (client.status === 'wait') client.connect?.().catch(() => {});
   });
 }

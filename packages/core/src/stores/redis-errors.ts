@@ -8,70 +8,121 @@ import {
 /** There was none when it was needed: why, the client's last error tells. */
 export class NoConnectionError extends Error {}
 
-/** Server answers that say "not now": the next call may find it well again. */
-const UNAVAILABLE =
-  /^(?:\w+: )?(LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
-/** Server answers that say "never like this". */
-const CONFIGURATION = /\b(WRONGTYPE|NOPERM|WRONGPASS|NOAUTH|DENIED|SLUICE)\b|unknown command|ERR /;
+/** What an answer means: not now, never like this, and then what to do where the server does not say. */
+type Meaning =
+  | { readonly unavailable: UnavailableReason }
+  | { readonly configuration: ConfigurationReason; readonly remedy?: string };
 
-/** Answers of a Redis Cluster to a client that does not know it as one: what to do, as the server does not say. */
-const REMEDIES: readonly (readonly [RegExp, string])[] = [
+type Row = readonly [answer: RegExp, meaning: (found: RegExpExecArray) => Meaning];
+
+const unavailable = (reason: UnavailableReason) => (): Meaning => ({ unavailable: reason });
+const wrong = (configuration: ConfigurationReason, remedy?: string) => (): Meaning =>
+  remedy === undefined ? { configuration } : { configuration, remedy };
+
+/** Until Redis 7 an error within a script arrives wrapped; clients put the name of a class before, or the last of several errors behind. */
+const START = /^(?:.*Last error: )?(?:\w*Error: )?(?:ERR Error running script.*?: -?)?/.source;
+const word = (words: string): RegExp => new RegExp(`${START}(${words})\\b`);
+const phrase = (words: string): RegExp => new RegExp(`${START}(?:${words})`);
+
+/** From the first row that fits. What fits none is a network that failed. */
+const ROWS: readonly Row[] = [
+  // Our own script's, which names a key: nothing in it is the server's word.
+  [word('SLUICE'), wrong('other')],
   [
-    /^(?:\w+: )?CROSSSLOT\b/,
-    'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
-      'and redisStore a Cluster client, with which this is told at construction',
+    word('LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN'),
+    ([, reason]) => ({ unavailable: reason as UnavailableReason }),
+  ],
+  [/Script killed by user/, unavailable('BUSY')],
+  [word('UNBLOCKED'), unavailable('connection')], // by a server that became a replica
+  // A server that is full, or that meters its users.
+  [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), unavailable('connection')],
+  [
+    word('CROSSSLOT'),
+    wrong(
+      'other',
+      'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
+        'and redisStore a Cluster client, with which this is told at construction',
+    ),
   ],
   [
-    /^(?:\w+: )?(?:MOVED|ASK) \d/,
-    'this server is one node of a Redis Cluster: give redisStore a Cluster client, new Cluster([…]) of ioredis',
+    phrase('(?:MOVED|ASK) \\d'),
+    wrong(
+      'other',
+      'this server is one node of a Redis Cluster: give redisStore a Cluster client, new Cluster([…]) of ioredis',
+    ),
   ],
+  [
+    phrase('ERR This instance has cluster support disabled'),
+    wrong(
+      'other',
+      'this server is no node of a Redis Cluster: give redisStore its address or a client for one server',
+    ),
+  ],
+  [word('WRONGTYPE'), wrong('WRONGTYPE')],
+  [/\bNOPERM\b|ACL failure in script|ERR The user executing the script can't/, wrong('NOPERM')],
+  [/\bWRONGPASS\b|ERR invalid password/, wrong('WRONGPASS')],
+  [/\bNOAUTH\b/, wrong('NOAUTH')],
+  [/\bDENIED\b|unknown command|\bERR /, wrong('other')],
+  // A call's own time was over. Where a connection's was, that broke, and took with it all that was under way.
+  [/command timed? ?out/i, unavailable('timeout')],
 ];
 
-/** Some frameworks send the messages of errors to clients, who must not read keys: the server's own words are in `cause`. */
-const FOREIGN = /\bSLUICE foreign value\b/;
-
-const TOLD: readonly string[] = [
-  'WRONGTYPE',
-  'NOPERM',
-  'WRONGPASS',
-  'NOAUTH',
-] satisfies ConfigurationReason[];
+const NETWORK: Meaning = { unavailable: 'connection' };
 
 /**
  * Gives a client's error a class, a code and a reason of ours; the client's own error is its `cause`. This is the one place that knows
  * what is "not now" (a failure policy decides) and what is "never like this" (it does not).
+ *
+ * TLS that fails is "not now": certificates run out and are exchanged while programs run, and that must not take down what they serve.
  */
 export function classified(
   error: unknown,
   lastConnectionError?: Error,
 ): StoreUnavailableError | StoreConfigurationError {
   const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
-  const text = String(told instanceof Error ? `${told.name}: ${told.message}` : told);
-  const remedy = REMEDIES.find(([answer]) => answer.test(text))?.[1];
-  const unavailable = UNAVAILABLE.exec(text)?.[1];
-  const configuration = unavailable === undefined ? CONFIGURATION.exec(text) : null;
-  if (remedy !== undefined || configuration !== null) {
-    let message = messageOf(told);
-    if (remedy !== undefined) message = `${remedy} (${message})`;
-    if (FOREIGN.test(text)) message = 'a key of this limit holds a foreign value; `cause` names it';
-    const word = configuration?.[1] ?? '';
-    const reason = TOLD.includes(word) ? (word as ConfigurationReason) : 'other';
+  const meaning = meaningOf(told);
+  if ('configuration' in meaning) {
+    const { remedy, configuration: reason } = meaning;
+    const message = remedy === undefined ? messageOf(told) : `${remedy} (${messageOf(told)})`;
     return new StoreConfigurationError(`redis store: ${message}`, { cause: told, reason });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
   return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {
     cause: lastConnectionError ?? error,
-    reason: reasonOf(unavailable, text),
+    reason: meaning.unavailable,
   });
 }
 
-function reasonOf(word: string | undefined, text: string): UnavailableReason {
-  if (word !== undefined && word !== 'UNBLOCKED') return word as UnavailableReason;
-  return /time(?:d )?.?out/i.test(text) ? 'timeout' : 'connection';
+function meaningOf(error: unknown): Meaning {
+  for (const text of textsOf(error)) {
+    for (const [answer, meaning] of ROWS) {
+      const found = answer.exec(text);
+      if (found !== null) return meaning(found);
+    }
+  }
+  return NETWORK;
 }
 
-/** Connection errors of several addresses arrive as an AggregateError with an empty message. */
+/** An error's own text, and those of the errors it stands for; not without end, should one be its own cause. */
+function* textsOf(error: unknown, depth = 0): Generator<string> {
+  if (!(error instanceof Error)) {
+    yield String(error);
+    return;
+  }
+  yield error.message;
+  const { errors, lastNodeError, cause } = error as {
+    errors?: unknown;
+    lastNodeError?: unknown;
+    cause?: unknown;
+  };
+  const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
+  for (const one of inner) if (one instanceof Error && depth < 3) yield* textsOf(one, depth + 1);
+}
+
+/** Connection errors of several addresses arrive as an AggregateError with an empty message; those of a cluster's nodes beside one. */
 function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  const { lastNodeError } = error as { lastNodeError?: unknown };
+  return lastNodeError instanceof Error ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
 }

@@ -6,56 +6,63 @@ import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '.
 import { describe } from '../options.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import { ConnectionError } from './connection-error.js';
-import { type RedisClient, recommendedRedisOptions, runScript, whenReady } from './redis-client.js';
+import { adaptNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.js';
+import { isReady, type RedisClient, runScript, whenReady } from './redis-client.js';
+import { OwnConnection } from './redis-connection.js';
 import { RedisDepartures } from './redis-departures.js';
-import { classified } from './redis-errors.js';
+import { classified, NoConnectionError } from './redis-errors.js';
+import { checkStoreOptions, checkUrl, type RedisStoreOptions } from './redis-store-options.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
+import { warnOfEviction, warnOfResending } from './redis-warnings.js';
+import { type RedisWatch, watchOf } from './redis-watch.js';
 import { answers, rateAnswer, written } from './redis-wire.js';
 import type { Asked, Store } from './store.js';
 import { type StoreEvents, StoreHealth } from './store-health.js';
 
 /**
- * State in Redis, shared by every process that uses the same server. Takes an ioredis client (5 or 6, alone or Cluster) that
- * stays yours to close, or a `redis://` or `rediss://` address, for which ioredis must be installed. Connects at the first
- * call, not before.
- * @throws TypeError when it is neither
+ * State in Redis, shared by every process that uses the same. Takes an address, a client of ioredis (5 or 6), iovalkey or node-redis that
+ * stays yours to close, or options: `{ url }`, `{ sentinels, name }`, `{ cluster }`, `{ client }`. Without a client of yours ioredis must be
+ * installed. Connects at the first call, not before.
+ * @throws TypeError when it is none of these, or an option is misspelt
  */
-export function redisStore(client: RedisClient | string): RedisStore {
-  return new RedisStore(client);
+export function redisStore(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions): RedisStore {
+  return new RedisStore(redis);
 }
-
-/** What we need of the package. */
-type Ioredis = Pick<typeof import('ioredis'), 'Redis'>;
 
 export class RedisStore implements Store {
   readonly name = 'redis';
   readonly remote = true;
   readonly clock = systemClock;
-  /** ioredis, for an address. Loading it takes longer than a deadline leaves for a server's answer. */
-  readonly loading: Promise<Ioredis> | undefined;
-  readonly #url: string | undefined;
+  readonly health = new StoreHealth((node) => this.#watch?.error(node));
+  readonly #own: OwnConnection | undefined;
   #client: RedisClient | undefined;
-  #readying: Promise<void> | undefined;
-  readonly #connectionError = new ConnectionError();
-  readonly health = new StoreHealth(() => this.#connectionError.last);
+  #watch: RedisWatch | undefined;
   readonly #departures = new RedisDepartures();
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
+  #met = false;
   #closed = false;
 
-  constructor(client: RedisClient | string) {
-    if (typeof client === 'string') {
-      this.#url = checkUrl(client);
-      this.loading = loadIoredis();
-      this.loading.catch(() => {}); // the first call tells
+  constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
+    const place = placeOf(redis);
+    if (place instanceof OwnConnection) {
+      this.#own = place;
     } else {
-      this.#client = checkClient(client);
-      this.#connectionError.watch(client);
+      this.#use(place);
+      warnOfResending(place);
     }
   }
 
   get slotted(): boolean {
-    return this.#client?.isCluster === true;
+    return this.#own?.isCluster ?? this.#client?.isCluster === true;
+  }
+
+  /** ioredis, where the store makes its own client. */
+  get loading(): Promise<unknown> | undefined {
+    return this.#own?.loading;
+  }
+
+  nodeOf(key: string): string {
+    return this.#watch?.nodeOf(key) ?? '';
   }
 
   async decide(call: Call, asked: Asked = {}): Promise<Answer> {
@@ -73,7 +80,7 @@ export class RedisStore implements Store {
     try {
       return await this.#wakeUps.listen(key, granted);
     } catch (error) {
-      throw isSluiceError(error) ? error : classified(error, this.#connectionError.last);
+      throw isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)));
     }
   }
 
@@ -100,8 +107,7 @@ export class RedisStore implements Store {
     this.#closed = true;
     this.health.end();
     this.#wakeUps.close();
-    if (this.#url !== undefined) (this.#client as OwnClient | undefined)?.disconnect();
-    else this.#connectionError.unwatch();
+    this.#own?.close();
   }
 
   async #run(
@@ -110,97 +116,94 @@ export class RedisStore implements Store {
     args: readonly string[],
     asked: Asked,
   ): Promise<readonly number[]> {
+    this.#own?.expect(asked.deadline);
     const client = this.#open ?? (await this.#connected());
-    const connected = client.status === undefined || client.status === 'ready';
-    if (!connected) this.#connectionError.tellMistake();
+    const watch = this.#watch!;
+    const key = keys[0]!;
     let reply: unknown;
     try {
-      if (!connected) {
-        await this.#whenReady(client);
-        if (asked.abandoned) throw new Error('given up before there was a connection');
-      }
-      const abandoned = () => asked.abandoned === true;
-      reply = await this.#departures.send(client, () => runScript(client, script, keys, args, abandoned));
+      if (!isReady(client)) await connected(client, asked);
+      const node = watch.connectionFor(key);
+      if (node !== undefined && !isReady(node)) await connected(node, asked);
+      reply = await this.#departures.send(client, () => {
+        const replied = runScript(client, script, keys, args, () => asked.abandoned === true);
+        if (!this.#met) this.#meet(client);
+        return replied;
+      });
     } catch (error) {
-      throw classified(error, this.#connectionError.last);
+      throw classified(error, watch.error(watch.nodeOf(key)));
     }
     return integers(reply);
+  }
+
+  /** What is to be known of a server is asked once, behind the first call. */
+  #meet(client: RedisClient): void {
+    this.#met = true;
+    void warnOfEviction(client);
   }
 
   get #open(): RedisClient | undefined {
     return this.#closed ? undefined : this.#client;
   }
 
-  /** One look-out for all who wait. */
-  #whenReady(client: RedisClient): Promise<void> {
-    this.#readying ??= whenReady(client).finally(() => {
-      this.#readying = undefined;
-    });
-    return this.#readying;
-  }
-
   async #connected(): Promise<RedisClient> {
-    if (this.#client === undefined) {
-      const { Redis } = await this.loading!;
-      this.#client ??= this.#create(Redis);
-    }
-    if (this.#closed) throw closed();
-    return this.#client;
+    const client = this.#client ?? this.#use(await this.#own!.open());
+    if (!this.#closed) return client;
+    throw new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
   }
 
-  #create(Redis: Ioredis['Redis']): RedisClient {
-    // ioredis knows the old scheme only.
-    const client = new Redis(this.#url!.replace(/^valkey:/, 'redis:').replace(/^valkeys:/, 'rediss:'), {
-      ...recommendedRedisOptions,
-      lazyConnect: true,
-      connectionName: 'sluice',
-      // ioredis waits so long for the end of a connection, also for one that has ended before, and keeps the process alive.
-      disconnectTimeout: 100,
-    });
-    this.#connectionError.watch(client as unknown as OwnClient);
-    return client as unknown as OwnClient;
+  #use(client: RedisClient): RedisClient {
+    this.#watch = watchOf(client);
+    this.#client = client;
+    return client;
   }
 }
 
-type OwnClient = RedisClient & { disconnect(): void };
-
-const closed = () => new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
-
-function loadIoredis(): Promise<Ioredis> {
-  return import('ioredis').catch((cause: unknown) => {
-    throw new StoreConfigurationError('redisStore(url) needs the package ioredis: npm install ioredis', {
-      cause,
-    });
-  });
+async function connected(client: RedisClient, asked: Asked): Promise<void> {
+  await whenReady(client);
+  if (asked.abandoned) throw new NoConnectionError('given up before there was a connection');
 }
 
 function integers(reply: unknown): readonly number[] {
-  if (!Array.isArray(reply) || !reply.every(isInteger)) {
+  const numbers = Array.isArray(reply) ? reply.map(numberOf) : [];
+  if (numbers.length === 0 || !numbers.every(isInteger)) {
     throw new StoreConfigurationError(
       `redis store: the script answered ${describe(reply)} where integers were due`,
     );
   }
-  return reply.includes(MOST + 1) ? reply.map((n) => Math.min(n, MOST)) : reply;
+  return numbers.includes(MOST + 1) ? numbers.map((n) => Math.min(n, MOST)) : numbers;
 }
+
+/** Clients may be set to give numbers as text. */
+const numberOf = (value: unknown): number =>
+  typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : (value as number);
 
 const MOST = Number.MAX_SAFE_INTEGER;
 /** Parsers of clients round the largest that there is up. */
 const isInteger = (n: unknown): boolean => Number.isInteger(n) && Math.abs(n as number) <= MOST + 1;
 
-function checkUrl(url: string): string {
-  if (!/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {
-    throw new TypeError(
-      `redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(url)}`,
-    );
-  }
-  return url;
+/** @returns a client to be used, or how to make one */
+function placeOf(
+  redis: string | RedisClient | NodeRedisClient | RedisStoreOptions,
+): RedisClient | OwnConnection {
+  if (typeof redis === 'string') return new OwnConnection({ url: checkUrl(redis) });
+  if (isNodeRedis(redis)) return adaptNodeRedis(redis);
+  if (isClient(redis)) return redis;
+  if (typeof redis !== 'object' || redis === null) throw new TypeError(`${TAKES}, not ${describe(redis)}`);
+  const options = checkStoreOptions(redis as RedisStoreOptions);
+  return 'client' in options ? clientOf(options.client) : new OwnConnection(options);
 }
 
-function checkClient(client: RedisClient): RedisClient {
-  if (typeof client?.evalsha !== 'function' || typeof client.eval !== 'function') {
-    throw new TypeError(
-      `redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', not ${describe(client)}`,
-    );
-  }
-  return client;
+function clientOf(client: RedisClient | NodeRedisClient): RedisClient {
+  if (isNodeRedis(client)) return adaptNodeRedis(client);
+  if (isClient(client)) return client;
+  throw new TypeError(`${TAKES}; its client is ${describe(client)}`);
 }
+
+const isClient = (client: unknown): client is RedisClient => {
+  const { evalsha, eval: run } = (client ?? {}) as Partial<RedisClient>;
+  return typeof evalsha === 'function' && typeof run === 'function';
+};
+
+const TAKES =
+  "redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', a client of node-redis, or options";

@@ -6,7 +6,6 @@ export interface Subscriber {
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
   disconnect(): void;
 }
 
@@ -87,12 +86,12 @@ export class RedisWakeUps {
     };
     const connection = (
       client.isCluster ? client.duplicate([], PATIENT_CLUSTER) : client.duplicate(patient)
-    ) as Subscriber;
+    ) as Subscriber & Pick<RedisClient, 'on'>;
+    // Its server is the one that decisions ask as well: they tell what is wrong with it.
+    connection.on('error', () => {});
     connection.on('message', (channel, id) => {
       for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(Number(id));
     });
-    // Its server is the one that decisions ask as well: they tell what is wrong with it.
-    connection.on('error', () => {});
     return connection;
   }
 

@@ -52,8 +52,8 @@ export class StoreHealth {
   readonly #endings: (() => unknown)[] = [];
   #ended = false;
 
-  /** @param connectionError the last error of the client's connection */
-  constructor(readonly connectionError: () => Error | undefined) {}
+  /** @param connectionError the last error of the client's connection, of a cluster that to a node */
+  constructor(readonly connectionError: (node: string | undefined) => Error | undefined) {}
 
   on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
     this.#emitter.on(event, listener);
@@ -97,12 +97,12 @@ type Tell = <E extends keyof StoreEvents>(event: E, told: StoreEvents[E]) => voi
 export class NodeHealth {
   readonly breaker: Breaker;
   readonly #node: string | undefined;
-  readonly #connectionError: () => Error | undefined;
+  readonly #connectionError: StoreHealth['connectionError'];
   readonly #tell: Tell;
   #reason: StoreErrorEvent['reason'] | undefined;
   #failed = 0;
 
-  constructor(node: string | undefined, connectionError: () => Error | undefined, tell: Tell) {
+  constructor(node: string | undefined, connectionError: StoreHealth['connectionError'], tell: Tell) {
     this.#node = node;
     this.#connectionError = connectionError;
     this.#tell = tell;
@@ -122,7 +122,7 @@ export class NodeHealth {
   }
 
   #event(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
-    const connectionError = this.#connectionError();
+    const connectionError = this.#connectionError(this.#node);
     return { reason: error.reason, error, connectionError, node: this.#node };
   }
 }

@@ -8,6 +8,8 @@ import type { StoreHealth } from './store-health.js';
 export interface Asked {
   /** Set by whoever stopped waiting for the answer: what has not left yet must not leave any more. */
   abandoned?: boolean;
+  /** How long that is, in ms, if it ends by itself. */
+  readonly deadline?: number;
 }
 
 /** Where state lives and calls are decided, each atomically. Layers have this same shape, so they stack. */

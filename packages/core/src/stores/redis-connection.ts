@@ -1,0 +1,163 @@
+import type { ConnectionOptions } from 'node:tls';
+import { LONGEST_TIMER } from '../clock.js';
+import { StoreConfigurationError } from '../errors.js';
+import type { RedisClient } from './redis-client.js';
+import { recommendedClusterOptions, recommendedRedisOptions } from './redis-settings.js';
+import type {
+  OwnPlace,
+  RedisClusterOptions,
+  RedisSentinelOptions,
+  RedisServerOptions,
+} from './redis-store-options.js';
+
+/** What we need of the package. */
+type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
+
+type OwnClient = RedisClient & {
+  disconnect(): void;
+  nodes?(): readonly OwnClient[];
+  readonly options: { socketTimeout?: number | undefined };
+};
+
+/** ms; no connection is given up sooner for want of an answer. */
+const SHORTEST_PATIENCE = 300;
+/** ms, where nobody said how long he waits. */
+const USUAL_PATIENCE = recommendedRedisOptions.socketTimeout;
+
+/** The client that a store makes for itself: at its first call, with settings by which a call is counted at most once. */
+export class OwnConnection {
+  /** ioredis. Loading it takes longer than a deadline leaves for a server's answer. */
+  readonly loading: Promise<Ioredis>;
+  readonly #place: OwnPlace;
+  #client: OwnClient | undefined;
+  #patience = 0;
+
+  constructor(place: OwnPlace) {
+    this.#place = place;
+    this.loading = loadIoredis();
+    this.loading.catch(() => {}); // the first call tells
+  }
+
+  get client(): RedisClient | undefined {
+    return this.#client;
+  }
+
+  get isCluster(): boolean {
+    return 'cluster' in this.#place;
+  }
+
+  async open(): Promise<RedisClient> {
+    const ioredis = await this.loading;
+    this.#client ??= this.#create(ioredis);
+    return this.#client;
+  }
+
+  close(): void {
+    this.#client?.disconnect();
+  }
+
+  /**
+   * A connection on which nothing has come for three times as long as anybody waits is dropped and made anew: so what a network has
+   * swallowed is found out soon, and nobody's answer is cut off.
+   * @param deadline ms that somebody waits for an answer
+   */
+  expect(deadline: number | undefined): void {
+    const patience = deadline === undefined ? USUAL_PATIENCE : Math.max(SHORTEST_PATIENCE, 3 * deadline);
+    if (patience <= this.#patience) return;
+    this.#patience = Math.min(patience, LONGEST_TIMER);
+    for (const connection of this.#client?.nodes?.() ?? [this.#client]) this.#setPatience(connection);
+  }
+
+  #setPatience(connection: OwnClient | undefined): void {
+    if (connection !== undefined) connection.options.socketTimeout = this.#patience;
+  }
+
+  #create({ Redis, Cluster }: Ioredis): OwnClient {
+    const place = this.#place;
+    let client: unknown;
+    if ('cluster' in place) client = new Cluster([...place.cluster], clusterOptions(place));
+    else if ('sentinels' in place) client = new Redis(sentinelOptions(place));
+    else client = new Redis(addressOf(place), { ...settingsOf(place), ...credentials(place) });
+    const own = client as OwnClient;
+    own.on?.('error', () => {}); // what is wrong is told by decisions and events
+    own.on?.('+node', (node) => this.#setPatience(node as OwnClient));
+    if (own.nodes === undefined) this.#setPatience(own);
+    return own;
+  }
+}
+
+const NAME = 'sluice';
+/** ioredis waits so long for the end of a connection, also for one that has ended before, and keeps the process alive. */
+const DISCONNECT_MS = 100;
+
+/** Ours come last where they are not to be changed; `checkStoreOptions` tells who tries. */
+function settingsOf({ options }: OwnPlace): object {
+  return {
+    connectionName: NAME,
+    disconnectTimeout: DISCONNECT_MS,
+    ...recommendedRedisOptions,
+    lazyConnect: true,
+    ...options,
+  };
+}
+
+function credentials({ username, password, tls }: OwnPlace): object {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls !== undefined && tls !== false && { tls: tlsOf(tls) }),
+  };
+}
+
+const tlsOf = (tls: boolean | ConnectionOptions): ConnectionOptions => (typeof tls === 'object' ? tls : {});
+
+/** ioredis knows the old scheme only; and of two passwords it would take that of the address. */
+function addressOf({ url, username, password }: RedisServerOptions): string {
+  const address = new URL(url.replace(/^valkey:/, 'redis:').replace(/^valkeys:/, 'rediss:'));
+  if (username !== undefined) address.username = encodeURIComponent(username);
+  if (password !== undefined) address.password = encodeURIComponent(password);
+  return address.href;
+}
+
+function sentinelOptions(place: RedisSentinelOptions): object {
+  const { sentinels, name, tls } = place;
+  return {
+    // Told of a failover it leaves the old primary, which may still take writes that nobody will see.
+    failoverDetector: true,
+    ...(tls !== undefined && tls !== false && { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(tls) }),
+    ...settingsOf(place),
+    ...credentials(place),
+    sentinels: [...sentinels],
+    name,
+  };
+}
+
+function clusterOptions(place: RedisClusterOptions): object {
+  const { options = {}, tls } = place;
+  const ofNode = recommendedClusterOptions.redisOptions;
+  return {
+    // A certificate is for a name, which must not be looked up before it is compared.
+    ...(tls !== undefined && tls !== false && { dnsLookup: sameName }),
+    ...recommendedClusterOptions,
+    lazyConnect: true,
+    ...options,
+    redisOptions: {
+      connectionName: NAME,
+      disconnectTimeout: DISCONNECT_MS,
+      ...ofNode,
+      ...(options.redisOptions as object | undefined),
+      ...credentials(place),
+    },
+  };
+}
+
+const sameName = (name: string, found: (error: null, address: string) => void): void => found(null, name);
+
+function loadIoredis(): Promise<Ioredis> {
+  return import('ioredis').catch((cause: unknown) => {
+    throw new StoreConfigurationError(
+      'redisStore needs the package ioredis, unless it is given a client: npm install ioredis',
+      { cause },
+    );
+  });
+}

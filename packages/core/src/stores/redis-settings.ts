@@ -1,0 +1,43 @@
+/** The first pause in ms before a lost connection is made again, and the longest; each has up to half of it at random. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [50, 1_000];
+
+function retryStrategy(attempt: number): number {
+  const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempt - 1));
+  return Math.round(pause * (0.5 + Math.random() / 2));
+}
+
+/** A server that takes no writes has become a replica: connecting anew finds the new primary. 1, for 2 would send the call again. */
+const reconnectOnError = (error: Error): 1 | false =>
+  /^(?!SLUICE).*\bREADONLY\b/.test(error.message) ? 1 : false;
+
+const ofEachConnection = {
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 500,
+  socketTimeout: 1000,
+} as const;
+
+/**
+ * Settings for a client whose calls are sent at most once and never late: nothing is kept for a server that is away, nothing is sent
+ * again when a reply is lost, and what was lost is looked for again within a second. `redisStore(url)` uses them; give them to a `Redis`
+ * of ioredis or iovalkey that is yours, too.
+ */
+export const recommendedRedisOptions = {
+  enableOfflineQueue: false,
+  ...ofEachConnection,
+  retryStrategy,
+  reconnectOnError,
+} as const;
+
+/**
+ * The same for a `Cluster`. It keeps its `enableOfflineQueue`: it connects to a node at the first call for it, and would refuse the calls beside
+ * that. What a node refuses while a slot moves (`TRYAGAIN`) is asked again within the usual deadline, and not after it.
+ */
+export const recommendedClusterOptions = {
+  retryDelayOnFailover: 0,
+  retryDelayOnTryAgain: 5,
+  retryDelayOnClusterDown: 0,
+  slotsRefreshTimeout: 500,
+  slotsRefreshInterval: 5_000,
+  redisOptions: ofEachConnection,
+} as const;
