@@ -30,7 +30,7 @@ export const memory: StoreKind = {
 };
 
 /** A Redis store that is told the time, as scripts may be for tests; or not. */
-function timed(of: string | RedisClient, clock: ManualClock | undefined): Store {
+function timed(of: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
   const store = redisStore(of);
   if (clock === undefined) return store;
   return like(store, {
@@ -45,17 +45,35 @@ export const redisByAddress: StoreKind = {
   another: (_, clock) => timed(redisUrl(), clock),
 };
 
-/** On clients that are not the store's own, which end with it here so that a test has one thing to close. */
-export function redisByClient(name: string, connect: () => RedisClient & { disconnect(): void }): StoreKind {
+/** A client that is not the store's own, which ends with it here so that a test has one thing to close. */
+export interface Borrowed {
+  readonly client: Parameters<typeof redisStore>[0];
+  isOpen(): boolean;
+  close(): unknown;
+}
+
+export function redisByClient(name: string, borrow: () => Borrowed): StoreKind {
   const open = (clock?: ManualClock) => {
-    const client = connect();
+    const { client, isOpen, close: end } = borrow();
     const store = timed(client, clock);
     const close = async () => {
       await store.close();
-      expect(['wait', 'connecting', 'connect', 'ready']).toContain(client.status);
-      client.disconnect();
+      expect(isOpen()).toBe(true);
+      await end();
     };
     return like(store, { close });
   };
   return { name, open, another: (_, clock) => open(clock) };
+}
+
+/** A client of ioredis or of its like. */
+export function redisByIoredis(name: string, connect: () => RedisClient & { disconnect(): void }): StoreKind {
+  return redisByClient(name, () => {
+    const client = connect();
+    return {
+      client,
+      isOpen: () => ['wait', 'connecting', 'connect', 'ready'].includes(String(client.status)),
+      close: () => client.disconnect(),
+    };
+  });
 }

@@ -104,6 +104,6 @@ describe('a server that answers, but not with a decision', () => {
 test.each([[''], ['http://127.0.0.1'], ['localhost:6379'], [undefined], [null], [{}], [6379]])(
   'refuses %p as a client',
   (client) => {
-    expect(() => redisStore(client as never)).toThrow(/redisStore takes an ioredis client or an address/);
+    expect(() => redisStore(client as never)).toThrow(/redisStore takes an/);
   },
 );

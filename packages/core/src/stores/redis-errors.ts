@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import {
   type ConfigurationReason,
   StoreConfigurationError,
@@ -34,6 +35,8 @@ const ROWS: readonly Row[] = [
   ],
   [/Script killed by user/, unavailable('BUSY')],
   [word('UNBLOCKED'), unavailable('connection')], // by a server that became a replica
+  // A Cluster client that is sent from node to node: they do not agree yet.
+  [/^Too many Cluster redirections.*\b(?:MOVED|ASK) \d/, unavailable('connection')],
   // A server that is full, or that meters its users.
   [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), unavailable('connection')],
   [
@@ -105,7 +108,7 @@ function meaningOf(error: unknown): Meaning {
 
 /** An error's own text, and those of the errors it stands for; not without end, should one be its own cause. */
 function* textsOf(error: unknown, depth = 0): Generator<string> {
-  if (!(error instanceof Error)) {
+  if (!isError(error)) {
     yield String(error);
     return;
   }
@@ -116,13 +119,16 @@ function* textsOf(error: unknown, depth = 0): Generator<string> {
     cause?: unknown;
   };
   const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
-  for (const one of inner) if (one instanceof Error && depth < 3) yield* textsOf(one, depth + 1);
+  for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
 }
 
 /** Connection errors of several addresses arrive as an AggregateError with an empty message; those of a cluster's nodes beside one. */
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
-  const { lastNodeError } = error as { lastNodeError?: unknown };
-  return lastNodeError instanceof Error ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
+  if (!isError(error)) return String(error);
+  const { errors, lastNodeError } = error as { errors?: unknown; lastNodeError?: unknown };
+  if (Array.isArray(errors) && error.message === '') return errors.map(messageOf).join('; ');
+  return isError(lastNodeError) ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
 }
+
+/** Also one of another realm, such as Node's own within a test runner's. */
+const isError = (error: unknown): error is Error => types.isNativeError(error);

@@ -100,7 +100,7 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
   );
   if (given.length !== 1)
     throw new TypeError(
-      `redisStore takes one of url, sentinels, cluster and client, not ${given.join(' and ') || 'none'}`,
+      `redisStore takes an address, a client, or options with one of url, sentinels, cluster and client, not ${given.join(' and ') || 'an object with none of them'}`,
     );
   checkOptions('redisStore', options, PLACES[given[0]!]!);
   if ('client' in options) return options;
@@ -123,7 +123,7 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
 export function checkUrl(url: unknown): string {
   if (typeof url !== 'string' || !/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {
     throw new TypeError(
-      `redisStore: the address of a server is such as 'redis://127.0.0.1:6379', not ${describe(url)}`,
+      `redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options, not ${describe(url)}`,
     );
   }
   checkClientOptions('the query of the address', Object.fromEntries(new URL(url).searchParams));

@@ -206,4 +206,4 @@ const isClient = (client: unknown): client is RedisClient => {
 };
 
 const TAKES =
-  "redisStore takes an ioredis client or an address such as 'redis://127.0.0.1:6379', a client of node-redis, or options";
+  "redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options";

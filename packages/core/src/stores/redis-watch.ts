@@ -49,9 +49,7 @@ export class RedisWatch {
   }
 
   #follow(client: RedisClient, name: string): void {
-    client.on?.(errorMonitor, (error) => {
-      if (error instanceof Error) this.#errors.set(name, error);
-    });
+    client.on?.(errorMonitor, (error) => this.#errors.set(name, error as Error));
     client.on?.('ready', () => this.#errors.delete(name));
   }
 }
