@@ -53,7 +53,7 @@ export class StoreHealth {
   #ended = false;
 
   /** @param connectionError the last error of the client's connection, of a cluster that to a node */
-  constructor(readonly connectionError: (node: string | undefined) => Error | undefined) {}
+  constructor(readonly connectionError: (node?: string) => Error | undefined) {}
 
   on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
     this.#emitter.on(event, listener);
