@@ -122,3 +122,23 @@ test('before the first call nothing is known and nothing is connected', async ()
   expect(store.nodeOf(uniqueName('k'))).toBe('');
   expect(store.slotted).toBe(true);
 });
+
+test('a cluster that is not there at first is told of when it is', async () => {
+  const store = ownStore();
+  const limiter = own.limiter({ policy, store, deadline: '500ms', failurePolicy: 'local' });
+  const events: unknown[] = [];
+  store.on('degraded', ({ node }) => events.push(['degraded', node]));
+  store.on('recovered', ({ node }) => events.push(['recovered', node]));
+  await Promise.all(own.nodes.map((node) => node.kill()));
+  await eventually(async () => {
+    expect(await limiter.peek('k')).toMatchObject({ degraded: true });
+    return events.length > 0;
+  });
+  await Promise.all(own.nodes.map((node) => node.restart()));
+  await own.whole();
+  await eventually(async () => !(await limiter.peek('k')).degraded && events.length > 1);
+  expect(events).toEqual([
+    ['degraded', undefined],
+    ['recovered', undefined],
+  ]);
+}, 60_000);

@@ -3,7 +3,7 @@ import { Redis as Redis5 } from 'ioredis-5';
 import { isStoreConfigurationError, redisStore, type Store } from '../../packages/core/src/index.js';
 import { storeContract } from '../contracts/store.contract.js';
 import { holdingContract } from '../contracts/store-holding.js';
-import { redisByClient } from '../contracts/store-openers.js';
+import { redisByIoredis } from '../contracts/store-openers.js';
 import { type RedisServer, startRedis } from '../support/redis/redis-server.js';
 import { asUser, DISPENSABLE, RULES, refusals, setUser } from './rules.js';
 import { walk } from './walk.js';
@@ -38,8 +38,8 @@ afterAll(async () => {
 });
 
 const kinds = [
-  redisByClient('ioredis 6', () => new Redis6(asUser(server.url))),
-  redisByClient('ioredis 5', () => new Redis5(asUser(server.url))),
+  redisByIoredis('ioredis 6', () => new Redis6(asUser(server.url))),
+  redisByIoredis('ioredis 5', () => new Redis5(asUser(server.url))),
 ] as const;
 
 describe('is all that the store contract needs', () => {

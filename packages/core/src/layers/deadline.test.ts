@@ -45,7 +45,10 @@ test('a question that is not answered in time is an error, and marked as given u
     message: 'far store: no answer within 5 ms',
   });
   await expect(store.rate(change)).rejects.toThrow('no answer');
-  expect(marks).toEqual([{ abandoned: true }, { abandoned: true }]);
+  expect(marks).toEqual([
+    { abandoned: true, deadline: 5 },
+    { abandoned: true, deadline: 5 },
+  ]);
 });
 
 test('an answer and a late failure after the deadline are ignored', async () => {

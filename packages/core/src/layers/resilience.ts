@@ -1,4 +1,4 @@
-import type { Answer, Call, Operation } from '../decisions/call.js';
+import type { Answer, Call, Operation, Part } from '../decisions/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Store } from '../stores/store.js';
@@ -21,6 +21,12 @@ export function withResilience(store: Store, deadline: number): Store {
 
   const nodeOf = (key: string): NodeHealth => health.node(store.nodeOf?.(key) ?? '');
 
+  /** Asks, and changes nothing. A cluster may have given the key to another node meanwhile: then nobody asks this one any more. */
+  const looking = (node: NodeHealth, key: string, ask: () => MaybePromise<unknown>) => async () => {
+    await ask();
+    if (nodeOf(key) !== node) node.breaker.replaced();
+  };
+
   const unanswered = (call: Call, error: StoreUnavailableError): Answer => {
     if (error.reason === 'closed' || !isDecision(call)) throw error;
     return standInsOf(store, health).answer(call, error);
@@ -32,7 +38,8 @@ export function withResilience(store: Store, deadline: number): Store {
       return store.slotted;
     },
     decide(call) {
-      const node = nodeOf(call.parts[0]!.key);
+      const [{ key }] = call.parts as [Part];
+      const node = nodeOf(key);
       const { error } = node.breaker;
       if (error !== undefined)
         return isDecision(call) ? unanswered(call, error) : Promise.reject(known(error));
@@ -43,8 +50,12 @@ export function withResilience(store: Store, deadline: number): Store {
           return answer;
         },
         (reason) => {
-          failed(node, ticket, reason, () =>
-            bounded.decide({ operation: 'peek', wait: 0, parts: call.parts }),
+          const peek: Call = { operation: 'peek', wait: 0, parts: call.parts };
+          failed(
+            node,
+            ticket,
+            reason,
+            looking(node, key, () => bounded.decide(peek)),
           );
           if (isStoreUnavailableError(reason)) return unanswered(call, reason);
           throw reason;
@@ -61,7 +72,8 @@ export function withResilience(store: Store, deadline: number): Store {
         node.breaker.succeeded(ticket);
         return answer;
       } catch (reason) {
-        failed(node, ticket, reason, () => bounded.rate({ action: 'get', key: change.key }));
+        const get = () => bounded.rate({ action: 'get', key: change.key });
+        failed(node, ticket, reason, looking(node, change.key, get));
         throw reason;
       }
     },
@@ -71,11 +83,10 @@ export function withResilience(store: Store, deadline: number): Store {
 const isDecision = ({ operation, parts }: Call): boolean =>
   DECISIONS.includes(operation) && parts.every(({ standIn }) => standIn !== undefined);
 
-/** @param look asks about the same keys, and changes nothing */
-function failed(node: NodeHealth, ticket: number, error: unknown, look: () => MaybePromise<unknown>): void {
+function failed(node: NodeHealth, ticket: number, error: unknown, look: () => Promise<void>): void {
   const unavailable = isStoreUnavailableError(error);
   if (unavailable || isStoreConfigurationError(error)) node.failed(error);
-  if (unavailable) node.breaker.failed(ticket, error, () => answered(look));
+  if (unavailable) node.breaker.failed(ticket, error, look);
   else node.breaker.succeeded(ticket); // it has answered
 }
 

@@ -56,10 +56,12 @@ export class Breaker {
 
   succeeded(ticket: Ticket): void {
     this.#failures = 0;
-    if (ticket !== TRIAL || this.#state !== 'trial') return;
-    this.#state = 'closed';
-    this.#error = undefined;
-    this.#listener.closed(Math.round(performance.now() - this.#since));
+    if (ticket === TRIAL && this.#state === 'trial') this.#close();
+  }
+
+  /** What it stood for is served by another: it has no part in that any more. */
+  replaced(): void {
+    if (this.#state === 'open') this.#close();
   }
 
   /** @param look asks the store for an answer that changes nothing; rejects when there is none */
@@ -82,6 +84,12 @@ export class Breaker {
   end(): void {
     this.#state = 'ended';
     clearTimeout(this.#timer);
+  }
+
+  #close(): void {
+    this.#state = 'closed';
+    this.#error = undefined;
+    this.#listener.closed(Math.round(performance.now() - this.#since));
   }
 
   #open(look: () => Promise<unknown>): void {

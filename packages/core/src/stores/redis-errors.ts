@@ -93,6 +93,7 @@ export function classified(
   return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {
     cause: lastConnectionError ?? error,
     reason: meaning.unavailable,
+    late: meaning.unavailable === 'timeout',
   });
 }
 

@@ -20,6 +20,8 @@ export class RedisWatch {
   readonly #prefix: string;
   /** By node; that of the client as a whole under no name. */
   readonly #errors = new Map<string, Error>();
+  #lastKey: string | undefined;
+  #lastSlot = 0;
 
   constructor(client: RedisClient) {
     this.#prefix = client.options?.keyPrefix ?? '';
@@ -35,17 +37,26 @@ export class RedisWatch {
 
   /** The node that serves a key, `host:port`; empty where there is one server only, and where the client does not know yet. */
   nodeOf(key: string): string {
-    return this.#cluster === undefined ? '' : this.#cluster.nodeAt(slotOf(this.#prefix + key));
+    return this.#cluster === undefined ? '' : this.#cluster.nodeAt(this.#slotOf(key));
   }
 
   /** The connection on which calls for a key leave, if it is not that of the client itself. */
   connectionFor(key: string): RedisClient | undefined {
-    return this.#cluster?.connectionAt(slotOf(this.#prefix + key));
+    return this.#cluster?.connectionAt(this.#slotOf(key));
   }
 
   /** What is wrong with the connection to a node, or to whatever server there is. */
   error(node = ''): Error | undefined {
     return this.#errors.get(node) ?? this.#errors.get('');
+  }
+
+  /** A call asks for the slot of its key twice. */
+  #slotOf(key: string): number {
+    if (key !== this.#lastKey) {
+      this.#lastSlot = slotOf(this.#prefix + key);
+      this.#lastKey = key;
+    }
+    return this.#lastSlot;
   }
 
   #follow(client: RedisClient, name: string): void {
