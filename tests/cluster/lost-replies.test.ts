@@ -1,10 +1,12 @@
-import { fixedWindow, isStoreUnavailableError } from '../../packages/core/src/index.js';
+import {
+  fixedWindow,
+  isStoreUnavailableError,
+  recommendedClusterOptions,
+} from '../../packages/core/src/index.js';
 import { TcpProxy } from '../support/redis/tcp-proxy.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
 const own = new OwnCluster({ connectionsAreLost: true });
-/** As docs/cluster.md has it. */
-const atMostOnce = { retryDelayOnFailover: 0, redisOptions: { connectTimeout: 500, socketTimeout: 1000 } };
 
 test.each(KINDS.slice(0, 2))('a call whose reply is lost is counted at most once, $name', async (kind) => {
   const proxies = await Promise.all(own.nodes.map(({ port }) => TcpProxy.start(port)));
@@ -14,7 +16,7 @@ test.each(KINDS.slice(0, 2))('a call whose reply is lost is counted at most once
   );
   const limiter = own.limiter({
     policy: fixedWindow({ limit: 10, window: '1h' }),
-    store: own.store(kind, { ...atMostOnce, natMap }),
+    store: own.store(kind, { ...recommendedClusterOptions, natMap }),
   });
   await limiter.consume('k');
   for (const proxy of proxies) proxy.resetNextReply();
