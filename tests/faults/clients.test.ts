@@ -1,3 +1,4 @@
+import { errorMonitor } from 'node:events';
 import { createClient } from 'redis';
 import {
   isStoreUnavailableError,
@@ -43,6 +44,86 @@ describe('a client that is not the store’s own', () => {
     expect(isStoreUnavailableError(await rejection(limiter.consume('k')))).toBe(true);
     expect(await counted(limiter)).toBe(1);
     expect(codes()).toEqual([]);
+  });
+
+  test('is listened to while a store is open, and its errors stay for others to handle', async () => {
+    const client = redis.client();
+    const listeners = () =>
+      [...client.eventNames()].map((event) => [event, client.listenerCount(event)]).sort();
+    const before = listeners();
+    const handlers = client.listenerCount('error');
+    const stores = Array.from({ length: 20 }, () => redisStore(client));
+    for (const store of stores) await redis.limiter(store, '5s').consume('k');
+    expect(client.listenerCount('error')).toBe(handlers);
+    expect(client.listenerCount('ready')).toBeLessThanOrEqual(1);
+    expect(client.listenerCount(errorMonitor)).toBe(1);
+    for (const store of stores) for (let time = 0; time < 2; time += 1) await store.close();
+    expect(listeners()).toEqual(before);
+    expect(codes()).toEqual(['SLUICE_CLIENT_RESENDS']);
+  });
+
+  test('that node-redis made and nobody opened is opened at the first call, and its errors end nothing', async () => {
+    await redis.server.kill();
+    const store = redisStore(nodeRedis());
+    const limiter = redis.limiter(store);
+    const error = await rejection(limiter.consume('k'));
+    expect(isStoreUnavailableError(error) && error.message).toMatch(/ECONNREFUSED/);
+    await redis.server.restart();
+    expect(await counted(limiter)).toBe(0);
+  });
+
+  test('of node-redis: calls made while the server is away are not counted when it is back', async () => {
+    const client = nodeRedis();
+    client.on('error', () => undefined);
+    await client.connect();
+    const limiter = redis.limiter(redisStore(client));
+    await eventually(() => limiter.peek('k'));
+    const lost = new Promise((resolve) => client.once('reconnecting', resolve));
+    await redis.server.kill();
+    await lost;
+    const errors = await Promise.all(Array.from({ length: 100 }, () => rejection(limiter.consume('k'))));
+    expect(errors.every(isStoreUnavailableError)).toBe(true);
+    await redis.server.restart();
+    expect(await counted(limiter)).toBe(0);
+  });
+});
+
+describe('the store’s own client', () => {
+  test('drops a connection that was swallowed long before a second has passed', async () => {
+    const proxy = await redis.proxy();
+    const store = redis.open(redisStore({ url: proxy.url }));
+    const limiter = redis.limiter(store, '50ms');
+    await eventually(() => limiter.peek('k'));
+    const connections = proxy.connections;
+    proxy.blackhole();
+    await rejection(limiter.consume('k'));
+    // The call's connection; those after it are swallowed, too.
+    await eventually(async () => expect(proxy.connections).toBeGreaterThan(connections));
+    proxy.disconnectAll();
+    proxy.pass();
+    await eventually(() => limiter.peek('k'));
+    expect(await counted(limiter)).toBeLessThanOrEqual(1);
+  });
+
+  test('waits as long as the longest deadline for an answer', async () => {
+    const proxy = await redis.proxy();
+    const store = redis.open(redisStore(proxy.url));
+    const [hasty, patient] = [redis.limiter(store), redis.limiter(store, '20s')];
+    await eventually(() => hasty.peek('k'));
+    await patient.peek('k');
+    proxy.delay(1_200);
+    expect(await patient.consume('k')).toMatchObject({ allowed: true });
+    expect(proxy.connections).toBe(1);
+  });
+
+  test('logs in by what stands beside the address, whatever that says', async () => {
+    await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>p@ss:w%41rd', '~*', '&*', '+@all');
+    const url = redis.server.url.replace('redis://', 'redis://bob:wrong@');
+    const limiter = redis.limiter(redisStore({ url, username: 'ann', password: 'p@ss:w%41rd' }), '5s');
+    expect(await limiter.consume('k')).toMatchObject({ allowed: true });
+    const inDatabase2 = redis.limiter(redisStore({ url: redis.server.url, options: { db: 2 } }), '5s');
+    await inDatabase2.consume('k');
+    expect(await redis.client(`${redis.server.url}/2`).dbsize()).toBe(1);
   });
 });
 

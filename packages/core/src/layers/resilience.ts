@@ -21,9 +21,16 @@ export function withResilience(store: Store, deadline: number): Store {
 
   const nodeOf = (key: string): NodeHealth => health.node(store.nodeOf?.(key) ?? '');
 
-  /** Asks, and changes nothing. A cluster may have given the key to another node meanwhile: then nobody asks this one any more. */
+  /**
+   * Asks, and changes nothing. A store that says how it is set up wrongly is not out: the next caller must be told so, by no failure policy.
+   * A cluster may have given the key to another node meanwhile: then nobody asks this one any more.
+   */
   const looking = (node: NodeHealth, key: string, ask: () => MaybePromise<unknown>) => async () => {
-    await ask();
+    try {
+      await ask();
+    } catch (error) {
+      if (!isStoreConfigurationError(error)) throw error;
+    }
     if (nodeOf(key) !== node) node.breaker.replaced();
   };
 

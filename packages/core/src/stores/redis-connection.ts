@@ -19,6 +19,11 @@ type OwnClient = RedisClient & {
   readonly options: { socketTimeout?: number | undefined };
 };
 
+/** Node's own: under a fake one a client that has ended would never begin again. */
+const { setTimeout, clearTimeout } = globalThis;
+
+/** ms until a client that has ended begins again. */
+const REVIVAL_MS = 100;
 /** ms; no connection is given up sooner for want of an answer. */
 const SHORTEST_PATIENCE = 300;
 /** ms, where nobody said how long he waits. */
@@ -31,6 +36,8 @@ export class OwnConnection {
   readonly #place: OwnPlace;
   #client: OwnClient | undefined;
   #patience = 0;
+  #revival: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor(place: OwnPlace) {
     this.#place = place;
@@ -53,6 +60,8 @@ export class OwnConnection {
   }
 
   close(): void {
+    this.#closed = true;
+    clearTimeout(this.#revival);
     this.#client?.disconnect();
   }
 
@@ -81,8 +90,15 @@ export class OwnConnection {
     const own = client as OwnClient;
     own.on?.('error', () => {}); // what is wrong is told by decisions and events
     own.on?.('+node', (node) => this.#setPatience(node as OwnClient));
+    own.on?.('end', () => this.#revive(own));
     if (own.nodes === undefined) this.#setPatience(own);
     return own;
+  }
+
+  /** A client of ioredis that hears of a failover while it is connecting ends for ever, as does one whose attempts are refused in other ways. */
+  #revive(client: OwnClient): void {
+    if (this.#closed) return;
+    this.#revival = setTimeout(() => client.connect?.().catch(() => {}), REVIVAL_MS).unref();
   }
 }
 

@@ -97,6 +97,10 @@ export function classified(
   });
 }
 
+/** Does it say how the store is set up wrongly? */
+export const isMistake = (error: unknown): boolean =>
+  error !== undefined && 'configuration' in meaningOf(error);
+
 function meaningOf(error: unknown): Meaning {
   for (const text of textsOf(error)) {
     for (const [answer, meaning] of ROWS) {

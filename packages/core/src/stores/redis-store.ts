@@ -10,11 +10,11 @@ import { adaptNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.
 import { isReady, type RedisClient, runScript, whenReady } from './redis-client.js';
 import { OwnConnection } from './redis-connection.js';
 import { RedisDepartures } from './redis-departures.js';
-import { classified, NoConnectionError } from './redis-errors.js';
+import { classified, isMistake, NoConnectionError } from './redis-errors.js';
 import { checkStoreOptions, checkUrl, type RedisStoreOptions } from './redis-store-options.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { warnOfEviction, warnOfResending } from './redis-warnings.js';
-import { type RedisWatch, watchOf } from './redis-watch.js';
+import { type RedisWatch, unwatch, watch } from './redis-watch.js';
 import { answers, rateAnswer, written } from './redis-wire.js';
 import type { Asked, Store } from './store.js';
 import { type StoreEvents, StoreHealth } from './store-health.js';
@@ -104,10 +104,12 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     this.health.end();
     this.#wakeUps.close();
     this.#own?.close();
+    if (this.#client !== undefined) unwatch(this.#client);
   }
 
   async #run(
@@ -118,20 +120,22 @@ export class RedisStore implements Store {
   ): Promise<readonly number[]> {
     this.#own?.expect(asked.deadline);
     const client = this.#open ?? (await this.#connected());
-    const watch = this.#watch!;
+    const watching = this.#watch!;
     const key = keys[0]!;
     let reply: unknown;
     try {
-      if (!isReady(client)) await connected(client, asked);
-      const node = watch.connectionFor(key);
-      if (node !== undefined && !isReady(node)) await connected(node, asked);
+      if (!isReady(client)) await connected(client, watching.error(), asked);
+      const node = watching.connectionFor(key);
+      if (node !== undefined && !isReady(node)) {
+        await connected(node, watching.error(watching.nodeOf(key)), asked);
+      }
       reply = await this.#departures.send(client, () => {
         const replied = runScript(client, script, keys, args, () => asked.abandoned === true);
         if (!this.#met) this.#meet(client);
         return replied;
       });
     } catch (error) {
-      throw classified(error, watch.error(watch.nodeOf(key)));
+      throw classified(error, watching.error(watching.nodeOf(key)));
     }
     return integers(reply);
   }
@@ -153,13 +157,18 @@ export class RedisStore implements Store {
   }
 
   #use(client: RedisClient): RedisClient {
-    this.#watch = watchOf(client);
+    this.#watch ??= watch(client);
     this.#client = client;
     return client;
   }
 }
 
-async function connected(client: RedisClient, asked: Asked): Promise<void> {
+/**
+ * For who would wait for a connection. A wrong password stays wrong for longer than a deadline, and must not be taken for an outage when one
+ * has passed; only a client that would try for the first time now finds out.
+ */
+async function connected(client: RedisClient, lastError: Error | undefined, asked: Asked): Promise<void> {
+  if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
   await whenReady(client);
   if (asked.abandoned) throw new NoConnectionError('given up before there was a connection');
 }

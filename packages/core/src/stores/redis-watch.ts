@@ -20,19 +20,37 @@ export class RedisWatch {
   readonly #prefix: string;
   /** By node; that of the client as a whole under no name. */
   readonly #errors = new Map<string, Error>();
+  readonly #listeners = new Listeners();
   #lastKey: string | undefined;
   #lastSlot = 0;
+  #stores = 0;
 
   constructor(client: RedisClient) {
     this.#prefix = client.options?.keyPrefix ?? '';
     this.#follow(client, '');
     if (client instanceof NodeRedisAdapter && client.isCluster) {
       this.#cluster = client;
-      client.on('node-error', (error, node) => this.#errors.set(nameOf(node as Address), error as Error));
-      client.on('node-ready', (node) => this.#errors.delete(nameOf(node as Address)));
+      const failed = (error: unknown, node: unknown) =>
+        this.#errors.set(nameOf(node as Address), error as Error);
+      this.#listeners.add(client, 'node-error', failed);
+      this.#listeners.add(client, 'node-ready', (node) => this.#errors.delete(nameOf(node as Address)));
     } else if (isIoredisCluster(client)) {
-      this.#cluster = new IoredisNodes(client, (node, name) => this.#follow(node, name));
+      this.#cluster = new IoredisNodes(client, this.#listeners, (node, name) => this.#follow(node, name));
     }
+  }
+
+  /** One more store wants to know. */
+  begin(): this {
+    this.#stores += 1;
+    return this;
+  }
+
+  /** @returns whether nobody is left who wants to know: then it listens no more */
+  end(): boolean {
+    this.#stores -= 1;
+    if (this.#stores > 0) return false;
+    this.#listeners.end();
+    return true;
   }
 
   /** The node that serves a key, `host:port`; empty where there is one server only, and where the client does not know yet. */
@@ -60,21 +78,48 @@ export class RedisWatch {
   }
 
   #follow(client: RedisClient, name: string): void {
-    client.on?.(errorMonitor, (error) => this.#errors.set(name, error as Error));
-    client.on?.('ready', () => this.#errors.delete(name));
+    this.#listeners.add(client, errorMonitor, (error) => this.#errors.set(name, error as Error));
+    this.#listeners.add(client, 'ready', () => this.#errors.delete(name));
+  }
+}
+
+type Listener = (...told: unknown[]) => void;
+
+/** Listeners that go as they came. */
+class Listeners {
+  readonly #of = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
+
+  add(client: RedisClient, event: string | symbol, listener: Listener): void {
+    client.on?.(event, listener);
+    const known = this.#of.get(client) ?? [];
+    known.push([event, listener]);
+    this.#of.set(client, known);
+  }
+
+  remove(client: RedisClient): void {
+    for (const [event, listener] of this.#of.get(client) ?? []) client.removeListener?.(event, listener);
+    this.#of.delete(client);
+  }
+
+  end(): void {
+    for (const client of [...this.#of.keys()]) this.remove(client);
   }
 }
 
 const watches = new WeakMap<RedisClient, RedisWatch>();
 
-/** One for each client, however many stores use it: its listeners do not grow in number. */
-export function watchOf(client: RedisClient): RedisWatch {
-  let watch = watches.get(client);
-  if (watch === undefined) {
-    watch = new RedisWatch(client);
-    watches.set(client, watch);
+/** One for each client, however many stores use it: its listeners do not grow in number. To be given back with `unwatch`. */
+export function watch(client: RedisClient): RedisWatch {
+  let watching = watches.get(client);
+  if (watching === undefined) {
+    watching = new RedisWatch(client);
+    watches.set(client, watching);
   }
-  return watch;
+  return watching.begin();
+}
+
+export function unwatch(client: RedisClient): void {
+  if (watches.get(client)?.end()) watches.delete(client);
 }
 
 /** A `Cluster` of ioredis or iovalkey. */
@@ -92,7 +137,11 @@ class IoredisNodes implements ClusterView {
   readonly #client: IoredisCluster;
   readonly #connections = new Map<string, RedisClient>();
 
-  constructor(client: IoredisCluster, follow: (node: RedisClient, name: string) => void) {
+  constructor(
+    client: IoredisCluster,
+    listeners: Listeners,
+    follow: (node: RedisClient, name: string) => void,
+  ) {
     this.#client = client;
     const add = (told: unknown) => {
       const node = told as RedisClient;
@@ -101,9 +150,11 @@ class IoredisNodes implements ClusterView {
       follow(node, name);
     };
     for (const node of client.nodes()) add(node);
-    client.on?.('+node', add);
-    client.on?.('-node', (node) => {
-      const name = nameOf((node as RedisClient).options);
+    listeners.add(client, '+node', add);
+    listeners.add(client, '-node', (told) => {
+      const node = told as RedisClient;
+      const name = nameOf(node.options);
+      listeners.remove(node);
       if (this.#connections.get(name) === node) this.#connections.delete(name); // else it was replaced
     });
   }
