@@ -81,16 +81,27 @@ function lookOutFor(client: RedisClient): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (done: () => void) => {
       client.removeListener?.('ready', opened);
-      client.removeListener?.('close', lost);
-      client.removeListener?.(errorMonitor, lost);
+      client.removeListener?.('close', closed);
+      client.removeListener?.('end', lost);
+      client.removeListener?.(errorMonitor, failed);
       done();
     };
     const opened = () => settle(resolve);
     const lost = () => settle(() => reject(new NoConnectionError('no connection')));
+    // A connection that is being lost as this begins is no attempt that failed: the next one may be there in time.
+    let losing = client.status === 'ready' || client.status === 'close';
+    const failed = () => {
+      if (!losing) lost();
+    };
+    const closed = () => {
+      failed();
+      losing = false;
+    };
     client.on?.('ready', opened);
-    client.on?.('close', lost);
+    client.on?.('close', closed);
+    client.on?.('end', lost);
     // Heard by the way: an error that nobody else listens to is dealt with as if we did not either.
-    client.on?.(errorMonitor, lost);
+    client.on?.(errorMonitor, failed);
     // A lazy client connects when asked; how that ends is told by the events above.
     if (client.status === 'wait') client.connect?.().catch(() => {});
   });

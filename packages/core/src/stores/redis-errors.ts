@@ -101,6 +101,9 @@ export function classified(
 export const isMistake = (error: unknown): boolean =>
   error !== undefined && 'configuration' in meaningOf(error);
 
+/** Was a connection given up because nothing came on it? */
+export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.test(messageOf(error));
+
 function meaningOf(error: unknown): Meaning {
   for (const text of textsOf(error)) {
     for (const [answer, meaning] of ROWS) {

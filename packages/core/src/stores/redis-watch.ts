@@ -1,6 +1,7 @@
 import { errorMonitor } from 'node:events';
 import { NodeRedisAdapter } from './node-redis.js';
 import type { RedisClient } from './redis-client.js';
+import { isSocketTimeout } from './redis-errors.js';
 import { slotOf } from './redis-slot.js';
 
 /** What a client of a cluster shows of its nodes. */
@@ -78,7 +79,10 @@ export class RedisWatch {
   }
 
   #follow(client: RedisClient, name: string): void {
-    this.#listeners.add(client, errorMonitor, (error) => this.#errors.set(name, error as Error));
+    this.#listeners.add(client, errorMonitor, (error) => {
+      // That nothing was answered on it is no reason why there is none: the calls tell that themselves.
+      if (!isSocketTimeout(error)) this.#errors.set(name, error as Error);
+    });
     this.#listeners.add(client, 'ready', () => this.#errors.delete(name));
   }
 }
