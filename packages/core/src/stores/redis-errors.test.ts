@@ -112,8 +112,7 @@ describe('never like this', () => {
     ['other', 'ERR invalid DB index'],
     ['other', "CROSSSLOT Keys in request don't hash to the same slot"],
     ['other', 'MOVED 8579 127.0.0.1:42995'],
-    // Keys of callers stand in our own script's errors, whatever is in them.
-    ['other', 'SLUICE foreign value in sluice:v2:fw:login:{LOADING NOPERM WRONGPASS}'],
+    ['other', 'ERR user_script:22: SLUICE nothing of ours: LOADING NOPERM'],
   ])('%s: %s', (reason, message) => {
     for (const error of [new ReplyError(message), new Error(message)]) {
       const told = classified(error);
@@ -121,6 +120,15 @@ describe('never like this', () => {
       expect(told.message).toContain(message);
     }
   });
+});
+
+test('keys of callers stand in errors of our own script: they decide nothing, and are told to nobody but the log', () => {
+  const cause = new ReplyError(
+    'ERR user_script:22: SLUICE foreign value in sluice:v2:fw:x:{LOADING NOPERM WRONGPASS}',
+  );
+  const told = classified(cause);
+  expect(isStoreConfigurationError(told) && told).toMatchObject({ reason: 'other', cause });
+  expect(told.message).toBe('redis store: a key of this limit holds a foreign value; `cause` names it');
 });
 
 test('errors that stand for others are what those are', () => {

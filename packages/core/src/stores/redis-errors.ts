@@ -12,7 +12,12 @@ export class NoConnectionError extends Error {}
 /** What an answer means: not now, never like this, and then what to do where the server does not say. */
 type Meaning =
   | { readonly unavailable: UnavailableReason }
-  | { readonly configuration: ConfigurationReason; readonly remedy?: string };
+  | {
+      readonly configuration: ConfigurationReason;
+      readonly remedy?: string;
+      /** In place of the server's words, which are in `cause`: some frameworks send messages of errors to clients, who must not read keys. */
+      readonly instead?: string;
+    };
 
 type Row = readonly [answer: RegExp, meaning: (found: RegExpExecArray) => Meaning];
 
@@ -27,8 +32,15 @@ const phrase = (words: string): RegExp => new RegExp(`${START}(?:${words})`);
 
 /** From the first row that fits. What fits none is a network that failed. */
 const ROWS: readonly Row[] = [
-  // Our own script's, which names a key: nothing in it is the server's word.
-  [word('SLUICE'), wrong('other')],
+  // Our own script's, which name keys: nothing in them is the server's word.
+  [
+    /\bSLUICE foreign value\b/,
+    () => ({
+      configuration: 'other',
+      instead: 'a key of this limit holds a foreign value; `cause` names it',
+    }),
+  ],
+  [/\bSLUICE\b/, wrong('other')],
   [
     word('LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN'),
     ([, reason]) => ({ unavailable: reason as UnavailableReason }),
@@ -85,8 +97,8 @@ export function classified(
   const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
   const meaning = meaningOf(told);
   if ('configuration' in meaning) {
-    const { remedy, configuration: reason } = meaning;
-    const message = remedy === undefined ? messageOf(told) : `${remedy} (${messageOf(told)})`;
+    const { remedy, configuration: reason, instead = messageOf(told) } = meaning;
+    const message = remedy === undefined ? instead : `${remedy} (${instead})`;
     return new StoreConfigurationError(`redis store: ${message}`, { cause: told, reason });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
