@@ -116,6 +116,19 @@ describe('the store’s own client', () => {
     expect(proxy.connections).toBe(1);
   });
 
+  test('begins again when it has ended, until the store is closed', async () => {
+    const store = redisStore({ url: redis.server.url, options: { retryStrategy: () => null } });
+    const limiter = redis.limiter(store);
+    await eventually(() => limiter.consume('k'));
+    await redis.server.kill();
+    expect(isStoreUnavailableError(await rejection(limiter.consume('k')))).toBe(true);
+    await redis.server.restart();
+    await eventually(() => limiter.consume('k'));
+    await store.close();
+    const connected = async () => String(await redis.client().client('LIST')).includes('name=sluice');
+    await eventually(async () => expect(await connected()).toBe(false));
+  });
+
   test('logs in by what stands beside the address, whatever that says', async () => {
     await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>p@ss:w%41rd', '~*', '&*', '+@all');
     const url = redis.server.url.replace('redis://', 'redis://bob:wrong@');

@@ -2,20 +2,20 @@ import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { decideScript } from '../decisions/decide.script.js';
-import { isSluiceError, StoreConfigurationError, StoreUnavailableError } from '../errors.js';
-import { describe } from '../options.js';
+import { isSluiceError, StoreUnavailableError } from '../errors.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import { adaptNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.js';
+import type { NodeRedisClient } from './node-redis.js';
 import { isReady, type RedisClient, runScript, whenReady } from './redis-client.js';
 import { OwnConnection } from './redis-connection.js';
 import { RedisDepartures } from './redis-departures.js';
 import { classified, isMistake, NoConnectionError } from './redis-errors.js';
-import { checkStoreOptions, checkUrl, type RedisStoreOptions } from './redis-store-options.js';
+import { placeOf } from './redis-place.js';
+import type { RedisStoreOptions } from './redis-store-options.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { warnOfEviction, warnOfResending } from './redis-warnings.js';
 import { type RedisWatch, unwatch, watch } from './redis-watch.js';
-import { answers, rateAnswer, written } from './redis-wire.js';
+import { answers, integers, rateAnswer, written } from './redis-wire.js';
 import type { Asked, Store } from './store.js';
 import { type StoreEvents, StoreHealth } from './store-health.js';
 
@@ -172,47 +172,3 @@ async function connected(client: RedisClient, lastError: Error | undefined, aske
   await whenReady(client);
   if (asked.abandoned) throw new NoConnectionError('given up before there was a connection');
 }
-
-function integers(reply: unknown): readonly number[] {
-  const numbers = Array.isArray(reply) ? reply.map(numberOf) : [];
-  if (numbers.length === 0 || !numbers.every(isInteger)) {
-    throw new StoreConfigurationError(
-      `redis store: the script answered ${describe(reply)} where integers were due`,
-    );
-  }
-  return numbers.includes(MOST + 1) ? numbers.map((n) => Math.min(n, MOST)) : numbers;
-}
-
-/** Clients may be set to give numbers as text. */
-const numberOf = (value: unknown): number =>
-  typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : (value as number);
-
-const MOST = Number.MAX_SAFE_INTEGER;
-/** Parsers of clients round the largest that there is up. */
-const isInteger = (n: unknown): boolean => Number.isInteger(n) && Math.abs(n as number) <= MOST + 1;
-
-/** @returns a client to be used, or how to make one */
-function placeOf(
-  redis: string | RedisClient | NodeRedisClient | RedisStoreOptions,
-): RedisClient | OwnConnection {
-  if (typeof redis === 'string') return new OwnConnection({ url: checkUrl(redis) });
-  if (isNodeRedis(redis)) return adaptNodeRedis(redis);
-  if (isClient(redis)) return redis;
-  if (typeof redis !== 'object' || redis === null) throw new TypeError(`${TAKES}, not ${describe(redis)}`);
-  const options = checkStoreOptions(redis as RedisStoreOptions);
-  return 'client' in options ? clientOf(options.client) : new OwnConnection(options);
-}
-
-function clientOf(client: RedisClient | NodeRedisClient): RedisClient {
-  if (isNodeRedis(client)) return adaptNodeRedis(client);
-  if (isClient(client)) return client;
-  throw new TypeError(`${TAKES}; its client is ${describe(client)}`);
-}
-
-const isClient = (client: unknown): client is RedisClient => {
-  const { evalsha, eval: run } = (client ?? {}) as Partial<RedisClient>;
-  return typeof evalsha === 'function' && typeof run === 'function';
-};
-
-const TAKES =
-  "redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options";

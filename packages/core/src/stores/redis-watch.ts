@@ -2,15 +2,15 @@ import { errorMonitor } from 'node:events';
 import { NodeRedisAdapter } from './node-redis.js';
 import type { RedisClient } from './redis-client.js';
 import { isSocketTimeout } from './redis-errors.js';
+import {
+  type Address,
+  type ClusterView,
+  IoredisNodes,
+  isIoredisCluster,
+  Listeners,
+  nameOf,
+} from './redis-nodes.js';
 import { slotOf } from './redis-slot.js';
-
-/** What a client of a cluster shows of its nodes. */
-interface ClusterView {
-  /** `host:port` of the node that serves a slot; empty when that is not known. */
-  nodeAt(slot: number): string;
-  /** The connection to it. */
-  connectionAt(slot: number): RedisClient | undefined;
-}
 
 /**
  * What is known of a client by listening to it, and only that: an error that nobody else listens to stays the error that nobody
@@ -87,29 +87,6 @@ export class RedisWatch {
   }
 }
 
-type Listener = (...told: unknown[]) => void;
-
-/** Listeners that go as they came. */
-class Listeners {
-  readonly #of = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
-
-  add(client: RedisClient, event: string | symbol, listener: Listener): void {
-    client.on?.(event, listener);
-    const known = this.#of.get(client) ?? [];
-    known.push([event, listener]);
-    this.#of.set(client, known);
-  }
-
-  remove(client: RedisClient): void {
-    for (const [event, listener] of this.#of.get(client) ?? []) client.removeListener?.(event, listener);
-    this.#of.delete(client);
-  }
-
-  end(): void {
-    for (const client of [...this.#of.keys()]) this.remove(client);
-  }
-}
-
 const watches = new WeakMap<RedisClient, RedisWatch>();
 
 /** One for each client, however many stores use it: its listeners do not grow in number. To be given back with `unwatch`. */
@@ -125,57 +102,3 @@ export function watch(client: RedisClient): RedisWatch {
 export function unwatch(client: RedisClient): void {
   if (watches.get(client)?.end()) watches.delete(client);
 }
-
-/** A `Cluster` of ioredis or iovalkey. */
-interface IoredisCluster extends RedisClient {
-  readonly slots: readonly (readonly string[] | undefined)[];
-  nodes(): readonly RedisClient[];
-}
-
-function isIoredisCluster(client: RedisClient): client is IoredisCluster {
-  const { slots, nodes } = client as Partial<IoredisCluster>;
-  return client.isCluster === true && Array.isArray(slots) && typeof nodes === 'function';
-}
-
-class IoredisNodes implements ClusterView {
-  readonly #client: IoredisCluster;
-  readonly #connections = new Map<string, RedisClient>();
-
-  constructor(
-    client: IoredisCluster,
-    listeners: Listeners,
-    follow: (node: RedisClient, name: string) => void,
-  ) {
-    this.#client = client;
-    const add = (told: unknown) => {
-      const node = told as RedisClient;
-      const name = nameOf(node.options);
-      this.#connections.set(name, node);
-      follow(node, name);
-    };
-    for (const node of client.nodes()) add(node);
-    listeners.add(client, '+node', add);
-    listeners.add(client, '-node', (told) => {
-      const node = told as RedisClient;
-      const name = nameOf(node.options);
-      listeners.remove(node);
-      if (this.#connections.get(name) === node) this.#connections.delete(name); // else it was replaced
-    });
-  }
-
-  nodeAt(slot: number): string {
-    return this.#client.slots[slot]?.[0] ?? '';
-  }
-
-  connectionAt(slot: number): RedisClient | undefined {
-    return this.#connections.get(this.nodeAt(slot));
-  }
-}
-
-interface Address {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-}
-
-/** As clients name nodes. */
-const nameOf = ({ host = '127.0.0.1', port = 6379 }: Address = {}): string => `${host}:${port}`;

@@ -1,5 +1,6 @@
 import type { Answer, Call, Part, PartAnswer } from '../decisions/call.js';
-import { RateNotSetError } from '../errors.js';
+import { RateNotSetError, StoreConfigurationError } from '../errors.js';
+import { describe } from '../options.js';
 import type { RateAnswer } from '../shared-rates/stored-rate.js';
 
 /** Calls as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
@@ -61,3 +62,26 @@ export function rateAnswer([changed, keepAlive, perClient, ...parameters]: reado
   if (keepAlive === undefined) return { changed: changed === 1, rate: undefined };
   return { changed: changed === 1, rate: { keepAlive, perClient: perClient === 1 ? 1 : 0, parameters } };
 }
+
+/**
+ * What a script answered, whatever a client has made of it.
+ * @throws StoreConfigurationError when it is not a list of whole numbers
+ */
+export function integers(reply: unknown): readonly number[] {
+  const list: readonly unknown[] = Array.isArray(reply) ? reply : [];
+  const numbers = (list.every(isInteger) ? list : list.map(numberOf)) as readonly number[];
+  if (numbers.length === 0 || !numbers.every(isInteger)) {
+    throw new StoreConfigurationError(
+      `redis store: the script answered ${describe(reply)} where integers were due`,
+    );
+  }
+  return numbers.includes(MOST + 1) ? numbers.map((n) => Math.min(n, MOST)) : numbers;
+}
+
+/** Clients may be set to give numbers as text. */
+const numberOf = (value: unknown): number =>
+  typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : (value as number);
+
+const MOST = Number.MAX_SAFE_INTEGER;
+/** Parsers of clients round the largest that there is up. */
+const isInteger = (n: unknown): boolean => Number.isInteger(n) && Math.abs(n as number) <= MOST + 1;
