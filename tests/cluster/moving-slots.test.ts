@@ -65,7 +65,9 @@ async function duringJourney<T>(
 describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
   const limitersOf = (options: Parameters<typeof own.limiter>[0]): RateLimiter[] => {
     const name = uniqueName('moving');
-    return [1, 2, 3, 4].map(() => own.limiter({ name, store: own.store(kind), denyCache: false, ...options }));
+    return [1, 2, 3, 4].map(() =>
+      own.limiter({ name, store: own.store(kind), denyCache: false, ...options }),
+    );
   };
   const consuming = (limiter: RateLimiter, key: string) => async () => {
     const { allowed, policies } = await limiter.consume(key);

@@ -165,12 +165,3 @@ describe.each(CLIENTS)('%s', (who, clientAt) => {
     });
   });
 });
-
-test('a store that was closed listens to a borrowed client no more', async () => {
-  const client = redis.client();
-  const before = client.listenerCount('error');
-  const store = redisStore(client);
-  expect(client.listenerCount('error')).toBe(before + 1);
-  await store.close();
-  expect(client.listenerCount('error')).toBe(before);
-});

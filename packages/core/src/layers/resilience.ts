@@ -97,15 +97,6 @@ function failed(node: NodeHealth, ticket: number, error: unknown, look: () => Pr
   else node.breaker.succeeded(ticket); // it has answered
 }
 
-/** A store that says how it is set up wrongly is not out: the next caller must be told so, by no failure policy. */
-async function answered(look: () => MaybePromise<unknown>): Promise<void> {
-  try {
-    await look();
-  } catch (error) {
-    if (!isStoreConfigurationError(error)) throw error;
-  }
-}
-
 /** For who is answered at once, and not when a deadline has passed. */
 function known(error: StoreUnavailableError): StoreUnavailableError {
   const { message, reason } = error;

@@ -1,0 +1,64 @@
+import {
+  fixedWindow,
+  isStoreConfigurationError,
+  RateLimiter,
+  type RedisStore,
+  redisStore,
+} from '../../../packages/core/src/index.js';
+import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
+import { testClient } from '../../support/redis/test-client.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { fromRedis } from '../callers.js';
+import { eventually, rejection } from '../own-redis.js';
+
+let servers: RedisSentinels;
+const opened: { close(): unknown }[] = [];
+beforeEach(async () => {
+  servers = await startRedisSentinels();
+});
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+  await servers.stop();
+});
+
+const limiterOn = (store: RedisStore) =>
+  new RateLimiter({ name: uniqueName('own'), policy: fixedWindow({ limit: 1000, window: '1h' }), store });
+
+/** Is there such a key on the server at this port? */
+const exists = (key: string, port: number) => {
+  const client = testClient(`redis://127.0.0.1:${port}`);
+  return client.exists(key).finally(() => client.disconnect());
+};
+
+test.each(['by hand', 'by force'])(
+  'the store’s own client follows the sentinels to the next primary: %s',
+  async (how) => {
+    const store = redisStore({ sentinels: servers.addresses, name: servers.name });
+    opened.push(store);
+    const limiter = limiterOn(store);
+    await fromRedis(() => limiter.consume('before'));
+    if (how === 'by force') await servers.master.kill();
+    else {
+      const sentinel = testClient(`redis://127.0.0.1:${servers.addresses[0]!.port}`);
+      await sentinel.call('SENTINEL', 'FAILOVER', servers.name);
+      sentinel.disconnect();
+    }
+    await eventually(async () => {
+      await limiter.consume('after');
+      expect(await exists(`sluice:v2:fw:${limiter.name}:{after}`, servers.replica.port)).toBe(1);
+      expect(await servers.masterPort()).toBe(servers.replica.port);
+    });
+    expect(await fromRedis(() => limiter.peek('after'))).toMatchObject({ source: 'redis' });
+  },
+  60_000,
+);
+
+test('a name that no sentinel knows is a mistake that every caller is told', async () => {
+  const store = redisStore({ sentinels: servers.addresses, name: 'nobody' });
+  opened.push(store);
+  const limiter = limiterOn(store);
+  for (let call = 0; call < 3; call += 1) {
+    const error = await rejection(limiter.consume('k'));
+    expect(isStoreConfigurationError(error) && error.message).toMatch(/No such master with that name/);
+  }
+});
