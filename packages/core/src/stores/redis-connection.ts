@@ -20,7 +20,7 @@ const { setTimeout, clearTimeout } = globalThis;
 /** ms until a client that has ended begins again. */
 const REVIVAL_MS = 100;
 /** ms; no connection is given up sooner for want of an answer: with the usual deadline it is known by then that the store is out. */
-const SHORTEST_PATIENCE = 600;
+const SHORTEST_PATIENCE = 1000;
 /** ms, where nobody said how long he waits. */
 const USUAL_PATIENCE = recommendedRedisOptions.socketTimeout;
 
