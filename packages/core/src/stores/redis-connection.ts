@@ -20,9 +20,7 @@ const { setTimeout, clearTimeout } = globalThis;
 /** ms until a client that has ended begins again. */
 const REVIVAL_MS = 100;
 /** ms; no connection is given up sooner for want of an answer: with the usual deadline it is known by then that the store is out. */
-const SHORTEST_PATIENCE = 1000;
-/** ms, where nobody said how long he waits. */
-const USUAL_PATIENCE = recommendedRedisOptions.socketTimeout;
+const SHORTEST_PATIENCE = recommendedRedisOptions.socketTimeout;
 
 /** The client that a store makes for itself: at its first call, with settings by which a call is counted at most once. */
 export class OwnConnection {
@@ -65,8 +63,8 @@ export class OwnConnection {
    * swallowed is found out soon, and nobody's answer is cut off.
    * @param deadline ms that somebody waits for an answer
    */
-  expect(deadline: number | undefined): void {
-    const patience = deadline === undefined ? USUAL_PATIENCE : Math.max(SHORTEST_PATIENCE, 3 * deadline);
+  expect(deadline = 0): void {
+    const patience = Math.max(SHORTEST_PATIENCE, 3 * deadline);
     if (patience <= this.#patience) return;
     this.#patience = Math.min(patience, LONGEST_TIMER);
     for (const connection of this.#client?.nodes?.() ?? [this.#client]) this.#setPatience(connection);
