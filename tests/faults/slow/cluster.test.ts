@@ -1,12 +1,10 @@
-import { fixedWindow } from '../../../packages/core/src/index.js';
+import { fixedWindow, recommendedClusterOptions } from '../../../packages/core/src/index.js';
 import { eventually, KINDS, OwnCluster } from '../../cluster/own-cluster.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { fromRedis } from '../callers.js';
 import { endure } from '../ordeal.js';
 
 const group = 'cluster and failover';
-/** As docs/cluster.md has it. */
-const atMostOnce = { retryDelayOnFailover: 0, redisOptions: { connectTimeout: 500, socketTimeout: 1000 } };
 const says = (node: ClusterNode, command: string[], pattern: RegExp) =>
   eventually(async () => pattern.test(String(await node.ask(command[0]!, ...command.slice(1)))));
 
@@ -16,7 +14,8 @@ describe('a cluster with replicas', () => {
   test('a master is killed: only its keys wait for the failover', async () => {
     const [lost, other] = own.nodes;
     const [replica] = own.replicas;
-    const unharmed = own.limiter({ policy: fixedWindow({ limit: 1_000, window: '1h' }) });
+    const store = own.store(KINDS[0], recommendedClusterOptions);
+    const unharmed = own.limiter({ policy: fixedWindow({ limit: 1_000, window: '1h' }), store });
     const elsewhere = await own.keyOn(other!);
     await fromRedis(() => unharmed.consume(elsewhere));
     const hashTag = await own.keyOn(lost!);
@@ -24,7 +23,7 @@ describe('a cluster with replicas', () => {
       ...{ group, fault: 'master of a cluster killed, its replica takes over: its keys' },
       reasons: ['connection', 'timeout', 'CLUSTERDOWN'],
       hashTag,
-      store: own.store(KINDS[0], atMostOnce),
+      store,
       begin: async () => {
         await lost!.ask('SET', hashTag, 'mark'); // WAIT waits for what came before on its connection
         await eventually(async () => Number(await lost!.ask('WAIT', 1, 100)) === 1);
@@ -49,7 +48,7 @@ describe('a cluster that serves all slots or none', () => {
       ...{ group, fault: '`CLUSTERDOWN`: one of three masters gone, full coverage required' },
       reasons: ['CLUSTERDOWN', 'connection', 'timeout'],
       hashTag: await own.keyOn(other!),
-      store: own.store(KINDS[0], atMostOnce),
+      store: own.store(KINDS[0], recommendedClusterOptions),
       begin: async () => {
         await lost!.kill();
         await says(other!, ['CLUSTER', 'INFO'], /cluster_state:fail/);
