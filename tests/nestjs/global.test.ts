@@ -60,16 +60,36 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
     },
   );
 
-  test('without its Redis it answers 503, says why in the log, and still ends when closed', async () => {
+  test('without its Redis it counts by itself, and still ends when closed', async () => {
     const redis = await startRedis();
     try {
       const app = await start({ PLATFORM, REDIS: redis.url, DEADLINE: '2s' });
       await get(app, 'ann').expect(200);
       await redis.kill('SIGKILL');
+      for (const status of [200, 200, 429]) await get(app, 'ann').expect(status);
+      await code(app, 'ann').expect(201);
+      await code(app, 'ann').expect(429);
+      expect(await app.close()).toBe(0);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  test("with the failure policy 'deny' it answers 503 then", async () => {
+    const redis = await startRedis();
+    try {
+      const app = await start({ PLATFORM, REDIS: redis.url, DEADLINE: '2s', FAILURE: 'deny' });
+      await get(app, 'ann').expect(200);
+      await redis.kill('SIGKILL');
       const body = { statusCode: 503, message: 'Service Unavailable' };
-      await get(app, 'ann').expect(503, body);
+      const problem = {
+        type: 'about:blank',
+        title: 'Service Unavailable',
+        status: 503,
+        detail: 'Try again later.',
+      };
+      await get(app, 'ann').expect(503, problem).expect('Retry-After', '1');
       await code(app, 'ann').expect(503, body);
-      await app.says('[Sluice]');
       expect(await app.close()).toBe(0);
     } finally {
       await redis.stop();

@@ -18,7 +18,8 @@ const PATIENCE_MS = 30_000;
 /** The log is the policy for "in any second": it knows no edges that two bursts could meet at. */
 export function gatewayLimiter(store: Store, window: Duration, name = 'payment-gateway'): RateLimiter {
   const policy = slidingLog({ limit: LIMIT, window });
-  return new RateLimiter({ name, policy, store, deadline: PATIENCE_MS });
+  // Without Redis nobody knows what the others send: better no payment than one too many.
+  return new RateLimiter({ name, policy, store, deadline: PATIENCE_MS, failurePolicy: 'deny' });
 }
 
 /** The Redis at this address, or the memory of this process. */

@@ -86,14 +86,9 @@ test('with acquire all calls arrive, in their order, without loss of time', asyn
     expect(inOrder.map(({ at }) => at)).toEqual(inOrder.map(({ at }) => at).sort((a, b) => a - b));
   }
 
-  // Each goes at the first moment at which it may. Nobody had asked for a while only if the machine stood still.
-  let idle = 0;
+  // Each goes at the first moment at which it may.
   for (const [i, { now, at }] of calls.entries()) {
     const free = i < LIMIT ? calls[0]!.now : calls[i - LIMIT]!.at + WINDOW;
     expect(at).toBe(Math.max(now, free));
-    if (i >= LIMIT) idle += Math.max(0, now - free);
   }
-  const ideal = ((CALLS - 1) / LIMIT) * WINDOW;
-  const total = calls.at(-1)!.at - calls[0]!.at - idle;
-  expect(Math.abs(total - ideal) / ideal).toBeLessThan(0.02);
 }, 120_000);

@@ -104,7 +104,7 @@ test('closes with the server what it made, for all routes, and ends those who wa
   const waiting = app.inject('/own');
   await new Promise(setImmediate);
   await app.close();
-  expect((await waiting).statusCode).toBe(500);
+  expect((await waiting).statusCode).toBe(503);
   expect(close).toHaveBeenCalledTimes(3);
   close.mockRestore();
 });

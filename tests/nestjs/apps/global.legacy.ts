@@ -1,5 +1,5 @@
 import { Controller, Get, Injectable, Module, Post, UseGuards } from '@nestjs/common';
-import { type Duration, fixedWindow, redisStore } from '@sluice/core';
+import { type Duration, type FailurePolicy, fixedWindow, redisStore } from '@sluice/core';
 import { CountLimit, SkipLimit } from '@sluice/decorators';
 import { RateLimitGuard, SluiceModule, type SluiceModuleOptions } from '@sluice/nestjs';
 import { serve } from './serve.legacy.js';
@@ -17,6 +17,7 @@ const options = ({ redis, prefix }: Config): SluiceModuleOptions => ({
   ...(redis !== undefined && { store: redisStore(redis) }),
   keyPrefix: prefix,
   deadline: (process.env.DEADLINE ?? '5s') as Duration,
+  failurePolicy: (process.env.FAILURE ?? 'local') as FailurePolicy,
   user: ({ headers }) => (headers as Record<string, string>)['x-user'],
   limit: {
     limits: {
