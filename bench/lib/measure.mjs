@@ -1,57 +1,73 @@
 import { performance } from 'node:perf_hooks';
 
+/** Every so many calls the clock is read, to see how long a call takes and whether the slice is over: reading it is not free. */
+const LOOK = 8;
+
 /**
- * Measures cells side by side: in each round every cell gets one short slice, in an order that rotates, so that whatever else
- * the machine does meets all of them. The first round warms up and is not counted.
- * @param cells each { contender, keys, inFlight, expect }; gets `rates` (decisions/s, one for each round), `redisCpu` and
- *   `clientCpu` (µs a decision)
+ * Measures cells side by side: in each round every cell gets one short slice, all contenders of a workload in a row and in an
+ * order that rotates, so that whatever else the machine does meets all of them. The first round warms up and is not counted.
+ * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with one another. Each cell
+ *   gets `rates` (decisions/s, one for each round), `latencies` (ms, of every eighth call), `redisCpu` and `clientCpu` (µs a decision)
  */
-export async function measure(cells, { rounds, sliceMs, redisCpu, onRound = () => {} }) {
-  for (const cell of cells) Object.assign(cell, { rates: [], decisions: 0, redis: 0, client: 0, next: 0 });
+export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = () => {} }) {
+  const cells = columns.flat();
+  for (const cell of cells)
+    Object.assign(cell, { rates: [], latencies: [], decisions: 0, redis: 0, client: 0, next: 0 });
   for (let round = 0; round <= rounds; round++) {
-    for (let i = 0; i < cells.length; i++) {
-      const cell = cells[(i + round) % cells.length];
-      const remote = cell.contender.where === 'redis';
-      const before = remote ? await redisCpu() : 0;
-      const cpu = process.cpuUsage();
-      const { decisions, ms } = await slice(cell, sliceMs, remote ? 1 : 64);
-      const { user, system } = process.cpuUsage(cpu);
-      const after = remote ? await redisCpu() : 0;
-      if (round === 0) continue;
-      cell.rates.push((decisions / ms) * 1000);
-      cell.decisions += decisions;
-      cell.redis += after - before;
-      cell.client += user + system;
+    if (round === 1) for (const cell of cells) cell.latencies.length = 0;
+    for (const column of columns) {
+      for (let i = 0; i < column.length; i++) {
+        const cell = column[(i + round) % column.length];
+        const before = await redisCpu();
+        const cpu = process.cpuUsage();
+        const { decisions, ms } = await slice(cell, sliceMs);
+        const { user, system } = process.cpuUsage(cpu);
+        const after = await redisCpu();
+        if (round === 0) continue;
+        cell.rates.push((decisions / ms) * 1000);
+        cell.decisions += decisions;
+        cell.redis += after - before;
+        cell.client += user + system;
+      }
     }
     onRound(round);
   }
   for (const cell of cells) {
-    cell.rate = median(cell.rates);
     cell.redisCpu = cell.redis / cell.decisions;
     cell.clientCpu = cell.client / cell.decisions;
   }
 }
 
-/** Keeps `inFlight` calls going for a while; looks at the clock after every `chunk` calls of a worker. */
-async function slice(cell, sliceMs, chunk) {
-  const { contender, keys, inFlight, expect } = cell;
-  let decisions = 0;
+/** Keeps `inFlight` calls going for a while, and checks every answer. */
+async function slice(cell, sliceMs) {
+  const { contender, decide, keys, inFlight, expect, latencies } = cell;
   const start = performance.now();
+  let now = start;
+  let decisions = 0;
   const worker = async () => {
     do {
-      for (let i = 0; i < chunk; i++) {
-        const allowed = await contender.decide(keys[cell.next++ % keys.length]);
-        if (allowed !== expect) throw new Error(`${contender.name} (${contender.where}) answered ${allowed}`);
+      const asked = decisions++ % LOOK === 0 ? performance.now() : undefined;
+      const allowed = await decide(keys[cell.next++ % keys.length]);
+      if (allowed !== expect) throw new Error(`${contender.name} answered ${allowed}, not ${expect}`);
+      if (asked !== undefined) {
+        now = performance.now();
+        latencies.push(now - asked);
       }
-      decisions += chunk;
-    } while (performance.now() - start < sliceMs);
+    } while (now - start < sliceMs);
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   return { decisions, ms: performance.now() - start };
 }
 
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+/** How many times as fast as a peer: the median of the rounds, each compared with the peer's slice of the same round. */
+export const ratio = (rates, peer) => median(rates.map((rate, round) => rate / peer[round]));
+
+export const median = (values) => quantile(values, 0.5);
+
+/** Between two neighbours it is interpolated. */
+export function quantile(values, q) {
+  const sorted = Float64Array.from(values).sort();
+  const at = (sorted.length - 1) * q;
+  const below = Math.floor(at);
+  return sorted[below] + (at - below) * (sorted[Math.ceil(at)] - sorted[below]);
 }

@@ -1,0 +1,42 @@
+import { bare } from './bare.mjs';
+import { express } from './express.mjs';
+import { fastify } from './fastify.mjs';
+import { koa } from './koa.mjs';
+import { rateLimiterFlexible } from './rate-limiter-flexible.mjs';
+import { redisson } from './redisson.mjs';
+import { sluice } from './sluice.mjs';
+import { upstash } from './upstash.mjs';
+
+/**
+ * Who is measured, in the order of the tables.
+ * @typedef {object} Contender
+ * @property {string} id a word for --only
+ * @property {string} name
+ * @property {'redis' | 'memory'} where
+ * @property {boolean} [sync] `decide` returns its answer rather than a promise of it
+ * @property {(key: string, prefix: string) => string} [storedKey] what its memory has for a key; default: the key itself
+ * @property {(limit: number, bench: Bench) => Decide | Promise<Decide>} create a limiter of so many in a week
+ *
+ * @typedef {(key: string) => boolean | Promise<boolean>} Decide whether one call may go
+ * @typedef {object} Bench
+ * @property {(options?: object) => import('ioredis').Redis} open a client of its own, closed by the bench
+ * @property {string} prefix of all its keys
+ * @property {number} keys how many it will be asked for, in memory
+ *
+ * @type {readonly Contender[]}
+ */
+export const contenders = [
+  ...sluice,
+  ...rateLimiterFlexible,
+  ...express,
+  ...fastify,
+  ...upstash,
+  ...koa,
+  ...redisson,
+  ...bare,
+];
+
+/** Whose speed the others are divided by. */
+export const PEER = { redis: 'flexible', memory: 'flexible-memory', sync: 'fastify-local' };
+/** It has its place in what is said about noise, not in the tables. */
+export const AGAIN = 'flexible-again';

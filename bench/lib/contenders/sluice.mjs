@@ -1,0 +1,79 @@
+import { core } from '../core.mjs';
+
+const { fixedWindow, memoryStore, RateLimiter, recommendedRedisOptions, redisStore, tokenBucket } = core;
+const window = (limit) => fixedWindow({ limit, window: '7d' });
+const bucket = (limit) => tokenBucket({ capacity: limit, refill: limit, every: '7d' });
+
+/**
+ * Our modes on Redis. To measure another one: a line here, with the options of its limiter, or a `store` of its own.
+ * @type {{ id: string, name: string, policy: (limit: number) => object, options?: object, store?: (client: object) => object }[]}
+ */
+const REDIS_MODES = [
+  { id: 'sluice-bucket', name: 'Sluice, tokenBucket', policy: bucket },
+  { id: 'sluice-window', name: 'Sluice, fixedWindow', policy: window },
+  {
+    id: 'sluice-asking',
+    name: 'Sluice, fixedWindow, `denyCache: false`',
+    policy: window,
+    options: { denyCache: false },
+  },
+];
+
+const onRedis = ({ id, name, policy, options, store = redisStore }) => ({
+  id,
+  name,
+  where: 'redis',
+  create: (limit, { open, prefix }) => {
+    // A machine under measurement may keep an answer waiting for longer than a service should.
+    const client = open({ ...recommendedRedisOptions, socketTimeout: 30_000 });
+    const limiter = new RateLimiter({
+      name: 'bench',
+      keyPrefix: prefix,
+      policy: policy(limit),
+      store: store(client),
+      deadline: '30s',
+      ...options,
+    });
+    return (key) =>
+      limiter.consume(key).then(({ allowed, degraded, source }) => {
+        if (degraded) throw new Error(`${name}: not decided by Redis but by ${source}`);
+        return allowed;
+      });
+  },
+});
+
+const POLICIES = [
+  ['window', 'fixedWindow', 'fw', window],
+  ['bucket', 'tokenBucket', 'tb', bucket],
+];
+
+const inMemory = ([id, algorithm, tag, policy]) => {
+  const create = (limit, { keys, prefix }) => {
+    const store = memoryStore({ maxKeys: 2 * keys });
+    return new RateLimiter({ name: 'bench', keyPrefix: prefix, policy: policy(limit), store });
+  };
+  const mode = { where: 'memory', storedKey: (key, prefix) => `${prefix}:v2:${tag}:bench:{${key}}` };
+  return [
+    {
+      ...mode,
+      id: `sluice-${id}-memory`,
+      name: `Sluice, ${algorithm}`,
+      create: (...given) => {
+        const limiter = create(...given);
+        return (key) => limiter.consume(key).then(({ allowed }) => allowed);
+      },
+    },
+    {
+      ...mode,
+      id: `sluice-${id}-sync`,
+      name: `Sluice, ${algorithm}, \`consumeSync\``,
+      sync: true,
+      create: (...given) => {
+        const limiter = create(...given);
+        return (key) => limiter.consumeSync(key).allowed;
+      },
+    },
+  ];
+};
+
+export const sluice = [...REDIS_MODES.map(onRedis), ...POLICIES.flatMap(inMemory)];

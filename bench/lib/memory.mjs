@@ -1,0 +1,72 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const CHILD = fileURLToPath(new URL('memory-child.mjs', import.meta.url));
+
+/**
+ * Measures contenders in memory, each in a process of its own, in turns as `measure` does.
+ * @returns a list of { contender, total, own, one, many }: bytes a key and of them its string; decisions/s of the rounds with one
+ *   key and with all
+ */
+export async function measureMemory(
+  contenders,
+  { keys, limit, prefix, rounds, sliceMs, onRound = () => {} },
+) {
+  const children = [];
+  try {
+    for (const contender of contenders) children.push(new Child(contender, [keys, prefix, limit]));
+    for (const child of children) await child.ready;
+    const measured = children.map(({ contender }) => ({ contender, one: [], many: [] }));
+    for (const [i, child] of children.entries()) Object.assign(measured[i], await child.ask('fill'));
+    for (let round = 0; round <= rounds; round++) {
+      for (const kind of ['one', 'many']) {
+        for (let i = 0; i < children.length; i++) {
+          const at = (i + round) % children.length;
+          const rate = await children[at].ask('slice', { many: kind === 'many', ms: sliceMs });
+          if (round > 0) measured[at][kind].push(rate);
+        }
+      }
+      onRound(round);
+    }
+    return measured;
+  } finally {
+    await Promise.all(children.map((child) => child.end()));
+  }
+}
+
+class Child {
+  #process;
+  #ended;
+
+  constructor(contender, options) {
+    this.contender = contender;
+    this.#process = fork(CHILD, [contender.id, ...options.map(String)]);
+    this.#ended = new Promise((resolve) => this.#process.once('close', resolve));
+    this.ready = this.#answer();
+    // Whoever fails first is told of; the others are ended then, and have nothing to add.
+    this.ready.catch(() => {});
+  }
+
+  ask(what, options) {
+    const answer = this.#answer();
+    this.#process.send({ ask: what, ...options });
+    return answer;
+  }
+
+  /** The next message; its end, if that comes sooner, is a failure, and the child has said on stderr why. */
+  #answer() {
+    return new Promise((resolve, reject) => {
+      const ended = (code) => reject(new Error(`${this.contender.name}: its process ended (${code})`));
+      this.#process.once('exit', ended);
+      this.#process.once('message', (message) => {
+        this.#process.off('exit', ended);
+        resolve(message);
+      });
+    });
+  }
+
+  end() {
+    this.#process.kill();
+    return this.#ended;
+  }
+}

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { median, quantile } from './measure.mjs';
+
+/** CPU time of the whole machine since it started, in µs; `steal` is what the host gave to others. */
+function machine() {
+  let busy = 0;
+  let total = 0;
+  for (const { times } of cpus()) {
+    const { idle, ...rest } = times;
+    const used = Object.values(rest).reduce((sum, ms) => sum + ms, 0);
+    busy += used * 1000;
+    total += (used + idle) * 1000;
+  }
+  return { busy, total, steal: steal() };
+}
+
+/** In ticks of 10 ms; undefined where it cannot be read. */
+function steal() {
+  if (!existsSync('/proc/stat')) return undefined;
+  const ticks = Number(/^cpu +(?:\d+ +){7}(\d+)/.exec(readFileSync('/proc/stat', 'latin1'))?.[1]);
+  return Number.isNaN(ticks) ? undefined : ticks * 10_000;
+}
+
+/**
+ * Watches how much of the machine somebody else uses from now on.
+ * @param redisCpu µs that Redis has used, or undefined when it runs elsewhere
+ */
+export async function watchMachine(redisCpu) {
+  const start = machine();
+  const cpu = process.cpuUsage();
+  const load = loadavg()[0];
+  const redis = (await redisCpu?.()) ?? 0;
+  return async () => {
+    const end = machine();
+    const { user, system } = process.cpuUsage(cpu);
+    const ours = user + system + ((await redisCpu?.()) ?? 0) - redis;
+    const total = end.total - start.total;
+    return {
+      load: [load, loadavg()[0]],
+      others: Math.max(0, (end.busy - start.busy - ours) / total),
+      steal: end.steal === undefined ? undefined : (end.steal - start.steal) / total,
+    };
+  };
+}
+
+/** How much the slices of a cell differ: half the distance between the quartiles, as a part of the median. */
+export const spread = (rates) => (quantile(rates, 0.75) - quantile(rates, 0.25)) / 2 / median(rates);

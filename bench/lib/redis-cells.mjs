@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+
+const MANY = 1_000_000_000;
+const FILLING = 50;
+
+/**
+ * Everything that is measured on one Redis. Each limiter has a client of its own and keys of its own.
+ * @returns columns for `measure`; `sizes`, which must be asked for before they are filled; and `close`
+ */
+export function redisCells(contenders, { url, prefix, server, keys, workloads, inFlight, settleMs }) {
+  const clients = [];
+  const open = (options = {}) => {
+    const client = new Redis(url, options);
+    clients.push(client);
+    return client;
+  };
+  /** All prefixes are equally long, for they are a part of the bytes a key takes. */
+  const limiter = (contender, tag, limit) => {
+    const number = String(contenders.indexOf(contender)).padStart(2, '0');
+    return contender.create(limit, { open, prefix: `${prefix}:${tag}${number}` });
+  };
+  const spread = Array.from({ length: keys }, (_, i) => `user:${i}`);
+  const kinds = {
+    hot: { name: 'hot key', keys: ['user:hot'], expect: true },
+    keys: { name: `${keys.toLocaleString('en')} keys`, keys: spread, expect: true },
+    denied: { name: 'denied', keys: ['user:denied'], expect: false },
+  };
+
+  /** Bytes that new keys take in Redis, each, with their share of its tables. The tables are empty each time. */
+  async function sizes() {
+    const found = new Map();
+    for (const contender of contenders) {
+      const decide = await limiter(contender, 's', MANY);
+      await decide('user:first'); // connects, and loads the script
+      await server.deleteKeys(`*${prefix}*`);
+      await sleep(settleMs);
+      const before = await server.memory();
+      await fill(decide, spread);
+      found.set(contender, ((await server.memory()) - before) / keys);
+      await server.deleteKeys(`*${prefix}*`);
+    }
+    return found;
+  }
+
+  async function columns() {
+    const limiters = new Map();
+    for (const contender of contenders) {
+      const allowing = await limiter(contender, 'a', MANY);
+      const denying = await limiter(contender, 'd', 1);
+      limiters.set(contender, { hot: allowing, keys: allowing, denied: denying });
+      if (workloads.includes('keys')) await fill(allowing, spread);
+      const first = await denying('user:denied');
+      if (!first || (await denying('user:denied')))
+        throw new Error(`${contender.name} lets not just one pass`);
+    }
+    return Object.entries(kinds)
+      .filter(([workload]) => workloads.includes(workload))
+      .flatMap(([workload, kind]) =>
+        inFlight.map((calls) =>
+          contenders.map((contender) => ({
+            contender,
+            workload,
+            column: `${kind.name}, ${calls}`,
+            keys: kind.keys,
+            expect: kind.expect,
+            inFlight: calls,
+            decide: limiters.get(contender)[workload],
+          })),
+        ),
+      );
+  }
+
+  const close = () => {
+    for (const client of clients) client.disconnect();
+  };
+  return { sizes, columns, close };
+}
+
+async function fill(decide, keys) {
+  let next = 0;
+  const worker = async () => {
+    while (next < keys.length) {
+      const key = keys[next++];
+      if (!(await decide(key))) throw new Error(`denied the first call of ${key}`);
+    }
+  };
+  await Promise.all(Array.from({ length: FILLING }, worker));
+}
