@@ -20,7 +20,7 @@ const { quick, write, chosen } = options();
 const rounds = quick ? 1 : 15;
 const sliceMs = quick ? 10 : 100;
 const keys = quick ? 500 : 10_000;
-const memoryKeys = quick ? 20_000 : 1_000_000;
+const memoryKeys = quick ? 5_000 : 1_000_000;
 const prefix = `b${process.pid}`;
 const said = [];
 
@@ -80,7 +80,9 @@ function say(text) {
   console.log(`${text}\n`);
 }
 
+/** On a terminal only: elsewhere it would stand among the tables. */
 function progress(what) {
+  if (!process.stderr.isTTY) return undefined;
   return (round) =>
     process.stderr.write(`\r${what}: round ${round} of ${rounds}${round === rounds ? '\n' : ''}`);
 }

@@ -51,7 +51,7 @@ export function redisTables(columns, sizes) {
       [0.5, 0.99].map((q) => latencyOf(quantile(latencies, q))).join(' / '),
     ),
     table(
-      'Redis',
+      'on Redis',
       ['bytes a key'],
       who.map((contender) => [contender.name, sizes.get(contender).toFixed(0)]),
     ),

@@ -1,0 +1,87 @@
+import { join, resolve } from 'node:path';
+import { bundle } from '../support/bundle.js';
+import { redisUrl } from '../support/redis-url.js';
+import { type Finished, run } from '../support/run.js';
+
+const root = resolve(__dirname, '../..');
+const script = join(root, 'bench/stores.mjs');
+
+/** The bench with the sources of this checkout, so that no build is needed. */
+let core: Awaited<ReturnType<typeof bundle>>;
+beforeAll(async () => {
+  core = await bundle(join(root, 'packages/core/src/index.ts'));
+});
+afterAll(() => core.remove());
+
+const bench = (...options: string[]): Promise<Finished> =>
+  run(process.execPath, [script, ...options], {
+    cwd: root,
+    env: { SLUICE_BENCH_CORE: core.file, REDIS_URL: redisUrl() },
+  });
+
+/** First cells of a table's rows, and how many cells each has. */
+function rowsOf(output: string, title: string): { name: string; cells: string[] }[] {
+  const lines = output.split('\n');
+  const head = lines.findIndex((line) => line.startsWith(`| ${title}`));
+  if (head < 0) throw new Error(`no table ${title} in:\n${output}`);
+  const end = lines.indexOf('', head);
+  const rows = lines.slice(head + 2, end).map((line) => line.split('|').slice(1, -1));
+  return rows.map(([name, ...cells]) => ({ name: name!.trim(), cells: cells.map((cell) => cell.trim()) }));
+}
+
+test('a quick run answers for every contender in every cell', async () => {
+  const { ok, output } = await bench('--quick', '--only=50');
+  expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
+  expect(output).toMatch(/^Noise: /m);
+
+  const ratios = rowsOf(output, 'decisions/s ÷ rate-limiter-flexible');
+  const names = ratios.map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'Sluice, fixedWindow',
+      'Sluice, tokenBucket',
+      'rate-limiter-flexible',
+      'rate-limiter-flexible, fastest settings',
+      'rate-limit-redis (express-rate-limit)',
+      '@fastify/rate-limit, RedisStore',
+      '@upstash/ratelimit, fixedWindow',
+      'koa-ratelimit',
+      'Redisson-like script',
+      'plain INCR',
+      'bare EVALSHA (GCRA)',
+    ]),
+  );
+  for (const { cells } of ratios) {
+    expect(cells).toHaveLength(3);
+    for (const cell of cells) expect(Number(cell)).toBeGreaterThan(0);
+  }
+  expect(ratios.find(({ name }) => name === 'rate-limiter-flexible')!.cells).toEqual(Array(3).fill('1.00'));
+
+  for (const title of ['thousand decisions/s', 'Redis CPU', 'client CPU', 'p50 / p99', 'on Redis']) {
+    expect(rowsOf(output, title).map(({ name }) => name)).toEqual(names);
+  }
+  const memory = rowsOf(output, 'memory');
+  expect(memory.length).toBeGreaterThanOrEqual(4);
+  for (const { cells } of memory) for (const cell of cells) expect(Number(cell)).not.toBeNaN();
+}, 120_000);
+
+test('--only leaves what it names, and its peers', async () => {
+  const { ok, output } = await bench('--quick', '--only=denied,50,sluice-window');
+  expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
+  const [first, second, ...more] = rowsOf(output, 'decisions/s');
+  expect(first).toMatchObject({ name: 'Sluice, fixedWindow', cells: [expect.any(String)] });
+  expect(second).toMatchObject({ name: 'rate-limiter-flexible', cells: ['1.00'] });
+  expect(more).toEqual([]);
+  expect(output).not.toContain('memory, one after the other');
+});
+
+test.each([
+  ['--only=nobody', 'nothing is named nobody'],
+  ['--only=memory,upstash', 'leaves nothing'],
+  ['--slow', "Unknown option '--slow'"],
+  ['--quick --write', 'only what a whole run has measured'],
+])('refuses %s', async (options, message) => {
+  const { ok, output } = await bench(...options.split(' '));
+  expect(ok).toBe(false);
+  expect(output).toContain(message);
+});
