@@ -63,10 +63,8 @@ async function onRedis() {
 
 async function inMemory() {
   const onRound = progress('memory');
-  const limit = 1_000_000_000;
   const measured = await measureMemory(chosen.memory, {
     keys: memoryKeys,
-    limit,
     prefix,
     rounds,
     sliceMs,

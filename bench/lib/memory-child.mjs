@@ -2,12 +2,14 @@
 // Is told by its parent what to do: { ask: 'fill' }, { ask: 'slice', many, ms }.
 import { performance } from 'node:perf_hooks';
 import { contenders } from './contenders/index.mjs';
+import { ENOUGH, NEVER_REACHED } from './limits.mjs';
 import { flat, growth } from './size.mjs';
 
-const [id, count, prefix, limit] = process.argv.slice(2);
+const [id, count, prefix] = process.argv.slice(2);
 const size = Number(count);
 const { name, sync, storedKey = (key) => key, create } = contenders.find((contender) => contender.id === id);
-const decide = await create(Number(limit), { prefix, keys: size });
+const bench = { prefix, keys: size };
+const limiters = { one: await create(NEVER_REACHED, bench), many: await create(ENOUGH, bench) };
 const many = Array.from({ length: size }, (_, i) => `user:${1_000_000 + i}`);
 const one = ['user:one'];
 /** From one key to the next: a prime, so that all are met, and no two neighbours in memory in turn. */
@@ -23,7 +25,7 @@ async function fill() {
   const own = await growth(() => many.map((key) => flat(storedKey(key, prefix))));
   own.kept.length = 0;
   const { grown } = await growth(async () => {
-    for (const key of many) check(await decide(flat(key)));
+    for (const key of many) check(await limiters.many(flat(key)));
   });
   return { total: grown / size, own: own.grown / size - 8 };
 }
@@ -31,6 +33,7 @@ async function fill() {
 /** Decisions per second, one after the other. */
 async function slice({ many: all, ms }) {
   const keys = all ? many : one;
+  const decide = all ? limiters.many : limiters.one;
   const stride = STRIDE % keys.length;
   let at = 0;
   const next = () => {

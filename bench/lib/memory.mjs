@@ -8,13 +8,10 @@ const CHILD = fileURLToPath(new URL('memory-child.mjs', import.meta.url));
  * @returns a list of { contender, total, own, one, many }: bytes a key and of them its string; decisions/s of the rounds with one
  *   key and with all
  */
-export async function measureMemory(
-  contenders,
-  { keys, limit, prefix, rounds, sliceMs, onRound = () => {} },
-) {
+export async function measureMemory(contenders, { keys, prefix, rounds, sliceMs, onRound = () => {} }) {
   const children = [];
   try {
-    for (const contender of contenders) children.push(new Child(contender, [keys, prefix, limit]));
+    for (const contender of contenders) children.push(new Child(contender, [keys, prefix]));
     for (const child of children) await child.ready;
     const measured = children.map(({ contender }) => ({ contender, one: [], many: [] }));
     for (const [i, child] of children.entries()) Object.assign(measured[i], await child.ask('fill'));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { ENOUGH, NEVER_REACHED } from './limits.mjs';
 
-const MANY = 1_000_000_000;
 const FILLING = 50;
 
 /**
@@ -31,7 +31,7 @@ export function redisCells(contenders, { url, prefix, server, keys, workloads, i
   async function sizes() {
     const found = new Map();
     for (const contender of contenders) {
-      const decide = await limiter(contender, 's', MANY);
+      const decide = await limiter(contender, 's', ENOUGH);
       await decide('user:first'); // connects, and loads the script
       await server.deleteKeys(`*${prefix}*`);
       await sleep(settleMs);
@@ -46,9 +46,10 @@ export function redisCells(contenders, { url, prefix, server, keys, workloads, i
   async function columns() {
     const limiters = new Map();
     for (const contender of contenders) {
-      const allowing = await limiter(contender, 'a', MANY);
+      const hot = await limiter(contender, 'h', NEVER_REACHED);
+      const allowing = await limiter(contender, 'k', ENOUGH);
       const denying = await limiter(contender, 'd', 1);
-      limiters.set(contender, { hot: allowing, keys: allowing, denied: denying });
+      limiters.set(contender, { hot, keys: allowing, denied: denying });
       if (workloads.includes('keys')) await fill(allowing, spread);
       const first = await denying('user:denied');
       if (!first || (await denying('user:denied')))

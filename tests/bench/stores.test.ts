@@ -53,7 +53,7 @@ test('a quick run answers for every contender in every cell', async () => {
   );
   for (const { cells } of ratios) {
     expect(cells).toHaveLength(3);
-    for (const cell of cells) expect(Number(cell)).toBeGreaterThan(0);
+    for (const cell of cells) expect(cell).toMatch(/^\d+(\.\d+)?$/);
   }
   expect(ratios.find(({ name }) => name === 'rate-limiter-flexible')!.cells).toEqual(Array(3).fill('1.00'));
 
@@ -62,7 +62,7 @@ test('a quick run answers for every contender in every cell', async () => {
   }
   const memory = rowsOf(output, 'memory');
   expect(memory.length).toBeGreaterThanOrEqual(4);
-  for (const { cells } of memory) for (const cell of cells) expect(Number(cell)).not.toBeNaN();
+  for (const { cells } of memory) for (const cell of cells) expect(cell).toMatch(/^-?\d+(\.\d+)?$/);
 }, 120_000);
 
 test('--only leaves what it names, and its peers', async () => {
