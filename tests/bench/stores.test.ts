@@ -30,7 +30,7 @@ function rowsOf(output: string, title: string): { name: string; cells: string[] 
 }
 
 test('a quick run answers for every contender in every cell', async () => {
-  const { ok, output } = await bench('--quick', '--only=50');
+  const { ok, output } = await bench('--quick', '--only=50,hot,keys,denied');
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   expect(output).toMatch(/^Noise: /m);
 
@@ -60,20 +60,22 @@ test('a quick run answers for every contender in every cell', async () => {
   for (const title of ['thousand decisions/s', 'Redis CPU', 'client CPU', 'p50 / p99', 'on Redis']) {
     expect(rowsOf(output, title).map(({ name }) => name)).toEqual(names);
   }
-  const memory = rowsOf(output, 'memory');
-  expect(memory.length).toBeGreaterThanOrEqual(4);
-  for (const { cells } of memory) for (const cell of cells) expect(cell).toMatch(/^-?\d+(\.\d+)?$/);
+  expect(output).not.toContain('memory, one after the other');
 }, 120_000);
 
 test('--only leaves what it names, and its peers', async () => {
-  const { ok, output } = await bench('--quick', '--only=denied,50,sluice-window');
+  const { ok, output } = await bench('--quick', '--only=memory,sluice-window');
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
-  const [first, second, ...more] = rowsOf(output, 'decisions/s');
-  expect(first).toMatchObject({ name: 'Sluice, fixedWindow', cells: [expect.any(String)] });
-  expect(second).toMatchObject({ name: 'rate-limiter-flexible', cells: ['1.00'] });
-  expect(more).toEqual([]);
-  expect(output).not.toContain('memory, one after the other');
-});
+  const rows = rowsOf(output, 'memory');
+  expect(rows.map(({ name }) => name)).toEqual([
+    'Sluice, fixedWindow',
+    'Sluice, fixedWindow, `consumeSync`',
+    'rate-limiter-flexible, RateLimiterMemory',
+    '@fastify/rate-limit, LocalStore',
+  ]);
+  for (const { cells } of rows) for (const cell of cells) expect(cell).toMatch(/^-?\d+(\.\d+)?$/);
+  expect(output).not.toContain('decisions/s ÷ rate-limiter-flexible');
+}, 120_000);
 
 test.each([
   ['--only=nobody', 'nothing is named nobody'],
