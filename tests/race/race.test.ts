@@ -1,8 +1,9 @@
 import { fixedWindow } from '../../packages/core/src/index.js';
 import { type RedisServer, startRedis } from '../support/redis/redis-server.js';
 import { contests } from './contests.js';
-import { type Answered, Fleet } from './fleet.js';
-import { inNamedWindows, type Judge } from './judge.js';
+import { Fleet } from './fleet.js';
+import { inNamedWindows } from './judge.js';
+import { aligned, byKey, idealOf, percent, permits, violations } from './outcome.js';
 
 // "Never over-admits": processes race for hot keys through a network that loses replies, and a judge looks at every window
 // and span of what was admitted, by the clock of Redis. The gates see to it that something was admitted, denied and lost.
@@ -23,7 +24,7 @@ const table: string[][] = [
 
 beforeAll(async () => {
   redis = await startRedis(); // so busy that other tests had better not share it
-  fleet = await Fleet.start(PROCESSES, redis.url);
+  fleet = await Fleet.start(PROCESSES, { kind: 'server', url: redis.url });
 }, 120_000);
 
 afterAll(async () => {
@@ -36,25 +37,21 @@ test.each(contests)(
   '$name never admits more than it promises, nor much less',
   async ({ name, policy, judge, ideal }) => {
     const { asked, resets, answers } = await fleet.run({
+      kind: 'consume',
       name,
-      policy,
+      policies: [policy],
       keys: KEYS,
       asks: ASKS,
       inFlight: IN_FLIGHT,
       resets: 2 * TIMES,
     });
     const admitted = answers.filter(({ allowed }) => allowed);
-    // What would have gone of the very same calls, at their moments: a machine that stands still for a while asks for less.
-    const best = [...byKey(answers).values()].flatMap((calls) => {
-      const goes = ideal();
-      return calls.filter(({ moment, cost }) => goes(moment, cost));
-    });
-    const share = permits(admitted) / permits(best);
+    const share = permits(admitted) / permits(idealOf(answers, ideal));
     const lasted = (answers.at(-1)!.moment - answers[0]!.moment) / 1_000_000;
     table.push([
       name,
       ...[asked, answers.length, resets, admitted.length].map(String),
-      `${(100 * share).toFixed(1)} %`,
+      percent(share),
       ...[answers.length - admitted.length, Math.round(answers.length / lasted)].map(String),
     ]);
 
@@ -70,42 +67,12 @@ test.each(contests)(
 );
 
 test('a limit that is one too high for its promise is found out', async () => {
-  const heat = { keys: KEYS, asks: 200, inFlight: IN_FLIGHT, resets: 0 };
-  const policy = fixedWindow({ limit: 6, window: '1h' });
-  const { answers } = await fleet.run({ ...heat, name: 'one too high', policy });
+  const policies = [fixedWindow({ limit: 6, window: '1h' })];
+  const heat = { kind: 'consume', policies, keys: KEYS, asks: 200, inFlight: IN_FLIGHT } as const;
+  const { answers } = await fleet.run({ ...heat, name: 'one too high' });
   const admitted = answers.filter(({ allowed }) => allowed);
   expect(violations(admitted, inNamedWindows(6, 3_600_000_000))).toEqual([]);
   expect(violations(admitted, inNamedWindows(5, 3_600_000_000))).toContainEqual(
     expect.stringMatching(/^key 0: 6 of 5 permits in the window until/),
   );
 }, 120_000);
-
-function byKey(answers: readonly Answered[]): Map<number, Answered[]> {
-  const keys = new Map<number, Answered[]>();
-  for (const answer of answers) {
-    const calls = keys.get(answer.key);
-    if (calls === undefined) keys.set(answer.key, [answer]);
-    else calls.push(answer);
-  }
-  return keys;
-}
-
-function violations(admitted: readonly Answered[], judge: Judge): string[] {
-  return [...byKey(admitted)].flatMap(([key, calls]) => {
-    const violation = judge(calls);
-    return violation === undefined ? [] : [`key ${key}: ${violation}`];
-  });
-}
-
-const permits = (calls: readonly Answered[]): number => calls.reduce((sum, { cost }) => sum + cost, 0);
-
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
-  return rows
-    .map(([first, ...rest]) => [
-      first!.padEnd(widths[0]!),
-      ...rest.map((cell, i) => cell.padStart(widths[i + 1]!)),
-    ])
-    .map((row) => row.join('  '))
-    .join('\n');
-}

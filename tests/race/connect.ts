@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { Cluster, Redis } from 'ioredis';
+import type { RedisClient } from '../../packages/core/src/index.js';
+import { type RedisStore, recommendedRedisOptions, redisStore } from '../../packages/core/src/index.js';
+import { TcpProxy } from '../support/redis/tcp-proxy.js';
+import type { Place } from './heat.js';
+
+export interface Connected {
+  readonly store: RedisStore;
+  /** What stands before a single server, and can lose replies. */
+  readonly proxy: TcpProxy | undefined;
+}
+
+/** A busy machine is no reason to give a connection up: only faults end them here, and none that was lost is long missed. */
+const PATIENT = {
+  ...recommendedRedisOptions,
+  connectTimeout: 60_000,
+  socketTimeout: 60_000,
+  disconnectTimeout: 0,
+};
+
+export async function connect(place: Place): Promise<Connected> {
+  const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
+  const client = clientOf(place, proxy);
+  client.on('error', () => undefined);
+  await once(client, 'ready');
+  return { store: redisStore(client as RedisClient), proxy };
+}
+
+function clientOf(place: Place, proxy: TcpProxy | undefined): Redis | Cluster {
+  if (place.kind === 'server') return new Redis(proxy!.url, { ...PATIENT, retryStrategy: () => 1 });
+  const { addresses } = place;
+  if (place.kind === 'sentinels') {
+    const retry = { retryStrategy: () => 50, sentinelRetryStrategy: () => 50 };
+    return new Redis({
+      ...PATIENT,
+      ...retry,
+      sentinels: [...addresses],
+      name: place.name,
+      failoverDetector: true,
+    });
+  }
+  return new Cluster([...addresses], {
+    clusterRetryStrategy: () => 50,
+    redisOptions: { ...PATIENT, connectTimeout: 1_000 },
+  });
+}
