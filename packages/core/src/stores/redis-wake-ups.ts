@@ -80,6 +80,8 @@ export class RedisWakeUps {
     const patient = {
       enableOfflineQueue: true,
       maxRetriesPerRequest: null,
+      // Otherwise a subscription whose reply is lost is neither confirmed nor refused, for all who come to its channel.
+      autoResendUnfulfilledCommands: true,
       lazyConnect: false,
       socketTimeout: undefined,
       enableReadyCheck: false,
