@@ -6,6 +6,9 @@ import { type Course, draw } from './heat.js';
 /** ms between two calls of one who asks, on average: what decides in this process takes no time at all. */
 const PAUSE = 5;
 
+/** A busy machine is no outage. */
+const DEADLINE = '1s';
+
 /**
  * Asks whole limiters, which decide by themselves while the store is out. Records the moments of this process, and, as the detail, in how
  * many µs every permit is back.
@@ -13,7 +16,8 @@ const PAUSE = 5;
 export async function decideCalls({ heat, goesOn, record }: Course, { store }: Connected): Promise<void> {
   const { name, policies, failurePolicy } = heat;
   const limiters = policies.map(
-    (policy, i) => new RateLimiter({ name: `${name}-${i}`, policy, store, failurePolicy }),
+    (policy, i) =>
+      new RateLimiter({ name: `${name}-${i}`, policy, store, failurePolicy, deadline: DEADLINE }),
   );
   const runner = async (): Promise<void> => {
     while (goesOn()) {

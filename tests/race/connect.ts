@@ -12,12 +12,8 @@ export interface Connected {
 }
 
 /** A busy machine is no reason to give a connection up: only faults end them here, and none that was lost is long missed. */
-const PATIENT = {
-  ...recommendedRedisOptions,
-  connectTimeout: 60_000,
-  socketTimeout: 60_000,
-  disconnectTimeout: 0,
-};
+const PATIENT = { ...recommendedRedisOptions, socketTimeout: 60_000, disconnectTimeout: 0 };
+const AGAIN = 50;
 
 export async function connect(place: Place): Promise<Connected> {
   const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
@@ -28,20 +24,24 @@ export async function connect(place: Place): Promise<Connected> {
 }
 
 function clientOf(place: Place, proxy: TcpProxy | undefined): Redis | Cluster {
-  if (place.kind === 'server') return new Redis(proxy!.url, { ...PATIENT, retryStrategy: () => 1 });
-  const { addresses } = place;
-  if (place.kind === 'sentinels') {
-    const retry = { retryStrategy: () => 50, sentinelRetryStrategy: () => 50 };
-    return new Redis({
-      ...PATIENT,
-      ...retry,
-      sentinels: [...addresses],
-      name: place.name,
-      failoverDetector: true,
-    });
+  if (place.kind === 'server') {
+    return new Redis(proxy!.url, { ...PATIENT, connectTimeout: 60_000, retryStrategy: () => 1 });
   }
-  return new Cluster([...addresses], {
-    clusterRetryStrategy: () => 50,
-    redisOptions: { ...PATIENT, connectTimeout: 1_000 },
+  // Who looks for another server must give up the one before it.
+  const redisOptions = { ...PATIENT, connectTimeout: 2_000 };
+  const { addresses } = place;
+  if (place.kind === 'cluster') {
+    return new Cluster([...addresses], { clusterRetryStrategy: () => AGAIN, redisOptions });
+  }
+  const client = new Redis({
+    ...redisOptions,
+    sentinels: [...addresses],
+    name: place.name,
+    failoverDetector: true,
+    retryStrategy: () => AGAIN,
+    sentinelRetryStrategy: () => AGAIN,
   });
+  // ioredis 6 gives up for good when it is told of the failover while it is connecting.
+  client.on('end', () => void client.connect().catch(() => undefined));
+  return client;
 }

@@ -24,6 +24,14 @@ test('who only waited never held, and a release without an answer may have come 
   ]);
 });
 
+test('what the server forgot is held no more', () => {
+  const signs = [sign(1, 10, true), sign(1, 40, true), sign(2, 70, true)];
+  expect(heldBy(signs, LEASE, [20, 60])).toEqual([
+    { start: 10, end: 60, cost: 1 },
+    { start: 70, end: 170, cost: 1 },
+  ]);
+});
+
 test('one holder too many is found, however short it was, and no other', () => {
   const held = [
     { start: 0, end: 50, cost: 2 },

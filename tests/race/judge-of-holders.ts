@@ -11,8 +11,9 @@ export interface Held {
  * When the holders of one key held, by their signs, in order: from the first answer that said so until the release, or the end of the
  * lease after the last such answer. Who was to release and got no answer may have released at once: it held until its last sign.
  * @param lease µs
+ * @param losses moments at which the server forgot all holders
  */
-export function heldBy(signs: readonly Answered[], lease: number): Held[] {
+export function heldBy(signs: readonly Answered[], lease: number, losses: readonly number[] = []): Held[] {
   const holders = new Map<
     number,
     { start: number; end: number; last: number; cost: number; open: boolean }
@@ -33,7 +34,7 @@ export function heldBy(signs: readonly Answered[], lease: number): Held[] {
   }
   return [...holders].map(([id, { start, end, last, cost, open }]) => ({
     start,
-    end: open && unanswered.has(id) ? last : end,
+    end: Math.min(open && unanswered.has(id) ? last : end, ...losses.filter((moment) => moment > last)),
     cost,
   }));
 }
