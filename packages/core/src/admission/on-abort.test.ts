@@ -17,6 +17,23 @@ test('all who listen to one signal share one listener on it', () => {
   expect(() => onAbort(undefined, () => {})()).not.toThrow();
 });
 
+test('the listener on a signal goes with the last who listens, and comes again with the next', () => {
+  const stop = new AbortController();
+  const told: string[] = [];
+  const listeners = () => getEventListeners(stop.signal, 'abort').length;
+  const [first, second] = [onAbort(stop.signal, () => told.push('first')), onAbort(stop.signal, () => {})];
+  first();
+  expect(listeners()).toBe(1);
+  second();
+  second();
+  expect(listeners()).toBe(0);
+  onAbort(stop.signal, () => told.push('third'));
+  second();
+  expect(listeners()).toBe(1);
+  stop.abort();
+  expect(told).toEqual(['third']);
+});
+
 test('who is told may stop listening, or begin to', () => {
   const stop = new AbortController();
   const told: string[] = [];

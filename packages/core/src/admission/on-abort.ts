@@ -1,25 +1,35 @@
-const watched = new WeakMap<AbortSignal, Set<() => void>>();
+interface Watch {
+  readonly listeners: Set<() => void>;
+  /** Takes our listener off the signal. */
+  end(): void;
+}
+
+const watches = new WeakMap<AbortSignal, Watch>();
 
 /**
  * Calls `listener` when the signal is aborted, until the function it returns is called. Any number of waits may share a
- * signal: there is one listener on it for all, or Node would warn of a leak from the eleventh on.
+ * signal: there is one listener on it for all, or Node would warn of a leak from the eleventh on. It goes with the last of them.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {};
-  let listeners = watched.get(signal);
-  if (listeners === undefined) {
-    const all = new Set<() => void>();
-    watched.set(signal, all);
-    signal.addEventListener(
-      'abort',
-      () =>
-        [...all].forEach((tell) => {
-          tell();
-        }),
-      { once: true },
-    );
-    listeners = all;
-  }
+  const { listeners, end } = watches.get(signal) ?? watch(signal);
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  return () => {
+    if (listeners.delete(listener) && listeners.size === 0) end();
+  };
+}
+
+function watch(signal: AbortSignal): Watch {
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  const end = () => {
+    signal.removeEventListener('abort', tell);
+    watches.delete(signal);
+  };
+  signal.addEventListener('abort', tell, { once: true });
+  const watching = { listeners, end };
+  watches.set(signal, watching);
+  return watching;
 }
