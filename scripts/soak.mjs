@@ -1,0 +1,22 @@
+// Has a program live through faults of its Redis, at random, and looks at what is left of it: `npm run soak -- --minutes 10`.
+import { createRequire } from 'node:module';
+import { parseArgs } from 'node:util';
+
+const require = createRequire(import.meta.url);
+require('esbuild-register/dist/node').register();
+const { soak } = require('../tests/soak/soak.ts');
+const { complaints, tables } = require('../tests/soak/verdict.ts');
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) throw new RangeError(`--minutes must be above 0, not ${values.minutes}`);
+
+/** ms that a fault lasts, at the most. */
+const LONGEST = 3_000;
+
+console.log(`${minutes} minutes of faults…`);
+const outcome = await soak(minutes * 60_000, LONGEST);
+console.log(`\n${tables(outcome)}\n`);
+const found = complaints(outcome);
+for (const complaint of found) console.error(`WRONG: ${complaint}`);
+process.exitCode = found.length === 0 ? 0 : 1;

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Calls, cameOf } from './calls.js';
+import { Ledger } from './ledger.js';
+import { type Limits, openLimits } from './limits.js';
+import type { Order, Remains } from './messages.js';
+
+// The program under test: lives as often as it is told to, and tells what was left of it. `soak.ts` bundles this file and starts it with --expose-gc.
+
+const CALLERS = 24;
+/** ms within which Redis must decide again for everybody. */
+const RECOVERY = 30_000;
+/** ms until timers that nobody waits for have run, such as the one that ends an idle connection. */
+const CALM = 2_500;
+const SAMPLE_EACH = 15_000;
+
+const accidents: string[] = [];
+process.on('unhandledRejection', (reason) => accidents.push(`unhandled rejection: ${String(reason)}`));
+process.on('uncaughtException', (error) => accidents.push(`uncaught exception: ${error.stack}`));
+process.on('warning', (warning) => {
+  if (warning.name !== 'SluiceWarning') accidents.push(`warning: ${warning.name}: ${warning.message}`);
+});
+
+const events = { degraded: 0, recovered: 0, storeError: 0 };
+
+async function live(url: string, guestUrl: string, end: Promise<void>): Promise<Remains> {
+  for (const name of ['degraded', 'recovered', 'storeError'] as const) events[name] = 0;
+  accidents.length = 0;
+  const ledger = new Ledger();
+  const heaps: number[] = [];
+  const sampling = setInterval(() => heaps.push(heapNow()), SAMPLE_EACH);
+  const left = await called(openLimits(url, guestUrl), ledger, end);
+  clearInterval(sampling);
+  await sleep(CALM);
+  return {
+    ...left,
+    heap: await heapAtRest(),
+    resources: process.getActiveResourcesInfo().sort(),
+    tallies: ledger.tallies,
+    events: { ...events },
+    heaps,
+    wrong: [...ledger.wrongs, ...new Set(accidents)],
+  };
+}
+
+async function called(limits: Limits, ledger: Ledger, end: Promise<void>) {
+  listenTo(limits, ledger);
+  await limits.shared.trySetRate({ rate: 20, interval: '300ms' }).catch(() => false); // then a caller sets it
+  const calls = new Calls(limits, ledger);
+  let over = false;
+  const callers = Array.from({ length: CALLERS }, async () => {
+    while (!over) {
+      await calls.one();
+      await sleep(Math.random() * 10);
+    }
+  });
+  await end;
+  await recovered(limits, ledger);
+  over = true;
+  calls.callOff();
+  const clientListeners = await limits.close();
+  await Promise.race([Promise.all(callers), sleep(10_000, undefined, { ref: false })]);
+  return { clientListeners, signalListeners: calls.listeners, unsettled: ledger.unsettled() };
+}
+
+/** No store is told to be out twice, or to be back when it was not out. */
+function listenTo({ stores }: Limits, ledger: Ledger): void {
+  for (const store of stores) {
+    let out = false;
+    store.on('storeError', () => (events.storeError += 1));
+    store.on('degraded', () => {
+      events.degraded += 1;
+      if (out) ledger.wrong('event', 'degraded twice');
+      out = true;
+    });
+    store.on('recovered', () => {
+      events.recovered += 1;
+      if (!out) ledger.wrong('event', 'recovered twice');
+      out = false;
+    });
+  }
+}
+
+/** Redis decides again, for each limiter and for each of its stores. */
+async function recovered({ rates, slots, guest }: Limits, ledger: Ledger): Promise<void> {
+  const limits = [...rates, { limiter: slots, stand: 'local' as const }];
+  const asks = limits.map(({ limiter, stand }) => async () => {
+    return cameOf(await limiter.peek('after'), stand, false) === 'redis';
+  });
+  asks.push(async () => {
+    const told = await guest.consume('after').catch((error: Error) => error.message);
+    return /NOPERM|No permission|access/i.test(String(told));
+  });
+  for (const ask of asks) {
+    const until = Date.now() + RECOVERY;
+    while (!(await ask().catch(() => false))) {
+      if (Date.now() > until) return ledger.wrong('recovery', 'Redis does not decide again');
+      await sleep(20);
+    }
+  }
+}
+
+const MB = 1024 * 1024;
+
+function heapNow(): number {
+  globalThis.gc!();
+  return process.memoryUsage().heapUsed / MB;
+}
+
+/** The least of several samples: what is garbage only after its finalizers have run is no leak. */
+async function heapAtRest(): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < 8; sample += 1) {
+    least = Math.min(least, heapNow());
+    await sleep(50);
+  }
+  return least;
+}
+
+let ended = () => {};
+process.on('message', async (message: Order) => {
+  if (message.order === 'end') return ended();
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  process.send!(await live(message.url, message.guestUrl, end));
+});
+process.send!('ready');
