@@ -27,8 +27,8 @@ const config: Config = {
     '<rootDir>/tests/**/*.test.ts',
     '<rootDir>/examples/**/*.test.ts',
   ],
-  // Clusters and failovers that take their time: `npm run test:faults` runs them, too.
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/tests/faults/slow/'],
+  // What takes its time, such as clusters and failovers: `npm run test:faults` runs them, too.
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/tests/\\w+/slow/'],
   testTimeout: 30_000,
   // Many tests wait for processes of their own: on two cores, too, two at a time are done sooner than one.
   maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -6,6 +6,7 @@ const GROUPS: readonly FaultRow['group'][] = [
   'set-up',
   'lost state',
   'cluster and failover',
+  'race of eight processes',
   'bounds',
 ];
 const HEAD = ['fault', 'callers saw', 'first answers', 'once known', 'counted', 'recovered after'];

@@ -17,7 +17,8 @@ const page = join(root, 'docs/reliability.md');
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
 const rows = join(scratch, 'rows');
 try {
-  const jest = ['tests/faults', '--runInBand', '--testPathIgnorePatterns', '/node_modules/', '/dist/'];
+  const suites = ['tests/faults', 'tests/closing', 'tests/race/slow', 'tests/soak'];
+  const jest = [...suites, '--runInBand', '--testPathIgnorePatterns', '/node_modules/', '/dist/'];
   const { status } = spawnSync(process.execPath, [require.resolve('jest/bin/jest'), ...jest], {
     cwd: root,
     env: { ...process.env, SLUICE_FAULT_ROWS: rows },

@@ -2,7 +2,14 @@ import { appendFileSync } from 'node:fs';
 
 /** One line of the table of `docs/reliability.md`, with what was measured. */
 export interface FaultRow {
-  readonly group: 'bounds' | 'network' | 'refusals' | 'set-up' | 'lost state' | 'cluster and failover';
+  readonly group:
+    | 'network'
+    | 'refusals'
+    | 'set-up'
+    | 'lost state'
+    | 'cluster and failover'
+    | 'race of eight processes'
+    | 'bounds';
   readonly fault: string;
   /** What callers were answered while it lasted. */
   readonly seen: string;

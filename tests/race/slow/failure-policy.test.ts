@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FailurePolicy, fixedWindow } from '../../../packages/core/src/index.js';
+import { record } from '../../faults/table.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { type Answered, Fleet } from '../fleet.js';
 import type { Heat } from '../heat.js';
@@ -100,6 +101,14 @@ test.each(
     expect(none).toBeGreaterThan(0.9 * alone);
     expect(hour).toBeGreaterThan(0.9 * (alone + 1));
     expect(answers.at(-1)).toMatchObject({ degraded: false });
+    record({
+      ...{
+        group: 'race of eight processes',
+        fault: `\`local\`, ${share === 1 ? 'the whole limit' : 'an eighth of it'} each: ${outage}`,
+      },
+      seen: `${answers.length} decisions, ${answers.filter((answer) => answer.degraded).length} by the failure policy`,
+      counted: `${none.toFixed(1)} limits in a window of the outage, ${partly.toFixed(1)} where it began or ended`,
+    });
   },
   120_000,
 );

@@ -1,4 +1,5 @@
 import { concurrency } from '../../../packages/core/src/index.js';
+import { record } from '../../faults/table.js';
 import type { Fleet } from '../fleet.js';
 import { heldBy, heldTime, neverMoreHeld } from '../judge-of-holders.js';
 import { aligned, byKey, percent } from '../outcome.js';
@@ -51,4 +52,9 @@ export async function holdersTrial(
   // It went on after the last loss.
   const last = losses.at(-1) ?? 0;
   expect(held.filter((ofKey) => ofKey.some(({ start }) => start > last))).toHaveLength(KEYS);
+  record({
+    ...{ group: 'race of eight processes', fault: `\`concurrency\`: ${name}` },
+    seen: `${held.flat().length} holders, ${ended} of them until their leases ended`,
+    counted: 'at no moment one holder too many',
+  });
 }

@@ -36,7 +36,7 @@ async function restarts(): Promise<number[]> {
 }
 
 async function resets(): Promise<number[]> {
-  await sleep(4_000);
+  await sleep(6_000);
   return [];
 }
 

@@ -1,4 +1,5 @@
 import { fixedWindow } from '../../../packages/core/src/index.js';
+import { record } from '../../faults/table.js';
 import { type Contest, contests } from '../contests.js';
 import type { Fleet, Outcome } from '../fleet.js';
 import { idealWindows } from '../ideal.js';
@@ -91,7 +92,12 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
     reigns(byKey(admitted).get(key) ?? [], losses(key)).map(({ length }) => length),
   );
   expect(Math.min(...counts)).toBeGreaterThan(0);
-  expect(answers.length).toBeGreaterThanOrEqual(5_000);
-  expect(answers.length - admitted.length).toBeGreaterThan(answers.length / 100);
+  expect(answers.length).toBeGreaterThanOrEqual(2_000);
+  expect(answers.length - admitted.length).toBeGreaterThan(50);
+  record({
+    ...{ group: 'race of eight processes', fault: `every rate: ${name}` },
+    seen: `${answers.length} decisions, ${percent(share)} of what an ideal limiter admits`,
+    counted: `none too many; of an hour's limit ${percent(extra)} extra, of ${percent(lost)} that may be`,
+  });
   return outcome;
 }

@@ -1,5 +1,5 @@
-import { soak } from './soak.js';
-import { complaints, tables } from './verdict.js';
+import { soak } from '../soak.js';
+import { complaints, tables } from '../verdict.js';
 
 // `npm run soak` does this for ten minutes.
 test('after twenty seconds of faults nothing is left behind, and no call was answered wrongly, late or never', async () => {
