@@ -22,14 +22,15 @@ export function withResilience(store: Store, deadline: number): Store {
   const nodeOf = (key: string): NodeHealth => health.node(store.nodeOf?.(key) ?? '');
 
   /**
-   * Asks, and changes nothing. A store that says how it is set up wrongly is not out: the next caller must be told so, by no failure policy.
+   * Asks, and changes nothing. A store that says no is not out: how it is set up wrongly the next caller must be told, by no failure policy,
+   * and that a shared rate is gone, perhaps with all that the store held, so that he sets it again.
    * A cluster may have given the key to another node meanwhile: then nobody asks this one any more.
    */
   const looking = (node: NodeHealth, key: string, ask: () => MaybePromise<unknown>) => async () => {
     try {
       await ask();
     } catch (error) {
-      if (!isStoreConfigurationError(error)) throw error;
+      if (isStoreUnavailableError(error)) throw error;
     }
     if (nodeOf(key) !== node) node.breaker.replaced();
   };
