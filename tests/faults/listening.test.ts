@@ -1,6 +1,6 @@
 import { Redis as Redis5 } from 'ioredis-5';
 import { type RedisClient, recommendedRedisOptions, redisStore } from '../../packages/core/src/index.js';
-import { OwnRedis } from './own-redis.js';
+import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
@@ -30,3 +30,31 @@ test.each([
     expect(proxy.lostReplies).toBe(1);
   },
 );
+
+test('a subscription that a busy server refuses is made once more, and nobody has to catch that', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const admin = redis.client();
+  const proxy = await redis.proxy();
+  const store = redis.open(redisStore(proxy.url));
+  let heard = 0;
+  await store.listen('k', () => {
+    heard += 1;
+  });
+  await admin.config('SET', 'busy-reply-threshold', '1');
+  const spinning = rejection(redis.client().eval('while true do end', 0));
+  await eventually(async () => expect(String(await rejection(admin.ping()))).toMatch(/BUSY/));
+  const before = proxy.connections;
+  proxy.disconnectAll();
+  await eventually(async () => expect(proxy.connections).toBeGreaterThan(before));
+  await new Promise((resolve) => setTimeout(resolve, 300)); // refused meanwhile
+  await admin.call('SCRIPT', 'KILL');
+  await spinning;
+  await eventually(async () => {
+    await admin.publish('k', '7');
+    expect(heard).toBeGreaterThan(0);
+  });
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});

@@ -6,7 +6,9 @@ export interface Subscriber {
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
-  disconnect(): void;
+  on(event: 'ready', listener: () => void): unknown;
+  /** @param reconnect to begin anew */
+  disconnect(reconnect?: boolean): void;
 }
 
 /** After the last who listened has gone the connection stays for so long, should another come. */
@@ -82,6 +84,7 @@ export class RedisWakeUps {
       maxRetriesPerRequest: null,
       // Otherwise a subscription whose reply is lost is neither confirmed nor refused, for all who come to its channel.
       autoResendUnfulfilledCommands: true,
+      autoResubscribe: false,
       lazyConnect: false,
       socketTimeout: undefined,
       enableReadyCheck: false,
@@ -94,7 +97,16 @@ export class RedisWakeUps {
     connection.on('message', (channel, id) => {
       for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(Number(id));
     });
+    if (!client.isCluster) connection.on('ready', () => this.#subscribeAgain(connection));
     return connection;
+  }
+
+  /** ioredis itself would leave it to nobody to catch that a busy server refuses. Then the next connection asks again. */
+  #subscribeAgain(connection: Subscriber): void {
+    const channels = [...this.#channels.keys()];
+    Promise.all(channels.map((channel) => connection.subscribe(channel))).catch(() => {
+      if (!this.#closed) connection.disconnect(true);
+    });
   }
 
   #stop(connection: Subscriber, channel: string, granted: Granted): void {
