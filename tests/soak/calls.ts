@@ -226,7 +226,9 @@ export class Calls {
 /** @throws Error when the decision says something of itself that cannot be */
 export function cameOf({ source, degraded, allowed }: Decision, stand: Stand, granted: boolean): Came {
   const due = stand === 'thrown' ? 'nobody' : stand;
-  if (degraded ? source !== due : source !== 'redis') {
+  // A denial of Redis is repeated by this process for a moment.
+  const stores = allowed ? ['redis'] : ['redis', 'deny-cache'];
+  if (degraded ? source !== due : !stores.includes(source)) {
     throw new Error(`decided by ${source}, degraded ${degraded}, where ${due} was to decide`);
   }
   if ((source === 'allow' && !allowed) || (source === 'deny' && allowed)) {

@@ -14,7 +14,9 @@ const CALM = 2_500;
 const SAMPLE_EACH = 15_000;
 
 const accidents: string[] = [];
-process.on('unhandledRejection', (reason) => accidents.push(`unhandled rejection: ${String(reason)}`));
+process.on('unhandledRejection', (reason) =>
+  accidents.push(`unhandled rejection: ${(reason as Error)?.stack ?? reason}`),
+);
 process.on('uncaughtException', (error) => accidents.push(`uncaught exception: ${error.stack}`));
 process.on('warning', (warning) => {
   if (warning.name !== 'SluiceWarning') accidents.push(`warning: ${warning.name}: ${warning.message}`);

@@ -6,10 +6,10 @@ import { startRedis } from '../support/redis/redis-server.ts';
 import { TcpProxy } from '../support/redis/tcp-proxy.ts';
 import { testClient } from '../support/redis/test-client.ts';
 import type { Order, Remains } from './messages.ts';
-import { type Sky, storms } from './weather.ts';
+import { type Sky, shower, storms } from './weather.ts';
 
 export interface Soak {
-  /** What was left of the calm life before, and of the one in all weathers. */
+  /** What was left of a short life, with each fault once, and of the one in all weathers. */
   readonly before: Remains;
   readonly after: Remains;
   readonly faults: Readonly<Record<string, number>>;
@@ -21,8 +21,9 @@ export interface Soak {
 const GUEST = ['--user', 'guest', 'on', '>secret', '~other:*', '&*', '+@all'];
 const EXIT_MS = 15_000;
 
-/** Who is told to live as before: the first life is that to which the second is compared. */
-const CALM_MS = 5_000;
+/** ms of each fault in the first life, to which the second is compared: it has gone all ways, so that their code is there. */
+const SHORT_MS = 300;
+const CALM_MS = 2_000;
 
 /** @param ms of faults; @param longest ms that one of them lasts */
 export async function soak(ms: number, longest: number): Promise<Soak> {
@@ -50,7 +51,10 @@ export async function soak(ms: number, longest: number): Promise<Soak> {
       return [await remains, happened];
     };
     const sky: Sky = { redis, proxy, admin };
-    const [before] = await live(() => sleep(CALM_MS));
+    const [before] = await live(async () => {
+      await sleep(CALM_MS);
+      await shower(sky, SHORT_MS);
+    });
     const [after, faults] = await live(() => storms(sky, ms, longest));
     const gone = new Promise<number | undefined>((resolve) =>
       program.once('exit', (code) => resolve(code ?? undefined)),

@@ -70,6 +70,11 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** Each fault once, without calm. */
+export async function shower(sky: Sky, ms: number): Promise<void> {
+  for (const fault of Object.values(faults)) await fault(sky, ms);
+}
+
 /**
  * Faults at random, one after the other, with calm between them, until the time is over.
  * @param longest ms that one lasts, at the most
