@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** The first pause in ms before a lost connection is made again, and the longest; each has up to half of it at random. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [50, 1_000];
 
@@ -6,9 +8,22 @@ function retryStrategy(attempt: number): number {
   return Math.round(pause * (0.5 + Math.random() / 2));
 }
 
-/** A server that takes no writes has become a replica: connecting anew finds the new primary. 1, for 2 would send the call again. */
-const reconnectOnError = (error: Error): 1 | false =>
-  /^(?!SLUICE).*\bREADONLY\b/.test(error.message) ? 1 : false;
+/** ms; what was under way on a connection is answered within so long. */
+const ONE_CONNECTION = 100;
+const begunAnew = new WeakMap<object, number>();
+
+/**
+ * A server that takes no writes has become a replica: connecting anew finds the new primary. 1, for 2 would send the call again. Once for a
+ * connection: ioredis would end it again with each answer that was under way, and listen to its end each time.
+ */
+function reconnectOnError(this: unknown, error: Error): 1 | false {
+  if (!/^(?!SLUICE).*\bREADONLY\b/.test(error.message)) return false;
+  if (typeof this !== 'object' || this === null) return 1;
+  const now = performance.now();
+  if (now - (begunAnew.get(this) ?? Number.NEGATIVE_INFINITY) < ONE_CONNECTION) return false;
+  begunAnew.set(this, now); // the options of one client
+  return 1;
+}
 
 const ofEachConnection = {
   maxRetriesPerRequest: 0,
