@@ -68,7 +68,7 @@ process.on('message', async (order: Order) => {
     for (let set = false; !set; ) {
       set = await shared.setRate({ rate: 1, interval: '1h' }).then(
         () => true,
-        () => false,
+        () => sleep(20, false),
       );
     }
     waits('before');
