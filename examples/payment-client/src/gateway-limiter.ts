@@ -5,6 +5,7 @@ import {
   recommendedRedisOptions,
   redisStore,
   type Store,
+  type StoreFailure,
   slidingLog,
 } from '@sluice/core';
 import { Redis } from 'ioredis';
@@ -18,9 +19,13 @@ const PATIENCE_MS = 30_000;
 /** The log is the policy for "in any second": it knows no edges that two bursts could meet at. */
 export function gatewayLimiter(store: Store, window: Duration, name = 'payment-gateway'): RateLimiter {
   const policy = slidingLog({ limit: LIMIT, window });
-  // Without Redis nobody knows what the others send: better no payment than one too many.
-  return new RateLimiter({ name, policy, store, deadline: PATIENCE_MS, failurePolicy: 'deny' });
+  return new RateLimiter({ name, policy, store, deadline: PATIENCE_MS, failurePolicy: tellCaller });
 }
+
+/** Without Redis nobody knows what the others send: rather no payment than one too many. */
+const tellCaller = ({ error }: StoreFailure): never => {
+  throw error;
+};
 
 /** The Redis at this address, or the memory of this process. */
 export function openStore(redisUrl: string | undefined): { store: Store; close(): Promise<void> } {
