@@ -26,9 +26,9 @@ const files = readdirSync(source, { recursive: true })
   .map((file) => join(source, file));
 
 /** A branch for each algorithm: only what a call asks for is set up. */
-function branches() {
+function branches(spends) {
   return files
-    .filter((file) => file.includes('algorithms'))
+    .filter((file) => file.includes('algorithms') && file.endsWith('spend.lua') === spends)
     .map((file) => {
       const lua = read(file);
       const tags = /^-- @tag (\w\w(?: \w\w)*)$/m.exec(lua)?.[1]?.split(' ');
@@ -47,8 +47,9 @@ for (const file of files.filter((name) => !fragments.test(name))) {
   const name = basename(file, '.lua');
   const lua = strip(
     read(file)
-      .replace('-- @algorithms', branches)
-      .replace('-- @lanes', () => read(join(dirname(file), 'lanes.lua'))),
+      .replace('-- @lanes', () => read(join(dirname(file), 'lanes.lua')))
+      .replace('-- @algorithms', () => branches(false))
+      .replace('-- @spends', () => branches(true)),
   );
   const sha1 = createHash('sha1').update(lua).digest('hex');
   const text = `// Generated from ${name}.lua${lua.includes('if tag ==') ? ' and algorithms/*/*.lua' : ''} by \`npm run scripts\`: change those, not this.

@@ -9,7 +9,7 @@ import {
   type Store,
 } from '../../packages/core/src/index.js';
 import { sharedRateScript } from '../../packages/core/src/shared-rates/shared-rate.script.js';
-import { rateAnswer } from '../../packages/core/src/stores/redis-wire.js';
+import { rateAnswer } from '../../packages/core/src/stores/redis-reply.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 /** Two stores on the same state: two processes of a fleet. */

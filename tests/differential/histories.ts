@@ -126,11 +126,11 @@ export function difference(
   lost: number,
 ): string | undefined {
   for (const [i, { asked, expected }] of history.entries()) {
-    const { reply, stored, ttls } = actual[i]!;
-    const plain = (told: Told) => JSON.stringify({ reply: told.reply, stored: told.stored });
+    const { answer, stored, ttls } = actual[i]!;
+    const plain = (told: Told) => JSON.stringify({ answer: sorted(told.answer), stored: told.stored });
     const where = `step ${i}, ${asked.call.operation} at ${asked.now}`;
-    if (plain(expected) !== plain({ reply, stored, ttls })) {
-      return `${where}: TypeScript ${plain(expected)}, Lua ${plain({ reply, stored, ttls })}`;
+    if (plain(expected) !== plain({ answer, stored, ttls })) {
+      return `${where}: TypeScript ${plain(expected)}, Lua ${plain({ answer, stored, ttls })}`;
     }
     for (const [key, ttl] of ttls.entries()) {
       // What is left of a TTL is told in real time, of which at most `lost` has passed.
@@ -141,3 +141,9 @@ export function difference(
   }
   return undefined;
 }
+
+/** The same whatever the order in which the properties were set. */
+const sorted = ({ allowed, queued, now, wait, parts }: Answer) => [
+  { allowed, queued, now, wait },
+  ...parts.map(({ remaining, wait, reset, at, override }) => ({ remaining, wait, reset, at, override })),
+];

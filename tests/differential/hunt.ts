@@ -5,6 +5,7 @@ import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Operation } from '../../packages/core/src/decisions/call.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
 import { fixedWindow, slidingLog } from '../../packages/core/src/index.js';
+import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
 import { difference, held, history, questionsOf, rates, type Step } from './histories.js';
 import { mutantsOf } from './mutants.js';
@@ -82,6 +83,19 @@ corpora
 
 const redis = new Redis(process.argv[2]!);
 
+const batches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 });
+
+/** The same of calls that are asked together. */
+async function verdictOfBatches(source: string): Promise<string | undefined> {
+  const sha1 = String(await redis.script('LOAD', batchScript(source)).catch((error: Error) => error));
+  try {
+    for (const run of batches) await compare(redis, sha1, run);
+  } catch (error) {
+    return String(error);
+  }
+  return undefined;
+}
+
 /** What the suite has against a script; undefined when it finds nothing wrong. */
 async function verdict(source: string, corpus: readonly Corpus[]): Promise<string | undefined> {
   const sha1 = String(await redis.script('LOAD', replayScript(source)).catch((error: Error) => error));
@@ -108,9 +122,11 @@ async function main(): Promise<void> {
   const survivors: string[] = [];
   const wrong: string[] = [];
   for (const corpus of corpora.values()) wrong.push((await verdict(decideScript.source, corpus)) ?? '');
+  wrong.push((await verdictOfBatches(decideScript.source)) ?? '');
   for (const mutant of mutants) {
-    if (isEquivalent(mutant) || (await verdict(mutant.source, corpora.get(mutant.tag)!)) !== undefined)
-      continue;
+    if (isEquivalent(mutant)) continue;
+    if ((await verdict(mutant.source, corpora.get(mutant.tag)!)) !== undefined) continue;
+    if ((await verdictOfBatches(mutant.source)) !== undefined) continue;
     survivors.push(`${mutant.line}  →  ${idOf(mutant)}`);
   }
   redis.disconnect();

@@ -17,7 +17,7 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/math\.max\(/g, 'math.min('],
   [/string\.format\('%\.0f', (.*)\)\)$/g, 'tostring($1))'],
   [/, 'PX', .*$/g, ')'],
-  [/math\.floor\(/g, 'math.ceil('],
+  [/(?:math\.)?floor\(/g, 'math.ceil('],
   [
     /local function repair\(p, state, now\)$/g,
     'local function repair(p, state, now)\nif true then return state end',
@@ -36,7 +36,7 @@ export function mutantsOf(source: string): Mutant[] {
   lines.forEach((line, i) => {
     const opens = /^if tag == '(\w\w)'/.exec(line)?.[1];
     if (opens !== undefined) tag = opens;
-    if (line.startsWith("error('SLUICE unknown algorithm")) tag = undefined;
+    if (line.startsWith("error('SLUICE unknown algorithm") || line === 'return false') tag = undefined;
     for (const [pattern, slip] of SLIPS) {
       for (const match of line.matchAll(pattern)) {
         const changed =

@@ -3,6 +3,9 @@ import type { Answer, Call } from '../../packages/core/src/decisions/call.js';
 import { decide } from '../../packages/core/src/decisions/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../packages/core/src/decisions/entry.js';
 import { Lane } from '../../packages/core/src/decisions/lane.js';
+import { Asking } from '../../packages/core/src/stores/asking.js';
+import { Batch } from '../../packages/core/src/stores/batch.js';
+import { Numbers, settle } from '../../packages/core/src/stores/redis-reply.js';
 import { written } from '../../packages/core/src/stores/redis-wire.js';
 import { uniqueName } from '../support/redis-url.js';
 
@@ -12,9 +15,9 @@ export interface Asked {
   readonly call: Call;
 }
 
-/** What came of it: the reply, and each key afterwards: its bytes in hexadecimal, and its TTL in ms. */
+/** What came of it: the answer, and each key afterwards: its bytes in hexadecimal, and its TTL in ms. */
 export interface Told {
-  readonly reply: readonly number[];
+  readonly answer: Answer;
   readonly stored: readonly (string | null)[];
   readonly ttls: readonly number[];
 }
@@ -27,7 +30,7 @@ export class Model {
     this.entries = Array.from({ length: keys }, () => undefined);
   }
 
-  ask({ now, call }: Asked): Told & { readonly answer: Answer; readonly changed: boolean } {
+  ask({ now, call }: Asked): Told & { readonly changed: boolean } {
     const before = [...this.entries];
     const lanes = call.parts.map((part, i) => new Lane(part, part.key, before[i], now));
     const answer = decide(call, lanes, now);
@@ -39,7 +42,6 @@ export class Model {
     return {
       answer,
       changed: lanes.some((lane) => lane.keeps(call.operation)),
-      reply: reply(answer),
       stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
       ttls: this.entries.map((entry, i) => {
         if (entry === undefined) return -2;
@@ -47,18 +49,6 @@ export class Model {
       }),
     };
   }
-}
-
-function reply({ allowed, queued, now, wait, parts }: Answer): number[] {
-  const told = parts.flatMap((part) => [
-    part.remaining,
-    part.wait,
-    part.reset,
-    part.at,
-    part.override?.length ?? 0,
-    ...(part.override ?? []),
-  ]);
-  return [allowed ? 1 : queued ? 2 : 0, now, wait, ...told];
 }
 
 const doubles = (numbers: readonly number[]) => {
@@ -70,7 +60,7 @@ const doubles = (numbers: readonly number[]) => {
 };
 
 /** The bytes by which Redis keeps an entry; see `decide.lua`. */
-function packed(entry: Entry): string {
+export function packed(entry: Entry): string {
   if (!isEnvelope(entry)) return doubles(entry).toString('hex');
   const { state = [], tail = [], queue, gaps, seen, blockedUntil, override, overrideUntil } = entry;
   const sizes = [state.length * 8, tail.length * 8, queue.length * 8];
@@ -115,17 +105,32 @@ export async function replay(
   history: readonly Asked[],
 ): Promise<Told[]> {
   const names = Array.from({ length: keys }, () => uniqueName('twin'));
-  const args = history.flatMap(({ now, call }) => {
-    const line = written([call], now, now).args;
+  const batches = history.map(({ call }) => batchOf([call]));
+  const args = history.flatMap(({ now }, i) => {
+    const line = written(batches[i]!.visits, now, now).args;
     return [String(line.length), ...line];
   });
   const results = (await redis.evalsha(sha1, keys, ...names, ...args)) as [
-    number[],
+    unknown[],
     ...(string | number | null)[],
   ][];
-  return results.map(([reply, ...rest]) => ({
-    reply,
-    stored: names.map((_, i) => rest[i * 2] as string | null),
-    ttls: names.map((_, i) => rest[i * 2 + 1] as number),
-  }));
+  return Promise.all(
+    results.map(async ([reply, ...rest], i) => ({
+      answer: (await answersOf(batches[i]!, reply))[0]!,
+      stored: names.map((_, key) => rest[key * 2] as string | null),
+      ttls: names.map((_, key) => rest[key * 2 + 1] as number),
+    })),
+  );
+}
+
+export function batchOf(calls: readonly Call[]): Batch {
+  const batch = new Batch();
+  for (const call of calls) batch.add(new Asking(call));
+  return batch;
+}
+
+/** What a reply says to the calls of a batch, visit by visit; rejects with what went wrong for one of them. */
+export function answersOf({ visits }: Batch, reply: unknown): Promise<Answer[]> {
+  settle(visits, new Numbers(reply));
+  return Promise.all(visits.flatMap(({ asked }) => asked.map(({ promise }) => promise)));
 }

@@ -10,6 +10,7 @@ import type { RateChange, StoredRate } from '../../packages/core/src/shared-rate
 import { StoredRates } from '../../packages/core/src/shared-rates/stored-rates.js';
 import { written } from '../../packages/core/src/stores/redis-wire.js';
 import { uniqueName } from '../support/redis-url.js';
+import { batchOf } from './replay.js';
 
 /** The keys of a shared limit: of the whole fleet, of two clients, and of the rate itself. */
 export const KEYS = ['all', 'a', 'b', 'rate'] as const;
@@ -107,11 +108,12 @@ export class SharedModel {
 
 const numbersOf = ({ keepAlive, perClient, parameters }: StoredRate) => [keepAlive, perClient, ...parameters];
 
+/** As the script replies to a call that is none of the simple ones. */
 function answerOf(answer: Answer | undefined, moment: number): number[] {
-  if (answer === undefined) return [-1, moment, 0];
+  if (answer === undefined) return [moment, -1];
   const { allowed, now, wait, parts } = answer;
   const [{ remaining, wait: own, reset, at, override = [] }] = parts as [Answer['parts'][0]];
-  return [Number(allowed), now, wait, remaining, own, reset, at, override.length, ...override];
+  return [now, 4 + Number(allowed), wait, remaining, own, reset, at, override.length, ...override];
 }
 
 /** An entry without the ways in which it may say nothing. */
@@ -191,7 +193,7 @@ export async function replay(redis: Redis, sha1: string, history: readonly Step[
   const args = history.flatMap(({ now, ask, alive }) => {
     const [client, line] = isChange(ask)
       ? [0, changeArgs(ask, now)]
-      : [clientOf(ask), written([ask], now, now).args];
+      : [clientOf(ask), written(batchOf([ask]).visits, now, now).args];
     return [alive === undefined ? '' : String(alive), String(client), String(line.length), ...line];
   });
   const results = (await redis.evalsha(sha1, KEYS.length, ...names, ...args)) as [number[], ...unknown[]][];

@@ -2,6 +2,7 @@ import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
 import { fixedWindow, gcra, memoryStore, RateLimiter, redisStore } from '../../packages/core/src/index.js';
 import { written } from '../../packages/core/src/stores/redis-wire.js';
+import { batchOf } from '../differential/replay.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
@@ -85,7 +86,10 @@ describe('the script itself', () => {
   test.each(NO_NUMBERS)('refuses %p for any of its numbers, before the first write', async (text) => {
     for (const operation of ['consume', 'acquire', 'charge', 'refund', 'block'] as const) {
       const name = uniqueName('raw');
-      const { keys, args } = written([{ operation, wait: 1_000, parts: parts(name) }], Date.now() * 1_000);
+      const { keys, args } = written(
+        batchOf([{ operation, wait: 1_000, parts: parts(name) }]).visits,
+        Date.now() * 1_000,
+      );
       // Not the moment, which may be empty, nor the operation, nor the tags of the algorithms.
       const numbers = args.flatMap((arg, i) => {
         const mayBe = text === '-1' && arg === String(AT);
@@ -107,10 +111,10 @@ describe('the script itself', () => {
   test('takes what it is sent when all its numbers are whole', async () => {
     const name = uniqueName('raw');
     const { keys, args } = written(
-      [{ operation: 'consume', wait: 0, parts: parts(name) }],
+      batchOf([{ operation: 'consume', wait: 0, parts: parts(name) }]).visits,
       Date.now() * 1_000,
     );
-    expect(((await send(keys, args)) as number[])[0]).toBe(1);
+    expect(((await send(keys, args)) as number[])[1]).toBe(5);
     expect(await client.exists(...keys)).toBe(2);
   });
 });

@@ -173,15 +173,26 @@ export class Limits {
 
   /** @param key encoded */
   parts(key: string, costOf: CostOf, ratesOnly = false): NamedPart[] {
-    return this.#limits.map(({ name, rule, standIn, prefix }) => {
-      if (ratesOnly && rule.algorithm.holders !== undefined) {
-        throw new TypeError(
-          `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
-        );
-      }
-      const cost = costOf(name);
-      return { name, policy: name, key: `${prefix}${key}${this.#suffix}`, rule, cost, at: 0, standIn };
-    });
+    if (ratesOnly && this.#limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
+      throw new TypeError(
+        `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
+      );
+    }
+    const limits = this.#limits;
+    if (limits.length === 1) return [this.#part(limits[0]!, key, costOf)];
+    return limits.map((limit) => this.#part(limit, key, costOf));
+  }
+
+  #part({ name, rule, standIn, prefix }: Limit, key: string, costOf: CostOf): NamedPart {
+    return {
+      name,
+      policy: name,
+      key: prefix + key + this.#suffix,
+      rule,
+      cost: costOf(name),
+      at: 0,
+      standIn,
+    };
   }
 
   /** The parts that `given` overrides, with the new numbers. */

@@ -66,8 +66,13 @@ export class RateLimiter {
    * @throws StoreUnavailableError, StoreConfigurationError, LimiterClosedError; RangeError for a wrong cost,
    *   KeyResolutionError for a wrong key
    */
-  async consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    return this.#consume(key, options);
+  consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
+    // Not an async function: that would wrap the promise that there is into two more.
+    try {
+      return Promise.resolve(this.#consume(key, options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**

@@ -51,8 +51,13 @@ export class Booking implements Decision {
     const { allowed } = answer;
     // Who waits for what was booked is told when the moment has come, and counts from then.
     const asleep = allowed ? answer.wait : 0;
-    const policies = parts.map((part, i) => policyDecision(part, answer.parts[i]!, asleep));
-    const bound = policies.reduce((a, b) => (binds(b, a, allowed) ? b : a));
+    const policies = [policyDecision(parts[0]!, answer.parts[0]!, asleep)];
+    let bound = policies[0]!;
+    for (let i = 1; i < parts.length; i += 1) {
+      const policy = policyDecision(parts[i]!, answer.parts[i]!, asleep);
+      policies.push(policy);
+      if (binds(policy, bound, allowed)) bound = policy;
+    }
     this.allowed = allowed;
     this.name = name;
     this.policy = bound.name;

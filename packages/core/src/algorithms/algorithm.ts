@@ -77,6 +77,8 @@ export interface Algorithm {
   due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
+  /** Where a state can be more than a few numbers: the most bytes that it takes. */
+  bytes?(parameters: Parameters): number;
   /** For permits that are held and not spent. */
   readonly holders?: Holders;
 }

@@ -3,28 +3,106 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '7419519650136055e5739f31beadd4e27b408994',
-  source: `local NEVER = -1
-local ANY = -1
+  sha1: '2909765e9fe46687c77e3e4502fa7f8c044d6a13',
+  source: `local MOMENT = 67
 local LARGEST = 9007199254740991
-local LONGEST = 315360000000000
-local JITTER = 10000
-local MOMENT = 67
-local ENVELOPE = 69
-local call, pack, unpack = redis.call, struct.pack, struct.unpack
-local replies = {}
-local function number(state, i)
-return (unpack('>d', state, i * 8 - 7))
-end
-local function up(a, b)
-local rest = math.fmod(a, b)
-if rest > 0 then return (a - rest) / b + 1 end
-return a / b
-end
+local call, pack, unpack, byte, floor, fmod = redis.call, struct.pack, struct.unpack, string.byte, math.floor, math.fmod
+local keys, arguments = KEYS, ARGV
+local replies, told, known, before = {}, 1, 1, 0
 local function integer(text, least)
 local value = tonumber(text)
 if value and value >= least and value <= LARGEST and value % 1 == 0 then return value end
 error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
+end
+local function up(a, b)
+local rest = fmod(a, b)
+if rest > 0 then return (a - rest) / b + 1 end
+return a / b
+end
+local function spend_of(tag)
+if tag == 'fw' then
+return function(p, state, now, cost, count)
+if p[4] then return 0 end
+local window, last, used = p[2], 0, 0
+local latest = p[3] and now - fmod(now, window) + window or now + window
+if state then last, used = unpack('>dd', state) end
+if last > latest then return 0 end
+if last <= now then last, used = latest, 0 end
+local free = p[1] - used
+if cost > free then return 0 end
+if cost * count > free then count = (free - fmod(free, cost)) / cost end
+return count, pack('>dd', last, used + count * cost), last, free - cost, last - now, -cost, 0
+end
+end
+if tag == 'tb' then
+return function(p, state, now, cost, count)
+if p[5] > 0 or (state and #state > 32) then return 0 end
+local units, tick, size = p[2], p[7], p[3]
+local debt, last, since, price, most = 0, now, now, cost * p[1], size + p[4]
+if state then
+local whole, seen, began = unpack('>ddd', state)
+if seen > now then return 0 end
+if whole > now then
+local ticks = up(whole - now, tick)
+debt, last = ticks * units, whole - ticks * tick
+if #state > 24 then debt = debt - (unpack('>d', state, 25)) end
+if debt > 0 then since = began else debt = 0 end
+end
+end
+local room = math.min(size - p[1], most - price) - debt
+if room < 0 then return 0 end
+if p[4] > 0 or fmod(price, units) > 0 then count = 1 end
+if price * (count - 1) > room then count = (room - fmod(room, price)) / price + 1 end
+local free, remaining = most - debt - price, 0
+if p[4] == 0 or debt + price <= size - p[1] then remaining = (free - fmod(free, p[1])) / p[1] end
+local reset = last + up(debt + price, units) * tick - now
+debt = debt + count * price
+local ticks = up(debt, units)
+local late, whole = ticks * units - debt, last + ticks * tick
+local after = late > 0 and pack('>dddd', whole, now, since, late) or pack('>ddd', whole, now, since)
+return count, after, whole, remaining, reset, -cost, price / units * tick
+end
+end
+return false
+end
+local function allow(count, remaining, reset, fewer, later)
+if count == 1 then
+replies[told + 1], replies[told + 2], replies[told + 3] = 1, remaining, reset
+told = told + 3
+else
+replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5], replies[told + 6] =
+2, count, remaining, reset, fewer, later
+told = told + 6
+end
+end
+local now, next, rules = nil, 3, {}
+if arguments[1] == '' then
+local time = call('TIME')
+now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+else
+now = integer(arguments[1], 0)
+end
+replies[1] = now
+for i = 1, integer(arguments[2], 0) do
+local rule = { tag = arguments[next] }
+local size = integer(arguments[next + 1], 0)
+for p = 1, size do rule[p] = integer(arguments[next + 1 + p], 0) end
+rule.spend = size > 0 and spend_of(rule.tag)
+rules[i] = rule
+next = next + 2 + size
+end
+local function rule_of(place)
+return rules[tonumber(place)] or error('SLUICE no such rule: ' .. tostring(place))
+end
+local lanes
+local function lanes_of()
+local NEVER = -1
+local ANY = -1
+local LONGEST = 315360000000000
+local JITTER = 10000
+local ENVELOPE = 69
+local function number(state, i)
+return (unpack('>d', state, i * 8 - 7))
 end
 local function algorithm_of(tag)
 if tag == 'cc' then
@@ -494,23 +572,75 @@ see = see, translate = translate, repair = repair, wait = wait, take = take, giv
 end
 error('SLUICE unknown algorithm: ' .. tostring(tag))
 end
+local algorithms = {}
+local function with_algorithm(rule)
+rule.algorithm = algorithms[rule.tag] or algorithm_of(rule.tag)
+algorithms[rule.tag] = rule.algorithm
+return rule
+end
 local function live(state, at)
 if state and number(state, 1) > at then return state end
 return nil
 end
-local function write(key, entry, forgotten, now)
-if forgotten > now then
-call('SET', key, entry, 'PX', string.format('%.0f', math.floor((forgotten - now) / 1000) + 2))
-else
-call('DEL', key)
+local entries, ends = {}, {}
+local function read(place)
+local entry = entries[place]
+if entry == nil then
+entry = call('GET', keys[before + place])
+entries[place] = entry
 end
+return entry
+end
+local function write(place, entry, forgotten, now)
+entries[place], ends[place] = forgotten > now and entry, forgotten
+end
+local function leave(place)
+local forgotten = ends[place]
+if not forgotten then return end
+if entries[place] then
+call('SET', keys[before + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
+else
+call('DEL', keys[before + place])
+end
+end
+local function bare(rule, operation, cost, count)
+local algorithm, p, taking = rule.algorithm, rule, operation ~= 'peek'
+if algorithm.promote or (taking and operation ~= 'consume' and operation ~= 'acquire') then return 0 end
+local raw = read(1)
+local state, changed = nil, false
+if raw then
+if byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return 0 end
+state = live(raw, now)
+end
+if state then
+state = algorithm.repair(p, raw, now)
+if state ~= raw then state, changed = live(state, now), true end
+elseif algorithm.see then
+state = algorithm.see(p, now)
+changed = taking and state ~= nil
+end
+local ask = operation == 'acquire' and algorithm.due or algorithm.wait
+local done, wait = 0, ask(p, state, now, cost)
+while wait == 0 and taking and cost > 0 and done < count do
+state, changed, done = algorithm.take(p, state, now, cost), true, done + 1
+allow(1, algorithm.left(p, state, now))
+if done < count then wait = ask(p, state, now, cost) end
+end
+if done < count and (wait <= 0 or operation ~= 'acquire') then
+local remaining, reset = algorithm.left(p, state, now)
+replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
+wait == 0 and 3 or 0, count - done, wait, remaining, reset
+told = told + 5
+done = count
+end
+if changed then write(1, state or false, state and number(state, 1) or 0, now) end
+return done
 end
 local function unpacked(packed)
 local numbers = {}
 for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
 return numbers
 end
-local function lanes_of()
 local function packed(numbers)
 local parts = {}
 for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
@@ -588,14 +718,14 @@ if not algorithm.translate or not lane.state then return end
 lane.state = algorithm.translate(from, to, algorithm.repair(from, lane.state, lane.now), at)
 end
 local function open(part, now)
-local key, algorithm = part.key, part.algorithm
+local key, algorithm = keys[before + part.place], part.algorithm
 local lane = {
-key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+key = key, place = part.place, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
+own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0,
+blocked_until = 0, override = '', override_until = 0,
 granted = {}, shared = part.shared,
 }
-local raw, lapsed = part.raw, NOTHING
-if raw == nil then raw = call('GET', key) end
+local raw, lapsed = read(part.place), NOTHING
 if raw and part.shared then
 if string.byte(raw) ~= 83 then error('SLUICE foreign value in ' .. key) end
 raw = (unpack('>d', raw, 2)) == part.shared.era and string.sub(raw, 10)
@@ -695,7 +825,7 @@ kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.seen, 
 lane.override_until) .. state .. tail .. packed(queue) .. lane.override
 end
 if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end
-write(lane.key, kept, forgotten, lane.now)
+write(lane.place, kept, forgotten, lane.now)
 end
 local function take(lane, moment)
 local cost = lane.cost
@@ -790,9 +920,8 @@ end
 return remaining, reset
 end
 local function reply(lanes, now, verdict, wait)
-local n = #replies
-replies[n + 1], replies[n + 2], replies[n + 3] = verdict, now, wait
-n = n + 3
+local n = told + 2
+replies[n - 1], replies[n] = 4 + verdict, wait
 for i = 1, #lanes do
 local lane = lanes[i]
 local remaining, reset = left(lane)
@@ -805,6 +934,7 @@ remaining, own, reset, lane.at, #override
 for p = 1, #override do replies[n + 5 + p] = override[p] end
 n = n + 5 + #override
 end
+told = n
 end
 local function together(lanes, shaped)
 local moment = lanes[1].own
@@ -900,7 +1030,7 @@ else
 error('SLUICE unknown operation: ' .. operation)
 end
 end
-return function(operation, wait, parts, now)
+local function decide(operation, wait, parts, now)
 local lanes, count = {}, #parts
 for i = 1, count do
 local lane = open(parts[i], now)
@@ -925,92 +1055,128 @@ if lane.shared and operation ~= 'peek' then keep(lane.shared, lane.at, now) end
 if kept(lane, operation) then close(lane) end
 end
 end
-end
-local function bare(part, operation, now)
-local algorithm, p, cost, taking = part.algorithm, part.parameters, part.cost, operation ~= 'peek'
-if taking and operation ~= 'consume' and operation ~= 'acquire' then return false end
-if algorithm.promote or part.shared then return false end
-local raw = call('GET', part.key)
-part.raw = raw
-local state, changed = nil, false
-if raw then
-if string.byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return false end
-state = live(raw, now)
-end
-if state then
-state = algorithm.repair(p, raw, now)
-if state ~= raw then state, changed = live(state, now), true end
-elseif algorithm.see then
-state = algorithm.see(p, now)
-changed = taking and state ~= nil
-end
-local ask = operation == 'acquire' and algorithm.due or algorithm.wait
-local wait, verdict, at = ask(p, state, now, cost), 0, 0
-if wait > 0 and operation == 'acquire' then return false end
-if wait == 0 then
-verdict = 1
-if taking and cost > 0 then state, changed, at = algorithm.take(p, state, now, cost), true, now end
-end
-if changed then write(part.key, state, state and number(state, 1) or 0, now) end
-local remaining, reset = algorithm.left(p, state, now)
-local n = #replies
-replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4] = verdict, now, wait, remaining
-replies[n + 5], replies[n + 6], replies[n + 7], replies[n + 8] = wait, reset, at, 0
-return true
-end
-local function shared_rate(part, client, config)
-local raw = call('GET', config)
+local function shared_rate(part)
+local raw, config = read(3), keys[before + 3]
 if not raw then return false end
 if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
 local numbers = unpacked(raw)
 if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. config) end
 part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
-if numbers[3] == 1 then part.key = client end
+part.place = numbers[3] == 1 and 2 or 1
+part.parameters = {}
 for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
 return true
 end
-local now
-if ARGV[1] == '' then
-local time = call('TIME')
-now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-else
-now = integer(ARGV[1], 0)
+local function consume(rule, cost, times, entry, forgotten)
+entries[1], ends[1] = entry, forgotten
+with_algorithm(rule)
+local left = times - bare(rule, 'consume', cost, times)
+local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
+for _ = 1, left do decide('consume', 0, { part }, now) end
+leave(1)
 end
-local algorithms, lanes = {}, nil
-local key, next = 1, 2
-while next <= #ARGV do
-local operation, wait, count = ARGV[next], integer(ARGV[next + 1], 0), integer(ARGV[next + 2], 1)
-next = next + 3
-local parts, shared = {}, true
-for i = 1, count do
-local tag, size = ARGV[next], integer(ARGV[next + 3], 0)
-local algorithm = algorithms[tag] or algorithm_of(tag)
-algorithms[tag] = algorithm
+local function read_calls(next)
+local function one(least)
+next = next + 1
+return integer(arguments[next - 1], least)
+end
+local function several(count)
+local numbers = {}
+for i = 1, count do numbers[i] = one(0) end
+return numbers
+end
+local places, calls = one(1), {}
+for c = 1, one(1) do
+local operation = arguments[next]
+next = next + 1
+local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
+for i = 1, one(1) do
+local rule = with_algorithm(rule_of(one(1)))
 local part = {
-key = KEYS[key], algorithm = algorithm, cost = integer(ARGV[next + 1], 0), at = integer(ARGV[next + 2], ANY),
-parameters = {},
+place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY),
 }
-for p = 1, size do part.parameters[p] = integer(ARGV[next + 3 + p], 0) end
-if size == 0 then
-shared = shared_rate(part, KEYS[key + 1], KEYS[key + 2])
-key = key + 2
+if operation == 'override' then part.override = several(one(0)) end
+asked.parts[i] = part
 end
-next = next + 4 + size
-if operation == 'override' then
-local others = integer(ARGV[next], 0)
-part.override = {}
-for p = 1, others do part.override[p] = integer(ARGV[next + p], 0) end
-next = next + 1 + others
+calls[c] = asked
 end
-key = key + 1
-parts[i] = part
+return places, calls, next
 end
-if not shared then
-local n = #replies
-replies[n + 1], replies[n + 2], replies[n + 3] = -1, now, 0
-elseif count > 1 or not bare(parts[1], operation, now) then
+local function attend(calls, places)
+for place = 1, places do entries[place], ends[place] = nil, nil end
+for i = 1, #calls do
+local asked = calls[i]
+local first, left, known = asked.parts[1], asked.times, true
+if #first.rule == 0 then
+known = shared_rate(first)
+elseif #asked.parts == 1 then
+left = left - bare(first.rule, asked.operation, first.cost, left)
+end
+for _ = 1, left do
+if known then
+decide(asked.operation, asked.wait, asked.parts, now)
+else
+told = told + 1
+replies[told] = -1
+end
+end
+end
+for place = 1, places do leave(place) end
+end
+return { consume = consume, read = read_calls, attend = attend }
+end
+local function consume(rule, cost, times, last)
+local spend = cost > 0 and rule.spend
+while before < last do
+known = told
+local key = keys[before + 1]
+local raw, done, ends = call('GET', key), 0, nil
+local state = raw
+if spend and (not raw or (byte(raw) == MOMENT and #raw % 8 == 0)) then
+local count, after, forgotten, remaining, reset, fewer, later = spend(rule, raw, now, cost, times)
+while count > 0 do
+allow(count, remaining, reset, fewer, later)
+done, state, ends = done + count, after, forgotten
+if done == times then break end
+count, after, forgotten, remaining, reset, fewer, later = spend(rule, state, now, cost, times - done)
+end
+end
+if done == times then
+call('SET', key, state, 'PX', floor((ends - now) / 1000) + 2)
+else
 lanes = lanes or lanes_of()
-lanes(operation, wait, parts, now)
+lanes.consume(rule, cost, times - done, state, ends)
+end
+before = before + 1
+end
+end
+local function fail(wrong)
+for n = known + 1, told do replies[n] = nil end
+told = known + 2
+replies[known + 1], replies[told] = -2, type(wrong) == 'table' and wrong.err or wrong
+end
+local size = #arguments
+while next <= size do
+local count = integer(arguments[next], 0)
+if count > 0 then
+local rule, cost, times = rule_of(arguments[next + 1]), integer(arguments[next + 2], 0), integer(arguments[next + 3], 1)
+next = next + 4
+local last = before + count
+while before < last do
+local fine, wrong = pcall(consume, rule, cost, times, last)
+if not fine then
+fail(wrong)
+before = before + 1
+end
+end
+else
+lanes = lanes or lanes_of()
+local places, calls
+places, calls, next = lanes.read(next + 1)
+known = told
+local fine, wrong = pcall(lanes.attend, calls, places)
+if not fine then fail(wrong) end
+before = before + places
 end
 end
 return replies`,

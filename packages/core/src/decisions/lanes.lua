@@ -1,7 +1,107 @@
 -- The part of decide.lua that most calls do not need: keys at which somebody waits, is blocked or has an override; several parts;
--- what is held; refunds and changes. The twin of lane.ts, bookings.ts and decide.ts. See decide.lua for what is used here and not defined.
+-- what is held; refunds and changes; and algorithms that spend() does not know. The twin of lane.ts, bookings.ts and decide.ts. See
+-- decide.lua for what is used here and not defined.
+
+local NEVER = -1
+local ANY = -1
+local LONGEST = 315360000000000
+-- µs: a clock that goes back by no more trembles; see algorithm.ts.
+local JITTER = 10000
+-- First bytes: of a moment after 1987 in µs, with which each state begins, and an E.
+local ENVELOPE = 69
+
+local function number(state, i)
+  return (unpack('>d', state, i * 8 - 7))
+end
+
+local function algorithm_of(tag)
+  -- @algorithms
+  error('SLUICE unknown algorithm: ' .. tostring(tag))
+end
+
+local algorithms = {}
+local function with_algorithm(rule)
+  rule.algorithm = algorithms[rule.tag] or algorithm_of(rule.tag)
+  algorithms[rule.tag] = rule.algorithm
+  return rule
+end
+
+local function live(state, at)
+  if state and number(state, 1) > at then return state end
+  return nil
+end
+
+-- What the keys of a visit hold as far as it has come, false for nothing, and until when (µs) what has to be written.
+local entries, ends = {}, {}
+
+local function read(place)
+  local entry = entries[place]
+  if entry == nil then
+    entry = call('GET', keys[before + place])
+    entries[place] = entry
+  end
+  return entry
+end
+
+local function write(place, entry, forgotten, now)
+  entries[place], ends[place] = forgotten > now and entry, forgotten
+end
+
+local function leave(place)
+  local forgotten = ends[place]
+  if not forgotten then return end
+  if entries[place] then
+    call('SET', keys[before + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
+  else
+    call('DEL', keys[before + place])
+  end
+end
+
+-- The same as lanes for what most calls are: one part, whose key holds a bare state or nothing, and nothing to book. Returns how
+-- many of `count` equal calls it has decided.
+local function bare(rule, operation, cost, count)
+  local algorithm, p, taking = rule.algorithm, rule, operation ~= 'peek'
+  if algorithm.promote or (taking and operation ~= 'consume' and operation ~= 'acquire') then return 0 end
+  local raw = read(1)
+  local state, changed = nil, false
+  if raw then
+    if byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return 0 end
+    state = live(raw, now)
+  end
+  if state then
+    state = algorithm.repair(p, raw, now)
+    if state ~= raw then state, changed = live(state, now), true end
+  elseif algorithm.see then
+    state = algorithm.see(p, now)
+    changed = taking and state ~= nil
+  end
+
+  local ask = operation == 'acquire' and algorithm.due or algorithm.wait
+  local done, wait = 0, ask(p, state, now, cost)
+  while wait == 0 and taking and cost > 0 and done < count do
+    state, changed, done = algorithm.take(p, state, now, cost), true, done + 1
+    allow(1, algorithm.left(p, state, now))
+    if done < count then wait = ask(p, state, now, cost) end
+  end
+  -- The rest changes nothing, so all of it is told the same.
+  if done < count and (wait <= 0 or operation ~= 'acquire') then
+    local remaining, reset = algorithm.left(p, state, now)
+    replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
+      wait == 0 and 3 or 0, count - done, wait, remaining, reset
+    told = told + 5
+    done = count
+  end
+  if changed then write(1, state or false, state and number(state, 1) or 0, now) end
+  return done
+end
 
 -- The queue: moment, cost, moment, cost, …
+
+local function unpacked(packed)
+  local numbers = {}
+  for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
+  return numbers
+end
 
 local function packed(numbers)
   local parts = {}
@@ -96,14 +196,14 @@ local function translate(lane, from, to, at)
 end
 
 local function open(part, now)
-  local key, algorithm = part.key, part.algorithm
+  local key, algorithm = keys[before + part.place], part.algorithm
   local lane = {
-    key = key, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
-    own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0, blocked_until = 0, override = '', override_until = 0,
+    key = key, place = part.place, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
+    own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0,
+    blocked_until = 0, override = '', override_until = 0,
     granted = {}, shared = part.shared,
   }
-  local raw, lapsed = part.raw, NOTHING
-  if raw == nil then raw = call('GET', key) end
+  local raw, lapsed = read(part.place), NOTHING
   if raw and part.shared then
     -- An 'S', the era, an entry: what was written under another setting of the rate counts no more.
     if string.byte(raw) ~= 83 then error('SLUICE foreign value in ' .. key) end
@@ -213,7 +313,7 @@ local function close(lane)
       lane.override_until) .. state .. tail .. packed(queue) .. lane.override
   end
   if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end
-  write(lane.key, kept, forgotten, lane.now)
+  write(lane.place, kept, forgotten, lane.now)
 end
 
 local function take(lane, moment)
@@ -316,9 +416,8 @@ end
 -- Calls.
 
 local function reply(lanes, now, verdict, wait)
-  local n = #replies
-  replies[n + 1], replies[n + 2], replies[n + 3] = verdict, now, wait
-  n = n + 3
+  local n = told + 2
+  replies[n - 1], replies[n] = 4 + verdict, wait
   for i = 1, #lanes do
     local lane = lanes[i]
     local remaining, reset = left(lane)
@@ -331,6 +430,7 @@ local function reply(lanes, now, verdict, wait)
     for p = 1, #override do replies[n + 5 + p] = override[p] end
     n = n + 5 + #override
   end
+  told = n
 end
 
 local function together(lanes, shaped)
@@ -431,7 +531,7 @@ local function change(lane, operation, wait)
   end
 end
 
-return function(operation, wait, parts, now)
+local function decide(operation, wait, parts, now)
   local lanes, count = {}, #parts
   for i = 1, count do
     local lane = open(parts[i], now)
@@ -456,3 +556,82 @@ return function(operation, wait, parts, now)
     if kept(lane, operation) then close(lane) end
   end
 end
+
+-- A part without parameters: they are in Redis, as [era, µs to keep it alive, per client, parameters…]; see shared-rate.lua.
+local function shared_rate(part)
+  local raw, config = read(3), keys[before + 3]
+  if not raw then return false end
+  if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
+  local numbers = unpacked(raw)
+  if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. config) end
+  part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
+  part.place = numbers[3] == 1 and 2 or 1
+  part.parameters = {}
+  for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
+  return true
+end
+
+-- Visits.
+
+-- The rest of a visit, whose key holds `entry` by now; which is not written yet if it ends some time.
+local function consume(rule, cost, times, entry, forgotten)
+  entries[1], ends[1] = entry, forgotten
+  with_algorithm(rule)
+  local left = times - bare(rule, 'consume', cost, times)
+  local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
+  for _ = 1, left do decide('consume', 0, { part }, now) end
+  leave(1)
+end
+
+-- Calls as the arguments from the place `next` have them, how many keys they visit, and the place behind them.
+local function read_calls(next)
+  local function one(least)
+    next = next + 1
+    return integer(arguments[next - 1], least)
+  end
+  local function several(count)
+    local numbers = {}
+    for i = 1, count do numbers[i] = one(0) end
+    return numbers
+  end
+  local places, calls = one(1), {}
+  for c = 1, one(1) do
+    local operation = arguments[next]
+    next = next + 1
+    local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
+    for i = 1, one(1) do
+      local rule = with_algorithm(rule_of(one(1)))
+      local part = {
+        place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY),
+      }
+      if operation == 'override' then part.override = several(one(0)) end
+      asked.parts[i] = part
+    end
+    calls[c] = asked
+  end
+  return places, calls, next
+end
+
+local function attend(calls, places)
+  for place = 1, places do entries[place], ends[place] = nil, nil end
+  for i = 1, #calls do
+    local asked = calls[i]
+    local first, left, known = asked.parts[1], asked.times, true
+    if #first.rule == 0 then
+      known = shared_rate(first)
+    elseif #asked.parts == 1 then
+      left = left - bare(first.rule, asked.operation, first.cost, left)
+    end
+    for _ = 1, left do
+      if known then
+        decide(asked.operation, asked.wait, asked.parts, now)
+      else
+        told = told + 1
+        replies[told] = -1
+      end
+    end
+  end
+  for place = 1, places do leave(place) end
+end
+
+return { consume = consume, read = read_calls, attend = attend }

@@ -1,17 +1,25 @@
 import { LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import { Asking } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
-import { Deadlines } from './deadlines.js';
+import { Deadlines, timed } from './deadlines.js';
+
+/** A store that takes calls as they are on their way. */
+export interface AskedStore extends Store {
+  ask(asking: Asking): void;
+}
 
 /**
  * A store whose every answer comes within `micros` or is an error; the time it takes to load a client's package is not counted. A call that had left before is counted or not, at most
  * once; one that had not left (no connection yet) never leaves. A late answer is ignored.
  */
 export function withDeadline(store: Store, micros: number): Store {
-  if (!store.remote) return store;
-  const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
+  return store.remote ? bounded(store, micros) : store;
+}
 
+/** The same of a remote store. */
+export function bounded(store: Store, micros: number): AskedStore {
+  const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
   const deadlines = new Deadlines(ms);
 
   /** Where there is no connection, that is why. */
@@ -27,23 +35,17 @@ export function withDeadline(store: Store, micros: number): Store {
         });
   };
 
-  const race = <T>(ask: (asked: Asked) => MaybePromise<T>): Promise<T> =>
+  const race = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const asked: Asked = { deadline: ms };
-      const stop = deadlines.begin(() => {
+      const wait = timed(() => {
         asked.abandoned = true;
         reject(late());
       });
-      Promise.resolve(ask(asked)).then(
-        (answer) => {
-          stop();
-          resolve(answer);
-        },
-        (error) => {
-          stop();
-          reject(error);
-        },
-      );
+      deadlines.begin(wait);
+      ask(asked)
+        .then(resolve, reject)
+        .finally(() => deadlines.end(wait));
     });
   let { loading } = store;
   loading?.then(
@@ -52,8 +54,15 @@ export function withDeadline(store: Store, micros: number): Store {
     },
     () => {}, // each call tells
   );
-  const asking = <T>(ask: (asked: Asked) => MaybePromise<T>): Promise<T> =>
-    loading === undefined ? race(ask) : loading.then(() => race(ask));
+  const asking = async <T>(ask: (asked: Asked) => Promise<T>): Promise<T> => {
+    if (loading !== undefined) await loading;
+    return race(ask);
+  };
+
+  const begin = (call: Asking) => {
+    call.within(deadlines, ms, late);
+    ask(store, call);
+  };
 
   return {
     name: store.name,
@@ -62,7 +71,19 @@ export function withDeadline(store: Store, micros: number): Store {
       return store.slotted;
     },
     clock: store.clock,
-    decide: (call) => asking((asked) => store.decide(call, asked)),
+    ask(call) {
+      if (loading === undefined) begin(call);
+      else
+        loading.then(
+          () => begin(call),
+          (error) => call.failed(error),
+        );
+    },
+    decide(call) {
+      const asking = new Asking(call);
+      this.ask(asking);
+      return asking.promise;
+    },
     rate: (change) => asking((asked) => store.rate(change, asked)),
     // Who comes too late to listen must not listen for ever.
     listen: (key, granted) =>
@@ -73,4 +94,15 @@ export function withDeadline(store: Store, micros: number): Store {
       }),
     close: () => store.close(),
   };
+}
+
+function ask(store: Store, asking: Asking): void {
+  if (store.ask === undefined) {
+    Promise.resolve(store.decide(asking.call, asking)).then(
+      (answer) => asking.answered(answer),
+      (error) => asking.failed(error),
+    );
+  } else {
+    store.ask(asking);
+  }
 }

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deadlines } from './deadlines.js';
+import { Deadlines, timed } from './deadlines.js';
+
+/** Begins a wait. @returns what ends it */
+function begin(deadlines: Deadlines, expire: () => void): () => void {
+  const one = timed(expire);
+  deadlines.begin(one);
+  return () => deadlines.end(one);
+}
 
 test('who waits is told when the time has passed, in the order in which the waits began, and once', async () => {
   const told: string[] = [];
   const deadlines = new Deadlines(20);
-  deadlines.begin(() => told.push('first'));
+  begin(deadlines, () => told.push('first'));
   await sleep(10);
-  const stop = deadlines.begin(() => told.push('second'));
+  const stop = begin(deadlines, () => told.push('second'));
   await new Promise<void>((resolve) => {
-    deadlines.begin(() => {
+    begin(deadlines, () => {
       told.push('third');
       resolve();
     });
@@ -22,7 +29,7 @@ test('who waits is told when the time has passed, in the order in which the wait
 test('who stopped waiting is told nothing, whoever waits beside him', async () => {
   const told: string[] = [];
   const deadlines = new Deadlines(10);
-  const stops = ['a', 'b', 'c'].map((name) => deadlines.begin(() => told.push(name)));
+  const stops = ['a', 'b', 'c'].map((name) => begin(deadlines, () => told.push(name)));
   stops[0]!();
   stops[2]!();
   stops[2]!();
@@ -32,14 +39,14 @@ test('who stopped waiting is told nothing, whoever waits beside him', async () =
 
 test('it begins again after all have gone, and after its timer found nobody', async () => {
   const deadlines = new Deadlines(10);
-  deadlines.begin(() => {})();
+  begin(deadlines, () => {})();
   await new Promise<void>((resolve) => {
-    deadlines.begin(resolve);
+    begin(deadlines, resolve);
   });
-  deadlines.begin(() => {})();
+  begin(deadlines, () => {})();
   await sleep(30);
   await new Promise<void>((resolve) => {
-    deadlines.begin(resolve);
+    begin(deadlines, resolve);
   });
 });
 
@@ -47,13 +54,13 @@ test('the timer holds the process only while somebody waits', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
   const deadlines = new Deadlines(600_000);
-  const stops = [deadlines.begin(() => {}), deadlines.begin(() => {})];
+  const stops = [begin(deadlines, () => {}), begin(deadlines, () => {})];
   expect(timers()).toBe(before + 1);
   stops[0]!();
   expect(timers()).toBe(before + 1);
   stops[1]!();
   expect(timers()).toBe(before);
-  const stop = deadlines.begin(() => {});
+  const stop = begin(deadlines, () => {});
   expect(timers()).toBe(before + 1);
   stop();
   expect(timers()).toBe(before);

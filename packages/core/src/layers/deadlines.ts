@@ -1,49 +1,69 @@
 import { performance } from 'node:perf_hooks';
+import type { Timed, Waits } from '../stores/asking.js';
 
 /** Node's own: a fake one that never fires would leave all later waits without an end. */
 const { setTimeout } = globalThis;
 
-/** Somebody who waits, and not for ever. */
-interface Waiting {
-  /** ms, of the monotonic clock. */
-  readonly due: number;
-  readonly expire: () => void;
-}
+/** Somebody who waits, of whom nothing else is known. */
+export const timed = (expire: () => void): Timed => ({
+  due: 0,
+  before: undefined,
+  after: undefined,
+  expire,
+});
 
 /**
  * Deadlines that are all as long: they come in the order in which they began, so one timer, for the first of them, does for all.
  * It keeps the process alive only while somebody waits.
  */
-export class Deadlines {
+export class Deadlines implements Waits {
   readonly #ms: number;
   /** In the order of their moments. */
-  readonly #waiting = new Set<Waiting>();
+  #first: Timed | undefined;
+  #last: Timed | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  /** @returns what ends the wait before its time; no harm afterwards */
-  begin(expire: () => void): () => void {
-    const one = { due: performance.now() + this.#ms, expire };
+  begin(one: Timed): void {
+    one.due = performance.now() + this.#ms;
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.#ms);
-    else if (this.#waiting.size === 0) this.#timer.ref();
-    this.#waiting.add(one);
-    return () => {
-      if (this.#waiting.delete(one) && this.#waiting.size === 0) this.#timer?.unref();
-    };
+    else if (this.#first === undefined) this.#timer.ref();
+    one.before = this.#last;
+    if (this.#last === undefined) this.#first = one;
+    else this.#last.after = one;
+    this.#last = one;
+  }
+
+  /** Ends a wait before its time; no harm afterwards. */
+  end(one: Timed): void {
+    if (this.#leave(one) && this.#first === undefined) this.#timer?.unref();
+  }
+
+  #leave(one: Timed): boolean {
+    if (one.due === 0) return false;
+    const { before, after } = one;
+    if (before === undefined) this.#first = after;
+    else before.after = after;
+    if (after === undefined) this.#last = before;
+    else after.before = before;
+    one.due = 0;
+    one.before = undefined;
+    one.after = undefined;
+    return true;
   }
 
   #look(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const one of this.#waiting) {
+    for (let one = this.#first; one !== undefined; one = this.#first) {
       if (one.due > now) {
         this.#timer = setTimeout(() => this.#look(), Math.ceil(one.due - now));
         return;
       }
-      this.#waiting.delete(one);
+      this.#leave(one);
       one.expire();
     }
   }

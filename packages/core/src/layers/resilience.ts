@@ -1,9 +1,11 @@
-import type { Answer, Call, Operation, Part } from '../decisions/call.js';
+import type { Answer, Call, Operation } from '../decisions/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import { Asking } from '../stores/asking.js';
+import type { Ticket } from '../stores/breaker.js';
 import type { Store } from '../stores/store.js';
-import type { NodeHealth } from '../stores/store-health.js';
-import { withDeadline } from './deadline.js';
+import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
+import { type AskedStore, bounded, withDeadline } from './deadline.js';
 import { standInsOf } from './stand-ins.js';
 
 /** What a failure policy can answer; all else is about what the store holds. */
@@ -15,60 +17,29 @@ const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
  * @param deadline µs
  */
 export function withResilience(store: Store, deadline: number): Store {
-  const bounded = withDeadline(store, deadline);
   const { health } = store;
-  if (health === undefined) return bounded;
-
+  if (!store.remote || health === undefined) return withDeadline(store, deadline);
+  const inner = bounded(store, deadline);
   const nodeOf = (key: string): NodeHealth => health.node(store.nodeOf?.(key) ?? '');
-
-  /**
-   * Asks, and changes nothing. A store that says no is not out: how it is set up wrongly the next caller must be told, by no failure policy,
-   * and that a shared rate is gone, perhaps with all that the store held, so that he sets it again.
-   * A cluster may have given the key to another node meanwhile: then nobody asks this one any more.
-   */
-  const looking = (node: NodeHealth, key: string, ask: () => MaybePromise<unknown>) => async () => {
-    try {
-      await ask();
-    } catch (error) {
-      if (isStoreUnavailableError(error)) throw error;
-    }
-    if (nodeOf(key) !== node) node.breaker.replaced();
-  };
-
-  const unanswered = (call: Call, error: StoreUnavailableError): Answer => {
-    if (error.reason === 'closed' || !isDecision(call)) throw error;
-    return standInsOf(store, health).answer(call, error);
-  };
+  const guard: Guard = { store, health, inner, nodeOf };
 
   return {
-    ...bounded,
+    name: store.name,
+    remote: true,
     get slotted() {
       return store.slotted;
     },
+    clock: store.clock,
+    listen: inner.listen,
+    close: inner.close,
     decide(call) {
-      const [{ key }] = call.parts as [Part];
-      const node = nodeOf(key);
+      const node = nodeOf(call.parts[0]!.key);
       const { error } = node.breaker;
       if (error !== undefined)
-        return isDecision(call) ? unanswered(call, error) : Promise.reject(known(error));
-      const ticket = node.breaker.enter();
-      return Promise.resolve(bounded.decide(call)).then(
-        (answer) => {
-          node.breaker.succeeded(ticket);
-          return answer;
-        },
-        (reason) => {
-          const peek: Call = { operation: 'peek', wait: 0, parts: call.parts };
-          failed(
-            node,
-            ticket,
-            reason,
-            looking(node, key, () => bounded.decide(peek)),
-          );
-          if (isStoreUnavailableError(reason)) return unanswered(call, reason);
-          throw reason;
-        },
-      );
+        return isDecision(call) ? unanswered(guard, call, error) : Promise.reject(known(error));
+      const asking = new Guarded(call, guard, node);
+      inner.ask(asking);
+      return asking.promise;
     },
     async rate(change) {
       const node = nodeOf(change.key);
@@ -76,22 +47,85 @@ export function withResilience(store: Store, deadline: number): Store {
       if (error !== undefined) throw known(error);
       const ticket = node.breaker.enter();
       try {
-        const answer = await bounded.rate(change);
+        const answer = await inner.rate(change);
         node.breaker.succeeded(ticket);
         return answer;
       } catch (reason) {
-        const get = () => bounded.rate({ action: 'get', key: change.key });
-        failed(node, ticket, reason, looking(node, change.key, get));
+        const get = () => inner.rate({ action: 'get', key: change.key });
+        failed(node, ticket, reason, looking(guard, node, change.key, get));
         throw reason;
       }
     },
   };
 }
 
+interface Guard {
+  readonly store: Store;
+  readonly health: StoreHealth;
+  readonly inner: AskedStore;
+  nodeOf(key: string): NodeHealth;
+}
+
+/** A call whose end the breaker of its node is told, and which the failure policies answer where the store does not. */
+class Guarded extends Asking {
+  readonly #guard: Guard;
+  readonly #node: NodeHealth;
+  readonly #ticket: Ticket;
+
+  constructor(call: Call, guard: Guard, node: NodeHealth) {
+    super(call);
+    this.#guard = guard;
+    this.#node = node;
+    this.#ticket = node.breaker.enter();
+  }
+
+  override answered(answer: Answer): void {
+    if (!this.end()) return;
+    this.#node.breaker.succeeded(this.#ticket);
+    this.resolve(answer);
+  }
+
+  override failed(error: unknown): void {
+    if (!this.end()) return;
+    const { parts } = this.call;
+    const peek: Call = { operation: 'peek', wait: 0, parts };
+    const look = looking(this.#guard, this.#node, parts[0]!.key, () => this.#guard.inner.decide(peek));
+    failed(this.#node, this.#ticket, error, look);
+    try {
+      if (!isStoreUnavailableError(error)) throw error;
+      this.resolve(unanswered(this.#guard, this.call, error));
+    } catch (reason) {
+      this.reject(reason);
+    }
+  }
+}
+
+/** @throws the error where no failure policy speaks, and what a failure policy throws */
+function unanswered({ store, health }: Guard, call: Call, error: StoreUnavailableError): Answer {
+  if (error.reason === 'closed' || !isDecision(call)) throw error;
+  return standInsOf(store, health).answer(call, error);
+}
+
 const isDecision = ({ operation, parts }: Call): boolean =>
   DECISIONS.includes(operation) && parts.every(({ standIn }) => standIn !== undefined);
 
-function failed(node: NodeHealth, ticket: number, error: unknown, look: () => Promise<void>): void {
+/**
+ * Asks, and changes nothing. A store that says no is not out: how it is set up wrongly the next caller must be told, by no failure policy,
+ * and that a shared rate is gone, perhaps with all that the store held, so that he sets it again.
+ * A cluster may have given the key to another node meanwhile: then nobody asks this one any more.
+ */
+function looking({ nodeOf }: Guard, node: NodeHealth, key: string, ask: () => MaybePromise<unknown>) {
+  return async () => {
+    try {
+      await ask();
+    } catch (error) {
+      if (isStoreUnavailableError(error)) throw error;
+    }
+    if (nodeOf(key) !== node) node.breaker.replaced();
+  };
+}
+
+function failed(node: NodeHealth, ticket: Ticket, error: unknown, look: () => Promise<void>): void {
   const unavailable = isStoreUnavailableError(error);
   if (unavailable || isStoreConfigurationError(error)) node.failed(error);
   if (unavailable) node.breaker.failed(ticket, error, look);

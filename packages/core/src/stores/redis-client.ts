@@ -1,6 +1,7 @@
 import { errorMonitor } from 'node:events';
 import type { Script } from '../algorithms/algorithm.js';
 import { NoConnectionError } from './redis-errors.js';
+import type { Written } from './redis-wire.js';
 
 /**
  * What we need of a Redis client: a `Redis` or `Cluster` of ioredis (5 or 6) or iovalkey is one as it is. Without `status` the
@@ -34,20 +35,27 @@ export interface RedisClientSettings {
   readonly retryDelayOnFailover?: number | undefined;
 }
 
-/** EVALSHA first; the whole text only when the server does not know it; no other error is tried again. */
+/**
+ * EVALSHA first; the whole text only when the server does not know it; no other error is tried again.
+ * @param write keys and arguments as of now; undefined when nobody waits any more
+ */
 export async function runScript(
   client: RedisClient,
   script: Script,
-  keys: readonly string[],
-  args: readonly string[],
-  abandoned: () => boolean,
+  write: () => Written | undefined,
 ): Promise<unknown> {
+  const { keys, args } = write() ?? nobody();
   try {
     return await client.evalsha(script.sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!/NOSCRIPT|NoScriptError/.test(String(error)) || abandoned()) throw error;
-    return await client.eval(script.source, keys.length, ...keys, ...args);
+    if (!/NOSCRIPT|NoScriptError/.test(String(error))) throw error;
   }
+  const again = write() ?? nobody();
+  return client.eval(script.source, again.keys.length, ...again.keys, ...again.args);
+}
+
+function nobody(): never {
+  throw new Error('given up before it was sent');
 }
 
 /**

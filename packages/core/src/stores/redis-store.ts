@@ -5,17 +5,21 @@ import { decideScript } from '../decisions/decide.script.js';
 import { isSluiceError, StoreUnavailableError } from '../errors.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
+import { Asking } from './asking.js';
+import { Batch } from './batch.js';
 import type { NodeRedisClient } from './node-redis.js';
+import { RedisBatches } from './redis-batches.js';
 import { isReady, type RedisClient, runScript, whenReady } from './redis-client.js';
 import { OwnConnection } from './redis-connection.js';
-import { RedisDepartures } from './redis-departures.js';
-import { classified, isMistake, NoConnectionError } from './redis-errors.js';
+import { classified, isMistake } from './redis-errors.js';
 import { placeOf } from './redis-place.js';
+import { Numbers, rateAnswer, settle } from './redis-reply.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { warnOfEviction, warnOfResending } from './redis-warnings.js';
 import { type RedisWatch, unwatch, watch } from './redis-watch.js';
-import { answers, integers, rateAnswer, written } from './redis-wire.js';
+import { type Written, written } from './redis-wire.js';
+import { together } from './redis-writes.js';
 import type { Asked, Store } from './store.js';
 import { type StoreEvents, StoreHealth } from './store-health.js';
 
@@ -37,7 +41,16 @@ export class RedisStore implements Store {
   readonly #own: OwnConnection | undefined;
   #client: RedisClient | undefined;
   #watch: RedisWatch | undefined;
-  readonly #departures = new RedisDepartures();
+  readonly #batches = new RedisBatches(
+    () => this.slotted,
+    (batches) => {
+      const send = () => {
+        for (const batch of batches) void this.#send(batch);
+      };
+      if (batches.length > 1) together(this.#client, send);
+      else send();
+    },
+  );
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
   #met = false;
   #closed = false;
@@ -65,15 +78,24 @@ export class RedisStore implements Store {
     return this.#watch?.nodeOf(key) ?? '';
   }
 
-  async decide(call: Call, asked: Asked = {}): Promise<Answer> {
-    const { keys, args } = written([call], this.clock.now());
-    return answers([call], await this.#run(decideScript, keys, args, asked))[0]!;
+  decide(call: Call, asked?: Asked): Promise<Answer> {
+    const asking = new Asking(call, asked);
+    this.ask(asking);
+    return asking.promise;
+  }
+
+  ask(asking: Asking): void {
+    this.#own?.expect(asking.deadline);
+    this.#batches.add(asking);
   }
 
   /** Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
-  async decideAll(calls: readonly Call[], asked: Asked = {}, now?: number): Promise<Answer[]> {
-    const { keys, args } = written(calls, this.clock.now(), now);
-    return answers(calls, await this.#run(decideScript, keys, args, asked));
+  decideAll(calls: readonly Call[], asked?: Asked, now?: number): Promise<Answer[]> {
+    const batch = new Batch();
+    const asking = calls.map((call) => new Asking(call, asked));
+    for (const one of asking) batch.add(one);
+    void this.#send(batch, now);
+    return Promise.all(asking.map(({ promise }) => promise));
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -88,7 +110,9 @@ export class RedisStore implements Store {
     const { keepAlive, perClient, parameters } = change.rate ?? {};
     const rate = change.rate === undefined ? [] : [keepAlive!, perClient!, ...parameters!];
     const args = ['', change.action, ...rate.map(String)];
-    return rateAnswer(await this.#run(sharedRateScript, [change.key], args, asked));
+    const write = () => (asked.abandoned ? undefined : { keys: [change.key], args });
+    this.#own?.expect(asked.deadline);
+    return rateAnswer(new Numbers(await this.#run(sharedRateScript, change.key, write)).rest());
   }
 
   /** Listens to what happens to this store: `storeError`, `degraded`, `recovered`; see `StoreEvents`. */
@@ -112,32 +136,32 @@ export class RedisStore implements Store {
     if (this.#client !== undefined) unwatch(this.#client);
   }
 
-  async #run(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-    asked: Asked,
-  ): Promise<readonly number[]> {
-    this.#own?.expect(asked.deadline);
+  async #send(batch: Batch, now?: number): Promise<void> {
+    try {
+      const write = () => (batch.forget() ? written(batch.visits, this.clock.now(), now) : undefined);
+      settle(batch.visits, new Numbers(await this.#run(decideScript, batch.visits[0]!.keys[0]!, write)));
+    } catch (error) {
+      batch.failed(error);
+    }
+  }
+
+  /**
+   * @param key one of those that the script is given
+   * @param write keys and arguments as of now; undefined when nobody waits any more
+   */
+  async #run(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
     const client = this.#open ?? (await this.#connected());
     const watching = this.#watch!;
-    const key = keys[0]!;
-    let reply: unknown;
     try {
-      if (!isReady(client)) await connected(client, watching.error(), asked);
+      if (!isReady(client)) await connected(client, watching.error());
       const node = watching.connectionFor(key);
-      if (node !== undefined && !isReady(node)) {
-        await connected(node, watching.error(watching.nodeOf(key)), asked);
-      }
-      reply = await this.#departures.send(client, () => {
-        const replied = runScript(client, script, keys, args, () => asked.abandoned === true);
-        if (!this.#met) this.#meet(client);
-        return replied;
-      });
+      if (node !== undefined && !isReady(node)) await connected(node, watching.error(watching.nodeOf(key)));
+      const replied = runScript(client, script, write);
+      if (!this.#met) this.#meet(client);
+      return await replied;
     } catch (error) {
       throw classified(error, watching.error(watching.nodeOf(key)));
     }
-    return integers(reply);
   }
 
   /** What is to be known of a server is asked once, behind the first call. */
@@ -167,8 +191,7 @@ export class RedisStore implements Store {
  * For who would wait for a connection. A wrong password stays wrong for longer than a deadline, and must not be taken for an outage when one
  * has passed; only a client that would try for the first time now finds out.
  */
-async function connected(client: RedisClient, lastError: Error | undefined, asked: Asked): Promise<void> {
+async function connected(client: RedisClient, lastError: Error | undefined): Promise<void> {
   if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
   await whenReady(client);
-  if (asked.abandoned) throw new NoConnectionError('given up before there was a connection');
 }

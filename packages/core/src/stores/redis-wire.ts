@@ -1,87 +1,102 @@
-import type { Answer, Call, Part, PartAnswer } from '../decisions/call.js';
-import { RateNotSetError, StoreConfigurationError } from '../errors.js';
-import { describe } from '../options.js';
-import type { RateAnswer } from '../shared-rates/stored-rate.js';
+import type { Parameters, Rule } from '../algorithms/algorithm.js';
+import type { Call, Part } from '../decisions/call.js';
+import type { Asking } from './asking.js';
+import { isPlain, isSame, type Visit } from './batch.js';
 
-/** Calls as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
-export function written(
-  calls: readonly Call[],
-  now: number,
-  at?: number,
-): { keys: string[]; args: string[] } {
+/** The keys and arguments of a script call. */
+export interface Written {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** Visits as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
+export function written(visits: readonly Visit[], now: number, at?: number): Written {
+  const rules = new Rules(at ?? now);
   const keys: string[] = [];
-  const args = [at === undefined ? '' : String(at)];
-  for (const { operation, wait, parts } of calls) {
-    args.push(operation, String(wait), String(parts.length));
-    for (const part of parts) {
-      const parameters = parametersOf(part, at ?? now);
-      args.push(part.rule.algorithm.tag, String(part.cost), String(part.at), String(parameters.length));
-      for (const parameter of parameters) args.push(String(parameter));
-      if (operation === 'override') {
-        const { override = [] } = part;
-        args.push(String(override.length), ...override.map(String));
-      }
-      keys.push(part.key);
-      if (part.shared !== undefined) keys.push(part.shared.client, part.shared.config);
+  const args: string[] = [];
+  /** The place in `args` where it stands how many visits the last plain one stands for. */
+  let count = -1;
+  let before: { readonly call: Call; readonly times: number } | undefined;
+  for (const { keys: visited, asked } of visits) {
+    for (const key of visited) keys.push(key);
+    const { call } = asked[0]!;
+    const times = timesOf(asked, 0);
+    const plain = isPlain(call) && times === asked.length;
+    if (plain && before?.times === times && isSame(before.call, call)) {
+      args[count] = String(Number(args[count]) + 1);
+    } else if (plain) {
+      const [part] = call.parts as [Part];
+      count = args.push('1', rules.of(part), String(part.cost), String(times)) - 4;
+    } else {
+      writeCalls(args, rules, visited, asked);
     }
+    before = plain ? { call, times } : undefined;
   }
-  return { keys, args };
+  return { keys, args: [at === undefined ? '' : String(at), ...rules.text, ...args] };
 }
 
-function parametersOf({ rule, shared }: Part, now: number): readonly number[] {
-  if (shared !== undefined) return [];
-  return rule.parametersAt?.(now) ?? rule.parameters;
+/** How many from place `i` on are the same call. */
+function timesOf(asked: readonly Asking[], i: number): number {
+  const { call } = asked[i]!;
+  let next = i + 1;
+  while (next < asked.length && isSame(asked[next]!.call, call)) next += 1;
+  return next - i;
 }
 
-/** @throws RateNotSetError for a single call whose shared rate is not set */
-export function answers(calls: readonly Call[], numbers: readonly number[]): Answer[] {
-  let next = 0;
-  return calls.map(({ parts }) => {
-    const verdict = numbers[next]!;
-    if (verdict === -1) throw new RateNotSetError(parts[0]!.shared!.name);
-    const [now, wait] = [numbers[next + 1]!, numbers[next + 2]!];
-    next += 3;
-    const told = parts.map((): PartAnswer => {
-      const size = numbers[next + 4]!;
-      const part = {
-        remaining: numbers[next]!,
-        wait: numbers[next + 1]!,
-        reset: numbers[next + 2]!,
-        at: numbers[next + 3]!,
-        override: size > 0 ? numbers.slice(next + 5, next + 5 + size) : undefined,
-      };
-      next += 5 + size;
-      return part;
-    });
-    return { allowed: verdict === 1, queued: verdict === 2, now, wait, parts: told };
-  });
-}
-
-/** The reply of `shared-rate.lua`. */
-export function rateAnswer([changed, keepAlive, perClient, ...parameters]: readonly number[]): RateAnswer {
-  if (keepAlive === undefined) return { changed: changed === 1, rate: undefined };
-  return { changed: changed === 1, rate: { keepAlive, perClient: perClient === 1 ? 1 : 0, parameters } };
-}
-
-/**
- * What a script answered, whatever a client has made of it.
- * @throws StoreConfigurationError when it is not a list of whole numbers
- */
-export function integers(reply: unknown): readonly number[] {
-  const list: readonly unknown[] = Array.isArray(reply) ? reply : [];
-  const numbers = (list.every(isInteger) ? list : list.map(numberOf)) as readonly number[];
-  if (numbers.length === 0 || !numbers.every(isInteger)) {
-    throw new StoreConfigurationError(
-      `redis store: the script answered ${describe(reply)} where integers were due`,
-    );
+function writeCalls(args: string[], rules: Rules, keys: readonly string[], asked: readonly Asking[]): void {
+  const count = args.push('0', String(keys.length), '') - 1;
+  let calls = 0;
+  for (let i = 0; i < asked.length; ) {
+    const { operation, wait, parts } = asked[i]!.call;
+    const times = timesOf(asked, i);
+    args.push(operation, String(wait), String(times), String(parts.length));
+    for (const part of parts) {
+      args.push(rules.of(part), String(part.cost), String(part.at));
+      if (operation !== 'override') continue;
+      const { override = [] } = part;
+      args.push(String(override.length), ...override.map(String));
+    }
+    i += times;
+    calls += 1;
   }
-  return numbers.includes(MOST + 1) ? numbers.map((n) => Math.min(n, MOST)) : numbers;
+  args[count] = String(calls);
 }
 
-/** Clients may be set to give numbers as text. */
-const numberOf = (value: unknown): number =>
-  typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : (value as number);
+/** The rules of a script call, each told once. */
+class Rules {
+  readonly #now: number;
+  readonly #places = new Map<Rule | string, string>();
+  readonly #text: string[] = [];
 
-const MOST = Number.MAX_SAFE_INTEGER;
-/** Parsers of clients round the largest that there is up. */
-const isInteger = (n: unknown): boolean => Number.isInteger(n) && Math.abs(n as number) <= MOST + 1;
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  get text(): readonly string[] {
+    return [String(this.#places.size), ...this.#text];
+  }
+
+  /** The place of a rule, as text. */
+  of({ rule, shared }: Part): string {
+    const { tag } = rule.algorithm;
+    const known = this.#places.get(shared === undefined ? rule : tag);
+    if (known !== undefined) return known;
+    const place = String(this.#places.size + 1);
+    this.#places.set(shared === undefined ? rule : tag, place);
+    if (shared !== undefined) this.#text.push(tag, '0');
+    else this.#text.push(tag, ...textOf(rule.parametersAt?.(this.#now) ?? rule.parameters));
+    return place;
+  }
+}
+
+const texts = new WeakMap<Parameters, readonly string[]>();
+
+/** How many parameters, and each. */
+function textOf(parameters: Parameters): readonly string[] {
+  let text = texts.get(parameters);
+  if (text === undefined) {
+    text = [String(parameters.length), ...parameters.map(String)];
+    texts.set(parameters, text);
+  }
+  return text;
+}

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
+import type { Asking } from './asking.js';
 import type { StoreHealth } from './store-health.js';
 
 /** What somebody waits for. */
@@ -9,7 +10,7 @@ export interface Asked {
   /** Set by whoever stopped waiting for the answer: what has not left yet must not leave any more. */
   abandoned?: boolean;
   /** How long that is, in ms, if it ends by itself. */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
 }
 
 /** Where state lives and calls are decided, each atomically. Layers have this same shape, so they stack. */
@@ -33,6 +34,8 @@ export interface Store {
    * @throws StoreUnavailableError, StoreConfigurationError, RateNotSetError
    */
   decide(call: Call, asked?: Asked): MaybePromise<Answer>;
+  /** The same for a call that has its promise already; so no layer needs one of its own. */
+  ask?(asking: Asking): void;
   /**
    * Tells when one of those who wait at `key` has been let in, by its id, until the function it resolves to is called.
    * Resolves when it listens. A message may be lost: who waits should look again when its patience ends.

@@ -1,0 +1,111 @@
+import type { Rule } from '../algorithms/algorithm.js';
+import type { Call, Part } from '../decisions/call.js';
+import { StoreUnavailableError } from '../errors.js';
+import type { Asking } from './asking.js';
+
+/** Calls in a row that have the same keys: the script reads each key once and writes it at most once. */
+export interface Visit {
+  readonly keys: readonly string[];
+  /** In the order in which they were asked. */
+  asked: Asking[];
+}
+
+/** µs of Redis's time, about: what it takes to read and write a key, and to decide one more call that finds it read. */
+const KEY = 4;
+const PLAIN = 0.15;
+const GENERAL = 10;
+/** Bytes of a long state, such as a log, that are read or written in a µs. */
+const BYTES = 2_000;
+
+/**
+ * Calls that leave together, as the fewest visits that keep the order of those that have a key in common. Between others there is
+ * no order to keep.
+ */
+export class Batch {
+  visits: Visit[] = [];
+  /** µs that Redis will be busy with it, about. */
+  weight = 0;
+  /** Which visit was the last to each key. */
+  readonly #last = new Map<string, Visit>();
+
+  add(asking: Asking): void {
+    const { call } = asking;
+    const [part] = call.parts as [Part];
+    const known = this.#last.get(part.key);
+    this.weight += weightOf(call);
+    if (known !== undefined && this.#joins(call, known)) {
+      known.asked.push(asking);
+      return;
+    }
+    const keys = call.parts.length === 1 && part.shared === undefined ? [part.key] : keysOf(call);
+    const visit = { keys, asked: [asking] };
+    this.weight += KEY * keys.length;
+    this.visits.push(visit);
+    for (const key of keys) this.#last.set(key, visit);
+  }
+
+  /** Leaves out those for whom nobody waits any more. @returns whether there is anybody left */
+  forget(): boolean {
+    if (this.visits.some(({ asked }) => asked.some(({ abandoned }) => abandoned))) {
+      for (const visit of this.visits) visit.asked = visit.asked.filter(stays);
+      this.visits = this.visits.filter(({ asked }) => asked.length > 0);
+    }
+    return this.visits.length > 0;
+  }
+
+  /** None of them will be answered. Those who have their answers already keep them. */
+  failed(error: unknown): void {
+    for (const { asked } of this.visits) for (const asking of asked) asking.failed(error);
+  }
+
+  /** No visit in between has one of the keys. */
+  #joins(call: Call, { keys }: Visit): boolean {
+    const visit = this.#last.get(keys[0]!);
+    if (call.parts.length === 1 && call.parts[0]!.shared === undefined) return keys.length === 1;
+    return (
+      keysOf(call).every((key, i) => key === keys[i] && this.#last.get(key) === visit) &&
+      keys.length === keysOf(call).length
+    );
+  }
+}
+
+/** As the script has them: the entry of a shared rate may be one for each client, and the rate has a key itself. */
+function keysOf({ parts }: Call): string[] {
+  return parts.flatMap(({ key, shared }) =>
+    shared === undefined ? [key] : [key, shared.client, shared.config],
+  );
+}
+
+/** A call that can be told by how much it takes, and by nothing else. */
+export const isPlain = ({ operation, parts }: Call): boolean =>
+  operation === 'consume' && parts.length === 1 && parts[0]!.shared === undefined;
+
+/** Two calls that are the same question: decided one after the other without being told twice. */
+export function isSame(a: Call, b: Call): boolean {
+  return (
+    a === b ||
+    (a.operation === b.operation &&
+      a.operation !== 'override' &&
+      a.wait === b.wait &&
+      isSamePart(a.parts[0]!, b.parts[0]!) &&
+      (a.parts.length === 1 || a.parts.every((part, i) => isSamePart(part, b.parts[i]!))))
+  );
+}
+
+const isSamePart = (a: Part, b: Part): boolean => a.rule === b.rule && a.cost === b.cost && a.at === b.at;
+
+function weightOf(call: Call): number {
+  if (isPlain(call)) return PLAIN + bytesOf(call.parts[0]!.rule) / BYTES;
+  return call.parts.reduce((weight, { rule }) => weight + GENERAL + bytesOf(rule) / BYTES, 0);
+}
+
+const bytesOf = ({ algorithm, parameters }: Rule): number => algorithm.bytes?.(parameters) ?? 0;
+
+function stays(asking: Asking): boolean {
+  if (asking.abandoned) {
+    asking.failed(
+      new StoreUnavailableError('redis store: given up before it was sent', { reason: 'timeout' }),
+    );
+  }
+  return !asking.abandoned;
+}
