@@ -8,7 +8,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     "fw: if last >= now then return pack('>dd', last, math.min(used + cost, LARGEST)) end",
     'fw: if last < now then return p[1], 0 end',
     'tb: if whole < now then return 0, now end',
-    'frame: if forgotten >= now then',
+    'frame: entries[place], ends[place] = forgotten >= now and entry, forgotten',
   ],
   'at the edge both ways give the same number': [
     'cc: if number(state, 1) < latest then return state end',
@@ -16,13 +16,23 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'tb: if debt < most then return state end',
     'tb: if debt >= p[3] + p[4] then debt = math.min(debt, most_of(p)) end',
     'frame: if back >= 0 then',
+    'fw: if cost * count >= free then count = (free - fmod(free, cost)) / cost end',
+    'tb: if whole >= now then',
+    'tb: if price * (count - 1) >= room then count = (room - fmod(room, price)) / price + 1 end',
     'frame: if next >= first then',
     'frame: if moment == NEVER or (moment <= next and delays_nobody(lane, state, i, moment, cost)) then return moment end',
   ],
   'a short cut: the long way gives the same': [
     'cc: if waiting == 0 and held + cost < p[1] then return 0 end',
-    "frame: if wait >= 0 and operation == 'acquire' then return false end",
-    'frame: elseif count >= 1 or not bare(parts[1], operation, now) then',
+    "frame: if done < count and (wait < 0 or operation ~= 'acquire') then",
+    'fw: if last >= latest then return 0 end',
+    'fw: if cost >= free then return 0 end',
+    'tb: if p[5] >= 0 or (state and #state > 32) then return 0 end',
+    'tb: if p[5] > 0 or (state and #state >= 32) then return 0 end',
+    'tb: if seen >= now then return 0 end',
+    'tb: if room <= 0 then return 0 end',
+    'tb: if p[4] >= 0 or fmod(price, units) > 0 then count = 1 end',
+    'tb: if p[4] > 0 or fmod(price, units) >= 0 then count = 1 end',
     'frame: if #lane.queue >= 0 then foresee(lane) end',
     'frame: if place <= size then',
     'frame: if lane.changed or from <= now then lane.state = live(lane.state, now) end',
@@ -39,9 +49,6 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'a state that is worth nothing, and is dropped': [
     'tb: if p[5] >= 0 then return write(p, seen_at(state, now), 0, since, now) end',
   ],
-  'a TTL has 12 digits at the most': [
-    "frame: call('SET', key, entry, 'PX', tostring(math.floor((forgotten - now) / 1000) + 2))",
-  ],
   'nothing, an empty text and an empty queue are alike': [
     'frame: if tail_size >= 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end',
     'frame: if queue_size >= 0 then',
@@ -51,10 +58,12 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if lane.blocked_until >= lane.now then',
     'frame: if lane.blocked_until >= now then',
   ],
-  'one of them is odd and the other even': [
-    'frame: if place <= #queue then lane.gaps = 1 end',
-    'frame: while next < #ARGV do',
+  'one of them is odd and the other even': ['frame: if place <= #queue then lane.gaps = 1 end'],
+  'asked once more, and not used': ['frame: if done <= count then wait = ask(p, state, now, cost) end'],
+  'no rule without parameters is asked for what it could spend': [
+    'frame: rule.spend = size >= 0 and spend_of(rule.tag)',
   ],
+  'a visit has more than one argument': ['frame: while next < size do'],
   'nobody tries so often': ['frame: if tries >= MOST_TRIES then return NEVER end'],
   'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [
     'frame: if #lane.queue > 2 * MOST_BOOKED then overfull = true end',

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '2909765e9fe46687c77e3e4502fa7f8c044d6a13',
+  sha1: 'c5395f8c790816ab654eb47a161d32f396e0d7dc',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local call, pack, unpack, byte, floor, fmod = redis.call, struct.pack, struct.unpack, string.byte, math.floor, math.fmod
@@ -46,8 +46,8 @@ if whole > now then
 local ticks = up(whole - now, tick)
 debt, last = ticks * units, whole - ticks * tick
 if #state > 24 then debt = debt - (unpack('>d', state, 25)) end
-if debt > 0 then since = began else debt = 0 end
 end
+if debt > 0 then since = began else debt = 0 end
 end
 local room = math.min(size - p[1], most - price) - debt
 if room < 0 then return 0 end

@@ -12,8 +12,8 @@ return function(p, state, now, cost, count)
       local ticks = up(whole - now, tick)
       debt, last = ticks * units, whole - ticks * tick
       if #state > 24 then debt = debt - (unpack('>d', state, 25)) end
-      if debt > 0 then since = began else debt = 0 end
     end
+    if debt > 0 then since = began else debt = 0 end
   end
   local room = math.min(size - p[1], most - price) - debt
   if room < 0 then return 0 end
