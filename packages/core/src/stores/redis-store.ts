@@ -91,6 +91,7 @@ export class RedisStore implements Store {
 
   /** Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
   decideAll(calls: readonly Call[], asked?: Asked, now?: number): Promise<Answer[]> {
+    this.#own?.expect(asked?.deadline);
     const batch = new Batch();
     const asking = calls.map((call) => new Asking(call, asked));
     for (const one of asking) batch.add(one);
