@@ -1,4 +1,4 @@
-// Turns the .lua files into the committed, typed *.script.ts: every algorithm's fragment set into decisions/decide.lua, and
+// Turns the .lua files into the committed, typed *.script.ts: every algorithm's fragments set into decisions/decide.lua, and
 // the scripts that stand alone.
 //   node scripts/lua.mjs           writes them
 //   node scripts/lua.mjs --check   fails when one is not what its .lua files say
