@@ -77,7 +77,7 @@ export interface Algorithm {
   due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
-  /** Where a state can be more than a few numbers: the most bytes that it takes. */
+  /** Where a state can be more than a few numbers: the bytes that it takes in Redis when the limit is used up. */
   bytes?(parameters: Parameters): number;
   /** For permits that are held and not spent. */
   readonly holders?: Holders;

@@ -1,5 +1,5 @@
 import type { Rule } from '../algorithms/algorithm.js';
-import type { Call, Part } from '../decisions/call.js';
+import type { Answer, Call, Part } from '../decisions/call.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { Asking } from './asking.js';
 
@@ -14,8 +14,10 @@ export interface Visit {
 const KEY = 4;
 const PLAIN = 0.15;
 const GENERAL = 10;
+/** For each who is booked at a key: every call that may be booked there reads and writes all of them. */
+const BOOKED = 0.8;
 /** Bytes of a long state, such as a log, that are read or written in a µs. */
-const BYTES = 2_000;
+const BYTES = 200;
 
 /**
  * Calls that leave together, as the fewest visits that keep the order of those that have a key in common. Between others there is
@@ -96,7 +98,24 @@ const isSamePart = (a: Part, b: Part): boolean => a.rule === b.rule && a.cost ==
 
 function weightOf(call: Call): number {
   if (isPlain(call)) return PLAIN + bytesOf(call.parts[0]!.rule) / BYTES;
+  if (call.operation === 'acquire')
+    return call.parts.reduce((weight, part) => weight + bookingWeight(part), 0);
   return call.parts.reduce((weight, { rule }) => weight + GENERAL + bytesOf(rule) / BYTES, 0);
+}
+
+/** How many are booked at a key of a rule, about: as the last answer has it, and those who have asked since. */
+const booked = new WeakMap<Rule, number>();
+
+function bookingWeight({ rule }: Part): number {
+  const before = booked.get(rule) ?? 0;
+  booked.set(rule, before + 1);
+  return GENERAL + BOOKED * before + bytesOf(rule) / BYTES;
+}
+
+/** Whoever has to wait for so long comes behind as many as go in that time. */
+export function learn({ operation, parts }: Call, { wait }: Answer): void {
+  if (operation !== 'acquire') return;
+  for (const { rule } of parts) booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
 }
 
 const bytesOf = ({ algorithm, parameters }: Rule): number => algorithm.bytes?.(parameters) ?? 0;

@@ -3,7 +3,7 @@ import { RateNotSetError, StoreConfigurationError } from '../errors.js';
 import { describe } from '../options.js';
 import type { RateAnswer } from '../shared-rates/stored-rate.js';
 import type { Asking } from './asking.js';
-import type { Visit } from './batch.js';
+import { learn, type Visit } from './batch.js';
 import { classified } from './redis-errors.js';
 
 /**
@@ -39,7 +39,9 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
       const override = size > 0 ? Array.from({ length: size }, () => reply.next()) : undefined;
       return { remaining, wait: own, reset, at, override };
     });
-    asking.answered({ allowed: word === 5, queued: word === 6, now, wait, parts: told });
+    const answer = { allowed: word === 5, queued: word === 6, now, wait, parts: told };
+    learn(asking.call, answer);
+    asking.answered(answer);
   }
   return 1;
 }
@@ -67,7 +69,9 @@ function settleRow(asked: readonly Asking[], i: number, now: number, word: numbe
   const end = Math.min(i + count, asked.length);
   for (let n = i; n < end; n += 1) {
     const part = { remaining, wait, reset, at, override: undefined };
-    asked[n]!.answered({ allowed, queued: false, now, wait, parts: [part] });
+    const answer = { allowed, queued: false, now, wait, parts: [part] };
+    learn(asked[n]!.call, answer);
+    asked[n]!.answered(answer);
     remaining += fewer;
     reset += later;
   }

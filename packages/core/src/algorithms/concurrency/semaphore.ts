@@ -67,6 +67,7 @@ const holders: Holders = {
 export const concurrencyAlgorithm: Algorithm = {
   tag: 'cc',
   size: ([limit, lease]) => ({ limit: limit!, window: lease! }),
+  bytes: ([limit]) => 24 * (limit! + 1),
 
   /** No lease ends later than one lease from now: later ones come from a clock that went back, or from a longer lease. */
   repair([, lease], state, now) {

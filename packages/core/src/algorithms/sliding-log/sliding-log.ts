@@ -1,6 +1,6 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
-import type { Policy, PolicyKind } from '../algorithm.js';
+import type { Parameters, Policy, PolicyKind } from '../algorithm.js';
 import { permitsOf } from '../share.js';
 import { runningLog } from './running-log.js';
 
@@ -41,7 +41,10 @@ export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
 }
 
 /** State: see `runningLog`; each moment is remembered as it was. Parameters: [limit, window (µs)]. */
-export const slidingLogAlgorithm = runningLog('sl', (_, at) => at);
+export const slidingLogAlgorithm = {
+  ...runningLog('sl', (_, at) => at),
+  bytes: ([limit]: Parameters) => 16 * (limit! + 1),
+};
 
 export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {
   name: 'slidingLog',
