@@ -25,8 +25,8 @@ export interface Decision {
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
   readonly waited: number;
   /**
-   * Who answered: the store, `'memory'` or `'redis'`; in its place what it had denied just before, `'deny-cache'`; or, where it is out, the
-   * failure policy, `'local'`, `'allow'` or `'deny'`.
+   * Who answered: the store, `'memory'` or `'redis'`; in its place what it had denied just before, `'deny-cache'`, or
+   * spent what was taken ahead, `'prefetch'`; or, where it is out, the failure policy, `'local'`, `'allow'` or `'deny'`.
    */
   readonly source: string;
   /** Was the store out, so that the failure policy decided? */

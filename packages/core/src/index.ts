@@ -75,6 +75,7 @@ export {
   parseLimitType,
 } from './keys/index.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './layers/failure-policy.js';
+export type { PrefetchOptions } from './layers/prefetch-options.js';
 export { type LimiterKey, RateLimiter } from './limiter.js';
 export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
 export {

@@ -2,13 +2,15 @@ import type { NamedPart } from './admission/booking.js';
 import type { CostOf } from './admission/call-options.js';
 import type { Policy, Rule } from './algorithms/algorithm.js';
 import { compilePolicy, compileShare } from './algorithms/index.js';
-import type { StandIn } from './decisions/call.js';
+import type { Prefetch, StandIn } from './decisions/call.js';
 import { type Duration, toMicros } from './duration.js';
 import {
   type CompiledFailurePolicy,
   compileFailurePolicy,
   type FailurePolicy,
 } from './layers/failure-policy.js';
+import { type PrefetchOptions, prefetching, readPrefetch } from './layers/prefetch-options.js';
+import { stocksOf } from './layers/stocks.js';
 import { checkOptions, describe } from './options.js';
 import type { Store } from './stores/store.js';
 
@@ -41,6 +43,12 @@ export interface LimiterPlace {
    * asks the store.
    */
   readonly denyCache?: Duration | false | undefined;
+  /**
+   * Takes permits from a remote store in blocks and spends them in this process: fewer calls, and answers at once, for keys that are asked
+   * often; `{ most: 100 }`. See `PrefetchOptions` and docs/prefetch.md. It is for a single policy that is `fixedWindow`, `slidingWindow`,
+   * `gcra`, `leakyBucket` or `tokenBucket`; several `policies` are asked as without. Default `false`: each permit is asked for.
+   */
+  readonly prefetch?: PrefetchOptions | false | undefined;
 }
 
 export type RateLimiterOptions = LimiterPlace &
@@ -67,6 +75,7 @@ const OPTIONS = [
   'deadline',
   'failurePolicy',
   'denyCache',
+  'prefetch',
 ] as const;
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side: `docs/operations.md` says when. */
@@ -99,6 +108,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     hashTag,
     deadline = 100,
     denyCache = '1s',
+    prefetch = false,
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -117,6 +127,8 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     keyPrefix,
     hashTag,
     failure,
+    prefetch: prefetch === false ? undefined : readPrefetch('RateLimiter', prefetch),
+    remote: store?.remote === true,
   });
   return {
     name,
@@ -132,12 +144,15 @@ interface Common {
   readonly keyPrefix: string;
   readonly hashTag: string | undefined;
   readonly failure: CompiledFailurePolicy;
+  readonly prefetch: Prefetch | undefined;
+  readonly remote: boolean;
 }
 
 interface Limit {
   readonly name: string;
   readonly rule: Rule;
   readonly standIn: StandIn;
+  readonly prefetch: Prefetch | undefined;
   /** Everything of a storage key but the caller's part. */
   readonly prefix: string;
 }
@@ -154,7 +169,7 @@ export class Limits {
     readonly limiter: string,
     given: Policy | Readonly<Record<string, Policy>> | undefined,
     readonly several: boolean,
-    { keyPrefix, hashTag, failure }: Common,
+    { keyPrefix, hashTag, failure, prefetch: wanted, remote }: Common,
   ) {
     if (several) checkPolicies(given);
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
@@ -163,11 +178,20 @@ export class Limits {
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots, unless told otherwise.
     this.#suffix = hashTag === undefined ? '}' : '';
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
-      const rule = compilePolicy(policy);
+      const own = compilePolicy(policy);
+      const ahead =
+        wanted === undefined || several ? undefined : prefetching(`RateLimiter '${limiter}'`, own, wanted);
+      const { rule, prefetch } = ahead !== undefined && remote ? ahead : { rule: own };
       const place = several ? `${limiter}${OF}${name}` : limiter;
       const open = hashTag === undefined ? '{' : `{${hashTag}}:`;
       const standIn = { choose: failure.choose, rule: compileShare(policy, failure.share) };
-      return { name, rule, standIn, prefix: `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}` };
+      return {
+        name,
+        rule,
+        standIn,
+        prefetch,
+        prefix: `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}`,
+      };
     });
   }
 
@@ -183,7 +207,7 @@ export class Limits {
     return limits.map((limit) => this.#part(limit, key, costOf));
   }
 
-  #part({ name, rule, standIn, prefix }: Limit, key: string, costOf: CostOf): NamedPart {
+  #part({ name, rule, standIn, prefetch, prefix }: Limit, key: string, costOf: CostOf): NamedPart {
     return {
       name,
       policy: name,
@@ -192,7 +216,13 @@ export class Limits {
       cost: costOf(name),
       at: 0,
       standIn,
+      prefetch,
     };
+  }
+
+  /** Gives back what was taken ahead, and takes nothing ahead any more. */
+  async close(): Promise<void> {
+    for (const { prefetch } of this.#limits) if (prefetch !== undefined) await stocksOf(prefetch).close();
   }
 
   /** The parts that `given` overrides, with the new numbers. */

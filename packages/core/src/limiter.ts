@@ -25,6 +25,7 @@ import { type Duration, toMicros } from './duration.js';
 import { keyPart } from './keys/key-part.js';
 import { encodeKey } from './keys/redis-key.js';
 import { withDenyCache } from './layers/deny-cache.js';
+import { withPrefetch } from './layers/prefetch.js';
 import { withResilience } from './layers/resilience.js';
 import { checkLimiterOptions, type Limits, type RateLimiterOptions } from './limiter-options.js';
 import type { MaybePromise } from './maybe-promise.js';
@@ -53,7 +54,8 @@ export class RateLimiter {
     this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     this.#store = store ?? this.#ownStore!;
-    this.#admission = new Admission(name, withDenyCache(withResilience(this.#store, deadline), denyCache));
+    const answering = withDenyCache(withResilience(this.#store, deadline), denyCache);
+    this.#admission = new Admission(name, withPrefetch(answering));
   }
 
   /** The policies by their names; a single one has the limiter's name. */
@@ -193,11 +195,12 @@ export class RateLimiter {
   }
 
   /**
-   * Ends all waits with a `LimiterClosedError`, gives their permits back, and closes the store if it is this limiter's own.
+   * Ends all waits with a `LimiterClosedError`, gives their permits and those taken ahead back, and closes the store if it is this limiter's own.
    * What is held is renewed no more: its lease runs out, and the signals of scheduled tasks are aborted.
    */
   async close(): Promise<void> {
     await this.#admission.close();
+    await this.#limits.close();
     await this.#ownStore?.close();
   }
 

@@ -8,6 +8,7 @@ import {
   LimiterClosedError,
   type LimiterKey,
   memoryStore,
+  type PrefetchOptions,
   RateLimiter,
   type RequestView,
   requestUser,
@@ -30,6 +31,8 @@ export interface SluiceOptions {
   readonly failurePolicy?: FailurePolicy;
   /** For how long this process itself answers what a remote store has just denied; default `'1s'`, `false` for not at all. */
   readonly denyCache?: Duration | false;
+  /** Takes permits from a remote store in blocks, `{ most: 100 }`; default `false`. See `PrefetchOptions` of `@sluice/core`. */
+  readonly prefetch?: PrefetchOptions | false;
 }
 
 /** @internal */
@@ -41,6 +44,7 @@ export const SLUICE_OPTIONS = [
   'deadline',
   'failurePolicy',
   'denyCache',
+  'prefetch',
 ] as const;
 
 /** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
@@ -98,7 +102,7 @@ export class Sluice {
   }
 
   #create(name: string, rules: Rules): RateLimiter {
-    const { keyPrefix, deadline, failurePolicy, denyCache } = this.#options;
+    const { keyPrefix, deadline, failurePolicy, denyCache, prefetch } = this.#options;
     return new RateLimiter({
       name,
       ...rules,
@@ -107,6 +111,7 @@ export class Sluice {
       deadline,
       failurePolicy,
       denyCache,
+      prefetch,
     });
   }
 }

@@ -11,7 +11,15 @@ import {
 import { constraintsOf, nameOf } from './route-name.js';
 
 /** Of a limiter that is given, they are its own. */
-const PLACE = ['store', 'keyPrefix', 'hashTag', 'deadline', 'failurePolicy', 'denyCache'] as const;
+const PLACE = [
+  'store',
+  'keyPrefix',
+  'hashTag',
+  'deadline',
+  'failurePolicy',
+  'denyCache',
+  'prefetch',
+] as const;
 /** These answer a denial: a route that gives one of them inherits none. */
 const ANSWER = ['handler', 'message', 'throw'] as const;
 

@@ -20,7 +20,7 @@ import { type GuardLimit, SLUICE_ROOT, type SluiceRoot } from './root.js';
  * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request beyond the limit is answered with
  * 429, `Retry-After` and a problem body by a `RateLimitException`; each answer tells `RateLimit` and `RateLimit-Policy`. A key
  * that the request did not give is answered with 400; while a store is out its `failurePolicy` decides. Where `SluiceModule` is
- * imported, its `store`, `user`, `ipv6Subnet`, `keyPrefix`, `deadline`, `failurePolicy` and `denyCache` are the guard's defaults. It guards HTTP requests only:
+ * imported, its `store`, `user`, `ipv6Subnet`, `keyPrefix`, `deadline`, `failurePolicy`, `denyCache` and `prefetch` are the guard's defaults. It guards HTTP requests only:
  * a message of another kind is refused with a TypeError.
  * @throws RangeError, TypeError naming the option that is wrong
  */

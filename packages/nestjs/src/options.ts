@@ -49,13 +49,14 @@ type KeyWay = KeyOptions<[context: ExecutionContext]>;
 export function withDefaults(options: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
   const limits = Object(options.limits) === options.limits ? options.limits : undefined;
   if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
-  const { store, keyPrefix, deadline, failurePolicy, denyCache } = root;
+  const { store, keyPrefix, deadline, failurePolicy, denyCache, prefetch } = root;
   return {
     ...(store !== undefined && { store }),
     ...(keyPrefix !== undefined && { keyPrefix }),
     ...(deadline !== undefined && { deadline }),
     ...(failurePolicy !== undefined && { failurePolicy }),
     ...(denyCache !== undefined && { denyCache }),
+    ...(prefetch !== undefined && { prefetch }),
     ...(limits === undefined && keyDefaults(options, root)),
     ...options,
     ...(limits !== undefined && {

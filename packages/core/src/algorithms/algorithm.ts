@@ -79,8 +79,23 @@ export interface Algorithm {
   longest?(parameters: Parameters, cost: number): number;
   /** Where a state can be more than a few numbers: the bytes that it takes in Redis when the limit is used up. */
   bytes?(parameters: Parameters): number;
+  /**
+   * Where permits may be spent later than they were taken, `micros` at the most: parameters by which those that go then are no more than
+   * `parameters` promise, and the longest time (µs) by which they do. `undefined`: by no parameters.
+   */
+  ahead?(parameters: Parameters, micros: number): Ahead | undefined;
+  /**
+   * Where that time ends sooner: µs from a taking at `now` for which its permits count as those taken when they are spent. `reset` is
+   * what was said then until all are back.
+   */
+  spendable?(parameters: Parameters, now: number, reset: number): number;
   /** For permits that are held and not spent. */
   readonly holders?: Holders;
+}
+
+export interface Ahead {
+  readonly parameters: Parameters;
+  readonly longest: number;
 }
 
 /** For `give`: no matter when they were taken. */

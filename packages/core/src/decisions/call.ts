@@ -49,6 +49,13 @@ export interface StandIn {
   readonly rule: Rule;
 }
 
+/** How many permits of a key a process may take that it does not need yet, and for how long it may spend them. */
+export interface Prefetch {
+  readonly most: number;
+  /** µs */
+  readonly longest: number;
+}
+
 /** One limit that a call is held to. */
 export interface Part {
   /** Where the state lives: already encoded and prefixed. */
@@ -64,6 +71,8 @@ export interface Part {
   readonly shared?: SharedKeys | undefined;
   /** Without it, whoever asks is told that the store is out. */
   readonly standIn?: StandIn | undefined;
+  /** With it permits may be taken ahead; one object for all keys of a limit. */
+  readonly prefetch?: Prefetch | undefined;
 }
 
 /** What a store answers. Times are whole µs of the store's clock. */

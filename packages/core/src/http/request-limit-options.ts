@@ -127,6 +127,7 @@ export const PLACE_OPTIONS = [
   'deadline',
   'failurePolicy',
   'denyCache',
+  'prefetch',
 ] as const;
 /** One of these, or a limiter. */
 export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;

@@ -138,6 +138,15 @@ export const fixedWindowAlgorithm: Algorithm = {
     if (state === undefined || state[0]! <= now) return { remaining: limit!, reset: 0 };
     return { remaining: Math.max(0, limit! - state[1]!), reset: state[0]! - now };
   },
+
+  // Until its window ends a permit counts the same whenever it goes.
+  ahead: (parameters, micros) => ({ parameters, longest: micros }),
+
+  spendable(parameters, now, reset) {
+    if (parameters[2] !== undefined) return Math.min(reset, endOf(parameters, now) - now);
+    // Where somebody is booked for a later window, it is not known when this one ends.
+    return reset <= parameters[1]! ? reset : 0;
+  },
 };
 
 export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {

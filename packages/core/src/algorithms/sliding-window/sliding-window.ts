@@ -1,6 +1,6 @@
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
-import type { Policy, PolicyKind } from '../algorithm.js';
+import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
 import { permitsOf } from '../share.js';
 import { runningLog } from '../sliding-log/running-log.js';
 
@@ -54,13 +54,22 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindowPolic
 /** Rounded up, so that `slots` of them are no shorter than the window. Quotients of these sizes are exact enough for `ceil`. */
 const slotLength = (micros: number, slots: number): number => Math.ceil(micros / slots);
 
+const endOfSlot = (slot: number, at: number): number => at - (at % slot) + slot;
+
 /**
  * State: see `runningLog`; what is remembered of a permit is the moment (µs) at which its slot ends, which is later than the
  * permit went. So it counts until its slot has left the window, and for longer than the permit itself would. As that
  * moment means the same whatever slots or windows a policy has, a changed policy need not convert a state.
  * Parameters: [limit, window (µs), length of a slot (µs)]. Slots begin at the multiples of their length since 1970.
  */
-export const slidingWindowAlgorithm = runningLog('sw', ([, , slot], at) => at - (at % slot!) + slot!);
+export const slidingWindowAlgorithm: Algorithm = {
+  ...runningLog('sw', ([, , slot], at) => endOfSlot(slot!, at)),
+
+  // Until its slot ends a permit counts the same whenever it goes.
+  ahead: (parameters, micros) => ({ parameters, longest: micros }),
+
+  spendable: ([, , slot], now) => endOfSlot(slot!, now) - now,
+};
 
 export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {
   name: 'slidingWindow',

@@ -29,6 +29,9 @@ export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | '
 
 const DAY = 86_400_000_000;
 
+/** Of a bucket, that it may keep in reserve: one part in so many. */
+const RESERVE = 10;
+
 /** The quotient of two whole numbers, rounded up; exact up to 2^53, where `Math.ceil(a / b)` is not. */
 export function up(a: number, b: number): number {
   if (b === 1) return a; // steady flows, and most rates: worth the line, as % is slow
@@ -196,5 +199,15 @@ export const meterAlgorithm: Meter = {
 
   longest({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
     return shape === 0 ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
+  },
+
+  // Those that go in a time t were taken in t + longest: a bucket that is smaller by what flows back meanwhile lets no more of them
+  // go than the whole bucket does in t. Batches flow back all at once, and that would be the bucket.
+  ahead([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
+    if (tick > 1) return undefined;
+    const longest = Math.min(micros, down(down(full, RESERVE), perTick));
+    const reserve = longest * perTick;
+    const missing = Math.max(0, start - reserve);
+    return { parameters: [perPermit, perTick, full - reserve, borrow, missing, shape, tick], longest };
   },
 };

@@ -1,0 +1,55 @@
+import type { Rule } from '../algorithms/algorithm.js';
+import type { Prefetch } from '../decisions/call.js';
+import { type Duration, toMicros } from '../duration.js';
+import { checkInteger, checkOptions } from '../options.js';
+
+export interface PrefetchOptions {
+  /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */
+  readonly most: number;
+  /**
+   * How long at the most a permit lies here unspent, before it is given back; default `'1s'`. Less where the algorithm says so: the end of
+   * the window or of its slot; of a bucket the time in which a tenth of it flows back.
+   */
+  readonly idle?: Duration | undefined;
+}
+
+/** Of the limit, that one process may have ahead: one part in so many. */
+const SHARE = 10;
+
+/** @throws TypeError, RangeError when it is not acceptable */
+export function readPrefetch(where: string, options: PrefetchOptions): Prefetch {
+  checkOptions(`${where}: prefetch`, options, ['most', 'idle']);
+  const { most, idle = '1s' } = options;
+  return {
+    most: checkInteger(`${where}: prefetch.most`, most, 1),
+    longest: toMicros(`${where}: prefetch.idle`, idle),
+  };
+}
+
+/**
+ * The rule of a limit whose permits may be taken ahead. Where a tenth of the limit is not one permit, there are none to take ahead, and
+ * the rule is as it was.
+ * @throws TypeError when permits of its algorithm must be spent when they are taken
+ */
+export function prefetching(
+  where: string,
+  rule: Rule,
+  { most, longest }: Prefetch,
+): { readonly rule: Rule; readonly prefetch?: Prefetch } {
+  const { algorithm, parameters } = rule;
+  const ahead = algorithm.ahead?.(parameters, longest);
+  if (ahead === undefined) {
+    throw new TypeError(
+      `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily: what others hold or ` +
+        'log counts from the moment it is taken. Use slidingWindow in place of slidingLog, mode continuous in place of interval, ' +
+        'or leave prefetch out',
+    );
+  }
+  if (rule.limit < SHARE) return { rule };
+  const prefetch = { most: Math.min(most, Math.floor(rule.limit / SHARE)), longest: ahead.longest };
+  if (ahead.parameters === parameters || rule.parametersAt !== undefined) return { rule, prefetch };
+  return {
+    rule: { algorithm, parameters: ahead.parameters, ...algorithm.size(ahead.parameters) },
+    prefetch,
+  };
+}

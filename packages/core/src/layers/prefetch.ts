@@ -1,0 +1,143 @@
+import type { Answer, Call, Part } from '../decisions/call.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
+import type { Asked, Store } from '../stores/store.js';
+import { isDegraded, type StandInAnswer } from './stand-in-answer.js';
+import { backOf, giveBack, type Stock } from './stock.js';
+import { stockOf, stocksOf } from './stocks.js';
+
+/** Clocks of two machines do not go alike: one part in so many of the time for which a permit may be spent is left out. */
+const DRIFT = 1000;
+
+/**
+ * A store of which permits are taken ahead, a block at a time, where a limit allows that: calls are answered here for as long as the block
+ * lasts. No call is denied while its permits are here, and what is asked of the store in another way than by `consume` of a single part
+ * finds there what was left here.
+ */
+export function withPrefetch(store: Store): Store {
+  if (!store.remote) return store;
+  const { clock } = store;
+  const by: Store = { ...store, name: 'prefetch' };
+
+  const spent = (stock: Stock, cost: number): StandInAnswer | undefined => {
+    const answer = stock.spend(cost, clock.now());
+    return answer && { ...answer, by };
+  };
+
+  /** A denial, unless the permits have come here meanwhile, or could be had with those that are here. */
+  const denied = async (stock: Stock, call: Call, answer: Answer): Promise<Answer> => {
+    await stock.taking?.catch(() => {}); // its caller is told
+    const here = spent(stock, call.parts[0]!.cost);
+    if (here !== undefined || stock.left(clock.now()) === 0) return here ?? answer;
+    await stock.empty(clock);
+    return store.decide(call);
+  };
+
+  /** Asks for what the call needs beyond what is here, and for `ahead` permits more. */
+  const take = async (stock: Stock, call: Call, part: Part, ahead: number): Promise<Answer> => {
+    const now = clock.now();
+    const rest = stock.withdraw(now);
+    const taken = { ...part, cost: part.cost - (rest?.left ?? 0) + ahead };
+    const taking = (async () => store.decide({ ...call, parts: [taken] }))();
+    stock.taking = taking;
+    let answer: Answer;
+    try {
+      answer = await taking;
+    } catch (error) {
+      stock.put(rest);
+      throw error;
+    } finally {
+      stock.taking = undefined;
+    }
+    if (isDegraded(answer)) {
+      stock.put(rest);
+      const { by: other, error } = answer;
+      if (answer.allowed) await other.decide(backOf(taken, answer));
+      return { ...(await other.decide(call)), by: other, error } as StandInAnswer;
+    }
+    if (!answer.allowed) {
+      if (rest !== undefined) await giveBack(rest, now);
+      answer = await store.decide(call);
+      stock.learn(answer);
+      return answer;
+    }
+    stock.learn(answer);
+    const until = now + lifeOf(part, answer);
+    if (ahead > 0) stock.put({ store, part, answer, asked: now, until, left: ahead });
+    const [said] = answer.parts;
+    // A permit of before and one of now are given back as of before, which is worth less and never more.
+    const { at } = rest === undefined ? said! : rest.answer.parts[0]!;
+    return { ...answer, parts: [{ ...said!, remaining: said!.remaining + ahead, at }] };
+  };
+
+  const consume = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> => {
+    const here = spent(stock, part.cost);
+    if (here !== undefined) return here;
+    if (stock.taking !== undefined) {
+      return andThen(store.decide(call, asked), (answer) =>
+        answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer),
+      );
+    }
+    const now = clock.now();
+    const ahead = stock.next(now);
+    if (ahead > 0 || stock.left(now) > 0) return take(stock, call, part, ahead);
+    return andThen(store.decide(call, asked), (answer) => {
+      if (!isDegraded(answer)) stock.learn(answer);
+      return answer;
+    });
+  };
+
+  const isHere = (stock: Stock): boolean => stock.taking !== undefined || stock.left(clock.now()) > 0;
+
+  return {
+    ...store,
+    get slotted() {
+      return store.slotted;
+    },
+    decide(call, asked) {
+      const { operation, parts } = call;
+      if (operation === 'refund' || operation === 'renew') return store.decide(call, asked);
+      const part = parts[0]!;
+      if (operation === 'consume' && parts.length === 1) {
+        if (part.prefetch === undefined || part.cost === 0) return store.decide(call, asked);
+        const stock = stocksOf(part.prefetch).of(part.key, clock);
+        return stock === undefined ? store.decide(call, asked) : consume(stock, call, part, asked);
+      }
+      const stocks = parts.flatMap((each) => stockOf(each) ?? []).filter(isHere);
+      if (stocks.length === 0) return store.decide(call, asked);
+      const emptied = () => Promise.all(stocks.map((stock) => stock.empty(clock)));
+      switch (operation) {
+        case 'peek':
+          return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));
+        case 'consume':
+          return andThen(store.decide(call, asked), (answer) =>
+            answer.allowed ? answer : emptied().then(() => store.decide(call)),
+          );
+        case 'reset':
+          return Promise.all(stocks.map((stock) => stock.take(clock))).then(() => store.decide(call, asked));
+        default:
+          return emptied().then(() => store.decide(call, asked));
+      }
+    },
+  };
+}
+
+/** µs for which permits that were taken with this answer may be spent. */
+function lifeOf({ rule, prefetch }: Part, { now, parts: [said] }: Answer): number {
+  if (said!.override !== undefined) return 0;
+  const parameters = rule.parametersAt?.(now) ?? rule.parameters;
+  const spendable = rule.algorithm.spendable?.(parameters, now, said!.reset) ?? prefetch!.longest;
+  const life = Math.min(spendable, prefetch!.longest);
+  return life - Math.ceil(life / DRIFT);
+}
+
+/** What `consume` would say, with what is here. */
+function withStocks({ parts }: Call, answer: Answer, now: number): Answer {
+  const told = parts.map((part, i) => {
+    const said = answer.parts[i]!;
+    const left = stockOf(part)?.left(now) ?? 0;
+    return { ...said, remaining: said.remaining + left, wait: left >= part.cost ? 0 : said.wait };
+  });
+  const helps =
+    told.some(({ wait }, i) => wait !== answer.parts[i]!.wait) && told.every(({ wait }) => wait === 0);
+  return helps ? { ...answer, allowed: true, wait: 0, parts: told } : { ...answer, parts: told };
+}

@@ -1,0 +1,127 @@
+import type { Clock } from '../clock.js';
+import type { Answer, Call, Part, Prefetch } from '../decisions/call.js';
+import type { Store } from '../stores/store.js';
+
+/** Permits that were taken together and are not spent yet. */
+export interface Block {
+  /** Where they were taken. */
+  readonly store: Store;
+  readonly part: Part;
+  /** What the store said when they were taken. */
+  readonly answer: Answer;
+  /** µs of this process's clock, before the store was asked: so no moment of the answer is taken for later than it is. */
+  readonly asked: number;
+  /** Until when they may be spent, on the same clock. */
+  readonly until: number;
+  left: number;
+}
+
+/** The permits of one key that this process has ahead, and how many it takes next. */
+export class Stock {
+  /** A block is being taken: settles when it is here or refused. */
+  taking: Promise<unknown> | undefined;
+  #block: Block | undefined;
+  #size = 0;
+  #remaining = 0;
+  #asked = Number.NEGATIVE_INFINITY;
+
+  constructor(readonly prefetch: Prefetch) {}
+
+  /** Permits that can be spent at `now`; what cannot any more goes back. */
+  left(now: number): number {
+    const block = this.#block;
+    if (block === undefined) return 0;
+    if (now < block.until && now >= block.asked) return block.left;
+    this.#block = undefined;
+    // As many as were spent, but not less than half: one slow moment is not a trend.
+    this.#size = Math.max(this.#size >> 1, this.#size - block.left);
+    void giveBack(block, now);
+    return 0;
+  }
+
+  /** The answer to who spends `cost`, if there are so many. */
+  spend(cost: number, now: number): Answer | undefined {
+    if (this.left(now) < cost) return undefined;
+    const block = this.#block!;
+    block.left -= cost;
+    const { answer, asked, left } = block;
+    if (left === 0) this.#block = undefined;
+    return later(answer, now - asked, left);
+  }
+
+  /** Takes away what is left, to be spent, given back or put again. */
+  withdraw(now: number): Block | undefined {
+    const block = this.left(now) > 0 ? this.#block : undefined;
+    this.#block = undefined;
+    return block;
+  }
+
+  /** The same, of what is on its way, too. */
+  async take(clock: Clock): Promise<Block | undefined> {
+    await this.taking?.catch(() => {}); // its caller is told
+    return this.withdraw(clock.now());
+  }
+
+  /** Gives everything back. */
+  async empty(clock: Clock): Promise<void> {
+    const block = await this.take(clock);
+    if (block !== undefined) await giveBack(block, clock.now());
+  }
+
+  put(block: Block | undefined): void {
+    this.#block ??= block;
+  }
+
+  /** How many to take ahead: twice as many when the last were spent quickly, and no more than half of what the store had left. */
+  next(now: number): number {
+    const { most, longest } = this.prefetch;
+    const pause = now - this.#asked;
+    if (pause < longest / 2) this.#size = Math.min(most, Math.max(1, this.#size * 2));
+    else if (pause >= longest) this.#size >>= 1;
+    this.#asked = now;
+    return Math.min(this.#size, this.#remaining >> 1);
+  }
+
+  /** Near the limit, and under other numbers than the policy's own, nothing is taken ahead. */
+  learn({ allowed, parts }: Answer): void {
+    const { remaining, override } = parts[0]!;
+    this.#remaining = Math.min(remaining, 2 ** 31 - 1);
+    if (!allowed || override !== undefined) {
+      this.#size = 0;
+      this.#asked = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  /** Nothing here, nothing on its way, and nobody came for long. */
+  isIdle(now: number): boolean {
+    return (
+      this.left(now) === 0 && this.taking === undefined && now - this.#asked >= 2 * this.prefetch.longest
+    );
+  }
+}
+
+/** What was said, `micros` later, by who has `left` permits besides. */
+function later(answer: Answer, micros: number, left: number): Answer {
+  const [part] = answer.parts;
+  const { remaining, reset } = part!;
+  return {
+    ...answer,
+    now: answer.now + micros,
+    parts: [{ ...part!, remaining: remaining + left, reset: Math.max(0, reset - micros) }],
+  };
+}
+
+/** To the store. Should it be out, they come back by themselves, as all do that were spent. */
+export async function giveBack({ store, part, answer, asked, left }: Block, now: number): Promise<void> {
+  if (left === 0 || now - asked >= answer.parts[0]!.reset) return; // they are back by now
+  try {
+    await store.decide(backOf({ ...part, cost: left }, answer));
+  } catch {} // told to whoever asks for a decision
+}
+
+/** What gives back permits that were taken with this answer. */
+export const backOf = (part: Part, { parts: [said] }: Answer): Call => ({
+  operation: 'refund',
+  wait: 0,
+  parts: [{ ...part, at: said!.at }],
+});
