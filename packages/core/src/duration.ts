@@ -18,7 +18,7 @@ export function toMicros(what: string, value: Duration, min = 1): number {
   const micros = typeof value === 'number' ? value * MICROS.ms : parse(value);
   const whole = Math.round(micros);
   if (!(whole >= min && whole <= MAX_MICROS) || Math.abs(whole - micros) > 1e-3) {
-    const least = min === 0 ? '0' : '1 µs';
+    const least = min === 0 ? '0' : `${min} µs`;
     throw new RangeError(
       `${what} must be a duration such as '250ms', '5s', '1m30s', '1h' or a number of milliseconds, ` +
         `from ${least} to 3650 days in whole microseconds, not ${describe(value)}`,

@@ -1,46 +1,23 @@
+import { farStore } from '../../../../tests/support/far-store.js';
 import {
-  type Call,
   concurrency,
   fixedWindow,
-  ManualClock,
   memoryStore,
-  type Operation,
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
-  type Store,
   tokenBucket,
 } from '../index.js';
 import { withDenyCache } from './deny-cache.js';
 
 const window = fixedWindow({ limit: 2, window: '10s' });
 
-/** A store in memory that looks like a remote one, and what it was asked. */
 function far() {
-  const clock = new ManualClock();
-  const memory = memoryStore({ clock });
-  const asked: Operation[] = [];
-  const store: Store = {
-    name: 'far',
-    remote: true,
-    slotted: false,
-    clock,
-    decide: async (call: Call) => {
-      asked.push(call.operation);
-      return memory.decide(call);
-    },
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
-    close: () => memory.close(),
-  };
+  const { store, memory, ...rest } = farStore();
   const limiter = (policy: Policy = window, options: Partial<RateLimiterOptions> = {}) =>
     new RateLimiter({ name: 'demo', policy, store, ...options } as RateLimiterOptions);
   const elsewhere = new RateLimiter({ name: 'demo', policy: window, store: memory });
-  const asks = async <T>(work: () => Promise<T>): Promise<[T, Operation[]]> => {
-    asked.length = 0;
-    return [await work(), [...asked]];
-  };
-  return { clock, store, limiter, elsewhere, asks };
+  return { ...rest, store, limiter, elsewhere };
 }
 
 test('what was denied is denied here, with the time that is left, until a second has passed', async () => {

@@ -7,7 +7,8 @@ export interface PrefetchOptions {
   /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */
   readonly most: number;
   /**
-   * How long at the most a permit lies here unspent, before it is given back; default `'1s'`. Less where the algorithm says so: the end of
+   * How long at the most a permit lies here unspent, before it is given back; default `'1s'`, at
+   * the least 10 ms. Less where the algorithm says so: the end of
    * the window or of its slot; of a bucket the time in which a tenth of it flows back.
    */
   readonly idle?: Duration | undefined;
@@ -15,6 +16,8 @@ export interface PrefetchOptions {
 
 /** Of the limit, that one process may have ahead: one part in so many. */
 const SHARE = 10;
+/** µs: in less, a block would be over when it comes. */
+const SHORTEST = 10_000;
 
 /** @throws TypeError, RangeError when it is not acceptable */
 export function readPrefetch(where: string, options: PrefetchOptions): Prefetch {
@@ -22,13 +25,13 @@ export function readPrefetch(where: string, options: PrefetchOptions): Prefetch 
   const { most, idle = '1s' } = options;
   return {
     most: checkInteger(`${where}: prefetch.most`, most, 1),
-    longest: toMicros(`${where}: prefetch.idle`, idle),
+    longest: toMicros(`${where}: prefetch.idle`, idle, SHORTEST),
   };
 }
 
 /**
- * The rule of a limit whose permits may be taken ahead. Where a tenth of the limit is not one permit, there are none to take ahead, and
- * the rule is as it was.
+ * The rule of a limit whose permits may be taken ahead. Where a tenth of the limit is not one permit, or flows back within 10 ms, none are,
+ * and the rule is as it was.
  * @throws TypeError when permits of its algorithm must be spent when they are taken
  */
 export function prefetching(
@@ -45,7 +48,7 @@ export function prefetching(
         'or leave prefetch out',
     );
   }
-  if (rule.limit < SHARE) return { rule };
+  if (rule.limit < SHARE || ahead.longest < SHORTEST) return { rule };
   const prefetch = { most: Math.min(most, Math.floor(rule.limit / SHARE)), longest: ahead.longest };
   if (ahead.parameters === parameters || rule.parametersAt !== undefined) return { rule, prefetch };
   return {

@@ -32,42 +32,41 @@ export function withPrefetch(store: Store): Store {
     return store.decide(call);
   };
 
-  /** Asks for what the call needs beyond what is here, and for `ahead` permits more. */
+  /** Asks for what the call needs and for `ahead` permits more. What was left here is less than it needs, and goes back. */
   const take = async (stock: Stock, call: Call, part: Part, ahead: number): Promise<Answer> => {
-    const now = clock.now();
-    const rest = stock.withdraw(now);
-    const taken = { ...part, cost: part.cost - (rest?.left ?? 0) + ahead };
+    const asked = clock.now();
+    const rest = stock.withdraw(asked);
+    const back = rest && giveBack(rest, asked);
+    const taken = { ...part, cost: part.cost + ahead };
     const taking = (async () => store.decide({ ...call, parts: [taken] }))();
     stock.taking = taking;
     let answer: Answer;
     try {
       answer = await taking;
-    } catch (error) {
-      stock.put(rest);
-      throw error;
     } finally {
       stock.taking = undefined;
     }
     if (isDegraded(answer)) {
-      stock.put(rest);
       const { by: other, error } = answer;
       if (answer.allowed) await other.decide(backOf(taken, answer));
       return { ...(await other.decide(call)), by: other, error } as StandInAnswer;
     }
     if (!answer.allowed) {
-      if (rest !== undefined) await giveBack(rest, now);
-      answer = await store.decide(call);
-      stock.learn(answer);
-      return answer;
+      await back;
+      return plain(stock, call, part);
     }
-    stock.learn(answer);
-    const until = now + lifeOf(part, answer);
-    if (ahead > 0) stock.put({ store, part, answer, asked: now, until, left: ahead });
+    const life = lifeOf(part, answer);
+    stock.learn(answer, life);
+    if (ahead > 0) stock.put({ store, part, answer, asked, until: asked + life, left: ahead });
     const [said] = answer.parts;
-    // A permit of before and one of now are given back as of before, which is worth less and never more.
-    const { at } = rest === undefined ? said! : rest.answer.parts[0]!;
-    return { ...answer, parts: [{ ...said!, remaining: said!.remaining + ahead, at }] };
+    return { ...answer, parts: [{ ...said!, remaining: said!.remaining + ahead }] };
   };
+
+  const plain = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> =>
+    andThen(store.decide(call, asked), (answer) => {
+      if (!isDegraded(answer)) stock.learn(answer, lifeOf(part, answer));
+      return answer;
+    });
 
   const consume = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> => {
     const here = spent(stock, part.cost);
@@ -80,10 +79,7 @@ export function withPrefetch(store: Store): Store {
     const now = clock.now();
     const ahead = stock.next(now);
     if (ahead > 0 || stock.left(now) > 0) return take(stock, call, part, ahead);
-    return andThen(store.decide(call, asked), (answer) => {
-      if (!isDegraded(answer)) stock.learn(answer);
-      return answer;
-    });
+    return plain(stock, call, part, asked);
   };
 
   const isHere = (stock: Stock): boolean => stock.taking !== undefined || stock.left(clock.now()) > 0;
@@ -104,7 +100,7 @@ export function withPrefetch(store: Store): Store {
       }
       const stocks = parts.flatMap((each) => stockOf(each) ?? []).filter(isHere);
       if (stocks.length === 0) return store.decide(call, asked);
-      const emptied = () => Promise.all(stocks.map((stock) => stock.empty(clock)));
+      const emptied = () => Promise.all(stocks.map((stock) => stock.empty(clock, store)));
       switch (operation) {
         case 'peek':
           return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));

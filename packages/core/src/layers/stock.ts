@@ -23,6 +23,7 @@ export class Stock {
   #block: Block | undefined;
   #size = 0;
   #remaining = 0;
+  #life = 0;
   #asked = Number.NEGATIVE_INFINITY;
 
   constructor(readonly prefetch: Prefetch) {}
@@ -49,7 +50,7 @@ export class Stock {
     return later(answer, now - asked, left);
   }
 
-  /** Takes away what is left, to be spent, given back or put again. */
+  /** Takes away what is left, to be given back or forgotten. */
   withdraw(now: number): Block | undefined {
     const block = this.left(now) > 0 ? this.#block : undefined;
     this.#block = undefined;
@@ -62,34 +63,33 @@ export class Stock {
     return this.withdraw(clock.now());
   }
 
-  /** Gives everything back. */
-  async empty(clock: Clock): Promise<void> {
+  /** Gives everything back, through `by` where a layer of that is to see it. */
+  async empty(clock: Clock, by?: Store): Promise<void> {
     const block = await this.take(clock);
-    if (block !== undefined) await giveBack(block, clock.now());
+    if (block !== undefined) await giveBack({ ...block, store: by ?? block.store }, clock.now());
   }
 
-  put(block: Block | undefined): void {
-    this.#block ??= block;
+  put(block: Block): void {
+    this.#block = block;
   }
 
   /** How many to take ahead: twice as many when the last were spent quickly, and no more than half of what the store had left. */
   next(now: number): number {
-    const { most, longest } = this.prefetch;
     const pause = now - this.#asked;
-    if (pause < longest / 2) this.#size = Math.min(most, Math.max(1, this.#size * 2));
-    else if (pause >= longest) this.#size >>= 1;
+    if (pause < this.#life / 2) this.#size = Math.min(this.prefetch.most, Math.max(1, this.#size * 2));
+    else if (pause >= this.#life) this.#size >>= 1;
     this.#asked = now;
-    return Math.min(this.#size, this.#remaining >> 1);
+    return Math.min(this.#size, Math.floor(this.#remaining / 2));
   }
 
-  /** Near the limit, and under other numbers than the policy's own, nothing is taken ahead. */
-  learn({ allowed, parts }: Answer): void {
-    const { remaining, override } = parts[0]!;
-    this.#remaining = Math.min(remaining, 2 ** 31 - 1);
-    if (!allowed || override !== undefined) {
-      this.#size = 0;
-      this.#asked = Number.NEGATIVE_INFINITY;
-    }
+  /**
+   * Near the limit, and under other numbers than the policy's own, nothing is taken ahead.
+   * @param life µs for which permits of this answer may be spent
+   */
+  learn({ allowed, parts: [said] }: Answer, life: number): void {
+    this.#remaining = said!.remaining;
+    this.#life = allowed ? life : 0;
+    if (said!.override !== undefined) this.#size = 0;
   }
 
   /** Nothing here, nothing on its way, and nobody came for long. */

@@ -4,6 +4,8 @@ import { Stock } from './stock.js';
 
 /** Keys of a limit that are known at once; the oldest makes room. */
 const MOST = 10_000;
+/** µs, at the least, between two looks at all of them. */
+const SWEEP = 100_000;
 
 /** What this process has ahead of one limit, by key. */
 export class Stocks {
@@ -43,7 +45,7 @@ export class Stocks {
     const { signal } = this.#closing;
     while (this.#stocks.size > 0) {
       try {
-        await clock.sleep(this.prefetch.longest, signal, { idle: true });
+        await clock.sleep(Math.max(SWEEP, this.prefetch.longest), signal, { idle: true });
       } catch {
         return; // closed
       }

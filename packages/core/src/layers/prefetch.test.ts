@@ -1,0 +1,318 @@
+import { farStore } from '../../../../tests/support/far-store.js';
+import {
+  CombinedLimiter,
+  concurrency,
+  type Decision,
+  fixedWindow,
+  gcra,
+  memoryStore,
+  type Policy,
+  RateLimiter,
+  type RateLimiterOptions,
+  type Store,
+  StoreUnavailableError,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../index.js';
+import { StoreHealth } from '../stores/store-health.js';
+import { withPrefetch } from './prefetch.js';
+
+const hundred = fixedWindow({ limit: 100, window: '10s' });
+
+function setup(policy: Policy = hundred, options: Partial<RateLimiterOptions> = {}) {
+  const far = farStore();
+  const process = () =>
+    new RateLimiter({
+      name: 'demo',
+      policy,
+      store: far.store,
+      prefetch: { most: 100 },
+      ...options,
+    } as RateLimiterOptions);
+  const plain = new RateLimiter({ name: 'demo', policy, store: far.memory });
+  return { ...far, one: process(), process, plain };
+}
+
+/** Asks `count` times, one after the other. */
+async function asked(limiter: RateLimiter, count: number, key = 'k'): Promise<Decision[]> {
+  const decisions = [];
+  for (let i = 0; i < count; i += 1) decisions.push(await limiter.consume(key));
+  return decisions;
+}
+
+const left = async (limiter: RateLimiter) => (await limiter.peek('k')).remaining;
+
+test('blocks grow while they are spent quickly, and each answer counts one less', async () => {
+  const { one, calls } = setup();
+  const decisions = await asked(one, 34);
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([1, 2, 3, 5, 9, 11, 11]);
+  expect(decisions.map(({ remaining }) => remaining)).toEqual(decisions.map((_, i) => 99 - i));
+  expect(decisions.map(({ source }) => source).slice(0, 6)).toEqual([
+    'far',
+    'far',
+    'prefetch',
+    'far',
+    'prefetch',
+    'prefetch',
+  ]);
+  expect(decisions.at(-1)).toMatchObject({ allowed: true, degraded: false, resetAfter: 10_000, limit: 100 });
+});
+
+test('never more ahead than told, than a tenth of the limit, and than half of what is left', async () => {
+  const { one, calls } = setup(hundred, { prefetch: { most: 3 } });
+  await asked(one, 50);
+  expect(Math.max(...calls.map(({ parts }) => parts[0]!.cost))).toBe(4);
+  const tenth = setup();
+  await asked(tenth.one, 100);
+  expect(Math.max(...tenth.calls.map(({ parts }) => parts[0]!.cost))).toBe(11);
+  expect(tenth.calls.slice(-4).map(({ parts }) => parts[0]!.cost)).toEqual([11, 8, 4, 2]);
+});
+
+test('a key that is asked now and then has nothing ahead', async () => {
+  const { one, clock, calls } = setup(fixedWindow({ limit: 100, window: '1h' }));
+  for (let i = 0; i < 20; i += 1) {
+    await one.consume('k');
+    await clock.advance('1s');
+  }
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual(Array(20).fill(1));
+});
+
+test('what lies idle goes back, and less is taken next', async () => {
+  const { one, plain, clock, calls } = setup();
+  await asked(one, 12); // 20 taken
+  expect(await left(plain)).toBe(80);
+  await clock.advance('1500ms');
+  expect(await left(plain)).toBe(88);
+  calls.length = 0;
+  await one.consume('k');
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([3]);
+});
+
+test('close gives back what is here and on its way, and nothing is taken ahead any more', async () => {
+  const { one, plain } = setup();
+  await asked(one, 12);
+  const combined = new CombinedLimiter({ one });
+  await one.close();
+  expect(await left(plain)).toBe(88);
+  for (let i = 0; i < 9; i += 1) await combined.consume({ one: 'k' });
+  expect(await left(plain)).toBe(79);
+
+  const late = setup();
+  await asked(late.one, 3);
+  const taking = late.one.consume('k');
+  await late.one.close();
+  expect(await taking).toMatchObject({ allowed: true });
+  expect(await left(late.plain)).toBe(96);
+});
+
+test('no denial while permits are here: two processes spend the limit to the last one', async () => {
+  const { one, process, plain } = setup();
+  const two = process();
+  await asked(one, 12);
+  expect((await asked(two, 79)).every(({ allowed }) => allowed)).toBe(true);
+  const rest = [...(await asked(two, 20)), ...(await asked(one, 20))];
+  expect(rest.filter(({ allowed }) => allowed)).toHaveLength(9);
+  expect(await left(plain)).toBe(0);
+});
+
+test('calls that come while a block is on its way are asked by themselves, and denied only when it is spent', async () => {
+  const { one, plain, calls } = setup(fixedWindow({ limit: 20, window: '10s' }));
+  await asked(one, 3);
+  calls.length = 0;
+  const decisions = await Promise.all(Array.from({ length: 30 }, () => one.consume('k')));
+  expect(calls.slice(0, 3).map(({ parts }) => parts[0]!.cost)).toEqual([3, 1, 1]);
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(17);
+  expect(await left(plain)).toBe(0);
+});
+
+test('a block ends with its window, and costs no call then', async () => {
+  const { one, plain, clock, calls } = setup(fixedWindow({ limit: 100, window: '300ms' }));
+  await asked(one, 12);
+  await clock.advance('300ms');
+  calls.length = 0;
+  expect(await one.consume('k')).toMatchObject({ source: 'far', remaining: expect.any(Number) });
+  expect(calls.map(({ operation }) => operation)).toEqual(['consume']);
+  expect(await left(plain)).toBe(100 - calls[0]!.parts[0]!.cost);
+});
+
+test('a permit that was spent here is given back once', async () => {
+  const { one, plain } = setup();
+  const decisions = await asked(one, 3);
+  expect(decisions[2]!.source).toBe('prefetch');
+  await one.refund(decisions[2]!);
+  await one.refund(decisions[2]!);
+  expect(await left(plain)).toBe(98);
+  await one.close();
+  expect(await left(plain)).toBe(98);
+});
+
+test('a larger cost is answered from the block, or the rest of it goes back first', async () => {
+  const { one, plain, asks } = setup();
+  await asked(one, 12); // 8 here
+  expect(await asks(() => one.consume('k', { cost: 5 }))).toMatchObject([
+    { source: 'prefetch', remaining: 83 },
+    [],
+  ]);
+  expect(await asks(() => one.consume('k', { cost: 83 }))).toMatchObject([
+    { allowed: true },
+    ['refund', 'consume', 'consume'],
+  ]);
+  expect(await left(plain)).toBe(0);
+  expect(await one.consume('k', { cost: 0 })).toMatchObject({ allowed: true, source: 'far' });
+});
+
+test('peek counts what is here', async () => {
+  const { one, plain } = setup();
+  await asked(one, 12);
+  await plain.consume('k', { cost: 80 });
+  expect(await one.peek('k')).toMatchObject({ allowed: true, remaining: 8, retryAfter: 0 });
+  expect(await one.peek('k', { cost: 9 })).toMatchObject({ allowed: false, remaining: 8 });
+});
+
+test('all else finds in the store what was here', async () => {
+  const { one, plain, process } = setup();
+  await asked(one, 12);
+  await plain.consume('k', { cost: 80 });
+  expect(await one.acquire('k', { cost: 8, timeout: 0 })).toMatchObject({ allowed: true, remaining: 0 });
+
+  const two = process();
+  await two.reset('k');
+  await asked(two, 12);
+  await two.penalty('k', 88);
+  expect(await two.consume('k')).toMatchObject({ allowed: false });
+  await two.reset('k');
+  await asked(two, 12);
+  await two.block('k', '1m');
+  expect(await two.consume('k')).toMatchObject({ allowed: false });
+});
+
+test('reset forgets what is here, too', async () => {
+  const { one, plain, asks } = setup();
+  await asked(one, 12);
+  expect((await asks(() => one.reset('k')))[1]).toEqual(['reset']);
+  expect(await left(plain)).toBe(100);
+  await one.close();
+  expect(await left(plain)).toBe(100);
+});
+
+test('under other numbers nothing is taken ahead', async () => {
+  const { one, plain, clock, calls } = setup();
+  await asked(one, 12);
+  await one.override('k', fixedWindow({ limit: 50, window: '10s' }), { expiresIn: '1m' });
+  expect(await left(plain)).toBe(38);
+  calls.length = 0;
+  await asked(one, 10);
+  await clock.advance('2s');
+  expect(await left(plain)).toBe(28);
+  expect(calls.map(({ operation, parts }) => [operation, parts[0]!.cost])).toEqual([
+    ['consume', 11],
+    ['refund', 10],
+    ...Array(9).fill(['consume', 1]),
+  ]);
+});
+
+test('a combination is not denied what is here', async () => {
+  const { one, store, plain } = setup();
+  const other = new RateLimiter({ name: 'other', policy: hundred, store });
+  const both = new CombinedLimiter({ other, one });
+  await asked(one, 12);
+  await plain.consume('k', { cost: 80 });
+  expect(await both.peek({ other: 'k', one: 'k' })).toMatchObject({ allowed: true, remaining: 8 });
+  expect(await both.consume({ other: 'k', one: 'k' }, { cost: 8 })).toMatchObject({ allowed: true });
+  expect(await one.consume('k')).toMatchObject({ allowed: false });
+});
+
+test('while the store is out the block is spent, and then the failure policy decides', async () => {
+  const { store } = farStore();
+  const health = new StoreHealth(() => undefined);
+  let out = false;
+  const faulty: Store = {
+    ...store,
+    health,
+    decide: async (call) => {
+      if (out) throw new StoreUnavailableError('gone', { reason: 'READONLY' });
+      return store.decide(call);
+    },
+  };
+  const one = new RateLimiter({ name: 'demo', policy: hundred, store: faulty, prefetch: { most: 100 } });
+  await asked(one, 12);
+  out = true;
+  const decisions = await asked(one, 120);
+  const sources = decisions.map(({ source }) => source);
+  expect(sources).toEqual([...Array(8).fill('prefetch'), ...Array(112).fill('local')]);
+  const local = decisions.slice(8);
+  expect(local.map(({ remaining }) => remaining).slice(0, 3)).toEqual([99, 98, 97]);
+  expect(local.filter(({ allowed }) => allowed)).toHaveLength(100);
+  expect(local.every(({ degraded }) => degraded)).toBe(true);
+  health.end();
+});
+
+test('a bucket keeps in reserve what flows back while a permit lies here', async () => {
+  const policy = gcra({ limit: 100, period: '1s' });
+  const { one, calls } = setup(policy);
+  const decisions = await asked(one, 95);
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(90);
+  expect(decisions[0]).toMatchObject({ limit: 90, remaining: 89 });
+  expect(calls.length).toBeLessThan(40);
+  const patient = setup(tokenBucket({ capacity: 100, refill: 100, every: '1m' }));
+  expect((await asked(patient.one, 100)).filter(({ allowed }) => allowed)).toHaveLength(98);
+});
+
+test.each<[string, Policy]>([
+  ['a limit below 10', fixedWindow({ limit: 9, window: '1m' })],
+  ['a bucket that is full again in 90 ms', gcra({ limit: 1000, period: '1s', burst: 90 })],
+])('%s is as without', async (_, policy) => {
+  const { one, calls } = setup(policy);
+  expect((await one.consume('k')).limit).toBe(policy.algorithm === 'gcra' ? 90 : 9);
+  await asked(one, 5);
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual(Array(6).fill(1));
+});
+
+test('several policies are as without', async () => {
+  const policies = { short: hundred, log: slidingLog({ limit: 100, window: '1m' }) };
+  const { one, calls } = setup(hundred, { policy: undefined, policies } as Partial<RateLimiterOptions>);
+  await asked(one, 5);
+  expect(calls.flatMap(({ parts }) => parts.map(({ cost }) => cost))).toEqual(Array(10).fill(1));
+});
+
+test('a flood of keys fills no memory: the oldest makes room, and its block goes back', async () => {
+  const { one, plain } = setup();
+  await asked(one, 12);
+  for (let i = 0; i < 10_000; i += 1) await one.consume(i);
+  expect(await left(plain)).toBe(88);
+});
+
+test('a clock that goes back makes no block last longer', async () => {
+  const { one, clock } = setup(slidingWindow({ limit: 100, window: '1h' }));
+  await asked(one, 12);
+  clock.set(clock.now() - 60_000_000);
+  expect(await one.consume('k')).toMatchObject({ source: 'far' });
+});
+
+test('a store in this process needs none', () => {
+  const store = memoryStore();
+  expect(withPrefetch(store)).toBe(store);
+});
+
+test.each([
+  [concurrency({ limit: 100 })],
+  [slidingLog({ limit: 100, window: '1m' })],
+  [tokenBucket({ capacity: 100, refill: 100, every: '1s', mode: 'interval' })],
+])('refuses %j', (policy) => {
+  expect(() => new RateLimiter({ policy, prefetch: { most: 10 } })).toThrow(
+    /RateLimiter 'default': prefetch is for .* Use slidingWindow in place of slidingLog/,
+  );
+});
+
+test.each<[unknown, RegExp]>([
+  [{}, /RateLimiter: prefetch.most must be a whole number from 1 to \d+, not undefined/],
+  [{ most: 0 }, /not 0/],
+  [{ most: 1.5 }, /not 1.5/],
+  [{ most: 10, idle: '9ms' }, /prefetch.idle must be a duration .* from 10000 µs to .*, not "9ms"/],
+  [{ most: 10, size: 5 }, /prefetch has no option 'size'; its options are most, idle/],
+  [true, /prefetch takes an options object \(most, idle\), not true/],
+  [100, /not 100/],
+])('refuses %j', (prefetch, message) => {
+  expect(() => new RateLimiter({ policy: hundred, prefetch: prefetch as never })).toThrow(message);
+});
