@@ -43,9 +43,9 @@ export function prefetching(
   const ahead = algorithm.ahead?.(parameters, longest);
   if (ahead === undefined) {
     throw new TypeError(
-      `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily: what others hold or ` +
-        'log counts from the moment it is taken. Use slidingWindow in place of slidingLog, mode continuous in place of interval, ' +
-        'or leave prefetch out',
+      `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily and lends nothing: ` +
+        'of others a permit has to be spent when it is taken. Use slidingWindow in place of slidingLog, a tokenBucket without borrow ' +
+        "and mode 'interval', or leave prefetch out",
     );
   }
   if (rule.limit < SHARE || ahead.longest < SHORTEST) return { rule };

@@ -299,6 +299,7 @@ test.each([
   [concurrency({ limit: 100 })],
   [slidingLog({ limit: 100, window: '1m' })],
   [tokenBucket({ capacity: 100, refill: 100, every: '1s', mode: 'interval' })],
+  [tokenBucket({ capacity: 100, refill: 100, every: '1s', borrow: 1 })],
 ])('refuses %j', (policy) => {
   expect(() => new RateLimiter({ policy, prefetch: { most: 10 } })).toThrow(
     /RateLimiter 'default': prefetch is for .* Use slidingWindow in place of slidingLog/,

@@ -76,7 +76,7 @@ export class Stock {
   /** How many to take ahead: twice as many when the last were spent quickly, and no more than half of what the store had left. */
   next(now: number): number {
     const pause = now - this.#asked;
-    if (pause < this.#life / 2) this.#size = Math.min(this.prefetch.most, Math.max(1, this.#size * 2));
+    if (pause < this.#life / 4) this.#size = Math.min(this.prefetch.most, Math.max(1, this.#size * 2));
     else if (pause >= this.#life) this.#size >>= 1;
     this.#asked = now;
     return Math.min(this.#size, Math.floor(this.#remaining / 2));

@@ -202,9 +202,9 @@ export const meterAlgorithm: Meter = {
   },
 
   // Those that go in a time t were taken in t + longest: a bucket that is smaller by what flows back meanwhile lets no more of them
-  // go than the whole bucket does in t. Batches flow back all at once, and that would be the bucket.
+  // go than the whole bucket does in t. Batches flow back all at once, and that would be the bucket; of what one call may borrow many would be made.
   ahead([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
-    if (tick > 1) return undefined;
+    if (tick > 1 || borrow > 0) return undefined;
     const longest = Math.min(micros, down(down(full, RESERVE), perTick));
     const reserve = longest * perTick;
     const missing = Math.max(0, start - reserve);

@@ -1,0 +1,133 @@
+import {
+  type Call,
+  ManualClock,
+  memoryStore,
+  type Policy,
+  RateLimiter,
+  type Store,
+  slidingWindow,
+} from '@sluice/core';
+
+/** The limit that fleets of any size share, and what each of its processes may take ahead. */
+export const POLICY = slidingWindow({ limit: 10_000, window: '10s' });
+export const PREFETCH = { most: 100, idle: '1s' } as const;
+export const FLEETS = [2, 10, 50, 200, 1_000];
+/** Calls in all, as parts of what the limit lets go. */
+export const DEMANDS = [0.5, 0.9, 1.5] as const;
+
+const TICK = 10_000;
+const SECONDS = 20;
+const PER_SECOND = 1_000;
+const { limit, window } = { limit: POLICY.limit, window: POLICY.window * 1000 };
+
+/** What a fleet did, once it was warm. */
+export interface Fleet {
+  readonly processes: number;
+  readonly demand: number;
+  /** Calls of the store for 100 decisions, refunds too. */
+  readonly calls: number;
+  /** Of the calls that a fleet without prefetch lets pass, in percent. */
+  readonly passed: number;
+  /** The most permits that were taken and not spent at one time. */
+  readonly idle: number;
+  /** The most that went in any window. */
+  readonly busiest: number;
+}
+
+/** A store in memory as processes see one far away, and what it was asked for. */
+function shared(clock: ManualClock) {
+  const memory = memoryStore({ clock });
+  const seen = { calls: 0, taken: 0 };
+  const store: Store = {
+    name: 'far',
+    remote: true,
+    slotted: false,
+    clock,
+    decide(call: Call) {
+      const answer = memory.decide(call);
+      seen.calls += 1;
+      if (call.operation === 'refund') seen.taken -= call.parts[0]!.cost;
+      else if (answer.allowed) seen.taken += call.parts[0]!.cost;
+      return answer;
+    },
+    listen: (key, granted) => memory.listen(key, granted),
+    rate: (change) => memory.rate(change),
+    close: () => memory.close(),
+  };
+  return { store, seen };
+}
+
+/** Runs one limiter for each process, all asked at random by the same numbers each time. */
+async function run(policy: Policy, processes: number, demand: number, prefetch: typeof PREFETCH | false) {
+  const clock = new ManualClock();
+  const { store, seen } = shared(clock);
+  const limiters = Array.from(
+    { length: processes },
+    () => new RateLimiter({ name: 'fleet', policy, store, prefetch, denyCache: false, deadline: '1h' }),
+  );
+  const random = sequence();
+  const went: number[] = [];
+  let [asked, idle, calls, spent] = [0, 0, 0, 0];
+  for (let at = 0; at < SECONDS * 1_000_000; at += TICK) {
+    const warm = at >= window;
+    const count = Math.round((demand * PER_SECOND * TICK) / 1_000_000);
+    const before = seen.calls;
+    for (let i = 0; i < count; i += 1) {
+      const { allowed } = await limiters[Math.floor(random() * processes)]!.consume('everybody');
+      if (allowed) went.push(at);
+      if (allowed) spent += 1;
+    }
+    idle = Math.max(idle, seen.taken - spent);
+    await clock.advance(TICK / 1000);
+    if (!warm) continue;
+    asked += count;
+    calls += seen.calls - before;
+  }
+  await Promise.all(limiters.map((limiter) => limiter.close()));
+  await store.close();
+  return { calls: (100 * calls) / asked, idle, went, kept: seen.taken - spent };
+}
+
+/** @throws Error when more went than the limit lets go, or permits were lost */
+export async function fleets(): Promise<Fleet[]> {
+  const all: Fleet[] = [];
+  for (const demand of DEMANDS) {
+    const plain = await run(POLICY, 1, demand, false);
+    for (const processes of FLEETS) {
+      const { calls, idle, went, kept } = await run(POLICY, processes, demand, PREFETCH);
+      const most = busiest(went);
+      if (most > limit) throw new Error(`${processes} processes let ${most} go in a window`);
+      if (kept !== 0) throw new Error(`${processes} processes kept ${kept} permits when they were closed`);
+      all.push({
+        processes,
+        demand,
+        calls,
+        passed: (100 * went.length) / plain.went.length,
+        idle,
+        busiest: most,
+      });
+    }
+  }
+  return all;
+}
+
+/** The most in any window (t - window, t]. */
+function busiest(moments: readonly number[]): number {
+  let [most, first] = [0, 0];
+  moments.forEach((moment, last) => {
+    while (moments[first]! <= moment - window) first += 1;
+    most = Math.max(most, last - first + 1);
+  });
+  return most;
+}
+
+/** Numbers from 0 to 1, the same in each run: mulberry32. */
+function sequence(): () => number {
+  let a = 8;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
