@@ -1,4 +1,4 @@
-// Draws docs/pictures/*.svg and fills in the tables of docs/choosing.md, from runs of the real limiters.
+// Draws docs/pictures/*.svg and fills in the tables of docs/choosing.md and docs/prefetch.md, from runs of the real limiters.
 //   node scripts/pictures.mjs                       writes them
 //   node scripts/pictures.mjs --show tokenBucket    prints one picture, or all, in the terminal
 //   node scripts/pictures.mjs --memory              measures a key's memory, and writes that table

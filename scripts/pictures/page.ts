@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withSection } from '../sections.js';
 import { draw } from './draw.js';
+import { drawFleets, fleetTable } from './draw-fleets.js';
+import { fleets } from './fleet.js';
 import { admitted } from './offer.js';
 import { tables } from './scenarios.js';
 import { show } from './show.js';
@@ -9,10 +11,11 @@ import { subjects } from './subjects.js';
 
 export { section, withSection } from '../sections.js';
 
-/** The page, from the root of the repository. */
+/** The pages, from the root of the repository. */
 export const PAGE = 'docs/choosing.md';
+export const FLEETS_PAGE = 'docs/prefetch.md';
 
-/** Every generated file as it ought to be, by its path from the root: the pictures, and the page with new tables. */
+/** Every generated file as it ought to be, by its path from the root: the pictures, and the pages with new tables. */
 export async function generated(root: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const subject of subjects) {
@@ -20,7 +23,12 @@ export async function generated(root: string): Promise<Map<string, string>> {
   }
   let page = readFileSync(join(root, PAGE), 'utf8');
   for (const [name, text] of Object.entries(await tables())) page = withSection(page, name, text);
-  return files.set(PAGE, page);
+  files.set(PAGE, page);
+
+  const all = await fleets();
+  files.set('docs/pictures/prefetch.svg', drawFleets(all));
+  const about = readFileSync(join(root, FLEETS_PAGE), 'utf8');
+  return files.set(FLEETS_PAGE, withSection(about, 'fleets', fleetTable(all)));
 }
 
 /** @throws Error naming the algorithms there are */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { admitted, busiest } from '../../scripts/pictures/offer.js';
-import { generated, PAGE, section, shown } from '../../scripts/pictures/page.js';
+import { FLEETS_PAGE, generated, PAGE, section, shown } from '../../scripts/pictures/page.js';
 import { LENGTH, subjects } from '../../scripts/pictures/subjects.js';
 import { redisUrl } from '../support/redis-url.js';
 import { run } from '../support/run.js';
@@ -11,7 +11,12 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 test('the pictures and tables are those of the limiters as they are: else npm run pictures', async () => {
   const files = await generated(root);
-  expect([...files.keys()]).toEqual([...subjects.map(({ name }) => `docs/pictures/${name}.svg`), PAGE]);
+  expect([...files.keys()]).toEqual([
+    ...subjects.map(({ name }) => `docs/pictures/${name}.svg`),
+    PAGE,
+    'docs/pictures/prefetch.svg',
+    FLEETS_PAGE,
+  ]);
   for (const [path, text] of files) expect({ path, text: read(path) }).toEqual({ path, text });
 }, 120_000);
 

@@ -1,0 +1,100 @@
+import { DEMANDS, FLEETS, type Fleet, POLICY, PREFETCH } from './fleet.js';
+import { code, table } from './table.js';
+
+/** Middle tones, which can be read on white and on black, whatever the page around them is. */
+const TEXT = '#717a84';
+const GRID = '#8b949e';
+const COLOURS = ['#2579e0', '#2f9e62', '#cc6a1a'] as const;
+
+const PLOT = 300;
+const HIGH = 180;
+const TOP = 44;
+const BOTTOM = TOP + HIGH;
+const LEFTS = [44, 424] as const;
+const WIDTH = 744;
+const HEIGHT = BOTTOM + 60;
+
+const short = (value: number): string => String(Math.round(value * 10) / 10);
+const percent = (part: number): string => `${Math.round(part * 100)} %`;
+const x = (left: number, processes: number): string =>
+  short(left + (PLOT * Math.log(processes / FLEETS[0]!)) / Math.log(FLEETS.at(-1)! / FLEETS[0]!));
+
+interface Panel {
+  readonly title: string;
+  readonly most: number;
+  readonly steps: readonly number[];
+  of(fleet: Fleet): number;
+}
+
+const PANELS: readonly Panel[] = [
+  {
+    title: 'calls of the store for 100 decisions (100: without)',
+    most: 110,
+    steps: [0, 25, 50, 75, 100],
+    of: ({ calls }) => calls,
+  },
+  {
+    title: `most permits idle at one time, of ${POLICY.limit.toLocaleString('en')}`,
+    most: 1_100,
+    steps: [0, 250, 500, 750, 1_000],
+    of: ({ idle }) => idle,
+  },
+];
+
+/** What taking ahead saves and what it costs, by the number of processes that share a limit. */
+export function drawFleets(fleets: readonly Fleet[]): string {
+  return `${[
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">`,
+    `<title>prefetch { most: ${PREFETCH.most} }: calls of the store and idle permits for ${FLEETS[0]} to ${FLEETS.at(-1)} processes</title>`,
+    ...PANELS.flatMap((panel, i) => drawPanel(panel, LEFTS[i]!, fleets)),
+    ...DEMANDS.flatMap((demand, i) => [
+      line(COLOURS[i]!, `M${LEFTS[0] + 150 * i} ${HEIGHT - 12}h24`, 'stroke-width="2"'),
+      text(LEFTS[0] + 150 * i + 30, HEIGHT - 8, `asked: ${percent(demand)}`),
+    ]),
+    text(LEFTS[0] + 150 * DEMANDS.length, HEIGHT - 8, 'of what the limit lets go, all processes together'),
+    '</svg>',
+  ].join('\n')}\n`;
+}
+
+function drawPanel({ title, most, steps, of }: Panel, left: number, fleets: readonly Fleet[]): string[] {
+  const y = (value: number) => short(BOTTOM - (HIGH * value) / most);
+  return [
+    text(left, 20, title, 'font-weight="bold"'),
+    line(GRID, steps.map((step) => `M${left} ${y(step)}h${PLOT}`).join(''), 'opacity=".35"'),
+    ...steps.map((step) => text(left - 6, Number(y(step)) + 4, String(step), 'text-anchor="end"')),
+    ...FLEETS.map((size) => text(Number(x(left, size)), BOTTOM + 16, String(size), 'text-anchor="middle"')),
+    text(left + PLOT / 2, BOTTOM + 32, 'processes', 'text-anchor="middle"'),
+    ...DEMANDS.map((demand, i) => {
+      const points = fleets
+        .filter((fleet) => fleet.demand === demand)
+        .map((fleet) => `${x(left, fleet.processes)} ${y(of(fleet))}`);
+      return line(COLOURS[i]!, `M${points.join('L')}`, 'stroke-width="2"');
+    }),
+  ];
+}
+
+const text = (left: number, base: number, content: string, more = ''): string =>
+  `<text x="${short(left)}" y="${short(base)}"${more === '' ? '' : ` ${more}`}>${content}</text>`;
+
+const line = (colour: string, path: string, more: string): string =>
+  `<path d="${path}" fill="none" stroke="${colour}" ${more}/>`;
+
+/** The same in numbers. */
+export function fleetTable(fleets: readonly Fleet[]): string {
+  const figures = (processes: number) =>
+    DEMANDS.map((demand) => {
+      const { calls, passed, idle } = fleets.find(
+        (fleet) => fleet.processes === processes && fleet.demand === demand,
+      )!;
+      return `${calls.toFixed(1)} · ${idle} · ${passed.toFixed(1)} %`;
+    });
+  return [
+    `${code(`slidingWindow({ limit: ${POLICY.limit}, window: '10s' })`)}, ${code(`prefetch: { most: ${PREFETCH.most} }`)}: ` +
+      'calls of the store for 100 decisions · most permits idle at one time · of what passes without',
+    '',
+    table(
+      ['processes', ...DEMANDS.map((demand) => `asked: ${percent(demand)} of the limit`)],
+      FLEETS.map((processes) => [processes, ...figures(processes)]),
+    ),
+  ].join('\n');
+}
