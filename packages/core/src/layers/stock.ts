@@ -73,7 +73,7 @@ export class Stock {
     this.#block = block;
   }
 
-  /** How many to take ahead: twice as many when the last were spent quickly, and no more than half of what the store had left. */
+  /** How many to take ahead: twice as many when the last were spent quickly, half after a pause; at most half of what the store had left. */
   next(now: number): number {
     const pause = now - this.#asked;
     if (pause < this.#life / 4) this.#size = Math.min(this.prefetch.most, Math.max(1, this.#size * 2));
