@@ -17,6 +17,12 @@ const REDIS_MODES = [
     policy: window,
     options: { denyCache: false },
   },
+  {
+    id: 'sluice-prefetch',
+    name: 'Sluice, fixedWindow, `prefetch: { most: 100 }`',
+    policy: window,
+    options: { prefetch: { most: 100 } },
+  },
 ];
 
 const onRedis = ({ id, name, policy, options, store = redisStore }) => ({
