@@ -5,7 +5,7 @@ import {
   redisStore,
   SharedLimiter,
 } from '../../packages/core/src/index.js';
-import { LAYOUT } from '../../packages/core/src/limiter-options.js';
+import { LAYOUT } from '../../packages/core/src/limits.js';
 import { kinds } from '../contracts/store-kinds.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { fixedWindow, type Policy, tokenBucket } from '../../packages/core/src/index.js';
-import { LAYOUT } from '../../packages/core/src/limiter-options.js';
+import { LAYOUT } from '../../packages/core/src/limits.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 import { type Report, Service } from './service.js';
 

@@ -13,8 +13,7 @@ import { type Reservation, reserve } from './admission/reservation.js';
 import { type ScheduledTask, schedule } from './admission/schedule.js';
 import type { Decision } from './decision.js';
 import { type LimiterKey, RateLimiter } from './limiter.js';
-import { checkName } from './limiter-options.js';
-import { checkOptions, describe } from './options.js';
+import { checkName, checkOptions, describe } from './options.js';
 
 /** The key of a call in each member. */
 export type CombinedKeys<Names extends string> = Readonly<Record<Names, LimiterKey>>;

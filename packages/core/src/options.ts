@@ -39,3 +39,12 @@ export function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   return String(value);
 }
+
+const NAME = /^[\w.:/@#-]{1,100}$/;
+
+/** What stands in keys, headers and errors. @throws TypeError naming what it is for */
+export function checkName(what: string, value: unknown): void {
+  if (typeof value !== 'string' || !NAME.test(value)) {
+    throw new TypeError(`${what} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`);
+  }
+}
