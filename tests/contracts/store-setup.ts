@@ -83,7 +83,7 @@ export class Bench {
 
   limiter(
     limit: Policy | Readonly<Record<string, Policy>>,
-    options: Partial<Pick<RateLimiterOptions, 'name' | 'store'>> = {},
+    options: Partial<Pick<RateLimiterOptions, 'name' | 'store' | 'deadline'>> = {},
   ): RateLimiter {
     const policy = typeof limit.algorithm === 'string' ? { policy: limit } : { policies: limit };
     const place = { name: uniqueName('contract'), store: this.store, deadline: '10s', ...options };
