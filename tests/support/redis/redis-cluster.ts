@@ -25,6 +25,7 @@ export interface RedisCluster {
 
 const SLOTS = 16_384;
 const READY_MS = 20_000;
+const ATTEMPTS = 3;
 
 export interface ClusterOptions {
   /** Default 3. */
@@ -75,9 +76,19 @@ async function knownServer(): Promise<{ busPort: boolean }> {
 
 type Node = ClusterNode & { readonly busPort: number };
 
-async function startNode({ busPort: known }: { busPort: boolean }, more: readonly string[]): Promise<Node> {
-  // Before Redis 7 the nodes talk on the port + 10000, free or not: then startRedis tries another.
-  const busPort = known ? await freePort() : undefined;
+/** Somebody else may take the port on which the nodes talk between our finding it and Redis's binding it. */
+async function startNode(known: { busPort: boolean }, more: readonly string[]): Promise<Node> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startNodeOn(known.busPort ? await freePort() : undefined, more);
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** @param busPort before Redis 7 the nodes talk on the port + 10000, free or not: then startRedis tries another */
+async function startNodeOn(busPort: number | undefined, more: readonly string[]): Promise<Node> {
   const server = await startRedis({
     args: [
       ...[
