@@ -65,3 +65,27 @@ test('the timer holds the process only while somebody waits', () => {
   stop();
   expect(timers()).toBe(before);
 });
+
+const busy = (ms: number) => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+};
+
+test('time for which this process stood still is not held against who is waited for', async () => {
+  const told: string[] = [];
+  const deadlines = new Deadlines(50);
+  const stop = begin(deadlines, () => told.push('answered'));
+  setImmediate(stop);
+  busy(100);
+  await sleep(200);
+  expect(told).toEqual([]);
+});
+
+test('where nothing comes it is told all the same, however busy this process is', async () => {
+  const deadlines = new Deadlines(20);
+  const told = new Promise<string>((resolve) => {
+    begin(deadlines, () => resolve('told'));
+  });
+  const work = setInterval(() => busy(30), 1);
+  expect(await told).toBe('told');
+  clearInterval(work);
+});

@@ -2,11 +2,15 @@ import { performance } from 'node:perf_hooks';
 import type { Timed, Waits } from '../stores/asking.js';
 
 /** Node's own: a fake one that never fires would leave all later waits without an end. */
-const { setTimeout } = globalThis;
+const { setTimeout, setImmediate } = globalThis;
+
+/** ms; a timer that is later than this was kept waiting by the process itself. */
+const BUSY = 5;
 
 /** Somebody who waits, of whom nothing else is known. */
 export const timed = (expire: () => void): Timed => ({
   due: 0,
+  spared: false,
   before: undefined,
   after: undefined,
   expire,
@@ -56,6 +60,26 @@ export class Deadlines implements Waits {
   }
 
   #look(): void {
+    const late = performance.now() - (this.#first?.due ?? Number.POSITIVE_INFINITY);
+    if (late > BUSY) this.#spare(Math.min(late, this.#ms));
+    // What has come while this process was busy is read before anybody is told that nothing came.
+    setImmediate(() => this.#expire());
+  }
+
+  /**
+   * Time for which this process itself stood still was not the store's: whoever is overdue, or has not even left, has so much more.
+   * Once only, or in a process that is always late nobody would ever be told.
+   */
+  #spare(ms: number): void {
+    const due = performance.now() + ms;
+    for (let one = this.#first; one !== undefined && one.due < due; one = one.after) {
+      if (one.spared) continue;
+      one.due = due;
+      one.spared = true;
+    }
+  }
+
+  #expire(): void {
     this.#timer = undefined;
     const now = performance.now();
     for (let one = this.#first; one !== undefined; one = this.#first) {

@@ -5,6 +5,8 @@ import type { Asked } from './store.js';
 export interface Timed {
   /** ms, of the monotonic clock. 0 while it is in no list. */
   due: number;
+  /** Has it been given more time once? */
+  spared: boolean;
   before: Timed | undefined;
   after: Timed | undefined;
   /** The time has passed. */
@@ -25,6 +27,7 @@ export interface Waits {
 export class Asking implements Timed {
   readonly promise: Promise<Answer>;
   due = 0;
+  spared = false;
   before: Timed | undefined;
   after: Timed | undefined;
   readonly #asked: Asked | undefined;
