@@ -55,7 +55,7 @@ export class RateLimiter {
     this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     this.#store = store ?? this.#ownStore!;
-    const answering = withDenyCache(withResilience(this.#store, deadline), denyCache);
+    const answering = withDenyCache(withResilience(this.#store, deadline), denyCache, this.#store);
     this.#admission = new Admission(name, withPrefetch(answering));
   }
 

@@ -1,5 +1,6 @@
 import { farStore } from '../../../../tests/support/far-store.js';
 import {
+  CombinedLimiter,
   concurrency,
   fixedWindow,
   memoryStore,
@@ -90,6 +91,30 @@ test('a refund and the end of a block are seen at once, too', async () => {
   expect(await one.consume('k')).toMatchObject({ allowed: false });
   await one.unblock('k');
   expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
+test('a denial that was on its way meanwhile is not remembered', async () => {
+  const { limiter } = far();
+  const one = limiter();
+  await one.consume('k', { cost: 2 });
+  const denied = one.consume('k');
+  await one.reset('k');
+  expect(await denied).toMatchObject({ allowed: false });
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
+test('whichever limiter of the store lets a key pass sooner in this process', async () => {
+  const { store, limiter } = far();
+  const many = new RateLimiter({ name: 'many', policy: fixedWindow({ limit: 9, window: '1h' }), store });
+  for (const denyCache of ['1s', false] as const) {
+    const few = limiter(window, { denyCache });
+    const both = new CombinedLimiter({ many, few });
+    await few.consume('k', { cost: 2 });
+    expect(await both.consume({ many: 'k', few: 'k' })).toMatchObject({ allowed: false });
+    await few.reset('k');
+    expect(await both.consume({ many: 'k', few: 'k' })).toMatchObject({ allowed: true });
+    await few.reset('k');
+  }
 });
 
 test('what happens elsewhere is seen after a second, or as told', async () => {

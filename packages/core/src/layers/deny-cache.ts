@@ -1,7 +1,7 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call, Operation, Part } from '../decisions/call.js';
-import { andThen } from '../maybe-promise.js';
-import type { Store } from '../stores/store.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import type { Asked, Store } from '../stores/store.js';
 import { isStandIn, type StandInAnswer } from './stand-in-answer.js';
 
 /** Denials that are remembered at once; the oldest makes room. */
@@ -17,16 +17,50 @@ interface Denial {
   readonly asked: number;
   /** Until when it holds, on the same clock. */
   readonly until: number;
+  /** What had been loosened by then. */
+  readonly mark: number;
+}
+
+/** Counts what this process lets pass sooner in one store, whichever limiter does it; keys share the counters. */
+class Loosenings {
+  readonly #counts = new Uint32Array(1024);
+
+  of(key: string): number {
+    return this.#counts[placeOf(key)]!;
+  }
+
+  add({ parts }: Call): void {
+    for (const { key } of parts) this.#counts[placeOf(key)]! += 1;
+  }
+}
+
+function placeOf(key: string): number {
+  let hash = 0;
+  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
+  return hash & 1023;
+}
+
+const made = new WeakMap<Store, Loosenings>();
+
+function looseningsOf(store: Store): Loosenings {
+  let loosenings = made.get(store);
+  if (loosenings === undefined) {
+    loosenings = new Loosenings();
+    made.set(store, loosenings);
+  }
+  return loosenings;
 }
 
 /**
  * A store that is not asked again what it has just denied: until the call could pass, and for `longest` at the most, so that what others
  * let pass sooner (`reset`, `refund`, …) is seen. Under a flood it is asked once per `longest` for each key. What is held is not remembered:
  * a release elsewhere comes at any moment.
- * @param longest µs
+ * @param longest µs; 0: each call asks, and others that remember still learn of what is loosened here
+ * @param origin the store that other limiters have, too, if `store` is a layer around it
  */
-export function withDenyCache(store: Store, longest: number): Store {
-  if (!store.remote || longest === 0) return store;
+export function withDenyCache(store: Store, longest: number, origin = store): Store {
+  if (!store.remote) return store;
+  const loosenings = looseningsOf(origin);
   /** By the key of the part that denied. */
   const denials = new Map<string, Denial>();
   const by: Store = { ...store, name: 'deny-cache' };
@@ -36,7 +70,7 @@ export function withDenyCache(store: Store, longest: number): Store {
     const until = asked + Math.min(longest, answer.wait);
     denials.delete(binding.key);
     if (denials.size >= MOST) denials.delete(denials.keys().next().value!);
-    denials.set(binding.key, { call, answer, asked, until });
+    denials.set(binding.key, { call, answer, asked, until, mark: loosenings.of(binding.key) });
   };
 
   const recall = (call: Call, now: number): StandInAnswer | undefined => {
@@ -44,10 +78,19 @@ export function withDenyCache(store: Store, longest: number): Store {
     for (const { key } of call.parts) {
       const denial = denials.get(key);
       if (denial === undefined) continue;
-      if (now >= denial.until || now < denial.asked) denials.delete(key);
+      const over = now >= denial.until || now < denial.asked;
+      if (over || denial.mark !== loosenings.of(key)) denials.delete(key);
       else if (covers(denial, call)) return { ...aged(denial.answer, now - denial.asked), by };
     }
     return undefined;
+  };
+
+  /** Counted when it is done, too: a denial that was on its way to us meanwhile was decided before. */
+  const loosen = (call: Call, asked: Asked | undefined): MaybePromise<Answer> => {
+    loosenings.add(call);
+    const answer = store.decide(call, asked);
+    if (isPromise(answer)) return answer.finally(() => loosenings.add(call));
+    return answer;
   };
 
   return {
@@ -58,10 +101,9 @@ export function withDenyCache(store: Store, longest: number): Store {
     decide(call, asked) {
       const { operation, parts } = call;
       if (LOOSENS.includes(operation)) {
-        for (const { key } of parts) denials.delete(key);
-        return store.decide(call, asked);
+        return loosen(call, asked);
       }
-      if (operation !== 'consume') return store.decide(call, asked);
+      if (operation !== 'consume' || longest === 0) return store.decide(call, asked);
       const now = store.clock.now();
       return (
         recall(call, now) ??
