@@ -269,3 +269,17 @@ test('denials of the stand-in are denials of the limit', async () => {
   await limiter.consume('k', { cost: 4 });
   expect(isRateLimitExceededError(await rejection(limiter.acquire('k', { timeout: 0 })))).toBe(true);
 });
+
+test('a limiter in a greater hurry than the network allows does not keep the others from their store', async () => {
+  const { store } = far();
+  const decide: Store['decide'] = async (call) => {
+    await sleep(20);
+    return store.decide(call);
+  };
+  const slow: Store = { ...store, decide };
+  const hasty = new RateLimiter({ name: 'hasty', policy: window, store: slow, deadline: '1ms' });
+  const patient = new RateLimiter({ name: 'patient', policy: window, store: slow, deadline: '10s' });
+  for (let i = 0; i < 5; i += 1) await hasty.consume('k');
+  expect(await patient.consume('k')).toMatchObject({ degraded: true });
+  while ((await patient.peek('k')).degraded) await sleep(10);
+});

@@ -12,6 +12,13 @@ import { standInsOf } from './stand-ins.js';
 const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
 
 /**
+ * µs that a look whether a store is back may take: its answer holds for all limiters of the store, also where the one that failed is
+ * in a greater hurry than the network allows, or would wait for an hour.
+ */
+const SHORTEST_LOOK = 100_000;
+const LONGEST_LOOK = 5_000_000;
+
+/**
  * A store with a deadline that is asked no more while it, or the node of a cluster in question, is known to be out. What it does not decide,
  * the failure policies of the parts do; an error of its configuration no policy answers.
  * @param deadline µs
@@ -21,7 +28,8 @@ export function withResilience(store: Store, deadline: number): Store {
   if (!store.remote || health === undefined) return withDeadline(store, deadline);
   const inner = bounded(store, deadline);
   const nodeOf = (key: string): NodeHealth => health.node(store.nodeOf?.(key) ?? '');
-  const guard: Guard = { store, health, inner, nodeOf };
+  const patient = bounded(store, Math.min(LONGEST_LOOK, Math.max(SHORTEST_LOOK, deadline)));
+  const guard: Guard = { store, health, patient, nodeOf };
 
   return {
     name: store.name,
@@ -51,7 +59,7 @@ export function withResilience(store: Store, deadline: number): Store {
         node.breaker.succeeded(ticket);
         return answer;
       } catch (reason) {
-        const get = () => inner.rate({ action: 'get', key: change.key });
+        const get = () => patient.rate({ action: 'get', key: change.key });
         failed(node, ticket, reason, looking(guard, node, change.key, get));
         throw reason;
       }
@@ -62,7 +70,8 @@ export function withResilience(store: Store, deadline: number): Store {
 interface Guard {
   readonly store: Store;
   readonly health: StoreHealth;
-  readonly inner: AskedStore;
+  /** To look with. */
+  readonly patient: AskedStore;
   nodeOf(key: string): NodeHealth;
 }
 
@@ -89,7 +98,7 @@ class Guarded extends Asking {
     if (!this.end()) return;
     const { parts } = this.call;
     const peek: Call = { operation: 'peek', wait: 0, parts };
-    const look = looking(this.#guard, this.#node, parts[0]!.key, () => this.#guard.inner.decide(peek));
+    const look = looking(this.#guard, this.#node, parts[0]!.key, () => this.#guard.patient.decide(peek));
     failed(this.#node, this.#ticket, error, look);
     try {
       if (!isStoreUnavailableError(error)) throw error;
