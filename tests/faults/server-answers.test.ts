@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   concurrency,
   isStoreConfigurationError,
@@ -28,6 +29,19 @@ describe('a server that answers, but not with a decision', () => {
     const wrong = await rejection(limiterAt(at('redis://:wrong@')).consume('k'));
     expect(isStoreConfigurationError(wrong) && wrong.message).toMatch(/WRONGPASS/);
     expect(await limiterAt(at('valkey://:right@')).consume('k')).toMatchObject({ allowed: true });
+  });
+
+  test('an event of a wrong password, logged whole, has no password', async () => {
+    await redis.client().config('SET', 'requirepass', 'right');
+    const store = redisStore(redis.server.url.replace('redis://', 'redis://:mistaken@'));
+    const event = new Promise((resolve) => {
+      store.on('storeError', resolve);
+    });
+    await rejection(redis.limiter(store, '5s').consume('k'));
+    expect(await event).toMatchObject({ reason: 'WRONGPASS', connectionError: { name: 'ReplyError' } });
+    const logged = JSON.stringify(await event) + inspect(await event, { depth: null, showHidden: true });
+    expect(logged).toMatch(/WRONGPASS/);
+    expect(logged).not.toMatch(/mistaken/);
   });
 
   test('a foreign value under our key is a configuration error whose cause names it', async () => {

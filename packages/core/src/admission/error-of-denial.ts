@@ -16,7 +16,8 @@ export function errorOfDenial(
 ): RateLimitExceededError | StoreUnavailableError {
   if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
   const cause = Booking.failure(decision);
-  const why = cause === undefined ? '' : `: ${cause.message}`;
+  // No more than the reason: some frameworks send messages of errors to clients, and that of the cause may name the server.
+  const why = cause === undefined ? '' : ` (${cause.reason})`;
   return new StoreUnavailableError(`Rate limit '${decision.name}' denies until its store is back${why}`, {
     decision,
     ...(cause && { cause, reason: cause.reason }),

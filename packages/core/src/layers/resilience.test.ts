@@ -131,7 +131,7 @@ test("'allow' and 'deny' are decisions, too", async () => {
       reason: 'READONLY',
       decision: { source: 'deny' },
       headers: { 'Retry-After': '1' },
-      message: "Rate limit 'demo' denies until its store is back: gone",
+      message: "Rate limit 'demo' denies until its store is back (READONLY)",
     });
   }
 });

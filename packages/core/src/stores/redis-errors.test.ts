@@ -1,5 +1,5 @@
 import { isStoreConfigurationError, isStoreUnavailableError } from '../errors.js';
-import { classified, NoConnectionError } from './redis-errors.js';
+import { classified, NoConnectionError, withoutCommand } from './redis-errors.js';
 
 class ReplyError extends Error {
   override readonly name = 'ReplyError';
@@ -165,4 +165,20 @@ test("where there was no connection, the connection's last error is the reason",
   expect(classified(none, new ReplyError('LOADING Redis is loading')).reason).toBe('LOADING');
   // What the server said to this very call is not what it said to another.
   expect(classified(new ReplyError('OOM command not allowed'), refused).reason).toBe('OOM');
+});
+
+test('without its command an error is what it was, in a cluster those of its nodes, too', () => {
+  const command = { name: 'hello', args: ['AUTH', 'secret'] };
+  const error = Object.assign(new ReplyError('WRONGPASS no'), { command, code: 'x' });
+  const all = withParts('None of the nodes is available', { lastNodeError: error });
+  for (const one of [
+    withoutCommand(error),
+    (withoutCommand(all) as { lastNodeError?: Error }).lastNodeError,
+  ]) {
+    expect(one).toMatchObject({ name: 'ReplyError', message: 'WRONGPASS no', code: 'x', stack: error.stack });
+    expect(one).not.toHaveProperty('command');
+  }
+  expect(classified(withoutCommand(all))).toMatchObject({ reason: 'WRONGPASS' });
+  const other = new Error('connect ECONNREFUSED');
+  expect(withoutCommand(other)).toBe(other);
 });

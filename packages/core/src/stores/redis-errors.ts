@@ -116,6 +116,21 @@ export const isMistake = (error: unknown): boolean =>
 /** Was a connection given up because nothing came on it? */
 export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.test(messageOf(error));
 
+/**
+ * ioredis hangs the command on the error that answers it, and that of a login has the password. Events are logged whole: this is the
+ * same error without it.
+ */
+export function withoutCommand(error: Error): Error {
+  const { command, lastNodeError, ...rest } = error as Error & { command?: unknown; lastNodeError?: unknown };
+  if (command === undefined && !isError(lastNodeError)) return error;
+  const inner = isError(lastNodeError) && { lastNodeError: withoutCommand(lastNodeError) };
+  const copy = Object.assign(new Error(error.message), rest, inner);
+  for (const shown of ['name', 'stack'] as const) {
+    Object.defineProperty(copy, shown, { value: error[shown], enumerable: false });
+  }
+  return copy;
+}
+
 function meaningOf(error: unknown): Meaning {
   for (const text of textsOf(error)) {
     for (const [answer, meaning] of ROWS) {

@@ -1,7 +1,7 @@
 import { errorMonitor } from 'node:events';
 import { NodeRedisAdapter } from './node-redis.js';
 import type { RedisClient } from './redis-client.js';
-import { isSocketTimeout } from './redis-errors.js';
+import { isSocketTimeout, withoutCommand } from './redis-errors.js';
 import {
   type Address,
   type ClusterView,
@@ -32,7 +32,7 @@ export class RedisWatch {
     if (client instanceof NodeRedisAdapter && client.isCluster) {
       this.#cluster = client;
       const failed = (error: unknown, node: unknown) =>
-        this.#errors.set(nameOf(node as Address), error as Error);
+        this.#errors.set(nameOf(node as Address), withoutCommand(error as Error));
       this.#listeners.add(client, 'node-error', failed);
       this.#listeners.add(client, 'node-ready', (node) => this.#errors.delete(nameOf(node as Address)));
     } else if (isIoredisCluster(client)) {
@@ -81,7 +81,7 @@ export class RedisWatch {
   #follow(client: RedisClient, name: string): void {
     this.#listeners.add(client, errorMonitor, (error) => {
       // That nothing was answered on it is no reason why there is none: the calls tell that themselves.
-      if (!isSocketTimeout(error)) this.#errors.set(name, error as Error);
+      if (!isSocketTimeout(error)) this.#errors.set(name, withoutCommand(error as Error));
     });
     this.#listeners.add(client, 'ready', () => this.#errors.delete(name));
   }
