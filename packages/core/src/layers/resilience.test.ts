@@ -283,3 +283,17 @@ test('a limiter in a greater hurry than the network allows does not keep the oth
   expect(await patient.consume('k')).toMatchObject({ degraded: true });
   while ((await patient.peek('k')).degraded) await sleep(10);
 });
+
+test('a store that its owner has closed tells of no error', async () => {
+  const one = far();
+  one.fail(new StoreUnavailableError('it was closed', { reason: 'closed' }));
+  expect(await rejection(limiterOf(one).consume('k'))).toMatchObject({ reason: 'closed' });
+  await sleep(0);
+  expect(one.events).toEqual([]);
+});
+
+test('an event that there is not is refused', () => {
+  expect(() => far().store.health!.on('degrade' as never, () => {})).toThrow(
+    'A store has no event "degrade"; its events are storeError, degraded, recovered',
+  );
+});

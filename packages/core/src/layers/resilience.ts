@@ -136,6 +136,7 @@ function looking({ nodeOf }: Guard, node: NodeHealth, key: string, ask: () => Ma
 
 function failed(node: NodeHealth, ticket: Ticket, error: unknown, look: () => Promise<void>): void {
   const unavailable = isStoreUnavailableError(error);
+  if (unavailable && error.reason === 'closed') return; // by its owner
   if (unavailable || isStoreConfigurationError(error)) node.failed(error);
   if (unavailable) node.breaker.failed(ticket, error, look);
   else node.breaker.succeeded(ticket); // it has answered

@@ -6,6 +6,7 @@ import type {
   StoreUnavailableError,
   UnavailableReason,
 } from '../errors.js';
+import { describe } from '../options.js';
 import { Breaker } from './breaker.js';
 
 /** What is wrong with a store, or with one node of a cluster. */
@@ -42,6 +43,8 @@ export interface StoreEvents {
   readonly recovered: RecoveredEvent;
 }
 
+const EVENTS: readonly (keyof StoreEvents)[] = ['storeError', 'degraded', 'recovered'];
+
 /** ms; what fails after so long without a failure is told again. */
 const CALM = 10_000;
 
@@ -55,7 +58,11 @@ export class StoreHealth {
   /** @param connectionError the last error of the client's connection, of a cluster that to a node */
   constructor(readonly connectionError: (node?: string) => Error | undefined) {}
 
+  /** @throws TypeError when there is no such event: nobody would ever be told */
   on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
+    if (!EVENTS.includes(event)) {
+      throw new TypeError(`A store has no event ${describe(event)}; its events are ${EVENTS.join(', ')}`);
+    }
     this.#emitter.on(event, listener);
   }
 
