@@ -1,3 +1,4 @@
+import { farStore } from '../../../../tests/support/far-store.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { ManualClock } from '../clock.js';
@@ -230,4 +231,28 @@ test('reserved permits that are held are released when the reservation is settle
   expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 1 }, { remaining: 60 }]);
   await reservation.settle({ tokens: 70, slots: 2 });
   expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 2 }, { remaining: 30 }]);
+});
+
+test('who stands in line at a store that is closed learns it at the next look, not when the lease is over', async () => {
+  const { clock, store: far } = farStore();
+  let closed = false;
+  const store: Store = {
+    ...far,
+    decide: async (call) => {
+      if (closed) throw new StoreUnavailableError('it was closed', { reason: 'closed' });
+      return far.decide(call);
+    },
+  };
+  const limiter = new RateLimiter({ name: 'line', policy: concurrency({ limit: 1, lease: '30s' }), store });
+  await limiter.acquire('k');
+  let error: unknown;
+  const waiting = limiter.acquire('k').catch((reason: unknown) => {
+    error = reason;
+  });
+  await clock.advance('1s');
+  closed = true;
+  await clock.advance('10s');
+  expect(error).toMatchObject({ reason: 'closed' });
+  await waiting;
+  await limiter.close();
 });

@@ -49,7 +49,8 @@ export class Line {
       // Asked at once, too: it may have been let in before it listened.
       const answer = await this.#ask('renew', place, 0).catch((error: unknown) => {
         // Out of reach for a moment: its place is kept for as long as its lease goes on.
-        if (!isStoreUnavailableError(error) || clock.now() - heard >= lease || left() === 0) throw error;
+        const mayComeBack = isStoreUnavailableError(error) && error.reason !== 'closed';
+        if (!mayComeBack || clock.now() - heard >= lease || left() === 0) throw error;
         return undefined;
       });
       if (answer === undefined) {
