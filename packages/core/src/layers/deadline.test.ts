@@ -98,6 +98,20 @@ test('answers and errors in time pass as they are', async () => {
   await expect(withDeadline(store, LONG).decide(call)).rejects.toBe(error);
 });
 
+test('what a store throws at once is a rejection as any other, and nobody waits on', async () => {
+  const error = new Error('thrown, not rejected');
+  const store = withDeadline(
+    remote({
+      decide: () => {
+        throw error;
+      },
+    }),
+    1_000,
+  );
+  await expect((async () => store.decide(call))()).rejects.toBe(error);
+  await sleep(10); // a wait that went on would end as an unhandled rejection
+});
+
 test('it says of itself what its store says, also what that learns later', () => {
   let slotted = false;
   const far = {

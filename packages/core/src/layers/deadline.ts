@@ -1,4 +1,5 @@
 import { LONGEST_TIMER } from '../clock.js';
+import type { Answer } from '../decisions/call.js';
 import { StoreUnavailableError } from '../errors.js';
 import { Asking } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
@@ -98,7 +99,8 @@ export function bounded(store: Store, micros: number): AskedStore {
 
 function ask(store: Store, asking: Asking): void {
   if (store.ask === undefined) {
-    Promise.resolve(store.decide(asking.call, asking)).then(
+    // Within a promise, so that what is thrown at once is told as what is rejected.
+    new Promise<Answer>((resolve) => resolve(store.decide(asking.call, asking))).then(
       (answer) => asking.answered(answer),
       (error) => asking.failed(error),
     );
