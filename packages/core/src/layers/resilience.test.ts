@@ -148,6 +148,27 @@ test('a function decides for each call, and what it throws is thrown', async () 
   expect(await limiter.consume('k')).toMatchObject({ allowed: true, source: 'allow' });
 });
 
+test('a function is asked once for each limiter of a decision, however many policies that has', async () => {
+  const one = far();
+  one.fail();
+  const asked: string[] = [];
+  const failurePolicy: FailurePolicy = ({ limiter }) => {
+    asked.push(limiter);
+    return 'allow';
+  };
+  const several = new RateLimiter({
+    name: 'several',
+    policies: { first: window, second: window },
+    store: one.store,
+    failurePolicy,
+  });
+  await several.consume('k');
+  expect(asked.splice(0)).toEqual(['several']);
+  const single = limiterOf(one, failurePolicy, 'single');
+  await new CombinedLimiter({ several, single }).consume({ several: 'k', single: 'k' });
+  expect(asked).toEqual(['several', 'single']);
+});
+
 test('what the stand-in took is waited for, held, and given back there', async () => {
   const one = far();
   one.fail();

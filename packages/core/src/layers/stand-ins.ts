@@ -46,9 +46,10 @@ export function standInsOf(store: Store, health: StoreHealth): StandIns {
   return standIns;
 }
 
-/** A call with parts of several limiters is decided by the strictest of their policies. */
+/** A call with parts of several limiters is decided by the strictest of their policies; each limiter is asked once. */
 function strictest({ parts }: Call, error: StoreUnavailableError): FailureChoice {
-  const choices = parts.map(({ standIn }) => standIn!.choose(error));
+  const limiters = new Set(parts.map(({ standIn }) => standIn!.choose));
+  const choices = [...limiters].map((choose) => choose(error));
   return (['deny', 'local'] as const).find((choice) => choices.includes(choice)) ?? 'allow';
 }
 
