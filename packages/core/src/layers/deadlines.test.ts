@@ -50,6 +50,28 @@ test('it begins again after all have gone, and after its timer found nobody', as
   });
 });
 
+test('who is told that the time has passed may wait again, and there is one timer all the same', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const deadlines = new Deadlines(20);
+  const stops: (() => void)[] = [];
+  const again = () => {
+    stops.push(begin(deadlines, () => {}));
+  };
+  const told = new Promise<void>((resolve) => {
+    begin(deadlines, () => {
+      again();
+      resolve();
+    });
+  });
+  await sleep(1);
+  again();
+  await told;
+  expect(timers()).toBe(before + 1);
+  for (const stop of stops) stop();
+  expect(timers()).toBe(before);
+});
+
 test('the timer holds the process only while somebody waits', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();

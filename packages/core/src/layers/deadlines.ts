@@ -80,15 +80,13 @@ export class Deadlines implements Waits {
   }
 
   #expire(): void {
-    this.#timer = undefined;
     const now = performance.now();
-    for (let one = this.#first; one !== undefined; one = this.#first) {
-      if (one.due > now) {
-        this.#timer = setTimeout(() => this.#look(), Math.ceil(one.due - now));
-        return;
-      }
+    // The timer that is over stays until the end: somebody who is told may begin another wait, which must not set one of its own.
+    for (let one = this.#first; one !== undefined && one.due <= now; one = this.#first) {
       this.#leave(one);
       one.expire();
     }
+    const next = this.#first;
+    this.#timer = next && setTimeout(() => this.#look(), Math.max(1, Math.ceil(next.due - now)));
   }
 }
