@@ -38,10 +38,6 @@ export class OwnConnection {
     this.loading.catch(() => {}); // the first call tells
   }
 
-  get client(): RedisClient | undefined {
-    return this.#client;
-  }
-
   get isCluster(): boolean {
     return 'cluster' in this.#place;
   }
