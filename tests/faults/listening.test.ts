@@ -31,6 +31,17 @@ test.each([
   },
 );
 
+test('a store that is closed while somebody begins to listen opens no connection', async () => {
+  const client = redis.client();
+  const store = redisStore(client);
+  await client.ping();
+  const duplicate = jest.spyOn(client, 'duplicate');
+  const listening = rejection(store.listen('k', () => undefined));
+  await store.close();
+  expect(await listening).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'closed' });
+  expect(duplicate).not.toHaveBeenCalled();
+});
+
 test('a subscription that a busy server refuses is made once more, and nobody has to catch that', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

@@ -9,6 +9,10 @@ import {
 /** There was none when it was needed: why, the client's last error tells. */
 export class NoConnectionError extends Error {}
 
+/** For who still asks. */
+export const storeClosed = (): StoreUnavailableError =>
+  new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
+
 /** What an answer means: not now, never like this, and then what to do where the server does not say. */
 type Meaning =
   | { readonly unavailable: UnavailableReason }

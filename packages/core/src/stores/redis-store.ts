@@ -2,7 +2,7 @@ import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { decideScript } from '../decisions/decide.script.js';
-import { isSluiceError, StoreUnavailableError } from '../errors.js';
+import { isSluiceError } from '../errors.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import { Asking } from './asking.js';
@@ -11,7 +11,7 @@ import type { NodeRedisClient } from './node-redis.js';
 import { RedisBatches } from './redis-batches.js';
 import { isReady, type RedisClient, runScript, whenReady } from './redis-client.js';
 import { OwnConnection } from './redis-connection.js';
-import { classified, isMistake } from './redis-errors.js';
+import { classified, isMistake, storeClosed } from './redis-errors.js';
 import { placeOf } from './redis-place.js';
 import { Numbers, rateAnswer, settle } from './redis-reply.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
@@ -178,7 +178,7 @@ export class RedisStore implements Store {
   async #connected(): Promise<RedisClient> {
     const client = this.#client ?? this.#use(await this.#own!.open());
     if (!this.#closed) return client;
-    throw new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
+    throw storeClosed();
   }
 
   #use(client: RedisClient): RedisClient {

@@ -1,5 +1,6 @@
 import { StoreConfigurationError } from '../errors.js';
 import type { RedisClient } from './redis-client.js';
+import { storeClosed } from './redis-errors.js';
 
 /** A connection that only listens. */
 export interface Subscriber {
@@ -40,6 +41,7 @@ export class RedisWakeUps {
   /** Scripts publish under the key as they see it, prefix of the client included. */
   async listen(key: string, granted: Granted): Promise<() => void> {
     const client = await this.#client();
+    if (this.#closed) throw storeClosed();
     const channel = `${client.options?.keyPrefix ?? ''}${key}`;
     const connection = await this.#connect(client);
     const known = this.#channels.get(channel);
