@@ -6,7 +6,7 @@ import { Limits } from './limits.js';
 import { checkName, checkOptions, describe } from './options.js';
 import type { Store } from './stores/store.js';
 
-/** Everything about a limiter but how it decides. */
+/** Everything about a limiter but its policies. */
 export interface LimiterPlace {
   /**
    * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
@@ -31,7 +31,7 @@ export interface LimiterPlace {
   readonly failurePolicy?: FailurePolicy | undefined;
   /**
    * For how long at the most this process itself answers what a remote store has just denied, never past the moment at which it could pass;
-   * default `'1s'`. What lets a key pass sooner in another process (`reset`, `refund`, `unblock`, …) is seen after that. `false`: each call
+   * default `'1s'`. What lets a key pass sooner by way of another limiter or process (`reset`, `refund`, `unblock`, …) is seen after that. `false`: each call
    * asks the store.
    */
   readonly denyCache?: Duration | false | undefined;
@@ -57,10 +57,9 @@ export type RateLimiterOptions = LimiterPlace &
       }
   );
 
-const OPTIONS = [
+/** The names of the options of a `LimiterPlace`. */
+export const PLACE_OPTIONS = [
   'name',
-  'policy',
-  'policies',
   'store',
   'keyPrefix',
   'hashTag',
@@ -68,7 +67,7 @@ const OPTIONS = [
   'failurePolicy',
   'denyCache',
   'prefetch',
-] as const;
+] as const satisfies readonly (keyof LimiterPlace)[];
 
 /** @throws TypeError when it is not a store */
 export function checkStore(where: string, store: Store): void {
@@ -78,7 +77,7 @@ export function checkStore(where: string, store: Store): void {
 }
 
 export function checkLimiterOptions(options: RateLimiterOptions) {
-  checkOptions('RateLimiter', options, OPTIONS);
+  checkOptions('RateLimiter', options, ['policy', 'policies', ...PLACE_OPTIONS]);
   const {
     name = 'default',
     policy,

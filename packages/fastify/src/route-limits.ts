@@ -1,4 +1,4 @@
-import { describe, KEY_OPTIONS, memoryStore, type Store } from '@sluice/core';
+import { describe, KEY_OPTIONS, memoryStore, PLACE_OPTIONS, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
@@ -10,16 +10,6 @@ import {
 } from './options.js';
 import { constraintsOf, nameOf } from './route-name.js';
 
-/** Of a limiter that is given, they are its own. */
-const PLACE = [
-  'store',
-  'keyPrefix',
-  'hashTag',
-  'deadline',
-  'failurePolicy',
-  'denyCache',
-  'prefetch',
-] as const;
 /** These answer a denial: a route that gives one of them inherits none. */
 const ANSWER = ['handler', 'message', 'throw'] as const;
 
@@ -90,7 +80,8 @@ export class RouteLimits {
       const replaced = group.some((name) => own[name] !== undefined) || (group === KEY_OPTIONS && keyless);
       if (replaced) for (const name of group) delete inherited[name];
     }
-    if (own.limiter !== undefined) for (const name of PLACE) delete inherited[name];
+    // Of a limiter that is given, they are its own.
+    if (own.limiter !== undefined) for (const name of PLACE_OPTIONS) delete inherited[name];
     // `max` and `timeWindow` are the two halves of one policy, as in @fastify/rate-limit.
     const { max, timeWindow } = this.options;
     if (own.max !== undefined && timeWindow !== undefined) inherited.timeWindow = timeWindow;

@@ -1,7 +1,7 @@
 import { CombinedLimiter } from '../combined-limiter.js';
 import type { Decision } from '../decision.js';
 import { RateLimiter } from '../limiter.js';
-import type { RateLimiterOptions } from '../limiter-options.js';
+import { PLACE_OPTIONS, type RateLimiterOptions } from '../limiter-options.js';
 import { checkOptions, describe } from '../options.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
@@ -13,7 +13,6 @@ import {
   KEY_OPTIONS,
   LIMITER_OPTIONS,
   type OneOfLimits,
-  PLACE_OPTIONS,
   type RequestLimitOptions,
 } from './request-limit-options.js';
 

@@ -5,7 +5,7 @@ import type { Decision } from '../decision.js';
 import type { Duration } from '../duration.js';
 import type { LimitType } from '../keys/limit-type.js';
 import type { LimiterKey, RateLimiter } from '../limiter.js';
-import type { LimiterPlace } from '../limiter-options.js';
+import { type LimiterPlace, PLACE_OPTIONS } from '../limiter-options.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { HeaderOptions } from './headers/header-style.js';
 import type { UserOf } from './request-key.js';
@@ -105,8 +105,7 @@ export interface DenialOptions<Args extends readonly unknown[]> {
 /**
  * What every adapter's `rateLimit` takes. `Args` is what the framework hands to functions: `[req, res]`, `[ctx]`.
  *
- * One of `limiter`, `policy`, `policies` and `limits`; with all but the first, if need be, `name`, `store`, `keyPrefix`, `hashTag` and
- * `deadline`.
+ * One of `limiter`, `policy`, `policies` and `limits`; with all but the first, if need be, what a `LimiterPlace` has: `name`, `store`, …
  */
 export interface RequestLimitOptions<Args extends readonly unknown[]>
   extends LimiterPlace,
@@ -119,16 +118,6 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
   readonly validate?: boolean | undefined;
 }
 
-export const PLACE_OPTIONS = [
-  'name',
-  'store',
-  'keyPrefix',
-  'hashTag',
-  'deadline',
-  'failurePolicy',
-  'denyCache',
-  'prefetch',
-] as const;
 /** One of these, or a limiter. */
 export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;
 export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...PLACE_OPTIONS] as const;
