@@ -179,6 +179,7 @@ const guard =
   (error: unknown): error is E =>
     error instanceof Error && brand in error && (error as SluiceError).code === code;
 
+/** Is it one of ours, also of another copy of this package? So do the guards of each kind that follow. */
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && brand in error;
 export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');

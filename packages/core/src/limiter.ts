@@ -165,6 +165,7 @@ export class RateLimiter {
     await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one));
   }
 
+  /** Ends a block before its time. What the key took counts on. */
   async unblock(key: LimiterKey): Promise<void> {
     await this.#admission.change('block', 0, this.#parts(key, one));
   }

@@ -32,6 +32,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options);
 }
 
+/** What `memoryStore` makes. */
 export class MemoryStore implements Store {
   readonly name = 'memory';
   readonly remote = false;

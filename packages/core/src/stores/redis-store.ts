@@ -33,6 +33,7 @@ export function redisStore(redis: string | RedisClient | NodeRedisClient | Redis
   return new RedisStore(redis);
 }
 
+/** What `redisStore` makes. `on` and `off` tell of outages; `close` ends its own connections and leaves a client of yours open. */
 export class RedisStore implements Store {
   readonly name = 'redis';
   readonly remote = true;
@@ -89,7 +90,7 @@ export class RedisStore implements Store {
     this.#batches.add(asking);
   }
 
-  /** Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
+  /** @internal Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
   decideAll(calls: readonly Call[], asked?: Asked, now?: number): Promise<Answer[]> {
     this.#own?.expect(asked?.deadline);
     const batch = new Batch();

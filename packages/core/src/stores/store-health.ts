@@ -27,6 +27,7 @@ export interface DegradedEvent extends StoreErrorEvent {
 
 /** The store decides again. */
 export interface RecoveredEvent {
+  /** Of a cluster: the node, `host:port`. */
   readonly node: string | undefined;
   /** How long it was out, in ms. */
   readonly after: number;
@@ -35,11 +36,13 @@ export interface RecoveredEvent {
 /** What a store tells those who listen with `store.on`, once for each change and not for each call. */
 export interface StoreEvents {
   /**
-   * A call failed for another reason than the last that did, or the first after `CALM` ms without. Also for errors that no failure policy
+   * A call failed for another reason than the last that did, or the first after ten seconds without. Also for errors that no failure policy
    * speaks for.
    */
   readonly storeError: StoreErrorEvent;
+  /** Five calls in a row had no answer: from now on the store, or this node, is not asked, and failure policies decide. */
   readonly degraded: DegradedEvent;
+  /** It has decided a call again, and decides all that come. */
   readonly recovered: RecoveredEvent;
 }
 
