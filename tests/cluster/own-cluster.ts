@@ -16,6 +16,9 @@ import type { ClientOptions } from '../support/redis/test-client.js';
 import { uniqueName } from '../support/redis-url.js';
 import { told } from '../support/told.js';
 
+export { eventually } from '../support/eventually.js';
+export { rejection } from '../support/rejection.js';
+
 /** Without those on which the type of the replies would depend. */
 type Options = Omit<ClusterOptions, 'redisOptions'> & { redisOptions?: ClientOptions };
 
@@ -136,22 +139,5 @@ export class OwnCluster {
       await from.ask('MIGRATE', '127.0.0.1', to.port, key, 0, 5_000);
     }
     for (const { ask } of [to, ...this.nodes]) await ask('CLUSTER', 'SETSLOT', slot, 'NODE', to.id);
-  }
-}
-
-/** What the work was rejected with; undefined when it was not. */
-export const rejection = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-
-/** Looks until it is so. */
-export async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    const seen = await look();
-    if (seen !== undefined && seen !== false) return seen;
-    if (attempt === 800) throw new Error('It never came to be so');
-    await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../../packages/core/src/index.js';
 import { sharedRateScript } from '../../packages/core/src/shared-rates/shared-rate.script.js';
 import { rateAnswer } from '../../packages/core/src/stores/redis-reply.js';
+import { like } from '../support/like.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 /** Two stores on the same state: two processes of a fleet. */
@@ -22,20 +23,6 @@ export interface FleetKind {
   readonly name: string;
   open(clock: ManualClock): Fleet;
 }
-
-/** The store, but for what is said of it. */
-const like = (store: Store, but: Partial<Store>): Store => ({
-  name: store.name,
-  remote: store.remote,
-  slotted: store.slotted,
-  loading: store.loading,
-  clock: store.clock,
-  decide: (call, asked) => store.decide(call, asked),
-  listen: (key, granted) => store.listen(key, granted),
-  rate: (change, asked) => store.rate(change, asked),
-  close: () => store.close(),
-  ...but,
-});
 
 export const memoryFleet: FleetKind = {
   name: 'memory',

@@ -5,22 +5,9 @@ import {
   redisStore,
   type Store,
 } from '../../packages/core/src/index.js';
+import { like } from '../support/like.js';
 import { redisUrl } from '../support/redis-url.js';
 import type { StoreKind } from './store-setup.js';
-
-/** The store, but for what is said of it. */
-const like = (store: Store, but: Partial<Store>): Store => ({
-  name: store.name,
-  remote: store.remote,
-  slotted: store.slotted,
-  loading: store.loading,
-  clock: store.clock,
-  decide: (call, asked) => store.decide(call, asked),
-  listen: (key, granted) => store.listen(key, granted),
-  rate: (change, asked) => store.rate(change, asked),
-  close: () => store.close(),
-  ...but,
-});
 
 /** All that is in this process's memory is in one store: another limiter has to do for another process. */
 export const memory: StoreKind = {

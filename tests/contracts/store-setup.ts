@@ -16,6 +16,8 @@ import {
 } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
 
+export { rejection } from '../support/rejection.js';
+
 /** A kind of store, and how a test opens one. */
 export interface StoreKind {
   readonly name: string;
@@ -126,13 +128,6 @@ export async function nextWait(limiter: RateLimiter, key: string, cost: number):
     return (error as { retryAfter: number }).retryAfter;
   }
 }
-
-/** What a promise was rejected with; undefined when it was not. */
-export const rejection = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 /** A wait that a test can call off. */
 export interface Wait {

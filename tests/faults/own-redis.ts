@@ -6,6 +6,8 @@ import { type ClientOptions, testClient } from '../support/redis/test-client.js'
 import { uniqueName } from '../support/redis-url.js';
 import { told } from '../support/told.js';
 
+export { rejection } from '../support/rejection.js';
+
 export const LIMIT = 1_000;
 
 /** For tests that harm Redis: each has a server of its own, and all that it opens here ends with it. */
@@ -49,13 +51,6 @@ export class OwnRedis {
     return new RateLimiter({ name, policy, store: this.open(store), deadline, failurePolicy: told });
   }
 }
-
-/** What the work was rejected with; undefined when it was not. */
-export const rejection = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 /** Tries until it works: for what recovers by itself in its own time. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
+import { eventually } from '../eventually.js';
 import { startRedisCluster } from './redis-cluster.js';
 import { startReplica } from './redis-replica.js';
 import { startRedisSentinels } from './redis-sentinel.js';
@@ -24,14 +25,6 @@ const open = <T extends { stop(): unknown }>(thing: T): T => {
   closers.push(() => thing.stop());
   return thing;
 };
-
-async function eventually(look: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await look())) {
-    if (Date.now() > deadline) throw new Error('It never came to be so');
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
 
 test('a replica has what its master has, and lags behind one that it cannot hear', async () => {
   const master = open(await startRedis());

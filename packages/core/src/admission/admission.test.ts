@@ -1,4 +1,5 @@
 import { farStore } from '../../../../tests/support/far-store.js';
+import { rejection } from '../../../../tests/support/rejection.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { ManualClock } from '../clock.js';
@@ -43,11 +44,6 @@ function faulty() {
 }
 const window = fixedWindow({ limit: 1, window: '1h' });
 const slot = concurrency({ limit: 1, lease: '30s' });
-const rejected = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a wait asks the store once', async () => {
@@ -77,7 +73,7 @@ test.each([
   const { clock, store, hold, memory } = faulty();
   const limiter = new RateLimiter({ name: 'demo', policy, store });
   const answer = hold();
-  const acquiring = Array.from({ length: 3 }, () => rejected(limiter.acquire('k')));
+  const acquiring = Array.from({ length: 3 }, () => rejection(limiter.acquire('k')));
   await clock.advance(1);
   const closing = limiter.close();
   answer();
@@ -92,7 +88,7 @@ test('called off while the store is out: the reason is told all the same, and th
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   await limiter.consume('k');
   const stop = new AbortController();
-  const waiting = rejected(limiter.acquire('k', { signal: stop.signal }));
+  const waiting = rejection(limiter.acquire('k', { signal: stop.signal }));
   await clock.advance(1);
   out.add('refund');
   stop.abort(new Error('enough'));
@@ -200,7 +196,7 @@ test('an error of the store for as long as a lease is told to who waits in line,
   const { clock, store, out } = faulty();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
-  const waiting = rejected(limiter.acquire('k'));
+  const waiting = rejection(limiter.acquire('k'));
   await clock.advance(1);
   out.add('renew');
   await clock.advance('60s');

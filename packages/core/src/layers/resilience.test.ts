@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rejection } from '../../../../tests/support/rejection.js';
 import {
   CombinedLimiter,
   concurrency,
@@ -57,11 +58,6 @@ function faulty() {
   return { clock, store, memory, state, events, fail, mend };
 }
 
-const rejection = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 const window = fixedWindow({ limit: 4, window: '1h' });
 const out: ReturnType<typeof faulty>[] = [];
 function far() {

@@ -1,0 +1,15 @@
+import type { Store } from '../../packages/core/src/index.js';
+
+/** The store, but for what is said of it. */
+export const like = (store: Store, but: Partial<Store>): Store => ({
+  name: store.name,
+  remote: store.remote,
+  slotted: store.slotted,
+  loading: store.loading,
+  clock: store.clock,
+  decide: (call, asked) => store.decide(call, asked),
+  listen: (key, granted) => store.listen(key, granted),
+  rate: (change, asked) => store.rate(change, asked),
+  close: () => store.close(),
+  ...but,
+});
