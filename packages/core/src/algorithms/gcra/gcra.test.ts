@@ -1,8 +1,8 @@
+import { ms } from '../../../../../tests/support/timeline.js';
 import { NEVER, type State } from '../algorithm.js';
 import { gcra, gcraKind } from './gcra.js';
 
 const START = 1_735_689_600_000_000;
-const ms = (value: number) => Math.round(value * 1000);
 
 /** Asks for one permit at each of the moments (µs after START): how long each had to wait, 0 when it went. */
 function waits(options: Parameters<typeof gcra>[0], moments: readonly number[]): number[] {

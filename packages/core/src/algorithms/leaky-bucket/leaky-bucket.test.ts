@@ -1,3 +1,4 @@
+import { ms } from '../../../../../tests/support/timeline.js';
 import { MAX_MICROS } from '../../duration.js';
 import { NEVER, type State } from '../algorithm.js';
 import { meterAlgorithm } from '../token-bucket/meter.js';
@@ -5,7 +6,6 @@ import { leakyBucket, leakyBucketKind } from './leaky-bucket.js';
 
 const { wait, take, due, longest } = meterAlgorithm;
 const START = 1_735_689_600_000_000;
-const ms = (value: number) => Math.round(value * 1000);
 const rule = (capacity: number, leak: number) =>
   leakyBucketKind.compile(leakyBucket({ capacity, leak, every: '1s' }));
 

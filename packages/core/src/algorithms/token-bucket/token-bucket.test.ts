@@ -1,3 +1,4 @@
+import { ms } from '../../../../../tests/support/timeline.js';
 import { MAX_MICROS } from '../../duration.js';
 import { ANY, NEVER, type Rule, type State } from '../algorithm.js';
 import { meterAlgorithm } from './meter.js';
@@ -10,7 +11,6 @@ import {
 import { tokenBucketOfRate } from './token-bucket-of-rate.js';
 
 const START = 1_735_689_600_000_000;
-const ms = (value: number) => Math.round(value * 1000);
 const seconds = (value: number) => Math.round(value * 1_000_000);
 const DAY = seconds(86_400);
 
