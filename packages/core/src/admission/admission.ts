@@ -141,9 +141,13 @@ export class Admission {
     }
   }
 
-  /** Takes permits, whether they are there or not. */
-  async charge(parts: readonly NamedPart[]): Promise<void> {
-    await this.store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
+  /**
+   * Takes permits, whether they are there or not.
+   * @param after a decision that they belong to: what took the store's place then takes them, too
+   */
+  async charge(parts: readonly NamedPart[], after?: Decision): Promise<void> {
+    const store = after?.degraded ? Booking.store(after) : this.store;
+    await store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
   }
 
   /** A gift: the permits taken last come back. */

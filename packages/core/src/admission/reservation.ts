@@ -40,7 +40,7 @@ export class Reservation<Cost = number> {
     await this.#admission.refund(this.decision, (part) =>
       isHeld(part) ? part.cost : Math.max(0, part.cost - costOf(part)),
     );
-    if (more.length > 0) await this.#admission.charge(more);
+    if (more.length > 0) await this.#admission.charge(more, this.decision);
   }
 
   /** Gives everything back. Does nothing when it was settled before, so that it can stand in a `finally`. */

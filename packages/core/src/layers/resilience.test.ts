@@ -186,6 +186,18 @@ test('what the stand-in took is waited for, held, and given back there', async (
   await slots.close();
 });
 
+test('a reservation of the stand-in is settled there, also for more than its estimate', async () => {
+  const one = far();
+  const limiter = limiterOf(one);
+  await limiter.consume('k');
+  one.fail();
+  const reservation = await limiter.reserve('k', 1);
+  await reservation.settle(3);
+  expect(await limiter.peek('k')).toMatchObject({ degraded: true, remaining: 1 });
+  one.mend();
+  expect(await limiter.peek('k')).toMatchObject({ degraded: false, remaining: 3 });
+});
+
 test('an error of configuration no policy answers, and it opens nothing', async () => {
   const one = far();
   one.fail(new StoreConfigurationError('no right', { reason: 'NOPERM' }));
