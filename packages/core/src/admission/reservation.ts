@@ -26,7 +26,8 @@ export class Reservation<Cost = number> {
   /**
    * Tells the actual cost: what was too much comes back, what was too little is taken, also when that is more than is left. Of
    * `concurrency` nothing is counted: what was held is released.
-   * @throws TypeError when settled or cancelled before; RangeError for a wrong cost
+   * @throws TypeError when settled or cancelled before; RangeError for a wrong cost; StoreUnavailableError when the store that made the
+   *   decision is out now: what was too little is not taken then
    */
   async settle(actual: Cost): Promise<void> {
     if (this.#settled)

@@ -39,6 +39,16 @@ test.each<[string, object, RegExp]>([
   ['settings for a client that has its own', { client: client(), password: 'x' }, /no option 'password'/],
   ['what is no client', { client: { evalsha: 1 } }, /its client is an object/],
   ['what is no address', { url: 'localhost:6379' }, /takes an address such as .*, not "localhost:6379"/],
+  [
+    'an address that is misspelt, without telling its password',
+    { url: 'redis//shop:s3cret@host:6379' },
+    /takes an address such as .*, not "…@host:6379"/,
+  ],
+  [
+    'a cluster as text, likewise',
+    { cluster: 'redis://shop:s3cret@host' },
+    /cluster must be .*, not "…@host"/,
+  ],
   ['no sentinels', { sentinels: [], name: 'mymaster' }, /sentinels must be a list of \{ host, port \}/],
   ['sentinels as text', { sentinels: ['127.0.0.1:26379'], name: 'mymaster' }, /sentinels must be a list/],
   ['sentinels without a name', { sentinels: [at] }, /name must be what the sentinels call the primary/],

@@ -123,19 +123,25 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
 export function checkUrl(url: unknown): string {
   if (typeof url !== 'string' || !/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {
     throw new TypeError(
-      `redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options, not ${describe(url)}`,
+      `redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options, not ${describe(withoutPassword(url))}`,
     );
   }
   checkClientOptions('the query of the address', Object.fromEntries(new URL(url).searchParams));
   return url;
 }
 
+/** Errors are logged. */
+const withoutPassword = (url: unknown): unknown =>
+  typeof url === 'string' ? url.replace(/^.*@/s, '…@') : url;
+
 function checkAddresses(what: string, addresses: unknown, orUrls = false): void {
   const isAddress = (address: unknown) =>
     (orUrls && typeof address === 'string' && URL.canParse(address)) ||
     typeof (address as RedisAddress | null)?.host === 'string';
   if (Array.isArray(addresses) && addresses.length > 0 && addresses.every(isAddress)) return;
-  throw new TypeError(`redisStore: ${what} must be a list of { host, port }, not ${describe(addresses)}`);
+  throw new TypeError(
+    `redisStore: ${what} must be a list of { host, port }, not ${describe(withoutPassword(addresses))}`,
+  );
 }
 
 function checkClientOptions(where: string, options: unknown): void {
