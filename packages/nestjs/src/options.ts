@@ -51,12 +51,12 @@ export function withDefaults(options: RateLimitGuardOptions, root: RootOptions):
   if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
   const { store, keyPrefix, deadline, failurePolicy, denyCache, prefetch } = root;
   return {
-    ...(store !== undefined && { store }),
-    ...(keyPrefix !== undefined && { keyPrefix }),
-    ...(deadline !== undefined && { deadline }),
-    ...(failurePolicy !== undefined && { failurePolicy }),
-    ...(denyCache !== undefined && { denyCache }),
-    ...(prefetch !== undefined && { prefetch }),
+    store,
+    keyPrefix,
+    deadline,
+    failurePolicy,
+    denyCache,
+    prefetch,
     ...(limits === undefined && keyDefaults(options, root)),
     ...options,
     ...(limits !== undefined && {

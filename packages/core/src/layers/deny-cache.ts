@@ -2,6 +2,7 @@ import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call, Operation, Part } from '../decisions/call.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { Asked, Store } from '../stores/store.js';
+import { around } from './around.js';
 import { isStandIn, type StandInAnswer } from './stand-in-answer.js';
 
 /** Denials that are remembered at once; the oldest makes room. */
@@ -63,7 +64,7 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
   const loosenings = looseningsOf(origin);
   /** By the key of the part that denied. */
   const denials = new Map<string, Denial>();
-  const by: Store = { ...store, name: 'deny-cache' };
+  const by = around(store, { name: 'deny-cache' });
 
   const remember = (call: Call, answer: Answer, asked: number): void => {
     const binding = call.parts[bindingOf(answer)]!;
@@ -93,16 +94,10 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
     return answer;
   };
 
-  return {
-    ...store,
-    get slotted() {
-      return store.slotted;
-    },
-    decide(call, asked) {
+  return around(store, {
+    decide(call: Call, asked?: Asked): MaybePromise<Answer> {
       const { operation, parts } = call;
-      if (LOOSENS.includes(operation)) {
-        return loosen(call, asked);
-      }
+      if (LOOSENS.includes(operation)) return loosen(call, asked);
       if (operation !== 'consume' || longest === 0) return store.decide(call, asked);
       const now = store.clock.now();
       return (
@@ -119,7 +114,7 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
       denials.clear();
       return store.close();
     },
-  };
+  });
 }
 
 const isHeld = ({ rule }: Part): boolean => rule.algorithm.holders !== undefined;

@@ -1,6 +1,7 @@
 import type { Answer, Call, Part } from '../decisions/call.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { Asked, Store } from '../stores/store.js';
+import { around } from './around.js';
 import { isDegraded, type StandInAnswer } from './stand-in-answer.js';
 import { backOf, giveBack, type Stock } from './stock.js';
 import { stockOf, stocksOf } from './stocks.js';
@@ -16,7 +17,7 @@ const DRIFT = 1000;
 export function withPrefetch(store: Store): Store {
   if (!store.remote) return store;
   const { clock } = store;
-  const by: Store = { ...store, name: 'prefetch' };
+  const by = around(store, { name: 'prefetch' });
 
   const spent = (stock: Stock, cost: number): StandInAnswer | undefined => {
     const answer = stock.spend(cost, clock.now());
@@ -84,12 +85,8 @@ export function withPrefetch(store: Store): Store {
 
   const isHere = (stock: Stock): boolean => stock.taking !== undefined || stock.left(clock.now()) > 0;
 
-  return {
-    ...store,
-    get slotted() {
-      return store.slotted;
-    },
-    decide(call, asked) {
+  return around(store, {
+    decide(call: Call, asked?: Asked): MaybePromise<Answer> {
       const { operation, parts } = call;
       if (operation === 'refund' || operation === 'renew') return store.decide(call, asked);
       const part = parts[0]!;
@@ -114,7 +111,7 @@ export function withPrefetch(store: Store): Store {
           return emptied().then(() => store.decide(call, asked));
       }
     },
-  };
+  });
 }
 
 /** µs for which permits that were taken with this answer may be spent. */

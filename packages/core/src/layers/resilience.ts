@@ -1,10 +1,12 @@
 import type { Answer, Call, Operation } from '../decisions/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import { Asking } from '../stores/asking.js';
 import type { Ticket } from '../stores/breaker.js';
 import type { Store } from '../stores/store.js';
 import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
+import { around } from './around.js';
 import { type AskedStore, bounded, withDeadline } from './deadline.js';
 import { standInsOf } from './stand-ins.js';
 
@@ -31,16 +33,8 @@ export function withResilience(store: Store, deadline: number): Store {
   const patient = bounded(store, Math.min(LONGEST_LOOK, Math.max(SHORTEST_LOOK, deadline)));
   const guard: Guard = { store, health, patient, nodeOf };
 
-  return {
-    name: store.name,
-    remote: true,
-    get slotted() {
-      return store.slotted;
-    },
-    clock: store.clock,
-    listen: inner.listen,
-    close: inner.close,
-    decide(call) {
+  return around(inner, {
+    decide(call: Call): MaybePromise<Answer> {
       const node = nodeOf(call.parts[0]!.key);
       const { error } = node.breaker;
       if (error !== undefined)
@@ -49,7 +43,7 @@ export function withResilience(store: Store, deadline: number): Store {
       inner.ask(asking);
       return asking.promise;
     },
-    async rate(change) {
+    async rate(change: RateChange): Promise<RateAnswer> {
       const node = nodeOf(change.key);
       const { error } = node.breaker;
       if (error !== undefined) throw known(error);
@@ -64,7 +58,7 @@ export function withResilience(store: Store, deadline: number): Store {
         throw reason;
       }
     },
-  };
+  });
 }
 
 interface Guard {
