@@ -41,6 +41,7 @@ test(
       outfile,
       bundle: true,
       minify: true,
+      keepNames: true, // as the README of the decorators says: a limit is named after its class
       format: 'esm',
       platform: 'node',
       target: 'node20',

@@ -133,6 +133,15 @@ test('a class without a name is refused, unless its name does not matter', async
   await new Anonymous().free();
 });
 
+test("a minifier's name for a class is a name", async () => {
+  const _t = class {
+    @CountLimit()
+    async list() {}
+  };
+  await new _t().list();
+  await expect(new _t().list()).rejects.toMatchObject(denied('countLimit:_t.list'));
+});
+
 describe("another decorator's wrapper around ours", () => {
   class Base {
     @foreign

@@ -32,8 +32,11 @@ export function findDefiningClass(
   return candidates[0];
 }
 
-/** What compilers call a class that has no name of its own: `default`, `_default`, `default_1`, `index_default`, `_class`, `_a`. */
-const NO_NAME = /^(?:_class|_[a-z])?$|(?:^|_)default(?:_\d+)?$/;
+/**
+ * What compilers call a class that has no name of its own: `default`, `_default`, `default_1`, `index_default`, `_class`, `_a`.
+ * Not `_b` and on: minifiers give such names to classes that have one.
+ */
+const NO_NAME = /^(?:_class|_a)?$|(?:^|_)default(?:_\d+)?$/;
 
 /** @throws TypeError when there is no class, or it has no name and so would share its limits with strangers. */
 export function className(where: string, owner: Class | undefined): string {
@@ -47,7 +50,7 @@ export function className(where: string, owner: Class | undefined): string {
   if (typeof name !== 'string' || NO_NAME.test(name)) {
     throw new TypeError(
       `${where}: its class has no name, so its limit would be shared with every other class without one: ` +
-        'name the class, or give a prefix of your own and limitType IP, USER or CUSTOM',
+        'name the class (a minifier must keep the names of classes), or give a prefix of your own and limitType IP, USER or CUSTOM',
     );
   }
   return name;
