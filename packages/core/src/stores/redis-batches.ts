@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Asking } from './asking.js';
 import { Batch } from './batch.js';
 
@@ -11,17 +12,37 @@ const { setImmediate } = globalThis;
 const FIRST = 80;
 const MOST = 250;
 
-/** Lets the calls of one turn of the event loop leave together: as one script call, or a few where they would be long. */
+/** So many calls are worth a trip of their own: to gather as many more takes this process as long as Redis is at work with them. */
+const MANY = 64;
+/** ms without any call after which a store counts as idle. */
+const IDLE = 1;
+
+/**
+ * Lets the calls of one turn of the event loop leave together: as one script call, or a few where they would be long. Those of an idle store
+ * leave as soon as the code that asks has run. While nothing is under way, half of many leave before the rest is there.
+ */
 export class RedisBatches {
   readonly #slotted: () => boolean;
-  readonly #send: (batches: readonly Batch[]) => void;
-  /** By what must be one for all keys of a script call: in a cluster the hash tag. */
-  readonly #gathering = new Map<string, Batch>();
-  #turn: NodeJS.Immediate | undefined;
+  readonly #send: (batches: readonly Batch[]) => Promise<unknown>;
+  /**
+   * By what must be one for all keys of a script call: in a cluster the hash tag. A new one for each turn: V8 links what a Map held
+   * before `clear()` to what it holds next, and so the old generation of the heap would keep the calls of all turns.
+   */
+  #gathering = new Map<string, Batch>();
+  /** Is the end of this turn waited for? */
+  #begun = false;
   #most = FIRST;
+  /** Calls of this turn, and of the last that had any. */
+  #asked = 0;
+  #usual = 0;
+  #underWay = 0;
+  #idleSince = 0;
 
-  /** @param slotted whether the keys of one script call must lie in one slot */
-  constructor(slotted: () => boolean, send: (batches: readonly Batch[]) => void) {
+  /**
+   * @param slotted whether the keys of one script call must lie in one slot
+   * @param send resolves when all are answered
+   */
+  constructor(slotted: () => boolean, send: (batches: readonly Batch[]) => Promise<unknown>) {
     this.#slotted = slotted;
     this.#send = send;
   }
@@ -32,21 +53,50 @@ export class RedisBatches {
     if (batch === undefined) {
       batch = new Batch();
       this.#gathering.set(place, batch);
-      this.#turn ??= setImmediate(this.#leave);
+      if (!this.#begun) this.#begin();
     }
     batch.add(asking);
-    if (batch.weight < this.#most) return;
-    this.#most = MOST;
-    this.#gathering.delete(place);
-    this.#send([batch]);
+    this.#asked += 1;
+    if (this.#underWay === 0 && this.#asked >= MANY && 2 * this.#asked >= this.#usual) {
+      this.#leave();
+    } else if (batch.weight >= this.#most) {
+      this.#most = MOST;
+      this.#gathering.delete(place);
+      this.#depart([batch]);
+    }
   }
 
-  readonly #leave = () => {
-    this.#turn = undefined;
+  #begin(): void {
+    this.#begun = true;
+    if (this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE)) {
+      queueMicrotask(this.#end);
+    } else {
+      setImmediate(this.#end);
+    }
+  }
+
+  readonly #end = () => {
+    this.#begun = false;
     this.#most = FIRST;
+    this.#usual = this.#asked;
+    this.#asked = 0;
+    if (this.#gathering.size > 0) this.#leave();
+  };
+
+  #leave(): void {
     const batches = [...this.#gathering.values()];
-    this.#gathering.clear();
-    this.#send(batches);
+    this.#gathering = new Map();
+    this.#depart(batches);
+  }
+
+  #depart(batches: readonly Batch[]): void {
+    this.#underWay += 1;
+    void this.#send(batches).then(this.#arrived);
+  }
+
+  readonly #arrived = () => {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#idleSince = performance.now();
   };
 }
 

@@ -45,11 +45,8 @@ export class RedisStore implements Store {
   readonly #batches = new RedisBatches(
     () => this.slotted,
     (batches) => {
-      const send = () => {
-        for (const batch of batches) void this.#send(batch);
-      };
-      if (batches.length > 1) together(this.#client, send);
-      else send();
+      if (batches.length === 1) return this.#send(batches[0]!);
+      return together(this.#client, () => Promise.all(batches.map((batch) => this.#send(batch))));
     },
   );
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
