@@ -74,6 +74,30 @@ test('calls of one turn are one script call, and each has the answer that it wou
   expect(peeked).toMatchObject({ allowed: false, remaining: 90 });
 });
 
+test('calls of an idle store leave as soon as the code that asks has run', async () => {
+  const { calls, limiter, ready } = watched();
+  await ready();
+  const many = limiter(bucket);
+  const asked = times(2, (i) => many.consume(`k${i}`));
+  expect(calls).toHaveLength(0);
+  await Promise.resolve();
+  expect(calls.map(([, keys]) => keys.length)).toEqual([2]);
+  await Promise.all(asked);
+});
+
+test('of many calls in turn after turn half leave before the rest has come', async () => {
+  const { calls, limiter, ready } = watched();
+  await ready();
+  const many = limiter(tokenBucket({ capacity: 10_000, refill: 1, every: '1h' }));
+  await Promise.all(times(200, () => many.consume('k')));
+  calls.length = 0;
+  const asked = times(200, () => many.consume('k'));
+  expect(calls).toHaveLength(1);
+  const told = await Promise.all(asked);
+  expect(calls).toHaveLength(2);
+  expect(told.map(({ remaining }) => remaining)).toEqual(times(200, (i) => 10_000 - 201 - i));
+});
+
 test('calls of one key keep their order, also around those that have it together with another', async () => {
   const { calls, limiter, ready } = watched();
   await ready();
