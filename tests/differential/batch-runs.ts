@@ -6,6 +6,7 @@ import type { Answer, Call, Operation } from '../../packages/core/src/decisions/
 import { decide } from '../../packages/core/src/decisions/decide.js';
 import { type Entry, expiryOf } from '../../packages/core/src/decisions/entry.js';
 import { Lane } from '../../packages/core/src/decisions/lane.js';
+import type { Promised } from '../../packages/core/src/stores/asking.js';
 import { Numbers, settle } from '../../packages/core/src/stores/redis-reply.js';
 import { written } from '../../packages/core/src/stores/redis-wire.js';
 import { uniqueName } from '../support/redis-url.js';
@@ -149,7 +150,9 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
       ...args,
     )) as [unknown[], ...(string | null)[]];
     const promises = new Map(
-      batch.visits.flatMap(({ asked }) => asked.map((one) => [one, one.promise.catch(foreign)])),
+      batch.visits.flatMap(({ asked }) =>
+        asked.map((one) => [one, (one as Promised).promise.catch(foreign)]),
+      ),
     );
     settle(batch.visits, new Numbers(reply));
     // Calls of one moment may be one object several times: each has an answer, in the order in which they were asked.

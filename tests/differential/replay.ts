@@ -3,7 +3,7 @@ import type { Answer, Call } from '../../packages/core/src/decisions/call.js';
 import { decide } from '../../packages/core/src/decisions/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../packages/core/src/decisions/entry.js';
 import { Lane } from '../../packages/core/src/decisions/lane.js';
-import { Asking } from '../../packages/core/src/stores/asking.js';
+import { Promised } from '../../packages/core/src/stores/asking.js';
 import { Batch } from '../../packages/core/src/stores/batch.js';
 import { Numbers, settle } from '../../packages/core/src/stores/redis-reply.js';
 import { written } from '../../packages/core/src/stores/redis-wire.js';
@@ -125,12 +125,12 @@ export async function replay(
 
 export function batchOf(calls: readonly Call[]): Batch {
   const batch = new Batch();
-  for (const call of calls) batch.add(new Asking(call));
+  for (const call of calls) batch.add(new Promised(call));
   return batch;
 }
 
 /** What a reply says to the calls of a batch, visit by visit; rejects with what went wrong for one of them. */
 export function answersOf({ visits }: Batch, reply: unknown): Promise<Answer[]> {
   settle(visits, new Numbers(reply));
-  return Promise.all(visits.flatMap(({ asked }) => asked.map(({ promise }) => promise)));
+  return Promise.all(visits.flatMap(({ asked }) => asked.map((asking) => (asking as Promised).promise)));
 }

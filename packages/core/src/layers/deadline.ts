@@ -1,13 +1,68 @@
 import { LONGEST_TIMER } from '../clock.js';
-import type { Answer } from '../decisions/call.js';
+import type { Answer, Call } from '../decisions/call.js';
 import { StoreUnavailableError } from '../errors.js';
-import { Asking } from '../stores/asking.js';
+import type { RateChange } from '../shared-rates/stored-rate.js';
+import { type Asking, ask, Passing, Promised, type Timed } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
+import { around } from './around.js';
 import { Deadlines, timed } from './deadlines.js';
 
-/** A store that takes calls as they are on their way. */
-export interface AskedStore extends Store {
+/** A call that waits for its answer for a limited time. */
+export class Limited extends Passing implements Timed {
+  due = 0;
+  spared = false;
+  before: Timed | undefined;
+  after: Timed | undefined;
+  #over = false;
+  #within: Within | undefined;
+
+  /** From now on its time runs. */
+  begin(within: Within): void {
+    this.#within = within;
+    within.deadlines.begin(this);
+  }
+
+  override get abandoned(): boolean {
+    return this.#over || this.asking.abandoned;
+  }
+
+  override get deadline(): number | undefined {
+    return this.#within?.ms ?? this.asking.deadline;
+  }
+
+  expire(): void {
+    this.failed(this.#within!.late());
+  }
+
+  answered(answer: Answer): void {
+    if (this.end()) this.asking.answered(answer);
+  }
+
+  failed(error: unknown): void {
+    if (this.end()) this.asking.failed(error);
+  }
+
+  /** @returns whether it had not ended before */
+  protected end(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    this.#within?.deadlines.end(this);
+    return true;
+  }
+}
+
+/** How long a call has, and what it fails with then. */
+interface Within {
+  readonly ms: number;
+  readonly deadlines: Deadlines;
+  late(): StoreUnavailableError;
+}
+
+/** A store that limits the time of calls. */
+export interface LimitingStore extends Store {
   ask(asking: Asking): void;
+  /** The same for a call that is ready to be limited. */
+  limit(call: Limited): void;
 }
 
 /**
@@ -19,7 +74,7 @@ export function withDeadline(store: Store, micros: number): Store {
 }
 
 /** The same of a remote store. */
-export function bounded(store: Store, micros: number): AskedStore {
+export function bounded(store: Store, micros: number): LimitingStore {
   const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
   const deadlines = new Deadlines(ms);
 
@@ -36,7 +91,7 @@ export function bounded(store: Store, micros: number): AskedStore {
         });
   };
 
-  const race = <T>(ask: (asked: Asked) => Promise<T>): Promise<T> =>
+  const race = <T>(asks: (asked: Asked) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const asked: Asked = { deadline: ms };
       const wait = timed(() => {
@@ -44,7 +99,7 @@ export function bounded(store: Store, micros: number): AskedStore {
         reject(late());
       });
       deadlines.begin(wait);
-      ask(asked)
+      asks(asked)
         .then(resolve, reject)
         .finally(() => deadlines.end(wait));
     });
@@ -55,56 +110,40 @@ export function bounded(store: Store, micros: number): AskedStore {
     },
     () => {}, // each call tells
   );
-  const asking = async <T>(ask: (asked: Asked) => Promise<T>): Promise<T> => {
+  const inTime = async <T>(asks: (asked: Asked) => Promise<T>): Promise<T> => {
     if (loading !== undefined) await loading;
-    return race(ask);
+    return race(asks);
   };
 
-  const begin = (call: Asking) => {
-    call.within(deadlines, ms, late);
+  const within: Within = { ms, deadlines, late };
+  const begin = (call: Limited) => {
+    call.begin(within);
     ask(store, call);
   };
+  const limit = (call: Limited) => {
+    if (loading === undefined) begin(call);
+    else
+      loading.then(
+        () => begin(call),
+        (error) => call.failed(error),
+      );
+  };
 
-  return {
-    name: store.name,
-    remote: true,
-    get slotted() {
-      return store.slotted;
-    },
-    clock: store.clock,
-    ask(call) {
-      if (loading === undefined) begin(call);
-      else
-        loading.then(
-          () => begin(call),
-          (error) => call.failed(error),
-        );
-    },
-    decide(call) {
-      const asking = new Asking(call);
-      this.ask(asking);
+  return around(store, {
+    limit,
+    ask: (asking: Asking) => limit(new Limited(asking)),
+    decide(call: Call, asked?: Asked) {
+      const asking = new Promised(call, asked);
+      limit(new Limited(asking));
       return asking.promise;
     },
-    rate: (change) => asking((asked) => store.rate(change, asked)),
+    rate: (change: RateChange) => inTime((asked) => store.rate(change, asked)),
     // Who comes too late to listen must not listen for ever.
-    listen: (key, granted) =>
-      asking(async (asked) => {
+    listen: (key: string, granted: (id: number) => void) =>
+      inTime(async (asked) => {
         const stop = await store.listen(key, granted);
         if (asked.abandoned) stop();
         return stop;
       }),
-    close: () => store.close(),
-  };
-}
-
-function ask(store: Store, asking: Asking): void {
-  if (store.ask === undefined) {
-    // Within a promise, so that what is thrown at once is told as what is rejected.
-    new Promise<Answer>((resolve) => resolve(store.decide(asking.call, asking))).then(
-      (answer) => asking.answered(answer),
-      (error) => asking.failed(error),
-    );
-  } else {
-    store.ask(asking);
-  }
+  });
 }

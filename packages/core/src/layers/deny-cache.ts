@@ -1,45 +1,13 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call, Operation, Part } from '../decisions/call.js';
-import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { type Asking, ask, Passing, Promised } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
-import { isStandIn, type StandInAnswer } from './stand-in-answer.js';
-
-/** Denials that are remembered at once; the oldest makes room. */
-const MOST = 10_000;
+import { Denials, Loosenings } from './denials.js';
+import { isStandIn } from './stand-in-answer.js';
 
 /** What lets a key pass sooner than a denial said. */
 const LOOSENS: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
-
-interface Denial {
-  readonly call: Call;
-  readonly answer: Answer;
-  /** µs of this process's clock, before the store was asked: so no moment of the answer is taken for later than it is. */
-  readonly asked: number;
-  /** Until when it holds, on the same clock. */
-  readonly until: number;
-  /** What had been loosened by then. */
-  readonly mark: number;
-}
-
-/** Counts what this process lets pass sooner in one store, whichever limiter does it; keys share the counters. */
-class Loosenings {
-  readonly #counts = new Uint32Array(1024);
-
-  of(key: string): number {
-    return this.#counts[placeOf(key)]!;
-  }
-
-  add({ parts }: Call): void {
-    for (const { key } of parts) this.#counts[placeOf(key)]! += 1;
-  }
-}
-
-function placeOf(key: string): number {
-  let hash = 0;
-  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
-  return hash & 1023;
-}
 
 const made = new WeakMap<Store, Loosenings>();
 
@@ -62,53 +30,28 @@ function looseningsOf(store: Store): Loosenings {
 export function withDenyCache(store: Store, longest: number, origin = store): Store {
   if (!store.remote) return store;
   const loosenings = looseningsOf(origin);
-  /** By the key of the part that denied. */
-  const denials = new Map<string, Denial>();
-  const by = around(store, { name: 'deny-cache' });
+  const denials = new Denials(longest, loosenings, around(store, { name: 'deny-cache' }));
 
-  const remember = (call: Call, answer: Answer, asked: number): void => {
-    const binding = call.parts[bindingOf(answer)]!;
-    const until = asked + Math.min(longest, answer.wait);
-    denials.delete(binding.key);
-    if (denials.size >= MOST) denials.delete(denials.keys().next().value!);
-    denials.set(binding.key, { call, answer, asked, until, mark: loosenings.of(binding.key) });
-  };
-
-  const recall = (call: Call, now: number): StandInAnswer | undefined => {
-    if (denials.size === 0) return undefined;
-    for (const { key } of call.parts) {
-      const denial = denials.get(key);
-      if (denial === undefined) continue;
-      const over = now >= denial.until || now < denial.asked;
-      if (over || denial.mark !== loosenings.of(key)) denials.delete(key);
-      else if (covers(denial, call)) return { ...aged(denial.answer, now - denial.asked), by };
+  const askAround = (asking: Asking): void => {
+    const { call } = asking;
+    if (LOOSENS.includes(call.operation)) {
+      ask(store, new Loosening(asking, loosenings));
+    } else if (call.operation !== 'consume' || longest === 0) {
+      ask(store, asking);
+    } else {
+      const now = store.clock.now();
+      const recalled = denials.recall(call, now);
+      if (recalled === undefined) ask(store, new Remembering(asking, denials, now));
+      else asking.answered(recalled);
     }
-    return undefined;
-  };
-
-  /** Counted when it is done, too: a denial that was on its way to us meanwhile was decided before. */
-  const loosen = (call: Call, asked: Asked | undefined): MaybePromise<Answer> => {
-    loosenings.add(call);
-    const answer = store.decide(call, asked);
-    if (isPromise(answer)) return answer.finally(() => loosenings.add(call));
-    return answer;
   };
 
   return around(store, {
-    decide(call: Call, asked?: Asked): MaybePromise<Answer> {
-      const { operation, parts } = call;
-      if (LOOSENS.includes(operation)) return loosen(call, asked);
-      if (operation !== 'consume' || longest === 0) return store.decide(call, asked);
-      const now = store.clock.now();
-      return (
-        recall(call, now) ??
-        andThen(store.decide(call, asked), (answer) => {
-          if (!answer.allowed && answer.wait !== NEVER && !isStandIn(answer) && !parts.some(isHeld)) {
-            remember(call, answer, now);
-          }
-          return answer;
-        })
-      );
+    ask: askAround,
+    decide(call: Call, asked?: Asked): Promise<Answer> {
+      const asking = new Promised(call, asked);
+      askAround(asking);
+      return asking.promise;
     },
     close: () => {
       denials.clear();
@@ -117,24 +60,49 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
   });
 }
 
-const isHeld = ({ rule }: Part): boolean => rule.algorithm.holders !== undefined;
+/** What lets a key pass is counted when it is done, too: a denial that was on its way to us meanwhile was decided before. */
+class Loosening extends Passing {
+  readonly #loosenings: Loosenings;
 
-/** The part that is waited for longest. */
-const bindingOf = ({ parts }: Answer): number =>
-  parts.reduce((longest, { wait }, i) => (wait > parts[longest]!.wait ? i : longest), 0);
+  constructor(asking: Asking, loosenings: Loosenings) {
+    super(asking);
+    this.#loosenings = loosenings;
+    loosenings.add(asking.call);
+  }
 
-/** Is it the same question? Less might pass, and more has to wait for longer. */
-const covers = ({ call }: Denial, { parts }: Call): boolean =>
-  parts.length === call.parts.length &&
-  parts.every(({ key, cost }, i) => key === call.parts[i]!.key && cost === call.parts[i]!.cost);
+  answered(answer: Answer): void {
+    this.#loosenings.add(this.call);
+    this.asking.answered(answer);
+  }
 
-/** The same answer, `micros` later. */
-function aged(answer: Answer, micros: number): Answer {
-  const less = (time: number) => (time === NEVER ? NEVER : Math.max(0, time - micros));
-  return {
-    ...answer,
-    now: answer.now + micros,
-    wait: less(answer.wait),
-    parts: answer.parts.map((part) => ({ ...part, wait: less(part.wait), reset: less(part.reset) })),
-  };
+  failed(error: unknown): void {
+    this.#loosenings.add(this.call);
+    this.asking.failed(error);
+  }
 }
+
+/** Takes note of a denial that will hold for a while. */
+class Remembering extends Passing {
+  readonly #denials: Denials;
+  readonly #asked: number;
+
+  /** @param asked µs */
+  constructor(asking: Asking, denials: Denials, asked: number) {
+    super(asking);
+    this.#denials = denials;
+    this.#asked = asked;
+  }
+
+  answered(answer: Answer): void {
+    if (!answer.allowed && answer.wait !== NEVER && !isStandIn(answer) && !this.call.parts.some(isHeld)) {
+      this.#denials.remember(this.call, answer, this.#asked);
+    }
+    this.asking.answered(answer);
+  }
+
+  failed(error: unknown): void {
+    this.asking.failed(error);
+  }
+}
+
+const isHeld = ({ rule }: Part): boolean => rule.algorithm.holders !== undefined;

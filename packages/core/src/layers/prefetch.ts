@@ -1,5 +1,6 @@
 import type { Answer, Call, Part } from '../decisions/call.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { type Asking, ask, pass } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
 import { isDegraded, type StandInAnswer } from './stand-in-answer.js';
@@ -86,6 +87,14 @@ export function withPrefetch(store: Store): Store {
   const isHere = (stock: Stock): boolean => stock.taking !== undefined || stock.left(clock.now()) > 0;
 
   return around(store, {
+    ask(asking: Asking) {
+      const { call } = asking;
+      if (call.parts.some(({ prefetch }) => prefetch !== undefined)) {
+        pass(() => this.decide(call, asking), asking);
+      } else {
+        ask(store, asking);
+      }
+    },
     decide(call: Call, asked?: Asked): MaybePromise<Answer> {
       const { operation, parts } = call;
       if (operation === 'refund' || operation === 'renew') return store.decide(call, asked);

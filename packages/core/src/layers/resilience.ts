@@ -2,12 +2,12 @@ import type { Answer, Call, Operation } from '../decisions/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import { Asking } from '../stores/asking.js';
+import { type Asking, Promised } from '../stores/asking.js';
 import type { Ticket } from '../stores/breaker.js';
-import type { Store } from '../stores/store.js';
+import type { Asked, Store } from '../stores/store.js';
 import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
 import { around } from './around.js';
-import { type AskedStore, bounded, withDeadline } from './deadline.js';
+import { bounded, Limited, withDeadline } from './deadline.js';
 import { standInsOf } from './stand-ins.js';
 
 /** What a failure policy can answer; all else is about what the store holds. */
@@ -33,14 +33,19 @@ export function withResilience(store: Store, deadline: number): Store {
   const patient = bounded(store, Math.min(LONGEST_LOOK, Math.max(SHORTEST_LOOK, deadline)));
   const guard: Guard = { store, health, patient, nodeOf };
 
+  const ask = (asking: Asking): void => {
+    const node = nodeOf(asking.call.parts[0]!.key);
+    const { error } = node.breaker;
+    if (error === undefined) inner.limit(new Guarded(asking, guard, node));
+    else if (isDecision(asking.call)) decideWithout(guard, asking, error);
+    else asking.failed(known(error));
+  };
+
   return around(inner, {
-    decide(call: Call): MaybePromise<Answer> {
-      const node = nodeOf(call.parts[0]!.key);
-      const { error } = node.breaker;
-      if (error !== undefined)
-        return isDecision(call) ? unanswered(guard, call, error) : Promise.reject(known(error));
-      const asking = new Guarded(call, guard, node);
-      inner.ask(asking);
+    ask,
+    decide(call: Call, asked?: Asked): Promise<Answer> {
+      const asking = new Promised(call, asked);
+      ask(asking);
       return asking.promise;
     },
     async rate(change: RateChange): Promise<RateAnswer> {
@@ -65,18 +70,18 @@ interface Guard {
   readonly store: Store;
   readonly health: StoreHealth;
   /** To look with. */
-  readonly patient: AskedStore;
+  readonly patient: Store;
   nodeOf(key: string): NodeHealth;
 }
 
 /** A call whose end the breaker of its node is told, and which the failure policies answer where the store does not. */
-class Guarded extends Asking {
+class Guarded extends Limited {
   readonly #guard: Guard;
   readonly #node: NodeHealth;
   readonly #ticket: Ticket;
 
-  constructor(call: Call, guard: Guard, node: NodeHealth) {
-    super(call);
+  constructor(asking: Asking, guard: Guard, node: NodeHealth) {
+    super(asking);
     this.#guard = guard;
     this.#node = node;
     this.#ticket = node.breaker.enter();
@@ -85,7 +90,7 @@ class Guarded extends Asking {
   override answered(answer: Answer): void {
     if (!this.end()) return;
     this.#node.breaker.succeeded(this.#ticket);
-    this.resolve(answer);
+    this.asking.answered(answer);
   }
 
   override failed(error: unknown): void {
@@ -94,19 +99,23 @@ class Guarded extends Asking {
     const peek: Call = { operation: 'peek', wait: 0, parts };
     const look = looking(this.#guard, this.#node, parts[0]!.key, () => this.#guard.patient.decide(peek));
     failed(this.#node, this.#ticket, error, look);
-    try {
-      if (!isStoreUnavailableError(error)) throw error;
-      this.resolve(unanswered(this.#guard, this.call, error));
-    } catch (reason) {
-      this.reject(reason);
-    }
+    if (isStoreUnavailableError(error)) decideWithout(this.#guard, this.asking, error);
+    else this.asking.failed(error);
   }
 }
 
-/** @throws the error where no failure policy speaks, and what a failure policy throws */
-function unanswered({ store, health }: Guard, call: Call, error: StoreUnavailableError): Answer {
-  if (error.reason === 'closed' || !isDecision(call)) throw error;
-  return standInsOf(store, health).answer(call, error);
+/** By the failure policies; what none of them decides, and what they throw, is an error. */
+function decideWithout({ store, health }: Guard, asking: Asking, error: StoreUnavailableError): void {
+  const { call } = asking;
+  let answer: Answer;
+  try {
+    if (error.reason === 'closed' || !isDecision(call)) throw error;
+    answer = standInsOf(store, health).answer(call, error);
+  } catch (reason) {
+    asking.failed(reason);
+    return;
+  }
+  asking.answered(answer);
 }
 
 const isDecision = ({ operation, parts }: Call): boolean =>

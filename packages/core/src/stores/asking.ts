@@ -1,5 +1,6 @@
 import type { Answer, Call } from '../decisions/call.js';
-import type { Asked } from './store.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import type { Asked, Store } from './store.js';
 
 /** Somebody who waits, and not for ever: himself a link of the list of all who do, so that to wait costs next to nothing. */
 export interface Timed {
@@ -20,73 +21,93 @@ export interface Waits {
   end(one: Timed): void;
 }
 
-/**
- * A call on its way to its answer: the one object, with the one promise, that goes through all layers to the store and back. It is
- * settled once; what comes later is ignored.
- */
-export class Asking implements Timed {
-  readonly promise: Promise<Answer>;
-  due = 0;
-  spared = false;
-  before: Timed | undefined;
-  after: Timed | undefined;
-  readonly #asked: Asked | undefined;
-  #deadline: number | undefined;
-  #expired = false;
-  #over = false;
-  protected resolve!: (answer: Answer) => void;
-  protected reject!: (error: unknown) => void;
-  #waits: Waits | undefined;
-  #late: (() => Error) | undefined;
+/** A call on its way to its answer. Layers stand around one another's; it is told either, once, or more: only the first counts. */
+export interface Asking {
+  readonly call: Call;
+  /** Nobody waits for it any more: what has not left yet must not leave. */
+  readonly abandoned: boolean;
+  /** ms, if it ends by itself. */
+  readonly deadline: number | undefined;
+  answered(answer: Answer): void;
+  failed(error: unknown): void;
+}
 
-  /** @param asked whoever else may stop waiting for the answer */
+/** One whose answer is a promise. */
+export class Promised implements Asking {
+  readonly promise: Promise<Answer>;
+  readonly #asked: Asked | undefined;
+  answered!: (answer: Answer) => void;
+  failed!: (error: unknown) => void;
+
+  /** @param asked whoever may stop waiting for the answer */
   constructor(
     readonly call: Call,
     asked?: Asked,
   ) {
     this.#asked = asked;
     this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
+      this.answered = resolve;
+      this.failed = reject;
     });
   }
 
-  /** From now on it has so long, in ms; `late` says what it fails with then, and what has not left yet does not leave any more. */
-  within(waits: Waits, deadline: number, late: () => Error): void {
-    this.#deadline = deadline;
-    this.#late = late;
-    this.#waits = waits;
-    waits.begin(this);
-  }
-
-  /** Nobody waits for it any more: what has not left yet must not leave. */
   get abandoned(): boolean {
-    return this.#expired || this.#asked?.abandoned === true;
+    return this.#asked?.abandoned === true;
   }
 
-  /** ms, if it ends by itself. */
   get deadline(): number | undefined {
-    return this.#deadline ?? this.#asked?.deadline;
+    return this.#asked?.deadline;
+  }
+}
+
+/** One that is for another, and learns of its end before that does. */
+export abstract class Passing implements Asking {
+  constructor(protected readonly asking: Asking) {}
+
+  get call(): Call {
+    return this.asking.call;
   }
 
-  expire(): void {
-    this.#expired = true;
-    this.failed(this.#late!());
+  get abandoned(): boolean {
+    return this.asking.abandoned;
   }
 
-  answered(answer: Answer): void {
-    if (this.end()) this.resolve(answer);
+  get deadline(): number | undefined {
+    return this.asking.deadline;
   }
 
-  failed(error: unknown): void {
-    if (this.end()) this.reject(error);
-  }
+  abstract answered(answer: Answer): void;
+  abstract failed(error: unknown): void;
+}
 
-  /** @returns whether it had not been settled before */
-  protected end(): boolean {
-    if (this.#over) return false;
-    this.#over = true;
-    this.#waits?.end(this);
-    return true;
+/** Asks a store in the cheaper of the ways that it has. */
+export function ask(store: Store, asking: Asking): void {
+  if (store.ask === undefined) pass(() => store.decide(asking.call, asking), asking);
+  else store.ask(asking);
+}
+
+/** Passes on what is answered, thrown or rejected. */
+export function pass(decide: () => MaybePromise<Answer>, asking: Asking): void {
+  let answer: MaybePromise<Answer>;
+  try {
+    answer = decide();
+  } catch (error) {
+    asking.failed(error);
+    return;
   }
+  if (isPromise(answer)) {
+    answer.then(
+      (told) => asking.answered(told),
+      (error) => asking.failed(error),
+    );
+  } else {
+    asking.answered(answer);
+  }
+}
+
+/** The same, where a promise is wanted. */
+export function promised(store: Store, call: Call, asked?: Asked): Promise<Answer> {
+  const asking = new Promised(call, asked);
+  ask(store, asking);
+  return asking.promise;
 }

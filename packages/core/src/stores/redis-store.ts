@@ -5,7 +5,7 @@ import { decideScript } from '../decisions/decide.script.js';
 import { isSluiceError } from '../errors.js';
 import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import { Asking } from './asking.js';
+import { type Asking, Promised, promised } from './asking.js';
 import { Batch } from './batch.js';
 import type { NodeRedisClient } from './node-redis.js';
 import { RedisBatches } from './redis-batches.js';
@@ -77,9 +77,7 @@ export class RedisStore implements Store {
   }
 
   decide(call: Call, asked?: Asked): Promise<Answer> {
-    const asking = new Asking(call, asked);
-    this.ask(asking);
-    return asking.promise;
+    return promised(this, call, asked);
   }
 
   ask(asking: Asking): void {
@@ -91,7 +89,7 @@ export class RedisStore implements Store {
   decideAll(calls: readonly Call[], asked?: Asked, now?: number): Promise<Answer[]> {
     this.#own?.expect(asked?.deadline);
     const batch = new Batch();
-    const asking = calls.map((call) => new Asking(call, asked));
+    const asking = calls.map((call) => new Promised(call, asked));
     for (const one of asking) batch.add(one);
     void this.#send(batch, now);
     return Promise.all(asking.map(({ promise }) => promise));

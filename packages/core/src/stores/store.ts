@@ -34,7 +34,7 @@ export interface Store {
    * @throws StoreUnavailableError, StoreConfigurationError, RateNotSetError
    */
   decide(call: Call, asked?: Asked): MaybePromise<Answer>;
-  /** The same for a call that has its promise already; so no layer needs one of its own. */
+  /** The same without a promise, as no layer needs one of its own. Throws nothing. */
   ask?(asking: Asking): void;
   /**
    * Tells when one of those who wait at `key` has been let in, by its id, until the function it resolves to is called.

@@ -1,0 +1,31 @@
+import type { Decision } from '../decision.js';
+import type { Answer, Call } from '../decisions/call.js';
+import type { Asking } from '../stores/asking.js';
+
+/** A call whose answer becomes a decision: one promise from the store to whoever asked. */
+export class Deciding implements Asking {
+  readonly abandoned = false;
+  readonly deadline = undefined;
+
+  constructor(
+    readonly call: Call,
+    readonly decide: (answer: Answer) => Decision,
+    readonly resolve: (decision: Decision) => void,
+    readonly reject: (error: unknown) => void,
+  ) {}
+
+  answered(answer: Answer): void {
+    let decision: Decision;
+    try {
+      decision = this.decide(answer);
+    } catch (error) {
+      this.reject(error);
+      return;
+    }
+    this.resolve(decision);
+  }
+
+  failed(error: unknown): void {
+    this.reject(error);
+  }
+}
