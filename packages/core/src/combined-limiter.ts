@@ -12,7 +12,8 @@ import {
 import { type Reservation, reserve } from './admission/reservation.js';
 import { type ScheduledTask, schedule } from './admission/schedule.js';
 import type { Decision } from './decision.js';
-import { type LimiterKey, RateLimiter } from './limiter.js';
+import type { LimiterKey } from './keys/key-part.js';
+import { RateLimiter } from './limiter.js';
 import { checkName, checkOptions, describe } from './options.js';
 
 /** The key of a call in each member. */

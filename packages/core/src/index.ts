@@ -74,9 +74,10 @@ export {
   LimitType,
   parseLimitType,
 } from './keys/index.js';
+export type { LimiterKey } from './keys/key-part.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './layers/failure-policy.js';
 export type { PrefetchOptions } from './layers/prefetch-options.js';
-export { type LimiterKey, RateLimiter } from './limiter.js';
+export { RateLimiter } from './limiter.js';
 export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
 export {
   SharedLimiter,

@@ -22,8 +22,7 @@ import {
 import type { Policy } from './algorithms/algorithm.js';
 import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
-import { keyPart } from './keys/key-part.js';
-import { encodeKey } from './keys/redis-key.js';
+import type { LimiterKey } from './keys/key-part.js';
 import { withDenyCache } from './layers/deny-cache.js';
 import { withPrefetch } from './layers/prefetch.js';
 import { withResilience } from './layers/resilience.js';
@@ -33,9 +32,6 @@ import type { MaybePromise } from './maybe-promise.js';
 import { checkInteger, checkOptions } from './options.js';
 import { memoryStore } from './stores/memory-store.js';
 import type { Store } from './stores/store.js';
-
-/** Who is limited: a user's id, an address, a phone number, or one word for everybody. */
-export type LimiterKey = string | number | bigint | boolean;
 
 /**
  * A limit that many keys are held to, each by itself. With several `policies` a call passes when all of them have its permits,
@@ -223,11 +219,7 @@ export class RateLimiter {
   }
 
   #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
-    return this.#limits.parts(
-      encodeKey(keyPart(key, `the key of limiter '${this.name}'`)),
-      costOf,
-      ratesOnly,
-    );
+    return this.#limits.parts(key, costOf, ratesOnly);
   }
 
   /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */

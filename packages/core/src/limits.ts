@@ -3,6 +3,8 @@ import type { CostOf } from './admission/call-options.js';
 import type { Policy, Rule } from './algorithms/algorithm.js';
 import { compilePolicy, compileShare } from './algorithms/index.js';
 import type { Prefetch, StandIn } from './decisions/call.js';
+import { keyPart, type LimiterKey } from './keys/key-part.js';
+import { encodeKey } from './keys/redis-key.js';
 import type { CompiledFailurePolicy } from './layers/failure-policy.js';
 import { prefetching } from './layers/prefetch-options.js';
 import { stocksOf } from './layers/stocks.js';
@@ -38,6 +40,9 @@ export class Limits {
   readonly hashTag: string | undefined;
   readonly #limits: readonly Limit[];
   readonly #suffix: string;
+  /** The key, for errors. */
+  readonly #what: string;
+  #last: { readonly key: LimiterKey; readonly places: readonly string[] } | undefined;
 
   constructor(
     readonly limiter: string,
@@ -46,6 +51,7 @@ export class Limits {
     { keyPrefix, hashTag, failure, prefetch: wanted, remote }: Common,
   ) {
     if (several) checkPolicies(given);
+    this.#what = `the key of limiter '${limiter}'`;
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
     this.names = Object.keys(this.policies);
     this.hashTag = hashTag;
@@ -69,29 +75,26 @@ export class Limits {
     });
   }
 
-  /** @param key encoded */
-  parts(key: string, costOf: CostOf, ratesOnly = false): NamedPart[] {
+  /** @throws KeyResolutionError for a wrong key, TypeError when permits can only be held */
+  parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
     if (ratesOnly && this.#limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
       throw new TypeError(
         `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
       );
     }
     const limits = this.#limits;
-    if (limits.length === 1) return [this.#part(limits[0]!, key, costOf)];
-    return limits.map((limit) => this.#part(limit, key, costOf));
+    const places = this.#placesOf(key);
+    if (limits.length === 1) return [partOf(limits[0]!, places[0]!, costOf)];
+    return limits.map((limit, i) => partOf(limit, places[i]!, costOf));
   }
 
-  #part({ name, rule, standIn, prefetch, prefix }: Limit, key: string, costOf: CostOf): NamedPart {
-    return {
-      name,
-      policy: name,
-      key: prefix + key + this.#suffix,
-      rule,
-      cost: costOf(name),
-      at: 0,
-      standIn,
-      prefetch,
-    };
+  /** Where each limit has the state of a key. Those of the key before are known still: a flood is many calls of one key. */
+  #placesOf(key: LimiterKey): readonly string[] {
+    if (this.#last === undefined || key !== this.#last.key) {
+      const encoded = encodeKey(keyPart(key, this.#what));
+      this.#last = { key, places: this.#limits.map(({ prefix }) => prefix + encoded + this.#suffix) };
+    }
+    return this.#last.places;
   }
 
   /** Gives back what was taken ahead, and takes nothing ahead any more. */
@@ -121,6 +124,17 @@ export class Limits {
     });
   }
 }
+
+const partOf = ({ name, rule, standIn, prefetch }: Limit, key: string, costOf: CostOf): NamedPart => ({
+  name,
+  policy: name,
+  key,
+  rule,
+  cost: costOf(name),
+  at: 0,
+  standIn,
+  prefetch,
+});
 
 function checkPolicies(given: unknown): void {
   const names =

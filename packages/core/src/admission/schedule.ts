@@ -1,5 +1,5 @@
 import type { Decision } from '../decision.js';
-import type { LimiterKey } from '../limiter.js';
+import type { LimiterKey } from '../keys/key-part.js';
 import { checkOptions, describe } from '../options.js';
 import { type AcquireOptions, patienceOption } from './call-options.js';
 

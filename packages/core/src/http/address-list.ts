@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isKeyResolutionError } from '../errors.js';
 import { clientIp } from '../keys/client-ip.js';
-import type { LimiterKey } from '../limiter.js';
+import type { LimiterKey } from '../keys/key-part.js';
 import { describe } from '../options.js';
 
 /** Is who makes a request on the list, by its address or by one of the keys it is limited by? */

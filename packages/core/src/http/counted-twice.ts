@@ -1,4 +1,4 @@
-import type { LimiterKey } from '../limiter.js';
+import type { LimiterKey } from '../keys/key-part.js';
 import { warnOnce } from '../warnings.js';
 
 /** What one request was counted for by one limiter; the next one is of another. */

@@ -1,7 +1,7 @@
 import type { CombinedKeys } from '../combined-limiter.js';
+import type { LimiterKey } from '../keys/key-part.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
-import type { LimiterKey } from '../limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { checkFunction } from './check-function.js';

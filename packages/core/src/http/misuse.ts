@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
-import type { LimiterKey } from '../limiter.js';
+import type { LimiterKey } from '../keys/key-part.js';
 import { checkBoolean } from '../options.js';
 import { warnOnce } from '../warnings.js';
 import { warnOfTwice } from './counted-twice.js';

@@ -1,5 +1,8 @@
 import { KeyResolutionError } from '../errors.js';
 
+/** Who is limited: a user's id, an address, a phone number, or one word for everybody. */
+export type LimiterKey = string | number | bigint | boolean;
+
 /**
  * Turns a value into the text of a key. A string stays as it is; a finite number, a bigint and a boolean become their
  * usual text, so the number 7 and the string '7' are the same key, and -0 is '0'.
