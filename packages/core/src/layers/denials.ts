@@ -3,7 +3,7 @@ import type { Answer, Call, PartAnswer } from '../decisions/call.js';
 import type { Store } from '../stores/store.js';
 import type { StandInAnswer } from './stand-in-answer.js';
 
-/** Denials that are remembered at once; the oldest makes room. */
+/** Denials that are remembered at once; the older half makes room. */
 const MOST = 10_000;
 
 interface Denial {
@@ -23,7 +23,9 @@ export class Denials {
   readonly #longest: number;
   readonly #loosenings: Loosenings;
   readonly #by: Store;
-  readonly #known = new Map<string, Denial>();
+  /** Two generations, for to find the oldest of a Map that changes all the time takes a walk over what is gone. */
+  #recent = new Map<string, Denial>();
+  #older = new Map<string, Denial>();
 
   /**
    * @param longest µs for which a denial is remembered at the most
@@ -40,26 +42,34 @@ export class Denials {
     const { key } = call.parts[bindingOf(answer)]!;
     const place = placeOf(key);
     const until = asked + Math.min(this.#longest, answer.wait);
-    this.#known.delete(key);
-    if (this.#known.size >= MOST) this.#known.delete(this.#known.keys().next().value!);
-    this.#known.set(key, { call, answer, asked, until, place, mark: this.#loosenings.at(place) });
+    if (this.#recent.size >= MOST / 2) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(key, { call, answer, asked, until, place, mark: this.#loosenings.at(place) });
   }
 
   /** What was said to the same call, if it still holds. @param now µs */
   recall(call: Call, now: number): StandInAnswer | undefined {
-    if (this.#known.size === 0) return undefined;
+    if (this.#recent.size + this.#older.size === 0) return undefined;
     for (const { key } of call.parts) {
-      const denial = this.#known.get(key);
+      const denial = this.#recent.get(key) ?? this.#older.get(key);
       if (denial === undefined) continue;
       const over = now >= denial.until || now < denial.asked;
-      if (over || denial.mark !== this.#loosenings.at(denial.place)) this.#known.delete(key);
+      if (over || denial.mark !== this.#loosenings.at(denial.place)) this.#forget(key);
       else if (covers(denial.call, call)) return aged(denial.answer, now - denial.asked, this.#by);
     }
     return undefined;
   }
 
   clear(): void {
-    this.#known.clear();
+    this.#recent = new Map();
+    this.#older = new Map();
+  }
+
+  #forget(key: string): void {
+    this.#recent.delete(key);
+    this.#older.delete(key);
   }
 }
 
