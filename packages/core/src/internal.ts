@@ -24,6 +24,7 @@ export {
 export { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from './http/response-view.js';
 export type { RequestLimit, Verdict } from './http/verdict.js';
 export { readProperty } from './keys/property.js';
+export { prefetchDefault } from './layers/prefetch-options.js';
 export { PLACE_OPTIONS } from './limiter-options.js';
 export { isPromise } from './maybe-promise.js';
 export { checkBoolean, checkName, checkOptions, describe } from './options.js';

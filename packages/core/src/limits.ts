@@ -6,7 +6,7 @@ import type { Prefetch, StandIn } from './decisions/call.js';
 import { keyPart, type LimiterKey } from './keys/key-part.js';
 import { encodeKey } from './keys/redis-key.js';
 import type { CompiledFailurePolicy } from './layers/failure-policy.js';
-import { prefetching } from './layers/prefetch-options.js';
+import { prefetching, type WantedPrefetch } from './layers/prefetch-options.js';
 import { stocksOf } from './layers/stocks.js';
 import { checkName, checkOptions, describe } from './options.js';
 
@@ -20,7 +20,7 @@ interface Common {
   readonly keyPrefix: string;
   readonly hashTag: string | undefined;
   readonly failure: CompiledFailurePolicy;
-  readonly prefetch: Prefetch | undefined;
+  readonly prefetch: WantedPrefetch | undefined;
   readonly remote: boolean;
 }
 

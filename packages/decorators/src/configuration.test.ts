@@ -1,4 +1,6 @@
 import {
+  concurrency,
+  fixedWindow,
   isLimiterClosedError,
   isStoreUnavailableError,
   ManualClock,
@@ -7,12 +9,15 @@ import {
   runWithRequest,
   type Store,
   StoreUnavailableError,
+  slidingLog,
 } from '@sluice/core';
+import { farStore } from '../../../tests/support/far-store.js';
 import {
   CountLimit,
   closeSluice,
   configureSluice,
   createSluice,
+  Limit,
   RateLimit,
   SLUICE,
   type Sluice,
@@ -130,6 +135,28 @@ test('deadline bounds the answer of a remote store', async () => {
   configureSluice({ store, deadline: 20 });
   const error = await new Demo().list().catch((reason: unknown) => reason);
   expect(isStoreUnavailableError(error)).toBe(true);
+});
+
+test('prefetch is for methods whose policy allows it', async () => {
+  class Mixed {
+    @Limit(concurrency({ limit: 10 }))
+    async held() {
+      return 'held';
+    }
+    @Limit(slidingLog({ limit: 10, window: '1m' }))
+    async logged() {
+      return 'logged';
+    }
+    @Limit(fixedWindow({ limit: 100, window: '1h' }))
+    async counted() {}
+  }
+  const { store, calls } = farStore();
+  configureSluice({ store, prefetch: { most: 10 } });
+  const mixed = new Mixed();
+  for (let i = 0; i < 3; i += 1) await mixed.counted();
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([1, 2]);
+  expect([await mixed.held(), await mixed.logged()]).toEqual(['held', 'logged']);
+  expect(() => configureSluice({ prefetch: { most: 0 } })).toThrow(RangeError);
 });
 
 test('configuring again is for the calls that come after it; those that wait end as they began', async () => {

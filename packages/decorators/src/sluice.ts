@@ -9,6 +9,7 @@ import {
   type LimiterKey,
   memoryStore,
   type PrefetchOptions,
+  prefetchDefault,
   RateLimiter,
   type RequestView,
   requestUser,
@@ -31,7 +32,10 @@ export interface SluiceOptions {
   readonly failurePolicy?: FailurePolicy;
   /** For how long this process itself answers what a remote store has just denied; default `'1s'`, `false` for not at all. */
   readonly denyCache?: Duration | false;
-  /** Takes permits from a remote store in blocks, `{ most: 100 }`; default `false`. See `PrefetchOptions` of `@sluice/core`. */
+  /**
+   * Takes permits from a remote store in blocks, `{ most: 100 }`; default `false`. See `PrefetchOptions` of `@sluice/core`. Methods whose policy does
+   * not allow it (`concurrency`, `slidingLog`, …) do without.
+   */
   readonly prefetch?: PrefetchOptions | false;
 }
 
@@ -111,7 +115,7 @@ export class Sluice {
       deadline,
       failurePolicy,
       denyCache,
-      prefetch,
+      prefetch: prefetchDefault(prefetch),
     });
   }
 }

@@ -1,4 +1,4 @@
-import { describe, KEY_OPTIONS, memoryStore, PLACE_OPTIONS, type Store } from '@sluice/core';
+import { describe, KEY_OPTIONS, memoryStore, PLACE_OPTIONS, prefetchDefault, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
@@ -75,6 +75,9 @@ export class RouteLimits {
 
   #inherited(own: RateLimitOptions): RateLimitOptions {
     const { name: _, groupId: __, ...inherited } = this.options as Record<string, unknown>;
+    // Beside a policy of the route's own it may not be possible.
+    if (CHOICES.some((name) => own[name] !== undefined))
+      inherited.prefetch = prefetchDefault(this.options.prefetch);
     const keyless = own.limiter !== undefined || own.limits !== undefined;
     for (const group of [CHOICES, KEY_OPTIONS, ANSWER]) {
       const replaced = group.some((name) => own[name] !== undefined) || (group === KEY_OPTIONS && keyless);

@@ -1,4 +1,4 @@
-import { fixedWindow, memoryStore } from '@sluice/core';
+import { concurrency, fixedWindow, memoryStore } from '@sluice/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import { rateLimit } from './index.js';
 
@@ -95,6 +95,15 @@ describe('config.rateLimit', () => {
     expect([denied.statusCode, denied.body]).toEqual([429, 'slow']);
     expect(denied.headers).toHaveProperty('x-ratelimit-limit', '1');
     await store.close();
+  });
+
+  test('prefetch of the plugin is for routes whose own policy allows it; one that asks for it must', async () => {
+    const held = concurrency({ limit: 10 });
+    await app.register(rateLimit, { global: false, prefetch: { most: 10 } });
+    app.get('/held', { config: { rateLimit: { policy: held } } }, ok);
+    const own = { config: { rateLimit: { policy: held, prefetch: { most: 10 } } } };
+    expect(() => app.get('/own', own, ok)).toThrow(/prefetch is for fixedWindow/);
+    expect(await status('/held')).toBe(200);
   });
 
   test('a key of its own replaces that of the plugin', async () => {

@@ -1,5 +1,6 @@
-import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { concurrency, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
 import { withDefaults } from './options.js';
+import { SluiceRoot } from './root.js';
 
 const policy = fixedWindow({ limit: 1, window: '1m' });
 const root = {
@@ -48,6 +49,18 @@ test('each of several limits has a key of its own', () => {
     ...place,
     limits: { ip: { policy, ipv6Subnet }, user: { policy, limitType: 'USER', user } },
   });
+});
+
+test('prefetch of the module is for guards that allow it, and a guard that asks for it must', async () => {
+  const { store, deadline } = root;
+  const module = new SluiceRoot({ store, deadline, prefetch: { most: 10 } });
+  const held = concurrency({ limit: 10 });
+  expect(() => module.limit({ name: 'counted', policy })).not.toThrow();
+  expect(() => module.limit({ name: 'held', policy: held })).not.toThrow();
+  expect(() => module.limit({ name: 'own', policy: held, prefetch: { most: 10 } })).toThrow(
+    /prefetch is for fixedWindow/,
+  );
+  await module.onApplicationShutdown();
 });
 
 test('a limiter has a place of its own', () => {

@@ -1,5 +1,12 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { checkOptions, describe, type KeyOptions, type RequestLimitOptions, type Store } from '@sluice/core';
+import {
+  checkOptions,
+  describe,
+  type KeyOptions,
+  prefetchDefault,
+  type RequestLimitOptions,
+  type Store,
+} from '@sluice/core';
 import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
 
 /** What every adapter's `rateLimit` takes; functions are given Nest's `ExecutionContext`. */
@@ -56,7 +63,7 @@ export function withDefaults(options: RateLimitGuardOptions, root: RootOptions):
     deadline,
     failurePolicy,
     denyCache,
-    prefetch,
+    prefetch: prefetchDefault(prefetch),
     ...(limits === undefined && keyDefaults(options, root)),
     ...options,
     ...(limits !== undefined && {

@@ -14,34 +14,50 @@ export interface PrefetchOptions {
   readonly idle?: Duration | undefined;
 }
 
+/** What is asked for a limit, whose algorithm may not allow it. */
+export interface WantedPrefetch extends Prefetch {
+  /** It is a default of several limits, and not for those whose algorithm does not allow it. */
+  readonly isDefault?: boolean;
+}
+
+/** Marks options that are a default. A symbol of the process: this package may be loaded twice, as ESM and as CommonJS. */
+const DEFAULT = Symbol.for('sluice.prefetch.default');
+
+/** `prefetch` as a default of several limits: those whose permits must be spent when they are taken do without, and throw nothing. */
+export function prefetchDefault<P extends PrefetchOptions | false | undefined>(prefetch: P): P {
+  return typeof prefetch === 'object' && prefetch !== null ? { ...prefetch, [DEFAULT]: true } : prefetch;
+}
+
 /** Of the limit, that one process may have ahead: one part in so many. */
 const SHARE = 10;
 /** µs: in less, a block would be over when it comes. */
 const SHORTEST = 10_000;
 
 /** @throws TypeError, RangeError when it is not acceptable */
-export function readPrefetch(where: string, options: PrefetchOptions): Prefetch {
+export function readPrefetch(where: string, options: PrefetchOptions): WantedPrefetch {
   checkOptions(`${where}: prefetch`, options, ['most', 'idle']);
   const { most, idle = '1s' } = options;
   return {
     most: checkInteger(`${where}: prefetch.most`, most, 1),
     longest: toMicros(`${where}: prefetch.idle`, idle, SHORTEST),
+    isDefault: DEFAULT in options,
   };
 }
 
 /**
  * The rule of a limit whose permits may be taken ahead. Where a tenth of the limit is not one permit, or flows back within 10 ms, none are,
  * and the rule is as it was.
- * @throws TypeError when permits of its algorithm must be spent when they are taken
+ * @throws TypeError when permits of its algorithm must be spent when they are taken, unless it is a default that is wanted
  */
 export function prefetching(
   where: string,
   rule: Rule,
-  { most, longest }: Prefetch,
+  { most, longest, isDefault }: WantedPrefetch,
 ): { readonly rule: Rule; readonly prefetch?: Prefetch } {
   const { algorithm, parameters } = rule;
   const ahead = algorithm.ahead?.(parameters, longest);
   if (ahead === undefined) {
+    if (isDefault) return { rule };
     throw new TypeError(
       `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily and lends nothing: ` +
         'of others a permit has to be spent when it is taken. Use slidingWindow in place of slidingLog, a tokenBucket without borrow ' +

@@ -17,6 +17,7 @@ import {
 } from '../index.js';
 import { StoreHealth } from '../stores/store-health.js';
 import { withPrefetch } from './prefetch.js';
+import { prefetchDefault } from './prefetch-options.js';
 
 const hundred = fixedWindow({ limit: 100, window: '10s' });
 
@@ -304,6 +305,18 @@ test.each([
   expect(() => new RateLimiter({ policy, prefetch: { most: 10 } })).toThrow(
     /RateLimiter 'default': prefetch is for .* Use slidingWindow in place of slidingLog/,
   );
+});
+
+test('a default of several limits is for those that allow it', async () => {
+  const prefetch = prefetchDefault({ most: 100 });
+  const able = setup(hundred, { prefetch });
+  await asked(able.one, 3);
+  expect(able.calls.map(({ parts }) => parts[0]!.cost)).toEqual([1, 2]);
+  const unable = setup(slidingLog({ limit: 100, window: '10s' }), { prefetch });
+  await asked(unable.one, 3);
+  expect(unable.calls.map(({ parts }) => parts[0]!.cost)).toEqual([1, 1, 1]);
+  expect(() => setup(hundred, { prefetch: prefetchDefault({ most: 0 }) })).toThrow(RangeError);
+  expect([prefetchDefault(false), prefetchDefault(undefined)]).toEqual([false, undefined]);
 });
 
 test.each<[unknown, RegExp]>([
