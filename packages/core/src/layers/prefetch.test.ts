@@ -249,6 +249,32 @@ test('while the store is out the block is spent, and then the failure policy dec
   health.end();
 });
 
+test('a combination that the failure policy denies is not asked again, and what is here stays', async () => {
+  const { store, asks } = farStore();
+  let out = false;
+  const health = new StoreHealth(() => undefined);
+  const faulty: Store = {
+    ...store,
+    health,
+    decide: async (call) => {
+      const answer = await store.decide(call);
+      if (out) throw new StoreUnavailableError('gone', { reason: 'READONLY' });
+      return answer;
+    },
+  };
+  const place = { policy: hundred, store: faulty, failurePolicy: 'deny' } as const;
+  const one = new RateLimiter({ name: 'demo', prefetch: { most: 100 }, ...place });
+  const both = new CombinedLimiter({ one, other: new RateLimiter({ name: 'other', ...place }) });
+  await asked(one, 12); // 8 here
+  out = true;
+  expect(await asks(() => both.consume({ one: 'k', other: 'k' }))).toMatchObject([
+    { allowed: false, degraded: true, source: 'deny' },
+    ['consume'],
+  ]);
+  expect(await asked(one, 8)).toMatchObject(Array(8).fill({ source: 'prefetch' }));
+  health.end();
+});
+
 test('a bucket keeps in reserve what flows back while a permit lies here', async () => {
   const policy = gcra({ limit: 100, period: '1s' });
   const { one, calls } = setup(policy);
@@ -277,11 +303,20 @@ test('several policies are as without', async () => {
   expect(calls.flatMap(({ parts }) => parts.map(({ cost }) => cost))).toEqual(Array(10).fill(1));
 });
 
-test('a flood of keys fills no memory: the oldest makes room, and its block goes back', async () => {
-  const { one, plain } = setup();
-  await asked(one, 12);
-  for (let i = 0; i < 10_000; i += 1) await one.consume(i);
-  expect(await left(plain)).toBe(88);
+test('a flood of keys that come once leaves what is here', async () => {
+  const { one, asks } = setup();
+  await asked(one, 12); // 8 here
+  for (let i = 0; i < 20_000; i += 1) await one.consume(i);
+  expect(await asks(() => one.consume('k'))).toMatchObject([{ source: 'prefetch' }, []]);
+});
+
+test('a flood of busy keys fills no memory: each makes room for another, and its block goes back', async () => {
+  const { one, calls } = setup();
+  const givenBack = () => calls.filter(({ operation }) => operation === 'refund').length;
+  for (let i = 0; i < 10_000; i += 1) await asked(one, 2, `k${i}`); // 1 here of each
+  expect(givenBack()).toBe(0);
+  for (let i = 0; i < 10; i += 1) await asked(one, 2, `more${i}`);
+  expect(givenBack()).toBe(10);
 });
 
 test('a clock that goes back makes no block last longer', async () => {

@@ -112,7 +112,7 @@ export function withPrefetch(store: Store): Store {
           return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));
         case 'consume':
           return andThen(store.decide(call, asked), (answer) =>
-            answer.allowed ? answer : emptied().then(() => store.decide(call)),
+            answer.allowed || isDegraded(answer) ? answer : emptied().then(() => store.decide(call)),
           );
         case 'reset':
           return Promise.all(stocks.map((stock) => stock.take(clock))).then(() => store.decide(call, asked));

@@ -92,6 +92,11 @@ export class Stock {
     if (said!.override !== undefined) this.#size = 0;
   }
 
+  /** So much was asked, when it was looked at last, that permits are taken ahead. */
+  get isBusy(): boolean {
+    return this.#size > 0;
+  }
+
   /** Nothing here, nothing on its way, and nobody came for long. */
   isIdle(now: number): boolean {
     return (

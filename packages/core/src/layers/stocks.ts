@@ -2,8 +2,10 @@ import type { Clock } from '../clock.js';
 import type { Part, Prefetch } from '../decisions/call.js';
 import { Stock } from './stock.js';
 
-/** Keys of a limit that are known at once; the oldest makes room. */
+/** Keys of a limit that are known at once. */
 const MOST = 10_000;
+/** So many of the oldest stay where one makes room, if they are busy: a flood of keys that come once does not push out what is here. */
+const SPARED = 8;
 /** µs, at the least, between two looks at all of them. */
 const SWEEP = 100_000;
 
@@ -35,9 +37,16 @@ export class Stocks {
   }
 
   #makeRoom(clock: Clock): void {
-    const [key, stock] = this.#stocks.entries().next().value!;
-    this.#stocks.delete(key);
-    void stock.empty(clock);
+    let spared = 0;
+    for (const [key, stock] of this.#stocks) {
+      this.#stocks.delete(key);
+      if (spared === SPARED || !stock.isBusy) {
+        void stock.empty(clock);
+        return;
+      }
+      this.#stocks.set(key, stock);
+      spared += 1;
+    }
   }
 
   /** Gives back what lies idle. Keeps no process alive, and ends when no key is known. */
