@@ -5,6 +5,7 @@
 //   node bench/stores.mjs --write            also writes the tables into bench/README.md, and bench/pictures/stores.svg
 // Redis: REDIS_URL, or one that it starts itself. SLUICE_BENCH_CORE: the file of another build of @sluice/core.
 import { parseArgs } from 'node:util';
+import { Redis } from 'ioredis';
 import { choose } from './lib/choose.mjs';
 import { machineText } from './lib/machine.mjs';
 import { measure } from './lib/measure.mjs';
@@ -13,7 +14,7 @@ import { watchMachine } from './lib/noise.mjs';
 import { picture } from './lib/picture.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
 import { redisCells } from './lib/redis-cells.mjs';
-import { memoryTable, noiseText, redisTables } from './lib/report.mjs';
+import { memoryTable, noiseText, redisTables, sizesTable } from './lib/report.mjs';
 import { writePicture, writeSection } from './lib/write.mjs';
 
 const { quick, write, chosen } = options();
@@ -40,7 +41,7 @@ try {
 
 async function onRedis() {
   const cells = redisCells(chosen.redis, {
-    url: redis.url,
+    connect: (options = {}) => new Redis(redis.url, options),
     prefix,
     server,
     keys,
@@ -54,7 +55,8 @@ async function onRedis() {
     const noise = await watchMachine(process.env.REDIS_URL ? undefined : server.cpu);
     await measure(columns, { rounds, sliceMs, redisCpu: server.cpu, onRound: progress('Redis') });
     say(`${noiseText(await noise(), columns)}.`);
-    say(redisTables(columns, sizes));
+    say(redisTables(columns));
+    say(sizesTable(columns, sizes));
     if (write) writePicture('stores.svg', picture(columns, 50));
   } finally {
     cells.close();

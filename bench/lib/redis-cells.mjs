@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { ENOUGH, NEVER_REACHED } from './limits.mjs';
 
 const FILLING = 50;
 
 /**
- * Everything that is measured on one Redis. Each limiter has a client of its own and keys of its own.
+ * Everything that is measured on one Redis, or one Cluster. Each limiter has a client of its own and keys of its own.
+ * @param connect makes a client, with the options of a connection that a contender wants
  * @returns columns for `measure`; `sizes`, which must be asked for before they are filled; and `close`
  */
-export function redisCells(contenders, { url, prefix, server, keys, workloads, inFlight, settleMs }) {
+export function redisCells(contenders, { connect, prefix, server, keys, workloads, inFlight, settleMs }) {
   const clients = [];
-  const open = (options = {}) => {
-    const client = new Redis(url, options);
+  const open = (options) => {
+    const client = connect(options);
     clients.push(client);
     return client;
   };

@@ -6,25 +6,38 @@ import { Redis } from 'ioredis';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The Redis of REDIS_URL, or one of our own, obtained as the tests obtain theirs. */
+/** The Redis of REDIS_URL, or one of our own. */
 export async function benchRedis() {
   if (process.env.REDIS_URL) return { url: process.env.REDIS_URL, stop: async () => {} };
+  const { startRedis } = await testSupport('redis-server');
+  return startRedis();
+}
+
+/** A Redis Cluster of our own: three masters. */
+export async function benchCluster() {
+  const { startRedisCluster } = await testSupport('redis-cluster');
+  return startRedisCluster();
+}
+
+/** A module of tests/support/redis: servers are obtained as the tests obtain theirs. */
+async function testSupport(name) {
   const folder = join(root, 'node_modules/.cache/sluice-bench');
   mkdirSync(folder, { recursive: true });
-  const outfile = join(folder, `redis-${process.pid}.mjs`);
+  const outfile = join(folder, `${name}-${process.pid}.mjs`);
   const source = join(root, 'tests/support/redis');
   await build({
-    entryPoints: [join(source, 'redis-server.ts')],
+    entryPoints: [join(source, `${name}.ts`)],
     outfile,
     bundle: true,
     platform: 'node',
     format: 'esm',
+    packages: 'external',
     define: { __dirname: JSON.stringify(source) },
     logLevel: 'error',
   });
-  const { startRedis } = await import(pathToFileURL(outfile).href);
+  const module = await import(pathToFileURL(outfile).href);
   rmSync(outfile);
-  return startRedis();
+  return module;
 }
 
 /** Figures that Redis gives of itself, asked for over a connection that no contender uses. */

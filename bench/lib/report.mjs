@@ -3,13 +3,13 @@ import { median, quantile, ratio } from './measure.mjs';
 import { spread } from './noise.mjs';
 
 /** Three figures say enough. */
-const short = (value) =>
+export const short = (value) =>
   value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 const thousands = (rate) => short(rate / 1000);
 
 /** Markdown, padded so that it can be read as it is. */
-function table(title, columns, rows) {
+export function table(title, columns, rows) {
   const lines = [[title, ...columns], ...rows];
   const widths = [title, ...columns].map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
   const row = (cells) => `| ${cells.join(' | ')} |`;
@@ -24,9 +24,11 @@ const peerOf = (column) => column.find(({ contender }) => contender.id === PEER.
 /** How many times as many decisions per second as rate-limiter-flexible, in one cell. */
 export const speedOf = (column, cell) => ratio(cell.rates, peerOf(column).rates);
 
-/** The tables of what was measured on Redis: ratios, numbers, CPU, latency, bytes. */
-export function redisTables(columns, sizes) {
-  const who = columns[0].map(({ contender }) => contender).filter(({ id }) => id !== AGAIN);
+const named = ([column]) => column.map(({ contender }) => contender).filter(({ id }) => id !== AGAIN);
+
+/** The tables of what was measured on Redis: ratios, numbers, CPU, latency. */
+export function redisTables(columns) {
+  const who = named(columns);
   const names = columns.map(([{ column }]) => column);
   const cells = (title, value) =>
     table(
@@ -50,13 +52,16 @@ export function redisTables(columns, sizes) {
     cells('p50 / p99 of a decision, ms', ({ latencies }) =>
       [0.5, 0.99].map((q) => latencyOf(quantile(latencies, q))).join(' / '),
     ),
-    table(
-      'on Redis',
-      ['bytes a key'],
-      who.map((contender) => [contender.name, sizes.get(contender).toFixed(0)]),
-    ),
   ].join('\n\n');
 }
+
+/** @param sizes bytes of a key, by contender */
+export const sizesTable = (columns, sizes) =>
+  table(
+    'on Redis',
+    ['bytes a key'],
+    named(columns).map((contender) => [contender.name, sizes.get(contender).toFixed(0)]),
+  );
 
 const latencyOf = (ms) => (ms < 0.01 ? ms.toFixed(4) : short(ms));
 

@@ -25,13 +25,15 @@ const REDIS_MODES = [
   },
 ];
 
+/** A machine under measurement may keep an answer waiting for longer than a service should. */
+const settings = { ...recommendedRedisOptions, socketTimeout: 30_000 };
+
 const onRedis = ({ id, name, policy, options, store = redisStore }) => ({
   id,
   name,
   where: 'redis',
   create: (limit, { open, prefix }) => {
-    // A machine under measurement may keep an answer waiting for longer than a service should.
-    const client = open({ ...recommendedRedisOptions, socketTimeout: 30_000 });
+    const client = open(settings);
     const limiter = new RateLimiter({
       name: 'bench',
       keyPrefix: prefix,
@@ -45,6 +47,26 @@ const onRedis = ({ id, name, policy, options, store = redisStore }) => ({
         if (degraded) throw new Error(`${name}: not decided by Redis but by ${source}`);
         return allowed;
       });
+  },
+});
+
+/**
+ * For a Cluster: limiters with a `hashTag` each, as a service has for tenants or regions, on one client. A user belongs to one of them.
+ * @param groups how many
+ */
+export const inGroups = (groups) => ({
+  id: 'sluice-groups',
+  name: `Sluice, fixedWindow, ${groups} hash tags`,
+  where: 'redis',
+  create: (limit, { open, prefix }) => {
+    const store = redisStore(open(settings));
+    const members = Array.from({ length: groups }, (_, group) =>
+      onRedis({ policy: window, options: { hashTag: `group-${group}` }, store: () => store }).create(limit, {
+        open: () => {},
+        prefix,
+      }),
+    );
+    return (user) => members[(Number(/\d+$/.exec(user)) || 0) % groups](user);
   },
 });
 

@@ -1,0 +1,89 @@
+// What is left of Sluice's lead in a Redis Cluster, where the keys of a script call must share a slot: beside rate-limiter-flexible in the
+// same Cluster, and both on a single Redis, in one run.
+//   node bench/cluster.mjs            two minutes (after npm run build)
+//   node bench/cluster.mjs --quick    a few seconds, to see that it works
+// The Redis Cluster of three masters, and the single Redis (or REDIS_URL), are its own. SLUICE_BENCH_CORE: another build of @sluice/core.
+import { parseArgs } from 'node:util';
+import { Cluster, Redis } from 'ioredis';
+import { contenders } from './lib/contenders/index.mjs';
+import { inGroups } from './lib/contenders/sluice.mjs';
+import { core } from './lib/core.mjs';
+import { machineText } from './lib/machine.mjs';
+import { measure } from './lib/measure.mjs';
+import { watchMachine } from './lib/noise.mjs';
+import { benchCluster, benchRedis, inspector } from './lib/redis.mjs';
+import { redisCells } from './lib/redis-cells.mjs';
+import { noiseText, redisTables, short, speedOf, table } from './lib/report.mjs';
+
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
+const rounds = quick ? 1 : 15;
+const sliceMs = quick ? 10 : 100;
+
+const everywhere = contenders.filter(({ id }) =>
+  ['sluice-window', 'flexible', 'flexible-again', 'incr'].includes(id),
+);
+const single = await benchRedis();
+const cluster = await benchCluster();
+const servers = [single, ...cluster.nodes].map(({ url }) => inspector(url));
+const [alone] = servers;
+/** Of all servers: those that are not asked do little. */
+const cpu = async () => (await Promise.all(servers.map((server) => server.cpu()))).reduce((a, b) => a + b);
+
+const workload = {
+  prefix: `b${process.pid}`,
+  keys: quick ? 500 : 10_000,
+  workloads: ['hot', 'keys'],
+  inFlight: [1, 50, 500],
+};
+const places = [
+  redisCells([...everywhere, inGroups(16)], { ...workload, connect: clusterClient }),
+  redisCells(everywhere, { ...workload, connect: (options = {}) => new Redis(single.url, options) }),
+];
+try {
+  const [inCluster, onSingle] = [await places[0].columns(), await places[1].columns()];
+  const noise = await watchMachine(process.env.REDIS_URL ? undefined : cpu);
+  const columns = inCluster.flatMap((column, i) => [column, onSingle[i]]);
+  await measure(columns, { rounds, sliceMs, redisCpu: cpu });
+  say(machineText(await alone.version()));
+  say(`Medians of ${rounds} slices of ${sliceMs} ms for each cell.`);
+  say(`${noiseText(await noise(), columns)}.`);
+  say(leadTable(inCluster, onSingle));
+  say('In the Cluster:');
+  say(redisTables(inCluster));
+  say('On the single Redis:');
+  say(redisTables(onSingle));
+} finally {
+  for (const place of places) place.close();
+  await alone.deleteKeys(`*${workload.prefix}*`);
+  for (const server of servers) server.close();
+  await Promise.all([single.stop(), cluster.stop()]);
+}
+
+/** @param redisOptions those of a contender that has settings of its own for single servers, which are ours */
+function clusterClient(redisOptions) {
+  const ours = redisOptions && { ...core.recommendedClusterOptions, redisOptions };
+  return new Cluster([...cluster.addresses], ours);
+}
+
+/** What docs/cluster.md has. */
+function leadTable(inCluster, onSingle) {
+  const lead = (column, who) =>
+    speedOf(
+      column,
+      column.find(({ contender }) => contender.id === who),
+    );
+  const rows = {
+    'in the Cluster': (i) => lead(inCluster[i], 'sluice-window'),
+    'the same, with 16 hash tags': (i) => lead(inCluster[i], 'sluice-groups'),
+    'on a single Redis': (i) => lead(onSingle[i], 'sluice-window'),
+  };
+  return table(
+    'Sluice ÷ rate-limiter-flexible',
+    inCluster.map(([{ column }]) => column),
+    Object.entries(rows).map(([name, value]) => [name, ...inCluster.map((_, i) => short(value(i)))]),
+  );
+}
+
+function say(text) {
+  console.log(`${text}\n`);
+}

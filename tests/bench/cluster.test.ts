@@ -1,0 +1,18 @@
+import { rowsOf, runner } from './run-bench.js';
+
+const bench = runner('cluster.mjs');
+
+test('a quick run answers in every cell', async () => {
+  const { ok, output } = await bench('--quick');
+  expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
+  expect(output).toMatch(/^Noise: /m);
+  const leads = rowsOf(output, 'Sluice ÷ rate-limiter-flexible');
+  expect(leads).toHaveLength(3);
+  const [inCluster, onSingle] = output.split('On the single Redis:');
+  const ratios = [inCluster!, onSingle!].map((part) => rowsOf(part, 'decisions/s ÷ rate-limiter-flexible'));
+  expect(ratios.map((rows) => rows.length)).toEqual([4, 3]);
+  for (const { cells } of [...leads, ...ratios.flat()]) {
+    expect(cells).toHaveLength(6);
+    for (const cell of cells) expect(cell).toMatch(/^\d+(\.\d+)?$/);
+  }
+}, 120_000);
