@@ -12,16 +12,17 @@ export const MAX_MICROS = 3650 * MICROS.d;
 
 /**
  * Turns a duration into whole microseconds.
+ * @param or what else is accepted in its place, for the message: `', or false for none'`
  * @throws RangeError when it is not a duration, is finer than a microsecond, below `min` or above ten years.
  */
-export function toMicros(what: string, value: Duration, min = 1): number {
+export function toMicros(what: string, value: Duration, min = 1, or = ''): number {
   const micros = typeof value === 'number' ? value * MICROS.ms : parse(value);
   const whole = Math.round(micros);
   if (!(whole >= min && whole <= MAX_MICROS) || Math.abs(whole - micros) > 1e-3) {
-    const least = min === 0 ? '0' : `${min} µs`;
+    const least = min === 0 ? '0' : min < MICROS.ms ? `${min} µs` : `${min / MICROS.ms} ms`;
     throw new RangeError(
       `${what} must be a duration such as '250ms', '5s', '1m30s', '1h' or a number of milliseconds, ` +
-        `from ${least} to 3650 days in whole microseconds, not ${describe(value)}`,
+        `from ${least} to 3650 days in whole microseconds${or}, not ${describe(value)}`,
     );
   }
   return whole;

@@ -102,7 +102,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     );
   }
   const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);
-  const limits = new Limits(name, policies ?? policy, policies !== undefined, {
+  const limits = new Limits(name, policies === undefined ? policy : policies, policies !== undefined, {
     keyPrefix,
     hashTag,
     failure,
@@ -114,6 +114,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     limits,
     store,
     deadline: toMicros('RateLimiter: deadline', deadline),
-    denyCache: denyCache === false ? 0 : toMicros('RateLimiter: denyCache', denyCache),
+    denyCache:
+      denyCache === false ? 0 : toMicros('RateLimiter: denyCache', denyCache, 1, ', or false for none'),
   };
 }

@@ -244,8 +244,11 @@ test.each([
   [{ store: {} }, /store must be memoryStore\(\) or redisStore/],
   [{ store: memoryStore() }, /in a store of yours needs a name/],
   [{ deadline: 0 }, /deadline must be a duration/],
+  [{ denyCache: 0 }, /denyCache must be a duration .*, or false for none, not 0/],
+  [{ denyCache: true }, /or false for none, not true/],
   [{ hashTag: 'a}b' }, /hashTag must be 1 to 100 letters/],
   [{ policies: {} }, /not both/],
+  [{ policy: undefined, policies: null }, /policies must be an object of 1 to 20 policies .*, not null/],
 ])('refuses %j', (wrong, message) => {
   const right = Object.keys(wrong).length === 0 ? {} : { policy: fixedWindow({ limit: 1, window: '1s' }) };
   expect(() => new RateLimiter({ ...right, ...wrong } as never)).toThrow(message);

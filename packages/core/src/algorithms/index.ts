@@ -37,8 +37,9 @@ function kindOf(policy: Policy): PolicyKind {
   const kind = policyKinds.find(({ name }) => name === policy?.algorithm);
   if (kind === undefined) {
     const names = policyKinds.map(({ name }) => `${name}({ … })`).join(', ');
+    const given = typeof policy === 'object' && policy !== null;
     throw new TypeError(
-      `policy must be made by one of ${names}, not ${describe(policy)} with algorithm ${describe(policy?.algorithm)}`,
+      `policy must be made by one of ${names}, not ${describe(policy)}${given ? ` with algorithm ${describe(policy.algorithm)}` : ''}`,
     );
   }
   return kind;

@@ -1,7 +1,7 @@
 import type { Rule } from '../algorithms/algorithm.js';
 import type { Prefetch } from '../decisions/call.js';
 import { type Duration, toMicros } from '../duration.js';
-import { checkInteger, checkOptions } from '../options.js';
+import { checkInteger, checkOptions, describe } from '../options.js';
 
 export interface PrefetchOptions {
   /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */
@@ -35,6 +35,11 @@ const SHORTEST = 10_000;
 
 /** @throws TypeError, RangeError when it is not acceptable */
 export function readPrefetch(where: string, options: PrefetchOptions): WantedPrefetch {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `${where}: prefetch must be { most, idle }, such as { most: 100 }, or false for none, not ${describe(options)}`,
+    );
+  }
   checkOptions(`${where}: prefetch`, options, ['most', 'idle']);
   const { most, idle = '1s' } = options;
   return {

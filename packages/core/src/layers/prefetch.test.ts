@@ -358,9 +358,9 @@ test.each<[unknown, RegExp]>([
   [{}, /RateLimiter: prefetch.most must be a whole number from 1 to \d+, not undefined/],
   [{ most: 0 }, /not 0/],
   [{ most: 1.5 }, /not 1.5/],
-  [{ most: 10, idle: '9ms' }, /prefetch.idle must be a duration .* from 10000 µs to .*, not "9ms"/],
+  [{ most: 10, idle: '9ms' }, /prefetch.idle must be a duration .* from 10 ms to .*, not "9ms"/],
   [{ most: 10, size: 5 }, /prefetch has no option 'size'; its options are most, idle/],
-  [true, /prefetch takes an options object \(most, idle\), not true/],
+  [true, /prefetch must be \{ most, idle \}, such as \{ most: 100 \}, or false for none, not true/],
   [100, /not 100/],
 ])('refuses %j', (prefetch, message) => {
   expect(() => new RateLimiter({ policy: hundred, prefetch: prefetch as never })).toThrow(message);
