@@ -89,7 +89,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
         detail: 'Try again later.',
       };
       await get(app, 'ann').expect(503, problem).expect('Retry-After', '1');
-      await code(app, 'ann').expect(503, body);
+      await code(app, 'ann').expect(503, body).expect('Retry-After', '1');
       expect(await app.close()).toBe(0);
     } finally {
       await redis.stop();

@@ -27,16 +27,18 @@ const ErrorOfLimit = {
 
 /**
  * Answers what decorated methods and guards throw as every adapter of Sluice answers: 429 with `Retry-After`, `RateLimit`,
- * `RateLimit-Policy` and a problem body; 400 for a key that the request did not give; 503 for a store that is out.
+ * `RateLimit-Policy` and a problem body; 400 for a key that the request did not give; 503 with `Retry-After` for a store that is out.
  * `SluiceModule` installs it. Filters of yours on methods and controllers go before it, and so do those of `useGlobalFilters`.
  */
 export class SluiceExceptionFilter extends BaseExceptionFilter {
   override catch(exception: Error, host: ArgumentsHost): unknown {
     if (host.getType() !== 'http') return rejected(exception, host);
     if (exception instanceof RateLimitException) return this.#send(exception.reply, host);
+    if (isRateLimitExceededError(exception) || isStoreUnavailableError(exception)) {
+      const view = responseViewOf(host.switchToHttp().getResponse());
+      if (!view.sent) writeErrorHeaders(exception, view);
+    }
     if (!isRateLimitExceededError(exception)) return super.catch(known(exception), host);
-    const view = responseViewOf(host.switchToHttp().getResponse());
-    if (!view.sent) writeErrorHeaders(exception, view);
     const { accept } = host.switchToHttp().getRequest().headers;
     return this.#send(replyTo(problemOf(exception.decision, exception.status), accept), host);
   }

@@ -8,7 +8,7 @@ import {
   Optional,
   type Type,
 } from '@nestjs/common';
-import { limitRequests } from '@sluice/core';
+import { isStoreUnavailableError, limitRequests, writeErrorHeaders } from '@sluice/core';
 import { skipsLimit } from '@sluice/decorators';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import type { RateLimitGuardOptions } from './options.js';
@@ -85,6 +85,7 @@ async function admit(limit: GuardLimit, context: ExecutionContext): Promise<bool
     }
     if (verdict.outcome === 'denied') throw new RateLimitException(await verdict.reply(), verdict.decision);
   } catch (error) {
+    if (isStoreUnavailableError(error) && !response.sent) writeErrorHeaders(error, response);
     throw httpExceptionOf(error) ?? error;
   }
   throw new HttpException('Client Closed Request', 499); // which nobody will read
