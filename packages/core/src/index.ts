@@ -79,12 +79,8 @@ export type { FailureChoice, FailurePolicy, StoreFailure } from './layers/failur
 export type { PrefetchOptions } from './layers/prefetch-options.js';
 export { RateLimiter } from './limiter.js';
 export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
-export {
-  SharedLimiter,
-  type SharedLimiterOptions,
-  type SharedRate,
-  type SharedRateConfig,
-} from './shared-rates/shared-limiter.js';
+export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter.js';
+export type { SharedRate, SharedRateConfig } from './shared-rate.js';
 export type { RateChange, StoredRate } from './shared-rates/stored-rate.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
 export type { NodeRedisClient } from './stores/node-redis.js';

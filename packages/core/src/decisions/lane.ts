@@ -4,8 +4,8 @@ import type { Operation, Part, PartAnswer } from './call.js';
 import { Counter, live } from './counter.js';
 import { type Entry, type Envelope, isEnvelope } from './entry.js';
 
-/** A rate that lives in the store, for the whole fleet. */
-export interface SharedRate {
+/** The numbers of a shared rate by which a call is decided: those that its store has at that moment. */
+export interface EffectiveRate {
   /** Which setting of the rate this is: what was written under another counts no more. A mark and not a time: clocks go back. */
   readonly era: number;
   readonly parameters: Parameters;
@@ -46,7 +46,7 @@ export class Lane {
     readonly key: string,
     entry: Entry | undefined,
     readonly now: number,
-    readonly shared?: SharedRate,
+    readonly shared?: EffectiveRate,
   ) {
     this.#seen = now;
     const { rule } = part;

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { Admission } from '../admission/admission.js';
-import type { NamedPart } from '../admission/booking.js';
-import { patienceOption, type WaitOptions } from '../admission/call-options.js';
-import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
-import type { Decision } from '../decision.js';
-import { type Duration, toMicros } from '../duration.js';
-import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
-import { withResilience } from '../layers/resilience.js';
-import { checkStore } from '../limiter-options.js';
-import { LAYOUT } from '../limits.js';
-import { checkInteger, checkName, checkOptions, describe } from '../options.js';
-import type { Store } from '../stores/store.js';
+import { Admission } from './admission/admission.js';
+import type { NamedPart } from './admission/booking.js';
+import { patienceOption, type WaitOptions } from './admission/call-options.js';
+import { slidingLogAlgorithm } from './algorithms/sliding-log/sliding-log.js';
+import type { Decision } from './decision.js';
+import { type Duration, toMicros } from './duration.js';
+import { isRateLimitExceededError, isRateNotSetError } from './errors.js';
+import { withResilience } from './layers/resilience.js';
+import { checkStore } from './limiter-options.js';
+import { LAYOUT } from './limits.js';
+import { checkInteger, checkName, checkOptions, describe } from './options.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './shared-rate.js';
-import type { RateAnswer, RateChange } from './stored-rate.js';
-
-export type { SharedRate, SharedRateConfig } from './shared-rate.js';
+import type { RateAnswer, RateChange } from './shared-rates/stored-rate.js';
+import type { Store } from './stores/store.js';
 
 export interface SharedLimiterOptions {
   /** Names the limit for the whole fleet. Letters, digits and `. _ - : / @ #`. */

@@ -3,10 +3,10 @@ import {
   slidingLog,
   slidingLogAlgorithm,
   slidingLogKind,
-} from '../algorithms/sliding-log/sliding-log.js';
-import { type Duration, toMicros } from '../duration.js';
-import { checkInteger, checkOptions, describe } from '../options.js';
-import type { RateChange, StoredRate } from './stored-rate.js';
+} from './algorithms/sliding-log/sliding-log.js';
+import { type Duration, toMicros } from './duration.js';
+import { checkInteger, checkOptions, describe } from './options.js';
+import type { RateChange, StoredRate } from './shared-rates/stored-rate.js';
 
 export interface SharedRate {
   /** `'OVERALL'` (default): the fleet shares the rate; `'PER_CLIENT'`: each client has it for itself. */
