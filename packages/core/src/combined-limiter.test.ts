@@ -1,3 +1,4 @@
+import { farStore } from '../../../tests/support/far-store.js';
 import { concurrency } from './algorithms/concurrency/concurrency.js';
 import { fixedWindow } from './algorithms/fixed-window/fixed-window.js';
 import { gcra } from './algorithms/gcra/gcra.js';
@@ -6,27 +7,11 @@ import { CombinedLimiter } from './combined-limiter.js';
 import { isLimiterClosedError } from './errors.js';
 import { RateLimiter } from './limiter.js';
 import { memoryStore } from './stores/memory-store.js';
-import type { Store } from './stores/store.js';
 
 const policy = fixedWindow({ limit: 5, window: '1h' });
 
-/** A store of which a cluster's rule holds. */
-function slottedStore(): Store {
-  const memory = memoryStore();
-  return {
-    name: 'cluster',
-    remote: true,
-    slotted: true,
-    clock: memory.clock,
-    decide: (call) => memory.decide(call),
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
-    close: () => memory.close(),
-  };
-}
-
 test('in a cluster all members need one hash tag', async () => {
-  const store = slottedStore();
+  const store = farStore({ slotted: true }).store;
   const limiter = (name: string, hashTag?: string) =>
     new RateLimiter({ name, policy, store, ...(hashTag && { hashTag }) });
   const of =
@@ -40,7 +25,7 @@ test('in a cluster all members need one hash tag', async () => {
 });
 
 test('a store of a cluster says so from the start: what it cannot do is refused at construction', () => {
-  const store = slottedStore();
+  const store = farStore({ slotted: true }).store;
   const several = new RateLimiter({ name: 'several', policies: { a: policy, b: policy }, store });
   expect(() => new CombinedLimiter({ several })).toThrow(/Redis Cluster/);
 });

@@ -2,62 +2,29 @@ import { farStore } from '../../../../tests/support/far-store.js';
 import { rejection } from '../../../../tests/support/rejection.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { ManualClock } from '../clock.js';
-import type { Call, Operation } from '../decisions/call.js';
 import { isLimiterClosedError, StoreUnavailableError } from '../errors.js';
 import { RateLimiter } from '../limiter.js';
-import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
 
-/** A memory store that can be slow or out, as a remote one is. */
-function faulty() {
-  const clock = new ManualClock();
-  const memory = memoryStore({ clock });
-  const asked: Operation[] = [];
-  const out = new Set<Operation>();
-  let gate: Promise<void> | undefined;
-  const store: Store = {
-    name: 'far',
-    remote: false,
-    slotted: false,
-    clock,
-    decide: async (call: Call) => {
-      asked.push(call.operation);
-      if (out.has(call.operation)) throw new StoreUnavailableError('out');
-      const answer = await memory.decide(call);
-      await gate;
-      return answer;
-    },
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
-    close: () => memory.close(),
-  };
-  /** Answers are under way until the function it returns is called. */
-  const hold = () => {
-    let open = () => {};
-    gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    return open;
-  };
-  return { clock, store, asked, out, hold, memory };
-}
+/** Asked without a deadline and a breaker, as a store of this process is. */
+const near = () => farStore({ remote: false });
+
 const window = fixedWindow({ limit: 1, window: '1h' });
 const slot = concurrency({ limit: 1, lease: '30s' });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a wait asks the store once', async () => {
-  const { clock, store, asked } = faulty();
+  const { clock, store, questions } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   await limiter.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance('1h');
   await waiting;
-  expect(asked).toEqual(['acquire', 'acquire']);
+  expect(questions).toEqual(['acquire', 'acquire']);
 });
 
 test('waited is the time that was slept, not the time that the store took', async () => {
-  const { clock, store, hold } = faulty();
+  const { clock, store, hold } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   const answer = hold();
   const acquiring = limiter.acquire('k');
@@ -70,7 +37,7 @@ test.each([
   ['window', window],
   ['slot', slot],
 ])('close while answers are under way: what they took is given back (%s)', async (_, policy) => {
-  const { clock, store, hold, memory } = faulty();
+  const { clock, store, hold, memory } = near();
   const limiter = new RateLimiter({ name: 'demo', policy, store });
   const answer = hold();
   const acquiring = Array.from({ length: 3 }, () => rejection(limiter.acquire('k')));
@@ -84,32 +51,32 @@ test.each([
 });
 
 test('called off while the store is out: the reason is told all the same, and the permits stay spent', async () => {
-  const { clock, store, out } = faulty();
+  const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   await limiter.consume('k');
   const stop = new AbortController();
   const waiting = rejection(limiter.acquire('k', { signal: stop.signal }));
   await clock.advance(1);
-  out.add('refund');
+  refuse('refund');
   stop.abort(new Error('enough'));
   expect(await waiting).toMatchObject({ message: 'enough' });
-  out.clear();
+  mend();
   expect(await limiter.peek('k')).toMatchObject({ retryAfter: 7_200_000 - 1 });
 });
 
 test('a refund that the store did not answer is not made again: it may have been made', async () => {
-  const { store, out } = faulty();
+  const { store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 5, window: '1h' }), store });
   const decision = await limiter.consume('k', { cost: 2 });
-  out.add('refund');
-  await expect(limiter.refund(decision)).rejects.toThrow('out');
-  out.clear();
+  refuse('refund');
+  await expect(limiter.refund(decision)).rejects.toThrow('gone');
+  mend();
   await limiter.refund(decision);
   expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
 });
 
 test('a store that is out while a lease is renewed: it goes on, until the lease has certainly ended', async () => {
-  const { clock, store, out } = faulty();
+  const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   let signal: AbortSignal | undefined;
   let finish = () => {};
@@ -120,15 +87,15 @@ test('a store that is out while a lease is renewed: it goes on, until the lease 
     });
   });
   await clock.advance('20s');
-  out.add('renew');
+  refuse('renew');
   await clock.advance('15s');
   expect(signal!.aborted).toBe(false);
-  out.clear();
+  mend();
   await clock.advance('5s'); // two renewals failed, and the third came in time
   await clock.advance('1m');
   expect(signal!.aborted).toBe(false);
   expect(await limiter.peek('k')).toMatchObject({ allowed: false });
-  out.add('renew');
+  refuse('renew');
   await clock.advance('40s');
   expect(String(signal!.reason)).toMatch(/the lease of 'demo' was lost/i);
   finish();
@@ -136,21 +103,21 @@ test('a store that is out while a lease is renewed: it goes on, until the lease 
 });
 
 test('what was released is renewed no more', async () => {
-  const { clock, store, asked } = faulty();
+  const { clock, store, questions } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   await limiter.release(await limiter.consume('k'));
   await clock.advance('5m');
-  expect(asked).toEqual(['consume', 'refund']);
+  expect(questions).toEqual(['consume', 'refund']);
 });
 
 test('who waits in line tells that it lives, and begins anew when it was taken for dead', async () => {
-  const { clock, store, memory, asked } = faulty();
+  const { clock, store, memory, questions } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
   const held = await other.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance('25s');
-  expect(asked.filter((operation) => operation === 'renew').length).toBeGreaterThanOrEqual(3);
+  expect(questions.filter((operation) => operation === 'renew').length).toBeGreaterThanOrEqual(3);
   // As if this process had been asleep for longer than a lease: the clock jumps, and nobody says anything meanwhile.
   clock.set(clock.now() + 60_000_000);
   const usurper = await other.acquire('k');
@@ -162,52 +129,52 @@ test('who waits in line tells that it lives, and begins anew when it was taken f
 });
 
 test('who was let in while the store went out of reach asks now and then, and not without pause', async () => {
-  const { clock, store, memory, asked, out } = faulty();
+  const { clock, store, memory, questions, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
   const held = await other.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance(1);
-  out.add('renew');
-  const before = asked.length;
+  refuse('renew');
+  const before = questions.length;
   await other.release(held);
   await clock.advance('15s');
-  expect(asked.length - before).toBeLessThan(10);
-  out.clear();
+  expect(questions.length - before).toBeLessThan(10);
+  mend();
   await clock.advance('10s');
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
 test('a store that is out of reach for less than a lease costs nobody his place in line', async () => {
-  const { clock, store, out } = faulty();
+  const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance(1);
-  out.add('renew');
+  refuse('renew');
   await clock.advance('15s');
-  out.clear();
+  mend();
   await limiter.release(held);
   await clock.advance('10s');
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
 test('an error of the store for as long as a lease is told to who waits in line, and its place is left', async () => {
-  const { clock, store, out } = faulty();
+  const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
   const waiting = rejection(limiter.acquire('k'));
   await clock.advance(1);
-  out.add('renew');
+  refuse('renew');
   await clock.advance('60s');
   expect(await waiting).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE' });
-  out.clear();
+  mend();
   await limiter.release(held);
   expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
 });
 
 test('an override with a shorter lease is renewed in time, too', async () => {
-  const { clock, store } = faulty();
+  const { clock, store } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   await limiter.override('k', concurrency({ limit: 1, lease: '3s' }), { expiresIn: '1h' });
   const held = await limiter.acquire('k');
@@ -219,7 +186,7 @@ test('an override with a shorter lease is renewed in time, too', async () => {
 });
 
 test('reserved permits that are held are released when the reservation is settled', async () => {
-  const { clock, store } = faulty();
+  const { clock, store } = near();
   const policies = { slots: concurrency({ limit: 2 }), tokens: fixedWindow({ limit: 100, window: '1h' }) };
   const limiter = new RateLimiter({ name: 'demo', policies, store });
   const reservation = await limiter.reserve('k', { tokens: 40 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { farStore } from '../../../../tests/support/far-store.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
 import type { Answer, Call } from '../decisions/call.js';
@@ -13,20 +14,7 @@ const call: Call = { operation: 'consume', wait: 0, parts: [{ key: 'k', rule, co
 const change: RateChange = { action: 'get', key: 'k' };
 const LONG = 60_000_000;
 
-function remote(parts: Partial<Store>): Store {
-  const memory = memoryStore();
-  return {
-    name: 'far',
-    remote: true,
-    slotted: false,
-    clock: memory.clock,
-    decide: (asked) => memory.decide(asked),
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (asked) => memory.rate(asked),
-    close: () => memory.close(),
-    ...parts,
-  };
-}
+const remote = (parts: Partial<Store>): Store => farStore(parts).store;
 
 test('a store in this process has no deadline', () => {
   const store = memoryStore();

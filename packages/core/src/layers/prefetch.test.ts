@@ -9,8 +9,6 @@ import {
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
-  type Store,
-  StoreUnavailableError,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -225,20 +223,11 @@ test('a combination is not denied what is here', async () => {
 });
 
 test('while the store is out the block is spent, and then the failure policy decides', async () => {
-  const { store } = farStore();
   const health = new StoreHealth(() => undefined);
-  let out = false;
-  const faulty: Store = {
-    ...store,
-    health,
-    decide: async (call) => {
-      if (out) throw new StoreUnavailableError('gone', { reason: 'READONLY' });
-      return store.decide(call);
-    },
-  };
-  const one = new RateLimiter({ name: 'demo', policy: hundred, store: faulty, prefetch: { most: 100 } });
+  const { store, fail } = farStore({ health });
+  const one = new RateLimiter({ name: 'demo', policy: hundred, store, prefetch: { most: 100 } });
   await asked(one, 12);
-  out = true;
+  fail();
   const decisions = await asked(one, 120);
   const sources = decisions.map(({ source }) => source);
   expect(sources).toEqual([...Array(8).fill('prefetch'), ...Array(112).fill('local')]);
@@ -250,23 +239,13 @@ test('while the store is out the block is spent, and then the failure policy dec
 });
 
 test('a combination that the failure policy denies is not asked again, and what is here stays', async () => {
-  const { store, asks } = farStore();
-  let out = false;
   const health = new StoreHealth(() => undefined);
-  const faulty: Store = {
-    ...store,
-    health,
-    decide: async (call) => {
-      const answer = await store.decide(call);
-      if (out) throw new StoreUnavailableError('gone', { reason: 'READONLY' });
-      return answer;
-    },
-  };
-  const place = { policy: hundred, store: faulty, failurePolicy: 'deny' } as const;
+  const { store, asks, fail } = farStore({ health });
+  const place = { policy: hundred, store, failurePolicy: 'deny' } as const;
   const one = new RateLimiter({ name: 'demo', prefetch: { most: 100 }, ...place });
   const both = new CombinedLimiter({ one, other: new RateLimiter({ name: 'other', ...place }) });
   await asked(one, 12); // 8 here
-  out = true;
+  fail();
   expect(await asks(() => both.consume({ one: 'k', other: 'k' }))).toMatchObject([
     { allowed: false, degraded: true, source: 'deny' },
     ['consume'],

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type FarStore, farStore } from '../../../../tests/support/far-store.js';
 import { rejection } from '../../../../tests/support/rejection.js';
 import {
   CombinedLimiter,
@@ -8,8 +9,6 @@ import {
   isRateLimitExceededError,
   isStoreConfigurationError,
   isStoreUnavailableError,
-  ManualClock,
-  memoryStore,
   RateLimiter,
   SharedLimiter,
   type Store,
@@ -19,56 +18,24 @@ import {
 } from '../index.js';
 import { StoreHealth } from '../stores/store-health.js';
 
-/** A store in memory that can be out, as a remote one is. */
-function faulty() {
-  const clock = new ManualClock();
-  const memory = memoryStore({ clock });
+const window = fixedWindow({ limit: 4, window: '1h' });
+
+const open: { close(): unknown }[] = [];
+/** A store that can be out, and what it tells of that. */
+function far(nodeOf = (_key: string) => '') {
   const health = new StoreHealth(() => undefined);
-  let error: Error | undefined;
-  const state = { asked: 0, nodeOf: (_key: string) => '' };
-  const answer = <T>(give: () => T): Promise<Awaited<T>> => {
-    state.asked += 1;
-    return error === undefined ? Promise.resolve(give()) : Promise.reject(error);
-  };
-  const store: Store = {
-    name: 'far',
-    remote: true,
-    slotted: false,
-    clock,
-    health,
-    nodeOf: (key) => state.nodeOf(key),
-    decide: (call) => answer(() => memory.decide(call)),
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => answer(() => memory.rate(change)),
-    close: async () => {
-      health.end();
-      await memory.close();
-    },
-  };
   const events: [keyof StoreEvents, unknown][] = [];
   for (const event of ['storeError', 'degraded', 'recovered'] as const) {
     health.on(event, (told) => events.push([event, told]));
   }
-  const fail = (reason: Error | undefined = new StoreUnavailableError('gone', { reason: 'READONLY' })) => {
-    error = reason;
-  };
-  const mend = () => {
-    error = undefined;
-  };
-  return { clock, store, memory, state, events, fail, mend };
-}
-
-const window = fixedWindow({ limit: 4, window: '1h' });
-const out: ReturnType<typeof faulty>[] = [];
-function far() {
-  const one = faulty();
-  out.push(one);
-  return one;
+  const one = farStore({ health, nodeOf });
+  open.push({ close: () => health.end() }, one.store);
+  return { ...one, events };
 }
 afterEach(async () => {
-  for (const { store } of out.splice(0)) await store.close();
+  for (const one of open.splice(0)) await one.close();
 });
-const limiterOf = ({ store }: ReturnType<typeof faulty>, failurePolicy?: FailurePolicy, name = 'demo') =>
+const limiterOf = ({ store }: FarStore, failurePolicy?: FailurePolicy, name = 'demo') =>
   new RateLimiter({ name, policy: window, store, failurePolicy });
 
 test("'local': this process counts by itself, and says so", async () => {
@@ -204,7 +171,7 @@ test('an error of configuration no policy answers, and it opens nothing', async 
   for (let i = 0; i < 9; i += 1) {
     expect(isStoreConfigurationError(await rejection(limiterOf(one, 'allow').consume('k')))).toBe(true);
   }
-  expect(one.state.asked).toBe(9);
+  expect(one.questions.length).toBe(9);
   await sleep(1);
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
 });
@@ -214,7 +181,7 @@ test('known to be out it is asked no more; back again it decides by itself; each
   const limiter = limiterOf(one);
   one.fail();
   for (let i = 0; i < 20; i += 1) await limiter.consume('k');
-  expect(one.state.asked).toBe(5);
+  expect(one.questions.length).toBe(5);
   const refused = await rejection(limiter.block('k', '1m'));
   expect(isStoreUnavailableError(refused) && refused.message).toMatch(/gone; it is out, and not asked until/);
   one.mend();
@@ -243,8 +210,7 @@ test('another reason is told, the same is not', async () => {
 });
 
 test('of a cluster only the node that is out is not asked, and it is named', async () => {
-  const one = far();
-  one.state.nodeOf = (key) => (key.includes('{a}') ? 'host:1' : 'host:2');
+  const one = far((key) => (key.includes('{a}') ? 'host:1' : 'host:2'));
   const limiter = limiterOf(one);
   one.fail();
   for (let i = 0; i < 5; i += 1) await limiter.consume('a');
@@ -285,7 +251,7 @@ test('a rate that is shared is nowhere else: its callers are told, at once when 
     expect(isStoreUnavailableError(await rejection(shared.tryAcquire()))).toBe(true);
     expect(isStoreUnavailableError(await rejection(shared.getConfig()))).toBe(true);
   }
-  expect(one.state.asked).toBe(1 + 5);
+  expect(one.questions.length).toBe(1 + 5);
   one.mend();
   while ((await rejection(shared.getConfig())) !== undefined) await sleep(5);
   expect(await shared.tryAcquire()).toBe(true);
