@@ -115,6 +115,45 @@ test('no denial while permits are here: two processes spend the limit to the las
   expect(await left(plain)).toBe(0);
 });
 
+test('calls that come while a block is on its way wait for it, as many as it is enough for', async () => {
+  const { one, calls } = setup();
+  await asked(one, 12); // 8 are here, and the next block is one of 10
+  calls.length = 0;
+  const decisions = await Promise.all(Array.from({ length: 20 }, () => one.consume('k')));
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([11, 1]);
+  expect(decisions.map(({ source }) => source)).toEqual([
+    ...Array(8).fill('prefetch'),
+    'far',
+    ...Array(10).fill('prefetch'),
+    'far',
+  ]);
+  expect(decisions.every(({ allowed }) => allowed)).toBe(true);
+});
+
+test('who waited for a block that does not come asks by himself', async () => {
+  const { one, plain, calls } = setup();
+  await asked(one, 20);
+  await plain.consume('k', { cost: 76 });
+  calls.length = 0;
+  const decisions = await Promise.all(Array.from({ length: 5 }, () => one.consume('k')));
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([11, 1, 1, 1, 1, 1]);
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(4);
+});
+
+test('who waited for a block while the store goes out is decided by the failure policy, too', async () => {
+  const health = new StoreHealth(() => undefined);
+  const { store, fail, calls } = farStore({ health });
+  const one = new RateLimiter({ name: 'demo', policy: hundred, store, prefetch: { most: 100 } });
+  await asked(one, 20);
+  calls.length = 0;
+  fail();
+  const decisions = await Promise.all(Array.from({ length: 5 }, () => one.consume('k')));
+  expect(decisions.map(({ source }) => source)).toEqual(Array(5).fill('local'));
+  expect(new Set(decisions.map(({ remaining }) => remaining))).toEqual(new Set([99, 98, 97, 96, 95]));
+  expect(calls.length).toBeLessThanOrEqual(1);
+  health.end();
+});
+
 test('calls that come while a block is on its way are asked by themselves, and denied only when it is spent', async () => {
   const { one, plain, calls } = setup(fixedWindow({ limit: 20, window: '10s' }));
   await asked(one, 3);

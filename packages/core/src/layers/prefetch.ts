@@ -20,10 +20,7 @@ export function withPrefetch(store: Store): Store {
   const { clock } = store;
   const by = around(store, { name: 'prefetch' });
 
-  const spent = (stock: Stock, cost: number): StandInAnswer | undefined => {
-    const answer = stock.spend(cost, clock.now());
-    return answer && { ...answer, by };
-  };
+  const spent = (stock: Stock, cost: number): StandInAnswer | undefined => stock.spend(cost, clock.now(), by);
 
   /** A denial, unless the permits have come here meanwhile, or could be had with those that are here. */
   const denied = async (stock: Stock, call: Call, answer: Answer): Promise<Answer> => {
@@ -41,12 +38,12 @@ export function withPrefetch(store: Store): Store {
     const back = rest && giveBack(rest, asked);
     const taken = { ...part, cost: part.cost + ahead };
     const taking = (async () => store.decide({ ...call, parts: [taken] }))();
-    stock.taking = taking;
+    stock.expect(taking, ahead);
     let answer: Answer;
     try {
       answer = await taking;
     } finally {
-      stock.taking = undefined;
+      stock.expect(undefined, 0);
     }
     if (isDegraded(answer)) {
       const { by: other, error } = answer;
@@ -70,13 +67,28 @@ export function withPrefetch(store: Store): Store {
       return answer;
     });
 
+  /** Beside a block that is on its way. */
+  const beside = (stock: Stock, call: Call, asked?: Asked): MaybePromise<Answer> =>
+    andThen(store.decide(call, asked), (answer) =>
+      answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer),
+    );
+
+  /** A block that is on its way has enough for this call, too: it comes sooner than an answer of its own would. */
+  const awaited = async (stock: Stock, call: Call, taking: Promise<Answer>): Promise<Answer> => {
+    const answer = await taking.catch(() => undefined); // its caller is told
+    if (answer !== undefined && isDegraded(answer)) {
+      const { by: other, error } = answer;
+      return { ...(await other.decide(call)), by: other, error } as StandInAnswer;
+    }
+    return spent(stock, call.parts[0]!.cost) ?? beside(stock, call);
+  };
+
   const consume = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> => {
     const here = spent(stock, part.cost);
     if (here !== undefined) return here;
-    if (stock.taking !== undefined) {
-      return andThen(store.decide(call, asked), (answer) =>
-        answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer),
-      );
+    const { taking } = stock;
+    if (taking !== undefined) {
+      return stock.claim(part.cost) ? awaited(stock, call, taking) : beside(stock, call, asked);
     }
     const now = clock.now();
     const ahead = stock.next(now);

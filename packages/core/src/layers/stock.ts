@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
-import type { Answer, Call, Part, Prefetch } from '../decisions/call.js';
+import type { Answer, Call, Part, PartAnswer, Prefetch } from '../decisions/call.js';
 import type { Store } from '../stores/store.js';
+import type { StandInAnswer } from './stand-in-answer.js';
 
 /** Permits that were taken together and are not spent yet. */
 export interface Block {
@@ -18,8 +19,9 @@ export interface Block {
 
 /** The permits of one key that this process has ahead, and how many it takes next. */
 export class Stock {
-  /** A block is being taken: settles when it is here or refused. */
-  taking: Promise<unknown> | undefined;
+  #taking: Promise<Answer> | undefined;
+  /** Permits that are on their way and that nobody waits for yet. */
+  #coming = 0;
   #block: Block | undefined;
   #size = 0;
   #remaining = 0;
@@ -27,6 +29,24 @@ export class Stock {
   #asked = Number.NEGATIVE_INFINITY;
 
   constructor(readonly prefetch: Prefetch) {}
+
+  /** A block is being taken: settles when it is here or refused. */
+  get taking(): Promise<Answer> | undefined {
+    return this.#taking;
+  }
+
+  /** From now on a block with so many permits ahead is on its way, or none. */
+  expect(taking: Promise<Answer> | undefined, ahead: number): void {
+    this.#taking = taking;
+    this.#coming = ahead;
+  }
+
+  /** Is there enough on its way for one more who waits for it? */
+  claim(cost: number): boolean {
+    if (this.#coming < cost) return false;
+    this.#coming -= cost;
+    return true;
+  }
 
   /** Permits that can be spent at `now`; what cannot any more goes back. */
   left(now: number): number {
@@ -40,14 +60,14 @@ export class Stock {
     return 0;
   }
 
-  /** The answer to who spends `cost`, if there are so many. */
-  spend(cost: number, now: number): Answer | undefined {
+  /** The answer to who spends `cost`, if there are so many. @param by whose answer it is told to be */
+  spend(cost: number, now: number, by: Store): StandInAnswer | undefined {
     if (this.left(now) < cost) return undefined;
     const block = this.#block!;
     block.left -= cost;
     const { answer, asked, left } = block;
     if (left === 0) this.#block = undefined;
-    return later(answer, now - asked, left);
+    return later(answer, now - asked, left, by);
   }
 
   /** Takes away what is left, to be given back or forgotten. */
@@ -105,15 +125,22 @@ export class Stock {
   }
 }
 
-/** What was said, `micros` later, by who has `left` permits besides. */
-function later(answer: Answer, micros: number, left: number): Answer {
-  const [part] = answer.parts;
-  const { remaining, reset } = part!;
-  return {
-    ...answer,
-    now: answer.now + micros,
-    parts: [{ ...part!, remaining: remaining + left, reset: Math.max(0, reset - micros) }],
+/** What was said, `micros` later, by who has `left` permits besides. Written out: to spread objects would take longer than all the rest. */
+function later(
+  { allowed, queued, now, wait, parts }: Answer,
+  micros: number,
+  left: number,
+  by: Store,
+): StandInAnswer {
+  const said = parts[0]!;
+  const part: PartAnswer = {
+    remaining: said.remaining + left,
+    wait: said.wait,
+    reset: Math.max(0, said.reset - micros),
+    at: said.at,
+    override: said.override,
   };
+  return { allowed, queued, now: now + micros, wait, parts: [part], by };
 }
 
 /** To the store. Should it be out, they come back by themselves, as all do that were spent. */
