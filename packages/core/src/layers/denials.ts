@@ -1,12 +1,13 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import type { Answer, Call, PartAnswer } from '../decisions/call.js';
+import type { Answer, Call, Part, PartAnswer } from '../decisions/call.js';
+import type { Asking } from '../stores/asking.js';
 import type { Store } from '../stores/store.js';
-import type { StandInAnswer } from './stand-in-answer.js';
+import { isStandIn, type StandInAnswer } from './stand-in-answer.js';
 
 /** Denials that are remembered at once; the older half makes room. */
 const MOST = 10_000;
 
-interface Denial {
+export interface Denial {
   readonly call: Call;
   readonly answer: Answer;
   /** µs of this process's clock, before the store was asked: so no moment of the answer is taken for later than it is. */
@@ -16,6 +17,8 @@ interface Denial {
   /** Where is counted what loosens it, and what had been by then. */
   readonly place: number;
   readonly mark: number;
+  /** Who came with the same call while it is asked anew; undefined while it is not. */
+  waiting: Asking[] | undefined;
 }
 
 /** What was denied of late, by the key of the part that denied. */
@@ -39,27 +42,41 @@ export class Denials {
 
   /** @param asked µs of this process's clock, before the store was asked */
   remember(call: Call, answer: Answer, asked: number): void {
+    if (answer.allowed || answer.wait === NEVER || isStandIn(answer) || call.parts.some(isHeld)) return;
     const { key } = call.parts[bindingOf(answer)]!;
     const place = placeOf(key);
+    const mark = this.#loosenings.at(place);
     const until = asked + Math.min(this.#longest, answer.wait);
     if (this.#recent.size >= MOST / 2) {
       this.#older = this.#recent;
       this.#recent = new Map();
     }
-    this.#recent.set(key, { call, answer, asked, until, place, mark: this.#loosenings.at(place) });
+    this.#recent.set(key, { call, answer, asked, until, place, mark, waiting: undefined });
   }
 
-  /** What was said to the same call, if it still holds. @param now µs */
-  recall(call: Call, now: number): StandInAnswer | undefined {
+  /** The denial of the same call, if as far as is known it could not pass yet. @param now µs */
+  find(call: Call, now: number): Denial | undefined {
     if (this.#recent.size + this.#older.size === 0) return undefined;
     for (const { key } of call.parts) {
       const denial = this.#recent.get(key) ?? this.#older.get(key);
       if (denial === undefined) continue;
-      const over = now >= denial.until || now < denial.asked;
-      if (over || denial.mark !== this.#loosenings.at(denial.place)) this.#forget(key);
-      else if (covers(denial.call, call)) return aged(denial.answer, now - denial.asked, this.#by);
+      const passes = now >= denial.asked + denial.answer.wait || now < denial.asked;
+      if (passes || denial.mark !== this.#loosenings.at(denial.place)) this.#forget(key);
+      else if (covers(denial.call, call)) return denial;
     }
     return undefined;
+  }
+
+  /** What the same call is told at `now`. */
+  told({ answer, asked }: Denial, now: number): StandInAnswer {
+    return aged(answer, now - asked, this.#by);
+  }
+
+  /** Forgets a denial, not one that has taken its place. */
+  drop(denial: Denial): void {
+    const { key } = denial.call.parts[bindingOf(denial.answer)]!;
+    if (this.#recent.get(key) === denial) this.#recent.delete(key);
+    if (this.#older.get(key) === denial) this.#older.delete(key);
   }
 
   clear(): void {
@@ -91,6 +108,9 @@ function placeOf(key: string): number {
   for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
   return hash & 1023;
 }
+
+/** A release elsewhere comes at any moment. */
+const isHeld = ({ rule }: Part): boolean => rule.algorithm.holders !== undefined;
 
 /** The part that is waited for longest. */
 const bindingOf = ({ parts }: Answer): number =>

@@ -7,14 +7,17 @@ import {
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
+  type Store,
+  StoreConfigurationError,
   tokenBucket,
 } from '../index.js';
+import { StoreHealth } from '../stores/store-health.js';
 import { withDenyCache } from './deny-cache.js';
 
 const window = fixedWindow({ limit: 2, window: '10s' });
 
-function far() {
-  const { store, memory, ...rest } = farStore();
+function far(parts: Partial<Store> = {}) {
+  const { store, memory, ...rest } = farStore(parts);
   const limiter = (policy: Policy = window, options: Partial<RateLimiterOptions> = {}) =>
     new RateLimiter({ name: 'demo', policy, store, ...options } as RateLimiterOptions);
   const elsewhere = new RateLimiter({ name: 'demo', policy: window, store: memory });
@@ -172,6 +175,53 @@ test('a cost that can never pass is asked each time, and told as ever', async ()
     { retryAfter: Number.POSITIVE_INFINITY },
     ['consume'],
   ]);
+});
+
+describe('many calls of a denied key at the moment at which it is asked anew', () => {
+  async function flooded(options: Partial<RateLimiterOptions> = {}, parts: Partial<Store> = {}) {
+    const { clock, limiter, elsewhere, asks, fail } = far(parts);
+    const one = limiter(window, options);
+    await one.consume('k', { cost: 2 });
+    await one.consume('k');
+    await clock.advance('1s');
+    const flood = () => asks(() => Promise.all(Array.from({ length: 50 }, () => one.consume('k'))));
+    return { clock, elsewhere, fail, flood };
+  }
+
+  test('are one question', async () => {
+    const { flood } = await flooded();
+    const [decisions, questions] = await flood();
+    expect(questions).toEqual(['consume']);
+    expect(decisions.map(({ allowed, retryAfter }) => [allowed, retryAfter])).toEqual(
+      Array(50).fill([false, 9_000]),
+    );
+    expect((await flood())[1]).toEqual([]);
+  });
+
+  test('each ask when it has been let in elsewhere', async () => {
+    const { elsewhere, flood } = await flooded();
+    await elsewhere.reset('k');
+    const [decisions, questions] = await flood();
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(2);
+    expect(questions).toHaveLength(50);
+  });
+
+  test('are decided by the failure policy when the store is out, and asked once for all', async () => {
+    const health = new StoreHealth(() => undefined);
+    const { fail, flood } = await flooded({}, { health });
+    fail();
+    const [decisions, questions] = await flood();
+    expect(decisions.map(({ source }) => source)).toEqual(Array(50).fill('local'));
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(2);
+    expect(questions).toEqual(['consume']);
+    health.end();
+  });
+
+  test('each fail by themselves when the question fails', async () => {
+    const { fail, flood } = await flooded();
+    fail(new StoreConfigurationError('WRONGTYPE'));
+    await expect(flood()).rejects.toThrow('WRONGTYPE');
+  });
 });
 
 test('a flood of keys fills no memory: the oldest denial makes room', async () => {

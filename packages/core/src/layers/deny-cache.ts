@@ -1,10 +1,9 @@
-import { NEVER } from '../algorithms/algorithm.js';
-import type { Answer, Call, Operation, Part } from '../decisions/call.js';
-import { type Asking, ask, Passing, Promised } from '../stores/asking.js';
+import type { Answer, Call, Operation } from '../decisions/call.js';
+import { type Asking, ask, Passing, Promised, pass } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
-import { Denials, Loosenings } from './denials.js';
-import { isStandIn } from './stand-in-answer.js';
+import { type Denial, Denials, Loosenings } from './denials.js';
+import { alike, isDegraded } from './stand-in-answer.js';
 
 /** What lets a key pass sooner than a denial said. */
 const LOOSENS: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
@@ -40,9 +39,11 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
       ask(store, asking);
     } else {
       const now = store.clock.now();
-      const recalled = denials.recall(call, now);
-      if (recalled === undefined) ask(store, new Remembering(asking, denials, now));
-      else asking.answered(recalled);
+      const denial = denials.find(call, now);
+      if (denial === undefined) ask(store, new Remembering(asking, denials, now));
+      else if (now < denial.until) asking.answered(denials.told(denial, now));
+      else if (denial.waiting === undefined) ask(store, new Refreshing(asking, denials, now, denial, store));
+      else denial.waiting.push(asking);
     }
   };
 
@@ -94,9 +95,7 @@ class Remembering extends Passing {
   }
 
   answered(answer: Answer): void {
-    if (!answer.allowed && answer.wait !== NEVER && !isStandIn(answer) && !this.call.parts.some(isHeld)) {
-      this.#denials.remember(this.call, answer, this.#asked);
-    }
+    this.#denials.remember(this.call, answer, this.#asked);
     this.asking.answered(answer);
   }
 
@@ -105,4 +104,45 @@ class Remembering extends Passing {
   }
 }
 
-const isHeld = ({ rule }: Part): boolean => rule.algorithm.holders !== undefined;
+/** Asks anew, also for all who come with the same call meanwhile: however many they are, the store is asked once. */
+class Refreshing extends Remembering {
+  readonly #denials: Denials;
+  readonly #denial: Denial;
+  readonly #store: Store;
+
+  constructor(asking: Asking, denials: Denials, asked: number, denial: Denial, store: Store) {
+    super(asking, denials, asked);
+    this.#denials = denials;
+    this.#denial = denial;
+    this.#store = store;
+    denial.waiting = [];
+  }
+
+  override answered(answer: Answer): void {
+    super.answered(answer);
+    const { clock } = this.#store;
+    for (const one of this.#end()) {
+      const again = this.#denials.find(one.call, clock.now());
+      if (again !== undefined) one.answered(this.#denials.told(again, clock.now()));
+      else if (isDegraded(answer)) pass(() => alike(answer, one.call), one);
+      else this.#askFor(one);
+    }
+  }
+
+  override failed(error: unknown): void {
+    super.failed(error);
+    for (const one of this.#end()) this.#askFor(one);
+  }
+
+  /** What was known before is known no more. @returns who waited */
+  #end(): Asking[] {
+    const { waiting = [] } = this.#denial;
+    this.#denial.waiting = undefined;
+    this.#denials.drop(this.#denial);
+    return waiting;
+  }
+
+  #askFor(one: Asking): void {
+    ask(this.#store, new Remembering(one, this.#denials, this.#store.clock.now()));
+  }
+}

@@ -3,7 +3,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { type Asking, ask, pass } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
-import { isDegraded, type StandInAnswer } from './stand-in-answer.js';
+import { alike, isDegraded, type StandInAnswer } from './stand-in-answer.js';
 import { backOf, giveBack, type Stock } from './stock.js';
 import { stockOf, stocksOf } from './stocks.js';
 
@@ -46,9 +46,8 @@ export function withPrefetch(store: Store): Store {
       stock.expect(undefined, 0);
     }
     if (isDegraded(answer)) {
-      const { by: other, error } = answer;
-      if (answer.allowed) await other.decide(backOf(taken, answer));
-      return { ...(await other.decide(call)), by: other, error } as StandInAnswer;
+      if (answer.allowed) await answer.by.decide(backOf(taken, answer));
+      return alike(answer, call);
     }
     if (!answer.allowed) {
       await back;
@@ -76,10 +75,7 @@ export function withPrefetch(store: Store): Store {
   /** A block that is on its way has enough for this call, too: it comes sooner than an answer of its own would. */
   const awaited = async (stock: Stock, call: Call, taking: Promise<Answer>): Promise<Answer> => {
     const answer = await taking.catch(() => undefined); // its caller is told
-    if (answer !== undefined && isDegraded(answer)) {
-      const { by: other, error } = answer;
-      return { ...(await other.decide(call)), by: other, error } as StandInAnswer;
-    }
+    if (answer !== undefined && isDegraded(answer)) return alike(answer, call);
     return spent(stock, call.parts[0]!.cost) ?? beside(stock, call);
   };
 

@@ -1,5 +1,6 @@
-import type { Answer } from '../decisions/call.js';
+import type { Answer, Call } from '../decisions/call.js';
 import type { StoreUnavailableError } from '../errors.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { Store } from '../stores/store.js';
 
 /** An answer that came from another than the store that was asked. */
@@ -20,3 +21,7 @@ export interface DegradedAnswer extends StandInAnswer {
 
 export const isDegraded = (answer: Answer): answer is DegradedAnswer =>
   (answer as Partial<StandInAnswer>).error !== undefined;
+
+/** What the failure policy that has decided one call says to another. */
+export const alike = ({ by, error }: DegradedAnswer, call: Call): MaybePromise<DegradedAnswer> =>
+  andThen(by.decide(call), (answer) => ({ ...answer, by, error }));
