@@ -3,7 +3,7 @@ import type { Asking } from './asking.js';
 import { Batch } from './batch.js';
 
 /** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
-const { setImmediate } = globalThis;
+const { setImmediate, queueMicrotask } = globalThis;
 
 /**
  * µs that one script call may hold Redis, about: of the first of a turn, which sets Redis to work while the rest still gathers, and
