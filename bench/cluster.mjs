@@ -5,7 +5,7 @@
 // The Redis Cluster of three masters, and the single Redis (or REDIS_URL), are its own. SLUICE_BENCH_CORE: another build of @sluice/core.
 import { parseArgs } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
-import { contenders } from './lib/contenders/index.mjs';
+import { contenders, PEER } from './lib/contenders/index.mjs';
 import { inGroups } from './lib/contenders/sluice.mjs';
 import { core } from './lib/core.mjs';
 import { machineText } from './lib/machine.mjs';
@@ -47,7 +47,8 @@ try {
   say(machineText(await alone.version()));
   say(`Medians of ${rounds} slices of ${sliceMs} ms for each cell.`);
   say(`${noiseText(await noise(), columns)}.`);
-  say(leadTable(inCluster, onSingle));
+  say(leadTable('decisions/s: Sluice ÷ rate-limiter-flexible', speedOf, inCluster, onSingle));
+  say(leadTable('CPU a decision: rate-limiter-flexible ÷ Sluice', savingOf, inCluster, onSingle));
   say('In the Cluster:');
   say(redisTables(inCluster));
   say('On the single Redis:');
@@ -65,23 +66,29 @@ function clusterClient(redisOptions) {
   return new Cluster([...cluster.addresses], ours);
 }
 
-/** What docs/cluster.md has. */
-function leadTable(inCluster, onSingle) {
-  const lead = (column, who) =>
-    speedOf(
+/** How far Sluice is ahead: in the Cluster, and without. */
+function leadTable(title, lead, inCluster, onSingle) {
+  const of = (column, who) =>
+    lead(
       column,
       column.find(({ contender }) => contender.id === who),
     );
-  const rows = {
-    'in the Cluster': (i) => lead(inCluster[i], 'sluice-window'),
-    'the same, with 16 hash tags': (i) => lead(inCluster[i], 'sluice-groups'),
-    'on a single Redis': (i) => lead(onSingle[i], 'sluice-window'),
-  };
+  const rows = [
+    ['in the Cluster', inCluster, 'sluice-window'],
+    ['the same, with 16 hash tags', inCluster, 'sluice-groups'],
+    ['on a single Redis', onSingle, 'sluice-window'],
+  ];
   return table(
-    'Sluice ÷ rate-limiter-flexible',
+    title,
     inCluster.map(([{ column }]) => column),
-    Object.entries(rows).map(([name, value]) => [name, ...inCluster.map((_, i) => short(value(i)))]),
+    rows.map(([name, columns, who]) => [name, ...columns.map((column) => short(of(column, who)))]),
   );
+}
+
+/** How many times as much CPU rate-limiter-flexible takes for a decision, in client and servers: others on the machine change it little. */
+function savingOf(column, { clientCpu, redisCpu }) {
+  const peer = column.find(({ contender }) => contender.id === PEER.redis);
+  return (peer.clientCpu + peer.redisCpu) / (clientCpu + redisCpu);
 }
 
 function say(text) {
