@@ -34,7 +34,8 @@ function branches(spends) {
       const tags = /^-- @tag (\w\w(?: \w\w)*)$/m.exec(lua)?.[1]?.split(' ');
       if (tags === undefined)
         throw new Error(`${file} must begin with -- @tag and the tags of its algorithms`);
-      return `if ${tags.map((tag) => `tag == '${tag}'`).join(' or ')} then\n${lua}\nend`;
+      const kept = spends ? `${lua}rule.spend = spend` : lua;
+      return `if ${tags.map((tag) => `tag == '${tag}'`).join(' or ')} then\n${kept}\nend`;
     })
     .join('\n');
 }

@@ -36,7 +36,7 @@ export function mutantsOf(source: string): Mutant[] {
   lines.forEach((line, i) => {
     const opens = /^if tag == '(\w\w)'/.exec(line)?.[1];
     if (opens !== undefined) tag = opens;
-    if (line.startsWith("error('SLUICE unknown algorithm") || line === 'return false') tag = undefined;
+    if (line.startsWith("error('SLUICE unknown algorithm") || line === 'rules[i] = rule') tag = undefined;
     for (const [pattern, slip] of SLIPS) {
       for (const match of line.matchAll(pattern)) {
         const changed =

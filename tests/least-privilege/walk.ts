@@ -31,6 +31,7 @@ export async function walk(store: Store): Promise<void> {
 async function everyOperation(limiter: RateLimiter): Promise<void> {
   const policy = Object.values(limiter.policies)[0]!;
   await limiter.peek('k');
+  await Promise.all(['l', 'm'].map((key) => limiter.consume(key)));
   await limiter.refund(await limiter.consume('k', { cost: 3 }));
   await limiter.release(await limiter.acquire('k'));
   await limiter.block('k', '1h');

@@ -3,104 +3,172 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'c5395f8c790816ab654eb47a161d32f396e0d7dc',
+  sha1: 'fced8a944a977c912f5d53789d3a681b3f9162bf',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
-local call, pack, unpack, byte, floor, fmod = redis.call, struct.pack, struct.unpack, string.byte, math.floor, math.fmod
-local keys, arguments = KEYS, ARGV
-local replies, told, known, before = {}, 1, 1, 0
+local MOST_READ = 100
+local LARGEST_LONG = 2147483647
+local call, try, keys, arguments, elements = redis.call, redis.pcall, KEYS, ARGV, unpack
+local byte, floor, format = string.byte, math.floor, string.format
 local function integer(text, least)
-local value = tonumber(text)
-if value and value >= least and value <= LARGEST and value % 1 == 0 then return value end
+local value = text + 0
+if value >= least and value <= LARGEST and value % 1 == 0 then return value end
 error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
 end
-local function up(a, b)
-local rest = fmod(a, b)
-if rest > 0 then return (a - rest) / b + 1 end
-return a / b
+local now = arguments[1]
+if now == '' then
+local time = call('TIME')
+now = time[1] * 1000000 + time[2]
+else
+now = integer(now, 0)
 end
-local function spend_of(tag)
+local replies, told, before, next = { now, nil, nil, nil }, 1, 0, 3
+local rules = { nil }
+for i = 1, integer(arguments[2], 0) do
+local tag, size = arguments[next], integer(arguments[next + 1], 0)
+local rule = { tag = tag, spend = false, nil, nil, nil, nil, nil, nil, nil }
+for p = 1, size do rule[p] = integer(arguments[next + 1 + p], 0) end
+if size > 0 then
 if tag == 'fw' then
-return function(p, state, now, cost, count)
-if p[4] then return 0 end
-local window, last, used = p[2], 0, 0
-local latest = p[3] and now - fmod(now, window) + window or now + window
-if state then last, used = unpack('>dd', state) end
-if last > latest then return 0 end
-if last <= now then last, used = latest, 0 end
-local free = p[1] - used
-if cost > free then return 0 end
-if cost * count > free then count = (free - fmod(free, cost)) / cost end
-return count, pack('>dd', last, used + count * cost), last, free - cost, last - now, -cost, 0
+local function spend(p, state, now, cost, count)
+local limit, latest, last, used = p[1], now + p[2], 0, 0
+if p[4] or cost > limit then return end
+if p[3] then latest = latest - math.fmod(now, p[2]) end
+if state then
+if #state ~= 16 then return end
+last, used = struct.unpack('>dd', state)
+if last > latest then return end
 end
+if last <= now then last, used = latest, 0 end
+local free = limit - used
+if cost > free then return 0, math.max(0, free), last - now, last - now end
+if cost * count > free then count = (free - math.fmod(free, cost)) / cost end
+return count, free - cost, struct.pack('>dd', last, used + count * cost), last, last - now, 0, 0, 1, 1
+end
+rule.spend = spend
 end
 if tag == 'tb' then
-return function(p, state, now, cost, count)
-if p[5] > 0 or (state and #state > 32) then return 0 end
-local units, tick, size = p[2], p[7], p[3]
-local debt, last, since, price, most = 0, now, now, cost * p[1], size + p[4]
+local function spend(p, state, now, cost, count)
+local fmod, permit, units, size, tick = math.fmod, p[1], p[2], p[3], p[7]
+local price, most = cost * permit, size + p[4]
+if p[5] > 0 or price > most then return end
+local debt, last, since = 0, now, now
 if state then
-local whole, seen, began = unpack('>ddd', state)
-if seen > now then return 0 end
+if #state < 24 or #state > 32 then return end
+local late, whole, seen, began = 0, struct.unpack('>ddd', state)
+if seen > now then return end
 if whole > now then
-local ticks = up(whole - now, tick)
-debt, last = ticks * units, whole - ticks * tick
-if #state > 24 then debt = debt - (unpack('>d', state, 25)) end
-end
+local behind = fmod(whole - now, tick)
+last = behind > 0 and now + behind - tick or now
+if #state > 24 then late = struct.unpack('>d', state, 25) end
+debt = (whole - last) / tick * units - late
+if debt > most then return end
 if debt > 0 then since = began else debt = 0 end
 end
-local room = math.min(size - p[1], most - price) - debt
-if room < 0 then return 0 end
-if p[4] > 0 or fmod(price, units) > 0 then count = 1 end
+end
+local room = math.min(size - permit, most - price) - debt
+if room < 0 then
+local free, rest, over = 0, fmod(debt, units), fmod(-room, units)
+if debt <= size - permit then free = most - debt end
+local reset, wait = debt - rest, -room - over
+if rest > 0 then reset = reset + units end
+if over > 0 then wait = wait + units end
+return 0, (free - fmod(free, permit)) / permit, last + wait / units * tick - now, last + reset / units * tick - now
+end
+if p[4] > 0 then count = 1 end
 if price * (count - 1) > room then count = (room - fmod(room, price)) / price + 1 end
-local free, remaining = most - debt - price, 0
-if p[4] == 0 or debt + price <= size - p[1] then remaining = (free - fmod(free, p[1])) / p[1] end
-local reset = last + up(debt + price, units) * tick - now
-debt = debt + count * price
-local ticks = up(debt, units)
-local late, whole = ticks * units - debt, last + ticks * tick
-local after = late > 0 and pack('>dddd', whole, now, since, late) or pack('>ddd', whole, now, since)
-return count, after, whole, remaining, reset, -cost, price / units * tick
+local free = most - debt - price
+if debt + price > size - permit then free = 0 end
+local owed = debt + count * price
+local rest, late = fmod(owed, units), 0
+if rest > 0 then late = units - rest end
+local whole = last + (owed + late) / units * tick
+local after = late > 0 and struct.pack('>dddd', whole, now, since, late) or struct.pack('>ddd', whole, now, since)
+return count, (free - fmod(free, permit)) / permit, after, whole, last - now, debt, price, units, tick
+end
+rule.spend = spend
 end
 end
-return false
-end
-local function allow(count, remaining, reset, fewer, later)
-if count == 1 then
-replies[told + 1], replies[told + 2], replies[told + 3] = 1, remaining, reset
-told = told + 3
-else
-replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5], replies[told + 6] =
-2, count, remaining, reset, fewer, later
-told = told + 6
-end
-end
-local now, next, rules = nil, 3, {}
-if arguments[1] == '' then
-local time = call('TIME')
-now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-else
-now = integer(arguments[1], 0)
-end
-replies[1] = now
-for i = 1, integer(arguments[2], 0) do
-local rule = { tag = arguments[next] }
-local size = integer(arguments[next + 1], 0)
-for p = 1, size do rule[p] = integer(arguments[next + 1 + p], 0) end
-rule.spend = size > 0 and spend_of(rule.tag)
 rules[i] = rule
 next = next + 2 + size
 end
-local function rule_of(place)
-return rules[tonumber(place)] or error('SLUICE no such rule: ' .. tostring(place))
+local size, last, lanes, rule, cost, times = #arguments, 0, nil, nil, nil, nil
+local raws, from, to = nil, 0, 0
+while last > before or next <= size do
+if last == before and arguments[next] ~= '0' then
+last = before + integer(arguments[next], 1)
+rule = rules[integer(arguments[next + 1], 1)] or error('SLUICE no such rule')
+cost, times = integer(arguments[next + 2], 0), integer(arguments[next + 3], 1)
+next = next + 4
 end
-local lanes
-local function lanes_of()
+local simple = last > before and cost > 0 and rule.spend
+if simple then
+local spend = simple
+if before >= to then
+from, to = before, last
+if to - from == 1 then
+raws = try('GET', keys[to])
+if type(raws) ~= 'table' then raws = { raws } end
+else
+if to - from > MOST_READ then to = from + MOST_READ end
+raws = try('MGET', elements(keys, from + 1, to))
+end
+end
+while simple and before < to do
+local known, raw, done, state, ends = told, raws[before - from + 1], 0, nil, nil
+simple = raw == false or (raw and byte(raw) == MOMENT)
+state = raw
+while simple and done < times do
+local count, remaining, after, forgotten, since, owed, price, units, tick =
+spend(rule, state, now, cost, times - done)
+if not count then
+simple = false
+elseif count == 1 then
+replies[told + 1], replies[told + 2] = remaining, forgotten - now
+told, done, state, ends = told + 2, done + 1, after, forgotten
+elseif count > 0 then
+replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4] = -3, count, remaining, since
+replies[told + 5], replies[told + 6], replies[told + 7], replies[told + 8] = owed, price, units, tick
+told, done, state, ends = told + 8, done + count, after, forgotten
+else
+replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
+-4, times - done, after, remaining, forgotten
+told, done = told + 5, times
+end
+end
+if simple and ends then
+local life = floor((ends - now) / 1000) + 2
+if life <= LARGEST_LONG then life = format('%d', life) end
+local written
+if raw then
+written = try('SET', keys[before + 1], state, 'PX', life)
+else
+written = try('SET', keys[before + 1], state, 'PX', life, 'NX')
+end
+simple = written and written.ok
+end
+if simple then
+before = before + 1
+else
+for n = known + 1, told do replies[n] = nil end
+told = known
+end
+end
+end
+if not simple then
+if not lanes then
+lanes = (function()
+local pack, unpack, fmod = struct.pack, struct.unpack, math.fmod
 local NEVER = -1
 local ANY = -1
 local LONGEST = 315360000000000
 local JITTER = 10000
 local ENVELOPE = 69
+local function up(a, b)
+local rest = fmod(a, b)
+if rest > 0 then return (a - rest) / b + 1 end
+return a / b
+end
 local function number(state, i)
 return (unpack('>d', state, i * 8 - 7))
 end
@@ -623,13 +691,14 @@ local ask = operation == 'acquire' and algorithm.due or algorithm.wait
 local done, wait = 0, ask(p, state, now, cost)
 while wait == 0 and taking and cost > 0 and done < count do
 state, changed, done = algorithm.take(p, state, now, cost), true, done + 1
-allow(1, algorithm.left(p, state, now))
+replies[told + 1], replies[told + 2] = algorithm.left(p, state, now)
+told = told + 2
 if done < count then wait = ask(p, state, now, cost) end
 end
 if done < count and (wait <= 0 or operation ~= 'acquire') then
 local remaining, reset = algorithm.left(p, state, now)
 replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
-wait == 0 and 3 or 0, count - done, wait, remaining, reset
+wait == 0 and -5 or -4, count - done, wait, remaining, reset
 told = told + 5
 done = count
 end
@@ -921,7 +990,7 @@ return remaining, reset
 end
 local function reply(lanes, now, verdict, wait)
 local n = told + 2
-replies[n - 1], replies[n] = 4 + verdict, wait
+replies[n - 1], replies[n] = -6 - verdict, wait
 for i = 1, #lanes do
 local lane = lanes[i]
 local remaining, reset = left(lane)
@@ -1067,8 +1136,8 @@ part.parameters = {}
 for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
 return true
 end
-local function consume(rule, cost, times, entry, forgotten)
-entries[1], ends[1] = entry, forgotten
+local function consume(rule, cost, times)
+entries[1], ends[1] = nil, nil
 with_algorithm(rule)
 local left = times - bare(rule, 'consume', cost, times)
 local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
@@ -1091,7 +1160,7 @@ local operation = arguments[next]
 next = next + 1
 local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
 for i = 1, one(1) do
-local rule = with_algorithm(rule_of(one(1)))
+local rule = with_algorithm(rules[one(1)] or error('SLUICE no such rule'))
 local part = {
 place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY),
 }
@@ -1124,58 +1193,21 @@ end
 for place = 1, places do leave(place) end
 end
 return { consume = consume, read = read_calls, attend = attend }
+end)()
 end
-local function consume(rule, cost, times, last)
-local spend = cost > 0 and rule.spend
-while before < last do
-known = told
-local key = keys[before + 1]
-local raw, done, ends = call('GET', key), 0, nil
-local state = raw
-if spend and (not raw or (byte(raw) == MOMENT and #raw % 8 == 0)) then
-local count, after, forgotten, remaining, reset, fewer, later = spend(rule, raw, now, cost, times)
-while count > 0 do
-allow(count, remaining, reset, fewer, later)
-done, state, ends = done + count, after, forgotten
-if done == times then break end
-count, after, forgotten, remaining, reset, fewer, later = spend(rule, state, now, cost, times - done)
-end
-end
-if done == times then
-call('SET', key, state, 'PX', floor((ends - now) / 1000) + 2)
+local known, fine, wrong, places, calls = told, nil, nil, 1, nil
+if last > before then
+fine, wrong = pcall(lanes.consume, rule, cost, times)
 else
-lanes = lanes or lanes_of()
-lanes.consume(rule, cost, times - done, state, ends)
+places, calls, next = lanes.read(next + 1)
+last = before + places
+fine, wrong = pcall(lanes.attend, calls, places)
 end
-before = before + 1
-end
-end
-local function fail(wrong)
+if not fine then
 for n = known + 1, told do replies[n] = nil end
 told = known + 2
 replies[known + 1], replies[told] = -2, type(wrong) == 'table' and wrong.err or wrong
 end
-local size = #arguments
-while next <= size do
-local count = integer(arguments[next], 0)
-if count > 0 then
-local rule, cost, times = rule_of(arguments[next + 1]), integer(arguments[next + 2], 0), integer(arguments[next + 3], 1)
-next = next + 4
-local last = before + count
-while before < last do
-local fine, wrong = pcall(consume, rule, cost, times, last)
-if not fine then
-fail(wrong)
-before = before + 1
-end
-end
-else
-lanes = lanes or lanes_of()
-local places, calls
-places, calls, next = lanes.read(next + 1)
-known = told
-local fine, wrong = pcall(lanes.attend, calls, places)
-if not fine then fail(wrong) end
 before = before + places
 end
 end

@@ -2,6 +2,7 @@
 -- what is held; refunds and changes; and algorithms that spend() does not know. The twin of lane.ts, bookings.ts and decide.ts. See
 -- decide.lua for what is used here and not defined.
 
+local pack, unpack, fmod = struct.pack, struct.unpack, math.fmod
 local NEVER = -1
 local ANY = -1
 local LONGEST = 315360000000000
@@ -9,6 +10,13 @@ local LONGEST = 315360000000000
 local JITTER = 10000
 -- First bytes: of a moment after 1987 in µs, with which each state begins, and an E.
 local ENVELOPE = 69
+
+-- math.fmod is exact up to 2^53; a - floor(a / b) * b, which Lua's % does, is not.
+local function up(a, b)
+  local rest = fmod(a, b)
+  if rest > 0 then return (a - rest) / b + 1 end
+  return a / b
+end
 
 local function number(state, i)
   return (unpack('>d', state, i * 8 - 7))
@@ -80,14 +88,15 @@ local function bare(rule, operation, cost, count)
   local done, wait = 0, ask(p, state, now, cost)
   while wait == 0 and taking and cost > 0 and done < count do
     state, changed, done = algorithm.take(p, state, now, cost), true, done + 1
-    allow(1, algorithm.left(p, state, now))
+    replies[told + 1], replies[told + 2] = algorithm.left(p, state, now)
+    told = told + 2
     if done < count then wait = ask(p, state, now, cost) end
   end
   -- The rest changes nothing, so all of it is told the same.
   if done < count and (wait <= 0 or operation ~= 'acquire') then
     local remaining, reset = algorithm.left(p, state, now)
     replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
-      wait == 0 and 3 or 0, count - done, wait, remaining, reset
+      wait == 0 and -5 or -4, count - done, wait, remaining, reset
     told = told + 5
     done = count
   end
@@ -417,7 +426,7 @@ end
 
 local function reply(lanes, now, verdict, wait)
   local n = told + 2
-  replies[n - 1], replies[n] = 4 + verdict, wait
+  replies[n - 1], replies[n] = -6 - verdict, wait
   for i = 1, #lanes do
     local lane = lanes[i]
     local remaining, reset = left(lane)
@@ -573,9 +582,8 @@ end
 
 -- Visits.
 
--- The rest of a visit, whose key holds `entry` by now; which is not written yet if it ends some time.
-local function consume(rule, cost, times, entry, forgotten)
-  entries[1], ends[1] = entry, forgotten
+local function consume(rule, cost, times)
+  entries[1], ends[1] = nil, nil
   with_algorithm(rule)
   local left = times - bare(rule, 'consume', cost, times)
   local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
@@ -600,7 +608,7 @@ local function read_calls(next)
     next = next + 1
     local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
     for i = 1, one(1) do
-      local rule = with_algorithm(rule_of(one(1)))
+      local rule = with_algorithm(rules[one(1)] or error('SLUICE no such rule'))
       local part = {
         place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY),
       }

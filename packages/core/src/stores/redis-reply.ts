@@ -19,15 +19,20 @@ export function settle(visits: readonly Visit[], reply: Numbers): void {
 
 /** @returns how many it settled */
 function settleNext(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+  const asking = asked[i]!;
   const word = reply.next();
-  if (word >= DENIED && word <= FREE) return settleRow(asked, i, now, word, reply);
+  if (word >= 0) {
+    settlePlain(asking, true, now, 0, word, reply.next(), now);
+    return 1;
+  }
+  if (word === ROW) return settleRow(asked, i, now, reply);
+  if (word === DENIED || word === FREE) return settleAlike(asked, i, now, word === FREE, reply);
   if (word === FAILED) {
     const text = reply.text().replace(LINE, '');
     const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
-    for (const asking of asked) asking.failed(error);
+    for (const each of asked) each.failed(error);
     return asked.length;
   }
-  const asking = asked[i]!;
   const { parts } = asking.call;
   if (word === NOT_SET) {
     asking.failed(new RateNotSetError(parts[0]!.shared!.name));
@@ -39,7 +44,7 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
       const override = size > 0 ? Array.from({ length: size }, () => reply.next()) : undefined;
       return { remaining, wait: own, reset, at, override };
     });
-    const answer = { allowed: word === 5, queued: word === 6, now, wait, parts: told };
+    const answer = { allowed: word === ALLOWED, queued: word === QUEUED, now, wait, parts: told };
     learn(asking.call, answer);
     asking.answered(answer);
   }
@@ -47,35 +52,67 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
 }
 
 /** Words; see the header of `decide.lua`. */
-const DENIED = 0;
-const ONE = 1;
-const ROW = 2;
-const FREE = 3;
 const NOT_SET = -1;
 const FAILED = -2;
+const ROW = -3;
+const DENIED = -4;
+const FREE = -5;
+const ALLOWED = -7;
+const QUEUED = -8;
 /** Where in the script it went wrong; before Redis 7 also for what a command answers. */
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 
-/** Calls in a row that were answered alike, or by steps. @returns how many */
-function settleRow(asked: readonly Asking[], i: number, now: number, word: number, reply: Numbers): number {
-  const allowed = word !== DENIED;
-  const count = word === ONE ? 1 : Math.max(1, reply.next());
-  const wait = word === DENIED || word === FREE ? reply.next() : 0;
+/** Calls in a row that took their permits, one after the other. @returns how many */
+function settleRow(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+  const count = Math.max(1, reply.next());
   let remaining = reply.next();
-  let reset = reply.next();
-  const fewer = word === ROW ? reply.next() : 0;
-  const later = word === ROW ? reply.next() : 0;
-  const at = word === ONE || word === ROW ? now : 0;
+  const since = reply.next();
+  let owed = reply.next();
+  const price = reply.next();
+  const units = Math.max(1, reply.next());
+  const tick = reply.next();
+  const { cost } = asked[i]!.call.parts[0]!;
   const end = Math.min(i + count, asked.length);
   for (let n = i; n < end; n += 1) {
-    const part = { remaining, wait, reset, at, override: undefined };
-    const answer = { allowed, queued: false, now, wait, parts: [part] };
-    learn(asked[n]!.call, answer);
-    asked[n]!.answered(answer);
-    remaining += fewer;
-    reset += later;
+    owed += price;
+    const rest = owed % units;
+    const ticks = rest > 0 ? (owed - rest) / units + 1 : owed / units;
+    settlePlain(asked[n]!, true, now, 0, remaining, since + ticks * tick, now);
+    remaining -= cost;
   }
   return count;
+}
+
+/** Calls in a row that took nothing, and so were answered alike. @returns how many */
+function settleAlike(
+  asked: readonly Asking[],
+  i: number,
+  now: number,
+  allowed: boolean,
+  reply: Numbers,
+): number {
+  const count = Math.max(1, reply.next());
+  const wait = reply.next();
+  const remaining = reply.next();
+  const reset = reply.next();
+  const end = Math.min(i + count, asked.length);
+  for (let n = i; n < end; n += 1) settlePlain(asked[n]!, allowed, now, wait, remaining, reset, 0);
+  return count;
+}
+
+function settlePlain(
+  asking: Asking,
+  allowed: boolean,
+  now: number,
+  wait: number,
+  remaining: number,
+  reset: number,
+  at: number,
+): void {
+  const part = { remaining, wait, reset, at, override: undefined };
+  const answer = { allowed, queued: false, now, wait, parts: [part] };
+  learn(asking.call, answer);
+  asking.answered(answer);
 }
 
 /** A reply of a script, number by number. */

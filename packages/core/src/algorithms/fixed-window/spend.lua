@@ -1,14 +1,17 @@
 -- @tag fw
--- See fixed-window.lua for parameters and state, spend_of in decide.lua for what this is. Calendar days are not that simple.
-return function(p, state, now, cost, count)
-  if p[4] then return 0 end
-  local window, last, used = p[2], 0, 0
-  local latest = p[3] and now - fmod(now, window) + window or now + window
-  if state then last, used = unpack('>dd', state) end
-  if last > latest then return 0 end
+-- See fixed-window.lua for parameters and state, decide.lua for what this is. Calendar days are not that simple.
+local function spend(p, state, now, cost, count)
+  local limit, latest, last, used = p[1], now + p[2], 0, 0
+  if p[4] or cost > limit then return end
+  if p[3] then latest = latest - math.fmod(now, p[2]) end
+  if state then
+    if #state ~= 16 then return end
+    last, used = struct.unpack('>dd', state)
+    if last > latest then return end
+  end
   if last <= now then last, used = latest, 0 end
-  local free = p[1] - used
-  if cost > free then return 0 end
-  if cost * count > free then count = (free - fmod(free, cost)) / cost end
-  return count, pack('>dd', last, used + count * cost), last, free - cost, last - now, -cost, 0
+  local free = limit - used
+  if cost > free then return 0, math.max(0, free), last - now, last - now end
+  if cost * count > free then count = (free - math.fmod(free, cost)) / cost end
+  return count, free - cost, struct.pack('>dd', last, used + count * cost), last, last - now, 0, 0, 1, 1
 end
