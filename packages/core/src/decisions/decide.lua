@@ -4,8 +4,10 @@
 -- KEYS      of each visit, one for each part; for a part without parameters two more: the entry of this client alone, and
 --           the shared rate
 -- ARGV[1]   the moment in µs, or '' for the server's clock
--- ARGV[2]   number of rules, and for each: tag of its algorithm, number of parameters, parameters…
--- then visits, in one of two forms; a rule is told by its place in the list:
+-- Then, where each key is visited alike, to consume of one rule so much so many times:
+--   cost, number of calls, tag of the rule's algorithm, its parameters…
+-- or else '', the number of rules, and for each: tag of its algorithm, number of parameters, parameters…; then visits, in one of two forms,
+-- where a rule is told by its place in the list:
 --   number of visits n, rule, cost, number of calls: n visits of one key each, all different, to consume `cost` so many times
 --   0, number of keys, number of calls, and for each: operation, wait (µs), how often, number of parts, and
 --     for each part: rule, cost, at, and to override the number of other parameters, those parameters…
@@ -44,25 +46,34 @@ if now == '' then
 else
   now = integer(now, 0)
 end
--- The last of the replies so far, keys before those of the visit, and the next argument.
-local replies, told, before, next = { now, nil, nil, nil }, 1, 0, 3
+-- The last of the replies so far, keys before those of the visit, the last key of the run, and the next argument.
+local replies, told, before, last, next, size = { now, nil, nil, nil }, 1, 0, 0, 4, #arguments
+local alike = arguments[2] ~= ''
 
 -- How an algorithm decides several equal calls at once, if it knows how: spend(parameters, state, now, cost, count). Returns nothing for
 -- whatever is not that simple. Else how many of them can go and are told in one row, what remains after the first, the state after them,
 -- when that is forgotten, which is their reset, and since, owed, price, units and tick of the row; or 0, what remains, the wait and the reset.
 local rules = { nil }
-for i = 1, integer(arguments[2], 0) do
-  local tag, size = arguments[next], integer(arguments[next + 1], 0)
+for i = 1, alike and 1 or integer(arguments[3], 0) do
+  local tag, before_first = arguments[next], next
+  next = size
+  if not alike then
+    before_first = before_first + 1
+    next = before_first + integer(arguments[before_first], 0)
+  end
   local rule = { tag = tag, spend = false, nil, nil, nil, nil, nil, nil, nil }
-  for p = 1, size do rule[p] = integer(arguments[next + 1 + p], 0) end
-  if size > 0 then
+  for p = before_first + 1, next do rule[p - before_first] = integer(arguments[p], 0) end
+  if next > before_first then
     -- @spends
   end
   rules[i] = rule
-  next = next + 2 + size
+  next = next + 1
 end
 
-local size, last, lanes, rule, cost, times = #arguments, 0, nil, nil, nil, nil
+local lanes, rule, cost, times
+if alike then
+  last, rule, cost, times = #keys, rules[1], integer(arguments[2], 0), integer(arguments[3], 1)
+end
 -- What the keys behind the first `from` hold, up to the key `to`.
 local raws, from, to = nil, 0, 0
 while last > before or next <= size do

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'fced8a944a977c912f5d53789d3a681b3f9162bf',
+  sha1: '789b56054ddeae1dbe7ec09607099e865c832d0b',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -22,13 +22,19 @@ now = time[1] * 1000000 + time[2]
 else
 now = integer(now, 0)
 end
-local replies, told, before, next = { now, nil, nil, nil }, 1, 0, 3
+local replies, told, before, last, next, size = { now, nil, nil, nil }, 1, 0, 0, 4, #arguments
+local alike = arguments[2] ~= ''
 local rules = { nil }
-for i = 1, integer(arguments[2], 0) do
-local tag, size = arguments[next], integer(arguments[next + 1], 0)
+for i = 1, alike and 1 or integer(arguments[3], 0) do
+local tag, before_first = arguments[next], next
+next = size
+if not alike then
+before_first = before_first + 1
+next = before_first + integer(arguments[before_first], 0)
+end
 local rule = { tag = tag, spend = false, nil, nil, nil, nil, nil, nil, nil }
-for p = 1, size do rule[p] = integer(arguments[next + 1 + p], 0) end
-if size > 0 then
+for p = before_first + 1, next do rule[p - before_first] = integer(arguments[p], 0) end
+if next > before_first then
 if tag == 'fw' then
 local function spend(p, state, now, cost, count)
 local limit, latest, last, used = p[1], now + p[2], 0, 0
@@ -90,9 +96,12 @@ rule.spend = spend
 end
 end
 rules[i] = rule
-next = next + 2 + size
+next = next + 1
 end
-local size, last, lanes, rule, cost, times = #arguments, 0, nil, nil, nil, nil
+local lanes, rule, cost, times
+if alike then
+last, rule, cost, times = #keys, rules[1], integer(arguments[2], 0), integer(arguments[3], 1)
+end
 local raws, from, to = nil, 0, 0
 while last > before or next <= size do
 if last == before and arguments[next] ~= '0' then

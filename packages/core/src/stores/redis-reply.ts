@@ -126,15 +126,8 @@ export class Numbers {
 
   next(): number {
     const told = this.#reply[this.#place];
-    // Clients may be set to give numbers as text, and their parsers round the largest that there is up.
-    const value = typeof told === 'string' && /^-?\d+$/.test(told) ? Number(told) : told;
-    if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
-      throw new StoreConfigurationError(
-        `redis store: the script answered ${describe(value)} where integers were due`,
-      );
-    }
     this.#place += 1;
-    return Math.min(value as number, MOST);
+    return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
   }
 
   text(): string {
@@ -151,6 +144,20 @@ export class Numbers {
 }
 
 const MOST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Clients may be set to give numbers as text, and their parsers round the largest that there is up.
+ * @throws StoreConfigurationError when it is none
+ */
+function numberOf(told: unknown): number {
+  const value = typeof told === 'string' && /^-?\d+$/.test(told) ? Number(told) : told;
+  if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
+    throw new StoreConfigurationError(
+      `redis store: the script answered ${describe(value)} where integers were due`,
+    );
+  }
+  return Math.min(value as number, MOST);
+}
 
 /** The reply of `shared-rate.lua`. */
 export function rateAnswer([changed, keepAlive, perClient, ...parameters]: readonly number[]): RateAnswer {

@@ -11,28 +11,48 @@ export interface Written {
 
 /** Visits as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
 export function written(visits: readonly Visit[], now: number, at?: number): Written {
-  const rules = new Rules(at ?? now);
+  const moment = at === undefined ? '' : String(at);
+  const [{ asked }] = visits as [Visit];
+  const [{ call }] = asked as [Asking];
   const keys: string[] = [];
+  if (isPlain(call) && visits.every((visit) => isRun(visit, call, asked.length))) {
+    for (const visit of visits) keys.push(visit.keys[0]!);
+    const [part] = call.parts as [Part];
+    return { keys, args: [moment, String(part.cost), String(asked.length), ...textOf(part.rule, at ?? now)] };
+  }
+  for (const visit of visits) keys.push(...visit.keys);
+  const rules = new Rules(at ?? now);
+  const args = writeVisits(visits, rules);
+  return { keys, args: [moment, '', ...rules.text, ...args] };
+}
+
+/** Is it this call, of one key, so many times? */
+function isRun({ keys, asked }: Visit, call: Call, times: number): boolean {
+  if (keys.length > 1 || asked.length !== times) return false;
+  for (const asking of asked) if (!isSame(asking.call, call)) return false;
+  return true;
+}
+
+function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
   const args: string[] = [];
   /** The place in `args` where it stands how many visits the last plain one stands for. */
   let count = -1;
-  let before: { readonly call: Call; readonly times: number } | undefined;
-  for (const { keys: visited, asked } of visits) {
-    for (const key of visited) keys.push(key);
+  let before: Visit | undefined;
+  for (const visit of visits) {
+    const { keys, asked } = visit;
     const { call } = asked[0]!;
-    const times = timesOf(asked, 0);
-    const plain = isPlain(call) && times === asked.length;
-    if (plain && before?.times === times && isSame(before.call, call)) {
+    const plain = isPlain(call) && isRun(visit, call, asked.length);
+    if (plain && before?.asked.length === asked.length && isSame(before.asked[0]!.call, call)) {
       args[count] = String(Number(args[count]) + 1);
     } else if (plain) {
       const [part] = call.parts as [Part];
-      count = args.push('1', rules.of(part), String(part.cost), String(times)) - 4;
+      count = args.push('1', rules.of(part), String(part.cost), String(asked.length)) - 4;
     } else {
-      writeCalls(args, rules, visited, asked);
+      writeCalls(args, rules, keys, asked);
     }
-    before = plain ? { call, times } : undefined;
+    before = plain ? visit : undefined;
   }
-  return { keys, args: [at === undefined ? '' : String(at), ...rules.text, ...args] };
+  return args;
 }
 
 /** How many from place `i` on are the same call. */
@@ -83,19 +103,24 @@ class Rules {
     if (known !== undefined) return known;
     const place = String(this.#places.size + 1);
     this.#places.set(shared === undefined ? rule : tag, place);
-    if (shared !== undefined) this.#text.push(tag, '0');
-    else this.#text.push(tag, ...textOf(rule.parametersAt?.(this.#now) ?? rule.parameters));
+    if (shared === undefined) {
+      const [, ...parameters] = textOf(rule, this.#now);
+      this.#text.push(tag, String(parameters.length), ...parameters);
+    } else {
+      this.#text.push(tag, '0');
+    }
     return place;
   }
 }
 
 const texts = new WeakMap<Parameters, readonly string[]>();
 
-/** How many parameters, and each. */
-function textOf(parameters: Parameters): readonly string[] {
+/** The tag of its algorithm, and each parameter. */
+function textOf({ algorithm, parameters: given, parametersAt }: Rule, now: number): readonly string[] {
+  const parameters = parametersAt?.(now) ?? given;
   let text = texts.get(parameters);
   if (text === undefined) {
-    text = [String(parameters.length), ...parameters.map(String)];
+    text = [algorithm.tag, ...parameters.map(String)];
     texts.set(parameters, text);
   }
   return text;
