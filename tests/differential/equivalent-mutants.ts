@@ -67,7 +67,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'one of them is odd and the other even': ['frame: if place <= #queue then lane.gaps = 1 end'],
   'asked once more, and not used': ['frame: if done <= count then wait = ask(p, state, now, cost) end'],
-  'no rule without parameters is asked for what it could spend': ['frame: if size >= 0 then'],
+  'no rule without parameters is asked for what it could spend': ['frame: if next >= before_first then'],
   'a visit has more than one argument': ['frame: while last > before or next < size do'],
   'nobody tries so often': ['frame: if tries >= MOST_TRIES then return NEVER end'],
   'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [

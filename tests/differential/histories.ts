@@ -4,7 +4,7 @@ import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Operation } from '../../packages/core/src/decisions/call.js';
 import { START } from '../support/timeline.js';
 import { HOUR } from './policies.js';
-import { type Asked, Model, type Told } from './replay.js';
+import { type Asked, type Foretold, Model, type Told } from './replay.js';
 
 /**
  * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue up; sometimes by much,
@@ -60,7 +60,7 @@ export type Question = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infe
 /** One step of a history: what is asked, and what TypeScript says to it. */
 export interface Step {
   readonly asked: Asked;
-  readonly expected: Told;
+  readonly expected: Foretold;
 }
 
 function micros(
@@ -133,6 +133,8 @@ export function difference(
       return `${where}: TypeScript ${plain(expected)}, Lua ${plain({ answer, stored, ttls })}`;
     }
     for (const [key, ttl] of ttls.entries()) {
+      // The replay has taken from it the TTL that it had.
+      if (ttl === -1 && expected.lasting[key]) continue;
       // What is left of a TTL is told in real time, of which at most `lost` has passed.
       const due = expected.ttls[key]!;
       const least = due < 0 ? due : Math.max(0, Math.floor(due - lost));

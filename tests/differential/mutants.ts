@@ -17,6 +17,7 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/math\.max\(/g, 'math.min('],
   [/string\.format\('%\.0f', (.*)\)\)$/g, 'tostring($1))'],
   [/, 'PX', .*$/g, ')'],
+  [/ and struct\.unpack\('>d', raw\) == ends/g, ''],
   [/(?:math\.)?floor\(/g, 'math.ceil('],
   [
     /local function repair\(p, state, now\)$/g,

@@ -22,6 +22,13 @@ export interface Told {
   readonly ttls: readonly number[];
 }
 
+/** The same, as TypeScript has it. */
+export interface Foretold extends Told {
+  readonly changed: boolean;
+  /** Of each key: it ends when it did before, so it may be written without a new TTL. */
+  readonly lasting: readonly boolean[];
+}
+
 /** The keys of a history, kept by the TypeScript side. */
 export class Model {
   readonly entries: (Entry | undefined)[];
@@ -30,7 +37,7 @@ export class Model {
     this.entries = Array.from({ length: keys }, () => undefined);
   }
 
-  ask({ now, call }: Asked): Told & { readonly changed: boolean } {
+  ask({ now, call }: Asked): Foretold {
     const before = [...this.entries];
     const lanes = call.parts.map((part, i) => new Lane(part, part.key, before[i], now));
     const answer = decide(call, lanes, now);
@@ -42,6 +49,10 @@ export class Model {
     return {
       answer,
       changed: lanes.some((lane) => lane.keeps(call.operation)),
+      lasting: this.entries.map((entry, i) => {
+        const earlier = before[i];
+        return entry !== undefined && earlier !== undefined && expiryOf(entry) === expiryOf(earlier);
+      }),
       stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
       ttls: this.entries.map((entry, i) => {
         if (entry === undefined) return -2;

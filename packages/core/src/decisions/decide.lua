@@ -121,15 +121,20 @@ while last > before or next <= size do
         end
       end
       if simple and ends then
-        -- A key is written together with its TTL. One ms more than needed: the entry itself says when it ends, to the µs.
-        local life = floor((ends - now) / 1000) + 2
-        if life <= LARGEST_LONG then life = format('%d', life) end
-        local written
-        if raw then
-          written = try('SET', keys[before + 1], state, 'PX', life)
+        local key, written = keys[before + 1], nil
+        if raw and struct.unpack('>d', raw) == ends then
+          -- It has its TTL, and no key expires while a script runs.
+          written = try('SET', key, state, 'KEEPTTL')
         else
-          -- To MGET a key that holds something else than a string is as good as none.
-          written = try('SET', keys[before + 1], state, 'PX', life, 'NX')
+          -- A key is written together with its TTL. One ms more than needed: the entry itself says when it ends, to the µs.
+          local life = floor((ends - now) / 1000) + 2
+          if life <= LARGEST_LONG then life = format('%d', life) end
+          if raw then
+            written = try('SET', key, state, 'PX', life)
+          else
+            -- To MGET a key that holds something else than a string is as good as none.
+            written = try('SET', key, state, 'PX', life, 'NX')
+          end
         end
         simple = written and written.ok
       end

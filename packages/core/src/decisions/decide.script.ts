@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '789b56054ddeae1dbe7ec09607099e865c832d0b',
+  sha1: '6b638a92d5abc36f91c22a2b9c9a3f3ed838b08e',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -146,13 +146,17 @@ told, done = told + 5, times
 end
 end
 if simple and ends then
+local key, written = keys[before + 1], nil
+if raw and struct.unpack('>d', raw) == ends then
+written = try('SET', key, state, 'KEEPTTL')
+else
 local life = floor((ends - now) / 1000) + 2
 if life <= LARGEST_LONG then life = format('%d', life) end
-local written
 if raw then
-written = try('SET', keys[before + 1], state, 'PX', life)
+written = try('SET', key, state, 'PX', life)
 else
-written = try('SET', keys[before + 1], state, 'PX', life, 'NX')
+written = try('SET', key, state, 'PX', life, 'NX')
+end
 end
 simple = written and written.ok
 end

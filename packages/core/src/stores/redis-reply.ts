@@ -1,4 +1,4 @@
-import type { PartAnswer } from '../decisions/call.js';
+import type { Answer, PartAnswer } from '../decisions/call.js';
 import { RateNotSetError, StoreConfigurationError } from '../errors.js';
 import { describe } from '../options.js';
 import type { RateAnswer } from '../shared-rates/stored-rate.js';
@@ -22,7 +22,7 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
   const asking = asked[i]!;
   const word = reply.next();
   if (word >= 0) {
-    settlePlain(asking, true, now, 0, word, reply.next(), now);
+    settleOne(asking, plainAnswer(true, now, 0, word, reply.next(), now));
     return 1;
   }
   if (word === ROW) return settleRow(asked, i, now, reply);
@@ -45,8 +45,7 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
       return { remaining, wait: own, reset, at, override };
     });
     const answer = { allowed: word === ALLOWED, queued: word === QUEUED, now, wait, parts: told };
-    learn(asking.call, answer);
-    asking.answered(answer);
+    settleOne(asking, answer);
   }
   return 1;
 }
@@ -77,7 +76,7 @@ function settleRow(asked: readonly Asking[], i: number, now: number, reply: Numb
     owed += price;
     const rest = owed % units;
     const ticks = rest > 0 ? (owed - rest) / units + 1 : owed / units;
-    settlePlain(asked[n]!, true, now, 0, remaining, since + ticks * tick, now);
+    settleOne(asked[n]!, plainAnswer(true, now, 0, remaining, since + ticks * tick, now));
     remaining -= cost;
   }
   return count;
@@ -95,25 +94,31 @@ function settleAlike(
   const wait = reply.next();
   const remaining = reply.next();
   const reset = reply.next();
+  const answer = plainAnswer(allowed, now, wait, remaining, reset, 0);
   const end = Math.min(i + count, asked.length);
-  for (let n = i; n < end; n += 1) settlePlain(asked[n]!, allowed, now, wait, remaining, reset, 0);
+  for (let n = i; n < end; n += 1) settleOne(asked[n]!, answer);
   return count;
 }
 
-function settlePlain(
-  asking: Asking,
+function settleOne(asking: Asking, answer: Answer): void {
+  learn(asking.call, answer);
+  asking.answered(answer);
+}
+
+const plainAnswer = (
   allowed: boolean,
   now: number,
   wait: number,
   remaining: number,
   reset: number,
   at: number,
-): void {
-  const part = { remaining, wait, reset, at, override: undefined };
-  const answer = { allowed, queued: false, now, wait, parts: [part] };
-  learn(asking.call, answer);
-  asking.answered(answer);
-}
+): Answer => ({
+  allowed,
+  queued: false,
+  now,
+  wait,
+  parts: [{ remaining, wait, reset, at, override: undefined }],
+});
 
 /** A reply of a script, number by number. */
 export class Numbers {
