@@ -127,6 +127,20 @@ test('many keys are several script calls of one turn, none of them long', async 
   expect(await Promise.all(decisions)).toEqual(times(500, () => expect.objectContaining({ remaining: 4 })));
 });
 
+test('a script call may have more keys than one command reads', async () => {
+  const { calls, store, limiter, ready } = watched();
+  await ready();
+  const { limits } = RateLimiter.inside(limiter(five));
+  const asked = times(250, (i) => limits.parts(i, () => 1)).map((parts) => {
+    return { operation: 'consume', wait: 0, parts } as const;
+  });
+  for (const remaining of [4, 3]) {
+    const told = await store.decideAll(asked);
+    expect(told.map(({ parts }) => parts[0]!.remaining)).toEqual(times(250, () => remaining));
+  }
+  expect(calls.map(([, keys]) => keys.length)).toEqual([250, 250]);
+});
+
 test('who was given up before the batch left is left out, and where nobody is left nothing leaves', async () => {
   const { calls, store, limiter, ready } = watched();
   await ready();
