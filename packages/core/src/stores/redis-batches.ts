@@ -23,7 +23,7 @@ const IDLE = 1;
  */
 export class RedisBatches {
   readonly #slotted: () => boolean;
-  readonly #send: (batches: readonly Batch[]) => Promise<unknown>;
+  readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
   /**
    * By what must be one for all keys of a script call: in a cluster the hash tag. A new one for each turn: V8 links what a Map held
    * before `clear()` to what it holds next, and so the old generation of the heap would keep the calls of all turns.
@@ -40,9 +40,9 @@ export class RedisBatches {
 
   /**
    * @param slotted whether the keys of one script call must lie in one slot
-   * @param send resolves when all are answered
+   * @param send calls `arrived` once for each batch, before anybody has his answer: who asks again then finds nothing under way
    */
-  constructor(slotted: () => boolean, send: (batches: readonly Batch[]) => Promise<unknown>) {
+  constructor(slotted: () => boolean, send: (batches: readonly Batch[], arrived: () => void) => void) {
     this.#slotted = slotted;
     this.#send = send;
   }
@@ -90,8 +90,8 @@ export class RedisBatches {
   }
 
   #depart(batches: readonly Batch[]): void {
-    this.#underWay += 1;
-    void this.#send(batches).then(this.#arrived);
+    this.#underWay += batches.length;
+    this.#send(batches, this.#arrived);
   }
 
   readonly #arrived = () => {

@@ -44,9 +44,12 @@ export class RedisStore implements Store {
   #watch: RedisWatch | undefined;
   readonly #batches = new RedisBatches(
     () => this.slotted,
-    (batches) => {
-      if (batches.length === 1) return this.#send(batches[0]!);
-      return together(this.#client, () => Promise.all(batches.map((batch) => this.#send(batch))));
+    (batches, arrived) => {
+      const send = () => {
+        for (const batch of batches) void this.#send(batch, undefined, arrived);
+      };
+      if (batches.length > 1) together(this.#client, send);
+      else send();
     },
   );
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
@@ -133,10 +136,20 @@ export class RedisStore implements Store {
     if (this.#client !== undefined) unwatch(this.#client);
   }
 
-  async #send(batch: Batch, now?: number): Promise<void> {
+  /** @param arrived called when it is under way no more, before anybody is told */
+  async #send(batch: Batch, now?: number, arrived = () => {}): Promise<void> {
+    const write = () => (batch.forget() ? written(batch.visits, this.clock.now(), now) : undefined);
+    let reply: unknown;
     try {
-      const write = () => (batch.forget() ? written(batch.visits, this.clock.now(), now) : undefined);
-      settle(batch.visits, new Numbers(await this.#run(decideScript, batch.visits[0]!.keys[0]!, write)));
+      reply = await this.#run(decideScript, batch.visits[0]!.keys[0]!, write);
+    } catch (error) {
+      arrived();
+      batch.failed(error);
+      return;
+    }
+    arrived();
+    try {
+      settle(batch.visits, new Numbers(reply));
     } catch (error) {
       batch.failed(error);
     }

@@ -12,13 +12,13 @@ interface Connections {
 }
 
 /** Lets commands leave together, in one write for each node of a cluster: to write to a socket costs as much as all the rest of a command. */
-export function together<T>(client: RedisClient | undefined, commands: () => T): T {
+export function together(client: RedisClient | undefined, commands: () => void): void {
   const streams = ((client as Connections | undefined)?.nodes?.('master') ?? [])
     .map(({ stream }) => stream)
     .filter((stream): stream is Stream => typeof stream?.cork === 'function');
   for (const stream of streams) stream.cork();
   try {
-    return commands();
+    commands();
   } finally {
     for (const stream of streams) stream.uncork();
   }
