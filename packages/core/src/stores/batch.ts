@@ -27,23 +27,35 @@ export class Batch {
   visits: Visit[] = [];
   /** µs that Redis will be busy with it, about. */
   weight = 0;
-  /** Which visit was the last to each key. */
-  readonly #last = new Map<string, Visit>();
+  /** Which visit was the last to each key; made when there is a second one. */
+  #last: Map<string, Visit> | undefined;
 
   add(asking: Asking): void {
     const { call } = asking;
-    const [part] = call.parts as [Part];
-    const known = this.#last.get(part.key);
+    const known = this.#lastTo(call.parts[0]!.key);
     this.weight += weightOf(call);
     if (known !== undefined && this.#joins(call, known)) {
       known.asked.push(asking);
       return;
     }
-    const keys = call.parts.length === 1 && part.shared === undefined ? [part.key] : keysOf(call);
-    const visit = { keys, asked: [asking] };
-    this.weight += KEY * keys.length;
+    const visit = { keys: keysOf(call), asked: [asking] };
+    this.weight += KEY * visit.keys.length;
     this.visits.push(visit);
-    for (const key of keys) this.#last.set(key, visit);
+    if (this.visits.length > 1) this.#note(visit);
+  }
+
+  #lastTo(key: string): Visit | undefined {
+    if (this.#last !== undefined) return this.#last.get(key);
+    const [first] = this.visits;
+    return first?.keys.includes(key) ? first : undefined;
+  }
+
+  #note(visit: Visit): void {
+    if (this.#last === undefined) {
+      this.#last = new Map();
+      for (const key of this.visits[0]!.keys) this.#last.set(key, this.visits[0]!);
+    }
+    for (const key of visit.keys) this.#last.set(key, visit);
   }
 
   /** Leaves out those for whom nobody waits any more. @returns whether there is anybody left */
@@ -62,25 +74,29 @@ export class Batch {
 
   /** No visit in between has one of the keys. */
   #joins(call: Call, { keys }: Visit): boolean {
-    const visit = this.#last.get(keys[0]!);
-    if (call.parts.length === 1 && call.parts[0]!.shared === undefined) return keys.length === 1;
+    if (isSingle(call)) return keys.length === 1;
+    const visit = this.#lastTo(keys[0]!);
+    const own = keysOf(call);
     return (
-      keysOf(call).every((key, i) => key === keys[i] && this.#last.get(key) === visit) &&
-      keys.length === keysOf(call).length
+      own.length === keys.length && own.every((key, i) => key === keys[i] && this.#lastTo(key) === visit)
     );
   }
 }
 
 /** As the script has them: the entry of a shared rate may be one for each client, and the rate has a key itself. */
-function keysOf({ parts }: Call): string[] {
+function keysOf(call: Call): string[] {
+  const { parts } = call;
+  if (isSingle(call)) return [parts[0]!.key];
   return parts.flatMap(({ key, shared }) =>
     shared === undefined ? [key] : [key, shared.client, shared.config],
   );
 }
 
 /** A call that can be told by how much it takes, and by nothing else. */
-export const isPlain = ({ operation, parts }: Call): boolean =>
-  operation === 'consume' && parts.length === 1 && parts[0]!.shared === undefined;
+export const isPlain = (call: Call): boolean => call.operation === 'consume' && isSingle(call);
+
+/** Of one key. */
+const isSingle = ({ parts }: Call): boolean => parts.length === 1 && parts[0]!.shared === undefined;
 
 /** Two calls that are the same question: decided one after the other without being told twice. */
 export function isSame(a: Call, b: Call): boolean {

@@ -24,11 +24,12 @@ const IDLE = 1;
 export class RedisBatches {
   readonly #slotted: () => boolean;
   readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
+  #gathering: Batch | undefined;
   /**
-   * By what must be one for all keys of a script call: in a cluster the hash tag. A new one for each turn: V8 links what a Map held
+   * In a cluster: by the hash tag, which is one for all keys of a script call. A new one for each turn: V8 links what a Map held
    * before `clear()` to what it holds next, and so the old generation of the heap would keep the calls of all turns.
    */
-  #gathering = new Map<string, Batch>();
+  #tagged: Map<string, Batch> | undefined;
   /** Is the end of this turn waited for? */
   #begun = false;
   #most = FIRST;
@@ -48,22 +49,33 @@ export class RedisBatches {
   }
 
   add(asking: Asking): void {
-    const place = this.#slotted() ? tagOf(asking.call.parts[0]!.key) : '';
-    let batch = this.#gathering.get(place);
-    if (batch === undefined) {
-      batch = new Batch();
-      this.#gathering.set(place, batch);
-      if (!this.#begun) this.#begin();
-    }
+    const tag = this.#slotted() ? tagOf(asking.call.parts[0]!.key) : undefined;
+    const batch = this.#batchOf(tag);
+    if (!this.#begun) this.#begin();
     batch.add(asking);
     this.#asked += 1;
     if (this.#underWay === 0 && this.#asked >= MANY && 2 * this.#asked >= this.#usual) {
       this.#leave();
     } else if (batch.weight >= this.#most) {
       this.#most = MOST;
-      this.#gathering.delete(place);
+      if (tag === undefined) this.#gathering = undefined;
+      else this.#tagged!.delete(tag);
       this.#depart([batch]);
     }
+  }
+
+  #batchOf(tag: string | undefined): Batch {
+    if (tag === undefined) {
+      this.#gathering ??= new Batch();
+      return this.#gathering;
+    }
+    this.#tagged ??= new Map();
+    let batch = this.#tagged.get(tag);
+    if (batch === undefined) {
+      batch = new Batch();
+      this.#tagged.set(tag, batch);
+    }
+    return batch;
   }
 
   #begin(): void {
@@ -80,13 +92,15 @@ export class RedisBatches {
     this.#most = FIRST;
     this.#usual = this.#asked;
     this.#asked = 0;
-    if (this.#gathering.size > 0) this.#leave();
+    this.#leave();
   };
 
   #leave(): void {
-    const batches = [...this.#gathering.values()];
-    this.#gathering = new Map();
-    this.#depart(batches);
+    const batches: Batch[] = this.#tagged === undefined ? [] : [...this.#tagged.values()];
+    if (this.#gathering !== undefined) batches.push(this.#gathering);
+    this.#gathering = undefined;
+    this.#tagged = undefined;
+    if (batches.length > 0) this.#depart(batches);
   }
 
   #depart(batches: readonly Batch[]): void {

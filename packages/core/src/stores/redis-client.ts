@@ -39,25 +39,23 @@ export interface RedisClientSettings {
  * EVALSHA first; the whole text only when the server does not know it; no other error is tried again.
  * @param write keys and arguments as of now; undefined when nobody waits any more
  */
-export async function runScript(
+export function runScript(
   client: RedisClient,
   script: Script,
   write: () => Written | undefined,
 ): Promise<unknown> {
-  const { keys, args } = write() ?? nobody();
-  try {
-    return await client.evalsha(script.sha1, keys.length, ...keys, ...args);
-  } catch (error) {
+  const call = write();
+  if (call === undefined) return nobody();
+  const { keys, args } = call;
+  return client.evalsha(script.sha1, keys.length, ...keys, ...args).then(undefined, (error) => {
     if (!/NOSCRIPT|NoScriptError/.test(String(error))) throw error;
-  }
-  const again = write() ?? nobody();
-  return client.eval(script.source, again.keys.length, ...again.keys, ...again.args);
+    const again = write();
+    if (again === undefined) return nobody();
+    return client.eval(script.source, again.keys.length, ...again.keys, ...again.args);
+  });
 }
 
-function nobody(): never {
-  throw new Error('given up before it was sent');
-}
-
+const nobody = (): Promise<never> => Promise.reject(new Error('given up before it was sent'));
 /**
  * May a command be written now? A client would keep what it cannot write, to be counted whenever the server comes back, long after
  * its caller was told that it failed. A connection that has just been lost may still call itself ready.

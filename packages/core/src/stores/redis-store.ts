@@ -46,7 +46,7 @@ export class RedisStore implements Store {
     () => this.slotted,
     (batches, arrived) => {
       const send = () => {
-        for (const batch of batches) void this.#send(batch, undefined, arrived);
+        for (const batch of batches) this.#send(batch, undefined, arrived);
       };
       if (batches.length > 1) together(this.#client, send);
       else send();
@@ -94,7 +94,7 @@ export class RedisStore implements Store {
     const batch = new Batch();
     const asking = calls.map((call) => new Promised(call, asked));
     for (const one of asking) batch.add(one);
-    void this.#send(batch, now);
+    this.#send(batch, now);
     return Promise.all(asking.map(({ promise }) => promise));
   }
 
@@ -102,7 +102,7 @@ export class RedisStore implements Store {
     try {
       return await this.#wakeUps.listen(key, granted);
     } catch (error) {
-      throw isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)));
+      throw this.#classified(error, key);
     }
   }
 
@@ -112,7 +112,11 @@ export class RedisStore implements Store {
     const args = ['', change.action, ...rate.map(String)];
     const write = () => (asked.abandoned ? undefined : { keys: [change.key], args });
     this.#own?.expect(asked.deadline);
-    return rateAnswer(new Numbers(await this.#run(sharedRateScript, change.key, write)).rest());
+    try {
+      return rateAnswer(new Numbers(await this.#run(sharedRateScript, change.key, write)).rest());
+    } catch (error) {
+      throw this.#classified(error, change.key);
+    }
   }
 
   /** Listens to what happens to this store: `storeError`, `degraded`, `recovered`; see `StoreEvents`. */
@@ -137,41 +141,63 @@ export class RedisStore implements Store {
   }
 
   /** @param arrived called when it is under way no more, before anybody is told */
-  async #send(batch: Batch, now?: number, arrived = () => {}): Promise<void> {
+  #send(batch: Batch, now?: number, arrived = () => {}): void {
+    const key = batch.visits[0]!.keys[0]!;
     const write = () => (batch.forget() ? written(batch.visits, this.clock.now(), now) : undefined);
-    let reply: unknown;
-    try {
-      reply = await this.#run(decideScript, batch.visits[0]!.keys[0]!, write);
-    } catch (error) {
-      arrived();
-      batch.failed(error);
-      return;
-    }
-    arrived();
-    try {
-      settle(batch.visits, new Numbers(reply));
-    } catch (error) {
-      batch.failed(error);
-    }
+    this.#run(decideScript, key, write).then(
+      (reply) => {
+        arrived();
+        try {
+          settle(batch.visits, new Numbers(reply));
+        } catch (error) {
+          batch.failed(this.#classified(error, key));
+        }
+      },
+      (error) => {
+        arrived();
+        batch.failed(this.#classified(error, key));
+      },
+    );
   }
 
   /**
+   * At once where there is a connection: a call that travels alone should meet no promise that it does not need.
    * @param key one of those that the script is given
    * @param write keys and arguments as of now; undefined when nobody waits any more
    */
-  async #run(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
-    const client = this.#open ?? (await this.#connected());
-    const watching = this.#watch!;
-    try {
-      if (!isReady(client)) await connected(client, watching.error());
-      const node = watching.connectionFor(key);
-      if (node !== undefined && !isReady(node)) await connected(node, watching.error(watching.nodeOf(key)));
-      const replied = runScript(client, script, write);
-      if (!this.#met) this.#meet(client);
-      return await replied;
-    } catch (error) {
-      throw classified(error, watching.error(watching.nodeOf(key)));
+  #run(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
+    const client = this.#open;
+    if (client === undefined || !isReady(client) || !isReady(this.#nodeFor(key) ?? client)) {
+      return this.#runLater(script, key, write);
     }
+    return this.#runOn(client, script, write);
+  }
+
+  async #runLater(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
+    const client = await this.#connected();
+    const watching = this.#watch!;
+    if (!isReady(client)) await connected(client, watching.error());
+    const node = this.#nodeFor(key);
+    if (node !== undefined && !isReady(node)) await connected(node, watching.error(watching.nodeOf(key)));
+    return this.#runOn(client, script, write);
+  }
+
+  #runOn(client: RedisClient, script: Script, write: () => Written | undefined): Promise<unknown> {
+    try {
+      return runScript(client, script, write);
+    } catch (error) {
+      return Promise.reject(error);
+    } finally {
+      if (!this.#met) this.#meet(client);
+    }
+  }
+
+  #nodeFor(key: string): RedisClient | undefined {
+    return this.#watch!.connectionFor(key);
+  }
+
+  #classified(error: unknown, key: string): unknown {
+    return isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)));
   }
 
   /** What is to be known of a server is asked once, behind the first call. */
