@@ -113,7 +113,7 @@ function answerOf(answer: Answer | undefined, moment: number): number[] {
   if (answer === undefined) return [moment, -1];
   const { allowed, now, wait, parts } = answer;
   const [{ remaining, wait: own, reset, at, override = [] }] = parts as [Answer['parts'][0]];
-  return [now, 4 + Number(allowed), wait, remaining, own, reset, at, override.length, ...override];
+  return [now, -6 - Number(allowed), wait, remaining, own, reset, at, override.length, ...override];
 }
 
 /** An entry without the ways in which it may say nothing. */

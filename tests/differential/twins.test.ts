@@ -46,14 +46,17 @@ test.each([...Object.keys(policies), 'several policies at once', 'rates together
 describe('what the script refuses by itself, before it writes', () => {
   const numbers = ['-2', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'];
   const rule = compilePolicy({ algorithm: 'slidingLog', limit: 5, window: 1000 } as Policy);
-  const line = (cost: string, parameter = '5') => [
-    ...['', '1', rule.algorithm.tag, '2', parameter, '1000000', '1', '1', cost, '1'],
+  const { tag } = rule.algorithm;
+  /** Both forms of the arguments: each key visited alike, and visits of their own. */
+  const lines = (cost: string, parameter = '5') => [
+    ['', cost, '1', tag, parameter, '1000000'],
+    ['', '', '1', tag, '2', parameter, '1000000', '1', '1', cost, '1'],
   ];
 
   test.each(numbers)('a cost or a parameter of %p', async (number) => {
-    for (const args of [line(number), line('1', number)]) {
+    for (const args of [...lines(number), ...lines('1', number)]) {
       await expect(redis.eval(decideScript.source, 1, 'refused', ...args)).rejects.toThrow(
-        /SLUICE not a whole number/,
+        /SLUICE not a whole number|attempt to perform arithmetic/,
       );
       expect(await redis.exists('refused')).toBe(0);
     }
@@ -61,11 +64,13 @@ describe('what the script refuses by itself, before it writes', () => {
 
   test('a key that holds something else', async () => {
     await redis.set('foreign', 'hello');
-    expect(await redis.eval(decideScript.source, 1, 'foreign', ...line('1'))).toEqual([
-      expect.any(Number),
-      -2,
-      expect.stringContaining('SLUICE foreign value in foreign'),
-    ]);
+    for (const args of lines('1')) {
+      expect(await redis.eval(decideScript.source, 1, 'foreign', ...args)).toEqual([
+        expect.any(Number),
+        -2,
+        expect.stringContaining('SLUICE foreign value in foreign'),
+      ]);
+    }
     expect(await redis.get('foreign')).toBe('hello');
     await redis.del('foreign');
   });
