@@ -26,5 +26,5 @@ export type { RequestLimit, Verdict } from './http/verdict.js';
 export { readProperty } from './keys/property.js';
 export { prefetchDefault } from './layers/prefetch-options.js';
 export { PLACE_OPTIONS } from './limiter-options.js';
-export { isPromise } from './maybe-promise.js';
+export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
 export { checkBoolean, checkName, checkOptions, describe } from './options.js';

@@ -1,16 +1,19 @@
 import {
+  andThen,
   asError,
   type Decision,
   isPromise,
   isRateLimitExceededError,
   isStoreUnavailableError,
   limitRequests,
+  type MaybePromise,
   NodeResponseView,
   type OwnLimiter,
   problemOfError,
   type Reply,
   replyTo,
   runWithRequest,
+  type Verdict,
   withLimiter,
   writeErrorHeaders,
 } from '@sluice/core';
@@ -31,6 +34,8 @@ declare global {
   }
 }
 
+type Decided = Request & Record<string, Decision>;
+
 /**
  * Lets requests through as a policy says: for all routes (`app.use`), a router, or one route. A request beyond it is answered
  * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
@@ -41,25 +46,37 @@ declare global {
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName } = readOptions(options);
   const limit = limitRequests('rateLimit', shared);
-  const passes = async (request: Request, response: Response, next: NextFunction): Promise<boolean> => {
-    const view = new ExpressRequestView(request);
-    const judged = limit.handle(view, new NodeResponseView(response), request, response);
-    const verdict = isPromise(judged) ? await judged : judged;
+  const passes = (
+    request: Request,
+    response: Response,
+    next: NextFunction,
+    verdict: Verdict,
+  ): MaybePromise<boolean> => {
     if (verdict.outcome === 'gone') return false;
     const { outcome, decision } = verdict;
     if (outcome === 'passed') {
-      if (decision !== undefined) Object.assign(request, { [requestPropertyName]: decision });
+      if (decision !== undefined) (request as Decided)[requestPropertyName] = decision;
       return true;
     }
-    if (handler !== undefined && decision !== undefined) await handler(request, response, next, decision);
-    else send(response, await verdict.reply());
-    return false;
+    const answered =
+      handler !== undefined && decision !== undefined
+        ? handler(request, response, next, decision)
+        : andThen(verdict.reply(), (reply) => send(response, reply));
+    return andThen(answered, () => false);
   };
-  const middleware = async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+  // No async function: what is decided in memory needs no promise.
+  const middleware = (request: Request, response: Response, next: NextFunction): MaybePromise<void> => {
+    const failed = (error: unknown) => next(asError('rateLimit', error));
     try {
-      if (!(await passes(request, response, next))) return;
+      const view = new ExpressRequestView(request);
+      const judged = limit.handle(view, new NodeResponseView(response), request, response);
+      const passing = isPromise(judged)
+        ? judged.then((verdict) => passes(request, response, next, verdict))
+        : passes(request, response, next, judged);
+      if (isPromise(passing)) return passing.then((on) => (on ? next() : undefined), failed);
+      if (!passing) return;
     } catch (error) {
-      next(asError('rateLimit', error));
+      failed(error);
       return;
     }
     next();

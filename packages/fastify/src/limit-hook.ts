@@ -75,21 +75,28 @@ export function limitHook(options: RateLimitOptions): HookedLimit {
     // A client that leaves while onSend hooks are still at it ends that wait, too: Fastify would go on to the route.
     return reply.sent ? reply : reply.hijack();
   };
+  const goOn = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: HookHandlerDoneFunction,
+    verdict: Verdict,
+  ): void => {
+    const refusal = refused(request, verdict);
+    if (refusal === undefined) done();
+    else answer(request, reply, refusal).catch(done);
+  };
   return {
     hook: withLimiter(hook, limit),
     callback: (request, reply, done) => {
-      const goOn = (verdict: Verdict) => {
-        const refusal = refused(request, verdict);
-        if (refusal === undefined) done();
-        else answer(request, reply, refusal).catch(done);
-      };
+      let verdict: ReturnType<typeof decide>;
       try {
-        const verdict = decide(request, reply);
-        if (isPromise(verdict)) verdict.then(goOn, done);
-        else goOn(verdict);
+        verdict = decide(request, reply);
       } catch (error) {
         done(error as Error);
+        return;
       }
+      if (isPromise(verdict)) verdict.then((judged) => goOn(request, reply, done, judged), done);
+      else goOn(request, reply, done, verdict);
     },
     close: () => limit.close(),
   };

@@ -43,7 +43,8 @@ export function rateLimit<C extends AnyContext = Context>(
         }
         return;
       }
-      const { status, type, body } = await verdict.reply();
+      const reply = verdict.reply();
+      const { status, type, body } = isPromise(reply) ? await reply : reply;
       context.status = status;
       context.type = type;
       context.body = body;

@@ -1,7 +1,9 @@
 import { errorOfDenial } from '../admission/error-of-denial.js';
 import type { Decision } from '../decision.js';
 import { RequestForbiddenError } from '../errors.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkInteger, describe } from '../options.js';
+import { asError } from './as-error.js';
 import { checkFunction } from './check-function.js';
 import { forbiddenProblem, problemOf, unavailableProblem } from './problem.js';
 import { type Reply, replyTo } from './reply.js';
@@ -11,7 +13,7 @@ import type { RequestView } from './request-view.js';
 /** How a limit answers those whom it turns away. */
 export interface Denial<Args> {
   /** A limit was exceeded. */
-  exceeded(request: RequestView, args: Args, decision: Decision): Promise<Reply>;
+  exceeded(request: RequestView, args: Args, decision: Decision): MaybePromise<Reply>;
   /** The store is out, and the failure policy denies. */
   unavailable(request: RequestView): Reply;
   /** The request is on the deny list. */
@@ -54,15 +56,26 @@ export function denialOf<Args extends readonly unknown[]>(
   if (options.throw === true && message !== undefined) {
     throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);
   }
+  const refused = (error: unknown): never => {
+    throw asError(where, error);
+  };
+  const answer = (request: RequestView, decision: Decision, text: string | object | undefined): Reply => {
+    if (text !== undefined && !isMessage(text)) {
+      throw new TypeError(
+        `${where}: the function message gave ${describe(text)}, neither text nor an object`,
+      );
+    }
+    return replyTo(problemOf(decision, status), accepted(request), text);
+  };
   return {
-    exceeded: async (request, args, decision) => {
-      const text = typeof message === 'function' ? await message(...args, decision) : message;
-      if (text !== undefined && !isMessage(text)) {
-        throw new TypeError(
-          `${where}: the function message gave ${describe(text)}, neither text nor an object`,
-        );
+    exceeded: (request, args, decision) => {
+      try {
+        if (typeof message !== 'function') return answer(request, decision, message);
+        const text = andThen(message(...args, decision), (told) => answer(request, decision, told));
+        return isPromise(text) ? text.catch(refused) : text;
+      } catch (error) {
+        return refused(error);
       }
-      return replyTo(problemOf(decision, status), accepted(request), text);
     },
     unavailable: (request) => replyTo(unavailableProblem(), accepted(request)),
     forbidden: (request) => replyTo(forbiddenProblem(), accepted(request)),

@@ -12,6 +12,17 @@ export interface ResponseView extends ResponseHeaders {
   whenOver(listener: (complete: boolean) => void): void;
 }
 
+const NAMES = ['RateLimit-Policy', 'RateLimit', 'Retry-After'] as const;
+const LOWER: Readonly<Record<string, string>> = Object.fromEntries(
+  NAMES.map((name) => [name, name.toLowerCase()]),
+);
+
+/**
+ * The name by which Node and Fastify look a header up. They make it for each look; one that is in lower case already they take as it is,
+ * which saves half the time.
+ */
+const lower = (name: string): string => LOWER[name] ?? name;
+
 /** Node's own response. */
 export class NodeResponseView implements ResponseView {
   constructor(protected readonly raw: ServerResponse | Http2ServerResponse) {}
@@ -25,11 +36,11 @@ export class NodeResponseView implements ResponseView {
   }
 
   get(name: string): unknown {
-    return this.raw.getHeader(name);
+    return this.raw.getHeader(lower(name));
   }
 
   set(name: string, value: string): void {
-    this.raw.setHeader(name, value);
+    this.raw.setHeader(name, value); // it sends the name as it is written here
   }
 
   whenOver(listener: (complete: boolean) => void): void {
@@ -56,10 +67,10 @@ export class ReplyView extends NodeResponseView {
   }
 
   override get(name: string): unknown {
-    return this.reply.getHeader(name); // it looks at Node's, too
+    return this.reply.getHeader(lower(name)); // it looks at Node's, too
   }
 
   override set(name: string, value: string): void {
-    this.reply.header(name, value);
+    this.reply.header(lower(name), value); // it sends all names in lower case
   }
 }

@@ -16,8 +16,8 @@ export type Verdict =
       readonly outcome: 'denied';
       /** Undefined when no limit was exceeded: the request is on the `denyList`, or the store is out. */
       readonly decision?: Decision;
-      /** The answer, unless the adapter's user has one. */
-      reply(): Promise<Reply>;
+      /** The answer, unless the adapter's user has one. At once where nothing is to be waited for. */
+      reply(): MaybePromise<Reply>;
     }
   /** Somebody has answered already, or the client left while the request waited: there is nobody to answer. */
   | { readonly outcome: 'gone' };
