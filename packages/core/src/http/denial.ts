@@ -5,7 +5,8 @@ import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkInteger, describe } from '../options.js';
 import { asError } from './as-error.js';
 import { checkFunction } from './check-function.js';
-import { forbiddenProblem, problemOf, unavailableProblem } from './problem.js';
+import { forbiddenProblem, unavailableProblem } from './problem.js';
+import { problemMemory } from './problem-memory.js';
 import { type Reply, replyTo } from './reply.js';
 import type { CountingOptions, DenialOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
@@ -56,6 +57,7 @@ export function denialOf<Args extends readonly unknown[]>(
   if (options.throw === true && message !== undefined) {
     throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);
   }
+  const problemOfDenial = problemMemory(status);
   const refused = (error: unknown): never => {
     throw asError(where, error);
   };
@@ -65,7 +67,7 @@ export function denialOf<Args extends readonly unknown[]>(
         `${where}: the function message gave ${describe(text)}, neither text nor an object`,
       );
     }
-    return replyTo(problemOf(decision, status), accepted(request), text);
+    return replyTo(problemOfDenial(decision), accepted(request), text);
   };
   return {
     exceeded: (request, args, decision) => {

@@ -28,6 +28,9 @@ export interface RateLimitProblem extends HttpProblem {
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
+/** Whole seconds, at least 1, from milliseconds. */
+export const secondsToWait = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+
 /** The body of a denial. The key that was limited is not in it. */
 export function problemOf(decision: Decision, status = 429): RateLimitProblem {
   const { policies, policy, retryAfter } = decision;
@@ -39,7 +42,7 @@ export function problemOf(decision: Decision, status = 429): RateLimitProblem {
     title: STATUS_CODES[status] ?? 'Too Many Requests',
     status,
     detail: Number.isFinite(retryAfter)
-      ? `Try again in ${Math.max(1, Math.ceil(retryAfter / 1000))} s.`
+      ? `Try again in ${secondsToWait(retryAfter)} s.`
       : 'This request costs more than the limit can ever give.',
     'violated-policies': violated.map((each) => policyName(decision, each)),
   };

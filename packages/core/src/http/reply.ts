@@ -34,13 +34,25 @@ export function replyTo(problem: HttpProblem, accept: string | undefined, messag
     case TEXT_TYPE:
       return { status, type: withCharset(form), body: `${problem.title}\n${problem.detail}\n` };
     default:
-      return { status, type: form, body: JSON.stringify(problem) };
+      return { status, type: form, body: jsonOf(problem) };
   }
 }
 
 function formFor(accept: string | undefined): string {
   if (typeof accept !== 'string' || accept === '*/*' || accept.length > LONGEST_ACCEPT) return PROBLEM_TYPE;
   return new Negotiator({ headers: { accept } }).mediaType(FORMS) ?? PROBLEM_TYPE;
+}
+
+const jsons = new WeakMap<HttpProblem, string>();
+
+/** Problems that are answered again and again are the same objects. */
+function jsonOf(problem: HttpProblem): string {
+  let json = jsons.get(problem);
+  if (json === undefined) {
+    json = JSON.stringify(problem);
+    jsons.set(problem, json);
+  }
+  return json;
 }
 
 const withCharset = (type: string) => `${type}; charset=utf-8`;

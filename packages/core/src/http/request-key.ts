@@ -1,5 +1,6 @@
 import { KeyResolutionError } from '../errors.js';
-import { type ClientIpOptions, clientIp } from '../keys/client-ip.js';
+import type { ClientIpOptions } from '../keys/client-ip.js';
+import { compileClientKey } from '../keys/client-key.js';
 import { compileKey } from '../keys/key-expression.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType } from '../keys/limit-type.js';
@@ -28,16 +29,16 @@ export function compileRequestKey({
   user,
   ...ip
 }: RequestKeyOptions): (request: RequestView) => string {
-  clientIp('127.0.0.1', ip); // refuses a wrong subnet now
+  const clientKey = compileClientKey(ip);
   switch (limitType) {
     case LimitType.IP:
-      return (request) => clientIp(request.ip, ip);
+      return (request) => clientKey(request.ip);
     case LimitType.USER:
       return (request) => requestUser(request, user);
     case LimitType.METHOD:
       return () => 'all';
     case LimitType.CUSTOM:
-      return compileTemplate(key ?? '', ip);
+      return compileTemplate(key ?? '', clientKey);
   }
 }
 
@@ -57,7 +58,10 @@ export function requestUser(request: RequestView, userOf?: UserOf): string {
     : keyPart(user, 'The user of the request', 'USER');
 }
 
-function compileTemplate(source: string, ip: ClientIpOptions): (request: RequestView) => string {
+function compileTemplate(
+  source: string,
+  clientKey: (address: string | undefined) => string,
+): (request: RequestView) => string {
   const template = compileKey(source);
   const unknown = template.roots.find((root) => !REQUEST_FIELDS.some((field) => field === root));
   if (unknown !== undefined) {
@@ -69,6 +73,6 @@ function compileTemplate(source: string, ip: ClientIpOptions): (request: Request
   // An address in a template is a client too: IPv6 by subnet, one spelling.
   return (request) =>
     template.resolve((root) =>
-      root === 'ip' ? clientIp(request.ip, ip) : request[root as (typeof REQUEST_FIELDS)[number]],
+      root === 'ip' ? clientKey(request.ip) : request[root as (typeof REQUEST_FIELDS)[number]],
     );
 }

@@ -1,0 +1,42 @@
+import type { Decision } from '../decision.js';
+import { problemOf } from './problem.js';
+import { problemMemory } from './problem-memory.js';
+
+const denial = (retryAfter: number, name = 'api', ...more: string[]): Decision => {
+  const policies = [name, ...more].map((policy) => ({
+    name: policy,
+    cost: 1,
+    limit: 5,
+    window: 60_000,
+    remaining: 0,
+    retryAfter,
+    resetAfter: 60_000,
+  }));
+  return {
+    ...policies[0]!,
+    allowed: false,
+    policy: name,
+    waited: 0,
+    source: 'memory',
+    degraded: false,
+    policies,
+  };
+};
+
+test('a problem is the same as long as the seconds to wait are', () => {
+  const problem = problemMemory(429);
+  expect(problem(denial(1001))).toBe(problem(denial(2000)));
+  expect(problem(denial(2001))).not.toBe(problem(denial(2000)));
+});
+
+test('it is what problemOf makes, also for other limits, several policies and a cost beyond the limit', () => {
+  const problem = problemMemory(503);
+  const denials = [
+    denial(1000),
+    denial(1000, 'login'),
+    denial(1000, 'api', 'daily'),
+    denial(Number.POSITIVE_INFINITY),
+    ...Array.from({ length: 200 }, (_, i) => denial(i * 1000)),
+  ];
+  for (const each of [...denials, ...denials]) expect(problem(each)).toEqual(problemOf(each, 503));
+});
