@@ -27,13 +27,23 @@ export async function startServer(variant) {
     }
   };
   const { port } = await answer();
+  const ask = (question) => {
+    child.send(question);
+    return answer();
+  };
   return {
     url: `http://127.0.0.1:${port}/`,
     /** µs of CPU, of all its threads, since it started. */
     async cpu() {
-      child.send('cpu');
-      const { cpu } = await answer();
+      const { cpu } = await ask('cpu');
       return cpu;
+    },
+    /** Its CPU profile while `work` is done, as V8 tells it. */
+    async profiled(work) {
+      await ask('profile');
+      await work();
+      const { profile } = await ask('profiled');
+      return profile;
     },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,0 +1,49 @@
+/** The limiters that are compared, and what they alone use. */
+const LIMITERS =
+  /node_modules\/(?:express-rate-limit|rate-limit-redis|@fastify\/rate-limit|koa-ratelimit|toad-cache|ip-address|@lukeed\/ms|ms)\//;
+const CLIENT = /node_modules\/(?:ioredis|@ioredis|redis-parser|redis-errors|standard-as-callback|denque)\//;
+/** Ours but for adapters, requests, headers and keys. */
+const DECIDING = / core\/dist\/(?:esm|cjs)\/(?!http\/|keys\/)/;
+const AGAINST_NOBODY = { '(idle)': 'idle', '(garbage collector)': 'garbage' };
+
+/**
+ * A CPU profile by who spends the time, in µs. What Node does for somebody (`setHeader`, the write to a socket) is told as his, and what a limiter's `next` runs
+ * as the framework's.
+ * @returns `by`: framework, limiter, deciding (a part of the limiter's), client (of Redis), garbage, idle; `top`: the limiter's functions by
+ *   their own time, most first
+ */
+export function shares({ nodes, samples, timeDeltas }) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const own = new Map();
+  samples.forEach((id, i) => {
+    own.set(id, (own.get(id) ?? 0) + timeDeltas[i]);
+  });
+  const by = { framework: 0, limiter: 0, deciding: 0, client: 0, garbage: 0, idle: 0 };
+  const functions = new Map();
+  const walk = (node, callerOwner, callerPlace) => {
+    const { functionName, url, lineNumber } = node.callFrame;
+    const owner = ownerOf(functionName, url) ?? callerOwner;
+    const named =
+      url.startsWith('node:') || url === ''
+        ? callerPlace
+        : `${functionName} ${url.replace(/.*\/(?:packages|node_modules)\//, '')}:${lineNumber + 1}`;
+    const time = own.get(node.id) ?? 0;
+    by[owner] += time;
+    if (owner === 'limiter') {
+      if (DECIDING.test(named)) by.deciding += time;
+      functions.set(named, (functions.get(named) ?? 0) + time);
+    }
+    for (const child of node.children ?? []) walk(byId.get(child), owner, named);
+  };
+  walk(nodes[0], 'framework', '');
+  return { by, top: [...functions].sort(([, a], [, b]) => b - a) };
+}
+
+/** Undefined for what is done for the caller. */
+function ownerOf(functionName, url) {
+  const nobody = AGAINST_NOBODY[functionName];
+  if (nobody !== undefined) return nobody;
+  if (url.includes('/packages/') || LIMITERS.test(url)) return 'limiter';
+  if (CLIENT.test(url)) return 'client';
+  return url === '' || url.startsWith('node:') ? undefined : 'framework';
+}
