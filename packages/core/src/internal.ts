@@ -23,6 +23,7 @@ export {
 } from './http/request-view.js';
 export { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from './http/response-view.js';
 export type { RequestLimit, Verdict } from './http/verdict.js';
+export { compileClientKey } from './keys/client-key.js';
 export { readProperty } from './keys/property.js';
 export { prefetchDefault } from './layers/prefetch-options.js';
 export { PLACE_OPTIONS } from './limiter-options.js';

@@ -1,6 +1,6 @@
 import {
   checkOptions,
-  clientIp,
+  compileClientKey,
   type Duration,
   describe,
   type FailurePolicy,
@@ -55,6 +55,7 @@ export const SLUICE_OPTIONS = [
 export class Sluice {
   readonly #options: SluiceOptions;
   readonly #store: Store;
+  readonly #clientKey: (address: string | undefined) => string;
   readonly #limiters = new Map<Rules, Map<string, RateLimiter>>();
   #closed = false;
 
@@ -65,7 +66,7 @@ export class Sluice {
     if (user !== undefined && typeof user !== 'function') {
       throw new TypeError(`${where}: user must be a function (request) => id, not ${describe(user)}`);
     }
-    if (ipv6Subnet !== undefined) clientIp('127.0.0.1', { ipv6Subnet });
+    this.#clientKey = compileClientKey(ipv6Subnet === undefined ? {} : { ipv6Subnet });
     this.#options = { ...options };
     this.#store = store === undefined ? memoryStore() : store;
     this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }); // refuses what a limiter would refuse, now
@@ -88,8 +89,7 @@ export class Sluice {
 
   /** @internal @throws KeyResolutionError when the request has no address */
   ip(request: RequestView): string {
-    const { ipv6Subnet } = this.#options;
-    return clientIp(request.ip, ipv6Subnet === undefined ? undefined : { ipv6Subnet });
+    return this.#clientKey(request.ip);
   }
 
   /** @internal @throws KeyResolutionError when the request has no user */
