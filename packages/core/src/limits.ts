@@ -33,6 +33,15 @@ interface Limit {
   readonly prefix: string;
 }
 
+/** Where a limiter has what it knows of a key. */
+interface Places {
+  readonly key: LimiterKey;
+  /** The caller's part of each storage key. */
+  readonly id: string;
+  /** The storage keys, one for each limit. */
+  readonly keys: readonly string[];
+}
+
 /** The policies of a limiter, ready to be asked. */
 export class Limits {
   readonly policies: Readonly<Record<string, Policy>>;
@@ -42,7 +51,7 @@ export class Limits {
   readonly #suffix: string;
   /** The key, for errors. */
   readonly #what: string;
-  #last: { readonly key: LimiterKey; readonly places: readonly string[] } | undefined;
+  #last: Places | undefined;
 
   constructor(
     readonly limiter: string,
@@ -83,18 +92,18 @@ export class Limits {
       );
     }
     const limits = this.#limits;
-    const places = this.#placesOf(key);
-    if (limits.length === 1) return [partOf(limits[0]!, places[0]!, costOf)];
-    return limits.map((limit, i) => partOf(limit, places[i]!, costOf));
+    const { id, keys } = this.#placesOf(key);
+    if (limits.length === 1) return [partOf(limits[0]!, keys[0]!, id, costOf)];
+    return limits.map((limit, i) => partOf(limit, keys[i]!, id, costOf));
   }
 
   /** Where each limit has the state of a key. Those of the key before are known still: a flood is many calls of one key. */
-  #placesOf(key: LimiterKey): readonly string[] {
+  #placesOf(key: LimiterKey): Places {
     if (this.#last === undefined || key !== this.#last.key) {
-      const encoded = encodeKey(keyPart(key, this.#what));
-      this.#last = { key, places: this.#limits.map(({ prefix }) => prefix + encoded + this.#suffix) };
+      const id = encodeKey(keyPart(key, this.#what));
+      this.#last = { key, id, keys: this.#limits.map(({ prefix }) => prefix + id + this.#suffix) };
     }
-    return this.#last.places;
+    return this.#last;
   }
 
   /** Gives back what was taken ahead, and takes nothing ahead any more. */
@@ -125,10 +134,17 @@ export class Limits {
   }
 }
 
-const partOf = ({ name, rule, standIn, prefetch }: Limit, key: string, costOf: CostOf): NamedPart => ({
+const partOf = (
+  { name, rule, standIn, prefetch, prefix }: Limit,
+  key: string,
+  id: string,
+  costOf: CostOf,
+): NamedPart => ({
   name,
   policy: name,
   key,
+  keyspace: prefix,
+  id,
   rule,
   cost: costOf(name),
   at: 0,

@@ -60,6 +60,12 @@ export interface Prefetch {
 export interface Part {
   /** Where the state lives: already encoded and prefixed. */
   readonly key: string;
+  /**
+   * `key` in two: what all keys of a limit have in common, and the caller's part. To look these up one after the other costs a store in
+   * memory a fraction of joining and hashing them with every call. Without them `key` is looked up whole: all parts for one key are alike in this.
+   */
+  readonly keyspace?: string | undefined;
+  readonly id?: string | undefined;
   readonly rule: Rule;
   /** Permits, a whole number ≥ 0. With 0 nothing is taken. */
   readonly cost: number;
