@@ -1,14 +1,21 @@
-import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
+import { type Entry, isEnvelope } from '../decisions/entry.js';
+import { MemoryKeyspaces } from './memory-keyspaces.js';
+import { FIRST_SLOT, MemoryRanks, Rank } from './memory-ranks.js';
+import { MemoryStates } from './memory-states.js';
+import { resized } from './resized.js';
 
-/** Why an entry is kept, from what is forgotten first to what is forgotten last. */
-export const Rank = {
-  ordinary: 0,
-  /** Its last call was denied, or somebody waits at it: forgetting it would let an attacker in again. */
-  denied: 1,
-  /** It is blocked or overridden: what operators say outlasts whatever clients can do. */
-  ruled: 2,
-} as const;
-export type Rank = (typeof Rank)[keyof typeof Rank];
+/** Where to find an entry: see `Part`. */
+export interface Place {
+  readonly key: string;
+  readonly keyspace?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+/** Room for keys to begin with. */
+const LEAST = 16;
+/** Tables that are larger than what they hold by this factor are laid out anew, if that is so little that it takes no more than a few ms. */
+const ROOMY = 8;
+const FEW = 5_000;
 
 export function rankOf(entry: Entry, now: number, denied: boolean): Rank {
   if (isEnvelope(entry)) {
@@ -19,118 +26,114 @@ export function rankOf(entry: Entry, now: number, denied: boolean): Rank {
 }
 
 /**
- * What a memory store remembers, at most `maxKeys` keys: one row for each rank, each in the order in which keys came into it.
- * When there is no room, the oldest key of the lowest rank goes, in constant time.
+ * What a memory store remembers, at most `maxKeys` keys, each in a numbered slot. When there is no room, the oldest key of the lowest rank
+ * goes, in constant time. Tables of numbers and not objects, so that a million keys are a few objects to the garbage collector, and
+ * take 70 to 80 bytes each beside their names.
  */
 export class MemoryEntries {
-  readonly #ordinary = new Row();
-  readonly #denied = new Row();
-  readonly #ruled = new Row();
-  readonly #rows = [this.#ordinary, this.#denied, this.#ruled] as const;
-  #sweeping: Iterator<[string, Entry]> | undefined;
+  readonly #maxKeys: number;
+  readonly #keyspaces = new MemoryKeyspaces();
+  readonly #ranks = new MemoryRanks();
+  readonly #states = new MemoryStates();
+  /** Of each slot in use the id of its key. */
+  readonly #ids: (string | undefined)[] = [];
+  /** Of each slot in use the number of its keyspace; of one that is free the next free one, 0 if there is none. */
+  #owners = new Uint32Array(0);
+  #free = 0;
+  /** The first slot that has never been in use. */
+  #unused = FIRST_SLOT;
+  #sweptTo = FIRST_SLOT;
+  size = 0;
 
-  constructor(readonly maxKeys: number) {}
-
-  get size(): number {
-    return this.#ordinary.map.size + this.#denied.map.size + this.#ruled.map.size;
+  constructor(maxKeys: number) {
+    this.#maxKeys = maxKeys;
   }
 
-  get(key: string): Entry | undefined {
-    return this.#ordinary.map.get(key) ?? this.guarded(key);
+  /** The slot of a key that is remembered. */
+  find({ key, keyspace = '', id = key }: Place): number | undefined {
+    return this.#keyspaces.find(keyspace, id);
   }
 
-  /** The entry of an ordinary key: what nearly all calls find. */
-  ordinary(key: string): Entry | undefined {
-    return this.#ordinary.map.get(key);
+  read(slot: number): Entry {
+    return this.#states.read(slot);
   }
 
-  /** The entry of a key that is denied or ruled. */
-  guarded(key: string): Entry | undefined {
-    return this.#denied.map.get(key) ?? this.#ruled.map.get(key);
+  rank(slot: number): Rank {
+    return this.#ranks.of(slot);
   }
 
-  /** Writes the entry of a key that is ordinary and stays so. */
-  rewrite(key: string, entry: Entry): void {
-    this.#ordinary.map.set(key, entry);
+  /** Remembers a key that is not remembered yet. */
+  add({ key, keyspace = '', id = key }: Place, entry: Entry, rank: Rank): void {
+    if (this.size >= this.#maxKeys) this.remove(this.#ranks.first());
+    const slot = this.#take();
+    const name = detached(id);
+    this.#ids[slot] = name;
+    this.#owners[slot] = this.#keyspaces.add(keyspace, name, slot);
+    this.#ranks.append(slot, rank);
+    this.#states.add(slot, entry);
+    this.size += 1;
   }
 
-  isDenied(key: string): boolean {
-    return this.#denied.map.has(key);
+  /** A key keeps its place among those of its rank, as long as it keeps its rank. */
+  write(slot: number, entry: Entry, rank: Rank): void {
+    this.#states.write(slot, entry);
+    if (this.#ranks.of(slot) === rank) return;
+    this.#ranks.remove(slot);
+    this.#ranks.append(slot, rank);
   }
 
-  /** @param known is it remembered already, in whatever rank? */
-  set(key: string, entry: Entry, rank: Rank, known: boolean): void {
-    const { map } = this.#rows[rank];
-    if (!known) {
-      if (this.size >= this.maxKeys) this.#forgetOne();
-      map.set(detached(key), entry);
-    } else {
-      let moved = false;
-      for (const row of this.#rows) if (row.map !== map && row.map.delete(key)) moved = true;
-      map.set(moved ? detached(key) : key, entry);
+  remove(slot: number): void {
+    this.#keyspaces.remove(this.#owners[slot]!, this.#ids[slot]!);
+    this.#ranks.remove(slot);
+    this.#states.remove(slot);
+    this.#ids[slot] = undefined;
+    this.#owners[slot] = this.#free;
+    this.#free = slot;
+    this.size -= 1;
+  }
+
+  /** Looks at the next so many slots, and forgets the keys whose entries are worth nothing any more. */
+  sweep(now: number, slots: number): void {
+    const end = Math.min(this.#unused, this.#sweptTo + slots);
+    for (let slot = this.#sweptTo; slot < end; slot += 1) {
+      if (this.#ids[slot] !== undefined && this.#states.expiry(slot) <= now) this.remove(slot);
     }
+    this.#sweptTo = end < this.#unused ? end : FIRST_SLOT;
   }
 
-  delete(key: string): void {
-    for (const { map } of this.#rows) if (map.delete(key)) return;
+  /** Is it worth a copy that takes less memory, after a flood? */
+  get roomy(): boolean {
+    return this.size <= FEW && Math.max(LEAST, this.size) * ROOMY < this.#owners.length;
   }
 
-  clear(): void {
-    for (const row of this.#rows) row.clear();
-    this.#sweeping = undefined;
-  }
-
-  /** Looks at the next so many keys, and forgets those whose entries are worth nothing any more. */
-  sweep(now: number, keys: number): void {
-    this.#sweeping ??= this.#all();
-    for (let looked = 0; looked < keys; looked += 1) {
-      const { done, value } = this.#sweeping.next();
-      if (done) {
-        this.#sweeping = undefined;
-        break;
-      }
-      if (expiryOf(value[1]) <= now) this.delete(value[0]);
+  copy(): MemoryEntries {
+    const copy = new MemoryEntries(this.#maxKeys);
+    for (const slot of this.#ranks.all()) {
+      const key = this.#ids[slot]!;
+      const keyspace = this.#keyspaces.at(this.#owners[slot]!).name;
+      copy.add({ key, keyspace }, this.#states.read(slot), this.#ranks.of(slot));
     }
-    if (this.size < this.maxKeys) for (const row of this.#rows) row.rest();
+    return copy;
   }
 
-  *#all(): Generator<[string, Entry], undefined> {
-    for (const { map } of this.#rows) yield* map;
-  }
-
-  #forgetOne(): void {
-    for (const row of this.#rows) if (row.forgetOldest()) return;
-  }
-}
-
-/**
- * A Map that finds its oldest key at once. A key that is deleted leaves a hole, and a new iterator steps over all of them: with
- * many gone, that would take longer than all the rest. So an iterator is kept that stands behind the holes.
- */
-class Row {
-  readonly map = new Map<string, Entry>();
-  #oldest: Iterator<string> | undefined;
-
-  forgetOldest(): boolean {
-    if (this.map.size === 0) return false;
-    this.#oldest ??= this.map.keys();
-    let next = this.#oldest.next();
-    if (next.done) {
-      // It was at the end once: what came since is not for it.
-      this.#oldest = this.map.keys();
-      next = this.#oldest.next();
+  #take(): number {
+    const slot = this.#free;
+    if (slot > 0) {
+      this.#free = this.#owners[slot]!;
+      return slot;
     }
-    return this.map.delete(next.value!);
+    if (this.#unused >= this.#owners.length) {
+      this.#resize(FIRST_SLOT + Math.min(this.#maxKeys, Math.max(LEAST, 2 * this.size)));
+    }
+    this.#unused += 1;
+    return this.#unused - 1;
   }
 
-  /** While nobody asks for the oldest: an iterator that stands still keeps every older layout of the Map alive. */
-  rest(): void {
-    this.#oldest = undefined;
-  }
-
-  clear(): void {
-    this.map.clear();
-    this.rest();
+  #resize(slots: number): void {
+    this.#ids.length = slots;
+    this.#owners = resized(this.#owners, new Uint32Array(slots));
+    this.#ranks.resize(slots);
+    this.#states.resize(slots);
   }
 }
 

@@ -7,7 +7,8 @@ import { Lane } from '../decisions/lane.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import { StoredRates } from '../shared-rates/stored-rates.js';
-import { MemoryEntries, Rank, rankOf } from './memory-entries.js';
+import { MemoryEntries, type Place, rankOf } from './memory-entries.js';
+import { Rank } from './memory-ranks.js';
 import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {
@@ -38,15 +39,16 @@ export class MemoryStore implements Store {
   readonly remote = false;
   readonly slotted = false;
   readonly clock: Clock;
-  readonly #entries: MemoryEntries;
+  readonly #maxKeys: number;
+  #entries: MemoryEntries;
   readonly #rates = new StoredRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: MemoryStoreOptions = {}) {
     checkOptions('memoryStore', options, ['maxKeys', 'clock']);
-    const maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
-    this.#entries = new MemoryEntries(maxKeys);
+    this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
+    this.#entries = new MemoryEntries(this.#maxKeys);
     const { clock = systemClock } = options;
     if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
       throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
@@ -65,24 +67,15 @@ export class MemoryStore implements Store {
   }
 
   #decideBare(call: Call, now: number): Answer | undefined {
-    const { key } = call.parts[0]!;
-    const ordinary = this.#entries.ordinary(key);
-    const entry = ordinary ?? this.#entries.guarded(key);
-    const decided = decideBare(call, entry, now);
+    const entries = this.#entries;
+    const part = call.parts[0]!;
+    const slot = entries.find(part);
+    const decided = decideBare(call, slot === undefined ? undefined : entries.read(slot), now);
     if (decided === undefined) return undefined;
     const { answer, state, changed } = decided;
-    if (call.operation === 'peek') {
-      if (changed) this.#keep(key, state, ordinary === undefined ? Rank.denied : Rank.ordinary, now, true);
-      return answer;
-    }
-    if (answer.allowed) {
-      if (!changed) return answer;
-      if (ordinary !== undefined && state !== undefined && expiryOf(state) > now)
-        this.#entries.rewrite(key, state);
-      else this.#keep(key, state, Rank.ordinary, now, entry !== undefined);
-    } else if (changed || ordinary !== undefined) {
-      this.#keep(key, state, Rank.denied, now, entry !== undefined);
-    }
+    const before = slot === undefined ? Rank.ordinary : entries.rank(slot);
+    const rank = call.operation === 'peek' ? before : answer.allowed ? Rank.ordinary : Rank.denied;
+    if (changed || (slot !== undefined && rank > before)) this.#keep(part, slot, state, rank, now);
     return answer;
   }
 
@@ -91,9 +84,11 @@ export class MemoryStore implements Store {
     const answer = decide(call, lanes, now);
     const asks = call.operation === 'consume' || call.operation === 'acquire';
     lanes.forEach((lane, i) => {
-      const denied = asks ? !answer.allowed : this.#entries.isDenied(lane.key);
+      const place = placeOf(lane);
+      const slot = this.#entries.find(place);
+      const denied = asks ? !answer.allowed : slot !== undefined && this.#entries.rank(slot) === Rank.denied;
       const kept = lane.keeps(call.operation);
-      if (kept || (asks && denied)) this.#save(lane, kept, denied, now);
+      if (kept || (asks && denied)) this.#save(lane, place, slot, kept, denied, now);
       const { shared } = lane.part;
       if (shared !== undefined && call.operation !== 'peek') {
         this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
@@ -103,11 +98,12 @@ export class MemoryStore implements Store {
   }
 
   #lane(part: Part, now: number): Lane {
-    const { shared, key } = part;
-    if (shared === undefined) return new Lane(part, key, this.#entries.get(key), now);
-    const rate = this.#rates.get(shared, now);
-    const place = rate.perClient === 1 ? shared.client : key;
-    return new Lane(part, place, this.#entries.get(place), now, rate);
+    const { shared } = part;
+    const rate = shared && this.#rates.get(shared, now);
+    const place = rate?.perClient === 1 ? { key: shared!.client } : part;
+    const slot = this.#entries.find(place);
+    const entry = slot === undefined ? undefined : this.#entries.read(slot);
+    return new Lane(part, place.key, entry, now, rate);
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -126,33 +122,42 @@ export class MemoryStore implements Store {
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-    this.#entries.clear();
+    this.#entries = new MemoryEntries(this.#maxKeys);
     this.#rates.clear();
     this.#listeners.clear();
   }
 
-  #save(lane: Lane, kept: boolean, denied: boolean, now: number): void {
-    const { key } = lane;
-    const before = this.#entries.get(key);
-    const entry = kept ? lane.entry() : before;
+  #save(
+    lane: Lane,
+    place: Place,
+    slot: number | undefined,
+    kept: boolean,
+    denied: boolean,
+    now: number,
+  ): void {
+    const entry = kept ? lane.entry() : slot === undefined ? undefined : this.#entries.read(slot);
     const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied);
-    this.#keep(key, entry, rank, now, before !== undefined);
-    for (const id of lane.granted) for (const granted of this.#listeners.get(key) ?? []) granted(id);
+    this.#keep(place, slot, entry, rank, now);
+    for (const id of lane.granted) for (const granted of this.#listeners.get(lane.key) ?? []) granted(id);
   }
 
-  #keep(key: string, entry: Entry | undefined, rank: Rank, now: number, known: boolean): void {
+  #keep(place: Place, slot: number | undefined, entry: Entry | undefined, rank: Rank, now: number): void {
     if (entry !== undefined && expiryOf(entry) > now) {
-      this.#entries.set(key, entry, rank, known);
+      if (slot === undefined) this.#entries.add(place, entry, rank);
+      else this.#entries.write(slot, entry, rank);
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
-    } else if (known) {
-      this.#entries.delete(key);
+    } else if (slot !== undefined) {
+      this.#entries.remove(slot);
     }
   }
 
   #sweep(): void {
     this.#entries.sweep(this.clock.now(), SWEEP_KEYS);
+    if (this.#entries.roomy) this.#entries = this.#entries.copy();
     if (this.#entries.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
 }
+
+const placeOf = ({ part, key }: Lane): Place => (key === part.key ? part : { key });
