@@ -34,8 +34,10 @@ export function decideBare(
       ? algorithm.see?.(parameters, now)
       : live(algorithm.repair(parameters, before, now), now);
   let changed = state !== before && (taking || before !== undefined);
-  const shaped = operation === 'acquire' && algorithm.due !== undefined;
-  const wait = algorithm[shaped ? 'due' : 'wait']!(parameters, state, now, cost);
+  const wait =
+    operation === 'acquire' && algorithm.due !== undefined
+      ? algorithm.due(parameters, state, now, cost)
+      : algorithm.wait(parameters, state, now, cost);
   if (wait > 0 && operation === 'acquire') return undefined;
   const allowed = wait === 0;
   const taken = allowed && taking && cost > 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { MAX_MICROS } from '../../duration.js';
 import { ANY, JITTER, type Parameters, type State } from '../algorithm.js';
-import { meterAlgorithm } from './meter.js';
+import { down, meterAlgorithm, up } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 
 const { see, repair, wait, take, give, left, size } = meterAlgorithm;
@@ -170,5 +170,23 @@ test('after a jump of the clock or other limits nobody waits longer than the new
       },
     ),
     { numRuns: 1000 },
+  );
+});
+
+test('quotients are exact up to 2^53, also where they are nearly whole', () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const divisors = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: most }));
+  const nearlyWhole = divisors.chain((b) =>
+    fc
+      .tuple(fc.integer({ min: 0, max: Math.floor(most / b) }), fc.integer({ min: -1, max: 1 }))
+      .map(([quotient, off]): [number, number] => [Math.min(most, Math.max(0, quotient * b + off)), b]),
+  );
+  fc.assert(
+    fc.property(fc.oneof(nearlyWhole, fc.tuple(fc.integer({ min: 0, max: most }), divisors)), ([a, b]) => {
+      const [whole, rest] = [BigInt(a) / BigInt(b), BigInt(a) % BigInt(b)];
+      expect(BigInt(down(a, b))).toBe(whole);
+      expect(BigInt(up(a, b))).toBe(rest === 0n ? whole : whole + 1n);
+    }),
+    { numRuns: 5_000 },
   );
 });

@@ -32,15 +32,14 @@ const DAY = 86_400_000_000;
 /** Of a bucket, that it may keep in reserve: one part in so many. */
 const RESERVE = 10;
 
-/** The quotient of two whole numbers, rounded up; exact up to 2^53, where `Math.ceil(a / b)` is not. */
-export function up(a: number, b: number): number {
-  if (b === 1) return a; // steady flows, and most rates: worth the line, as % is slow
-  const rest = a % b;
-  return (a - rest) / b + (rest > 0 ? 1 : 0);
-}
+/**
+ * The quotient of two whole numbers below 2^53, rounded up. It is exact: a quotient that is not whole is at least 1 / b away from
+ * the next whole number, and rounding to a double moves it by less. (The remainder, `%`, takes ten times as long.)
+ */
+export const up = (a: number, b: number): number => Math.ceil(a / b);
 
 /** The same, rounded down. */
-export const down = (a: number, b: number): number => (b === 1 ? a : (a - (a % b)) / b);
+export const down = (a: number, b: number): number => Math.floor(a / b);
 
 /**
  * A state is the list
