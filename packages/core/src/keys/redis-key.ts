@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 const MAX_BYTES = 128;
 /** V8 copies shorter slices; from this length on a slice is a view that keeps the whole parent string alive. */
 const SHORTEST_VIEW = 13;
-const SAFE = /^[A-Za-z0-9._~@+=,/:-]{1,128}$/;
 const UNSAFE = /[^A-Za-z0-9._~@+=,/:-]/gu;
 const RESERVED = /[~:/|;# ]/;
 const ALL_RESERVED = /[~:/|;# ]/g;
 const SEPARATOR = /[:/|;# ]/;
 const hex = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0');
 const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);
+/** By their codes: 1 for the characters that stay as they are. A loop over these takes two thirds of the time of a regular expression. */
+const STAYS = Uint8Array.from(ASCII, (_, code) => (String.fromCharCode(code).replace(UNSAFE, '') === '' ? 0 : 1));
 
 /**
  * Makes any string safe as the last part of a Redis key, or as a key of any other store.
@@ -22,7 +23,7 @@ const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);
  * - The result shares no memory with the string the key was cut from.
  */
 export function encodeKey(key: string): string {
-  if (SAFE.test(key)) return detach(key);
+  if (stays(key)) return detach(key);
   if (key === '') return '%empty';
   if (key.length > MAX_BYTES) return digest(key); // every UTF-16 unit becomes at least one byte
   const encoded = key.replace(UNSAFE, percent);
@@ -51,6 +52,13 @@ export function separates(text: string): boolean {
 export function detach(key: string): string {
   // A concatenation must be laid out afresh before it can be sliced; about 70 ns, a third of a copy through a Buffer.
   return key.length < SHORTEST_VIEW ? key : ` ${key}`.slice(1);
+}
+
+function stays(key: string): boolean {
+  const { length } = key;
+  if (length === 0 || length > MAX_BYTES) return false;
+  for (let i = 0; i < length; i += 1) if (STAYS[key.charCodeAt(i)] !== 1) return false;
+  return true;
 }
 
 function percent(char: string): string {
