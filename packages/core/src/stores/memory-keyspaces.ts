@@ -1,47 +1,42 @@
-/** What all keys of a limit have in common, and the slots of those that are remembered. */
-export interface Keyspace {
+/** What all keys of a limit have in common, and how many of them are remembered. */
+interface Keyspace {
   readonly name: string;
   readonly number: number;
-  readonly slots: Map<string, number>;
+  keys: number;
 }
 
-/**
- * Finds the slot of a key by its keyspace and its id. One string joined of both would have to be laid out and hashed with every call;
- * the hash of the keyspace V8 has computed once, and often that of the id.
- */
+/** Numbers for keyspaces, from 0, used again when a keyspace has no more keys: so there are never more than keys. */
 export class MemoryKeyspaces {
   readonly #byName = new Map<string, Keyspace>();
   readonly #byNumber: Keyspace[] = [];
-  /** Numbers of keyspaces that are no more. */
   readonly #free: number[] = [];
 
-  find(name: string, id: string): number | undefined {
-    return this.#byName.get(name)?.slots.get(id);
+  find(name: string): number | undefined {
+    return this.#byName.get(name)?.number;
   }
 
-  at(number: number): Keyspace {
-    return this.#byNumber[number]!;
+  name(number: number): string {
+    return this.#byNumber[number]!.name;
   }
 
-  /** @returns the number of the keyspace */
-  add(name: string, id: string, slot: number): number {
+  /** For one key more. @returns its number */
+  enter(name: string): number {
     let keyspace = this.#byName.get(name);
     if (keyspace === undefined) {
-      const number = this.#free.pop() ?? this.#byNumber.length;
-      keyspace = { name, number, slots: new Map() };
-      this.#byNumber[number] = keyspace;
+      keyspace = { name, number: this.#free.pop() ?? this.#byNumber.length, keys: 0 };
       this.#byName.set(name, keyspace);
+      this.#byNumber[keyspace.number] = keyspace;
     }
-    keyspace.slots.set(id, slot);
+    keyspace.keys += 1;
     return keyspace.number;
   }
 
-  /** A keyspace goes with its last key. */
-  remove(number: number, id: string): void {
-    const { name, slots } = this.at(number);
-    slots.delete(id);
-    if (slots.size > 0) return;
-    this.#byName.delete(name);
+  /** For one key less. */
+  leave(number: number): void {
+    const keyspace = this.#byNumber[number]!;
+    keyspace.keys -= 1;
+    if (keyspace.keys > 0) return;
+    this.#byName.delete(keyspace.name);
     this.#free.push(number);
   }
 }

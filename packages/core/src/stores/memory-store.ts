@@ -7,8 +7,9 @@ import { Lane } from '../decisions/lane.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import { StoredRates } from '../shared-rates/stored-rates.js';
-import { MemoryEntries, type Place, rankOf } from './memory-entries.js';
-import { Rank } from './memory-ranks.js';
+import { MemoryEntries, type Place } from './memory-entries.js';
+import { rankOf } from './memory-ranks.js';
+import { NONE, Rank } from './memory-records.js';
 import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {
@@ -70,12 +71,12 @@ export class MemoryStore implements Store {
     const entries = this.#entries;
     const part = call.parts[0]!;
     const slot = entries.find(part);
-    const decided = decideBare(call, slot === undefined ? undefined : entries.read(slot), now);
+    const decided = decideBare(call, slot === NONE ? undefined : entries.read(slot), now);
     if (decided === undefined) return undefined;
     const { answer, state, changed } = decided;
-    const before = slot === undefined ? Rank.ordinary : entries.rank(slot);
+    const before = slot === NONE ? Rank.ordinary : entries.rank(slot);
     const rank = call.operation === 'peek' ? before : answer.allowed ? Rank.ordinary : Rank.denied;
-    if (changed || (slot !== undefined && rank > before)) this.#keep(part, slot, state, rank, now);
+    if (changed || (slot !== NONE && rank > before)) this.#keep(part, slot, state, rank, now);
     return answer;
   }
 
@@ -86,7 +87,7 @@ export class MemoryStore implements Store {
     lanes.forEach((lane, i) => {
       const place = placeOf(lane);
       const slot = this.#entries.find(place);
-      const denied = asks ? !answer.allowed : slot !== undefined && this.#entries.rank(slot) === Rank.denied;
+      const denied = asks ? !answer.allowed : slot !== NONE && this.#entries.rank(slot) === Rank.denied;
       const kept = lane.keeps(call.operation);
       if (kept || (asks && denied)) this.#save(lane, place, slot, kept, denied, now);
       const { shared } = lane.part;
@@ -102,7 +103,7 @@ export class MemoryStore implements Store {
     const rate = shared && this.#rates.get(shared, now);
     const place = rate?.perClient === 1 ? { key: shared!.client } : part;
     const slot = this.#entries.find(place);
-    const entry = slot === undefined ? undefined : this.#entries.read(slot);
+    const entry = slot === NONE ? undefined : this.#entries.read(slot);
     return new Lane(part, place.key, entry, now, rate);
   }
 
@@ -127,26 +128,19 @@ export class MemoryStore implements Store {
     this.#listeners.clear();
   }
 
-  #save(
-    lane: Lane,
-    place: Place,
-    slot: number | undefined,
-    kept: boolean,
-    denied: boolean,
-    now: number,
-  ): void {
-    const entry = kept ? lane.entry() : slot === undefined ? undefined : this.#entries.read(slot);
+  #save(lane: Lane, place: Place, slot: number, kept: boolean, denied: boolean, now: number): void {
+    const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#entries.read(slot);
     const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied);
     this.#keep(place, slot, entry, rank, now);
     for (const id of lane.granted) for (const granted of this.#listeners.get(lane.key) ?? []) granted(id);
   }
 
-  #keep(place: Place, slot: number | undefined, entry: Entry | undefined, rank: Rank, now: number): void {
+  #keep(place: Place, slot: number, entry: Entry | undefined, rank: Rank, now: number): void {
     if (entry !== undefined && expiryOf(entry) > now) {
-      if (slot === undefined) this.#entries.add(place, entry, rank);
+      if (slot === NONE) this.#entries.add(place, entry, rank);
       else this.#entries.write(slot, entry, rank);
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
-    } else if (slot !== undefined) {
+    } else if (slot !== NONE) {
       this.#entries.remove(slot);
     }
   }
