@@ -60,7 +60,7 @@ async function printSizes() {
     await limiter.close();
     await server.deleteKeys(`${prefix}:*`);
 
-    const memory = memoryStore({ maxKeys: 2 * KEYS });
+    const memory = memoryStore({ maxKeys: count }); // full: a store that grows has room for up to twice as many
     const local = limiterOf(policy, memory);
     const { grown: kept } = await growth(() => inTurns(keys, (key) => fill(local, key)));
     await local.close();

@@ -1,12 +1,14 @@
+import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc');
 
-/** Bytes in use when all that can be collected is. */
-function used() {
+/** Bytes in use when all that can be collected is. Buffers are given back beside the collector, and after it. */
+async function used() {
   gc();
+  await setTimeout(50);
   gc();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -14,9 +16,9 @@ function used() {
 
 /** By how many bytes this process has grown when the work is done; what that returned is kept until then. */
 export async function growth(work) {
-  const before = used();
+  const before = await used();
   const kept = await work();
-  const grown = used() - before;
+  const grown = (await used()) - before;
   return { grown, kept };
 }
 

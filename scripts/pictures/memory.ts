@@ -102,20 +102,21 @@ async function keysOf(client: Redis, match: string): Promise<string[]> {
   return found;
 }
 
-/** Bytes of the heap for each key of a store. */
+/** Bytes of the heap and of buffers for each key of a store that is full. */
 async function inProcess(filling: Filling, collect: () => void): Promise<number> {
   const keys = Array.from({ length: keysFor(filling) }, (_, i) => keyOf(i));
   const clock = new StillClock();
-  const heap = () => {
+  const used = async () => {
     collect();
+    await new Promise((resolve) => setTimeout(resolve, 50)); // buffers are given back after the collector; what renewed leases is garbage by then
     collect();
-    return process.memoryUsage().heapUsed;
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
   };
-  const before = heap();
-  const store = memoryStore({ clock });
+  const before = await used();
+  const store = memoryStore({ clock, maxKeys: keys.length });
   await use(filling, clock, store, keys);
-  await new Promise((resolve) => setTimeout(resolve, 10)); // what renewed leases is garbage by now
-  const bytes = (heap() - before) / keys.length;
+  const bytes = ((await used()) - before) / keys.length;
   if (store.size !== keys.length)
     throw new Error(`${filling.policy.algorithm}: ${store.size} keys are there, not ${keys.length}`);
   await store.close();

@@ -71,19 +71,18 @@ export const inGroups = (groups) => ({
 });
 
 const POLICIES = [
-  ['window', 'fixedWindow', 'fw', window],
-  ['bucket', 'tokenBucket', 'tb', bucket],
+  ['window', 'fixedWindow', window],
+  ['bucket', 'tokenBucket', bucket],
 ];
 
-const inMemory = ([id, algorithm, tag, policy]) => {
+const inMemory = ([id, algorithm, policy]) => {
   const create = (limit, { keys, prefix }) => {
     const store = memoryStore({ maxKeys: 2 * keys });
     return new RateLimiter({ name: 'bench', keyPrefix: prefix, policy: policy(limit), store });
   };
-  const mode = { where: 'memory', storedKey: (key, prefix) => `${prefix}:v2:${tag}:bench:{${key}}` };
   return [
     {
-      ...mode,
+      where: 'memory',
       id: `sluice-${id}-memory`,
       name: `Sluice, ${algorithm}`,
       create: (...given) => {
@@ -92,7 +91,7 @@ const inMemory = ([id, algorithm, tag, policy]) => {
       },
     },
     {
-      ...mode,
+      where: 'memory',
       id: `sluice-${id}-sync`,
       name: `Sluice, ${algorithm}, \`consumeSync\``,
       sync: true,
