@@ -10,7 +10,9 @@ const SEPARATOR = /[:/|;# ]/;
 const hex = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0');
 const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);
 /** By their codes: 1 for the characters that stay as they are. A loop over these takes two thirds of the time of a regular expression. */
-const STAYS = Uint8Array.from(ASCII, (_, code) => (String.fromCharCode(code).replace(UNSAFE, '') === '' ? 0 : 1));
+const STAYS = Uint8Array.from(ASCII, (_, code) =>
+  String.fromCharCode(code).replace(UNSAFE, '') === '' ? 0 : 1,
+);
 
 /**
  * Makes any string safe as the last part of a Redis key, or as a key of any other store.
