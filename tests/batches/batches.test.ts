@@ -122,7 +122,7 @@ test('many keys are several script calls of one turn, none of them long', async 
   const decisions = times(500, (i) => one.consume(i));
   await turn();
   expect(calls.length).toBeGreaterThan(5);
-  for (const [, keys] of calls) expect(keys.length).toBeLessThanOrEqual(65);
+  for (const [, keys] of calls) expect(keys.length).toBeLessThanOrEqual(82);
   expect(calls.flatMap(([, keys]) => keys)).toHaveLength(500);
   expect(await Promise.all(decisions)).toEqual(times(500, () => expect.objectContaining({ remaining: 4 })));
 });

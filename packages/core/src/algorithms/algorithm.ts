@@ -77,6 +77,8 @@ export interface Algorithm {
   due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
+  /** Does its `spend.lua` decide equal calls of a key at once? */
+  readonly spends?: boolean;
   /** Where a state can be more than a few numbers: the bytes that it takes in Redis when the limit is used up. */
   bytes?(parameters: Parameters): number;
   /**

@@ -10,14 +10,21 @@ export interface Visit {
   asked: Asking[];
 }
 
-/** µs of Redis's time, about: what it takes to read and write a key, and to decide one more call that finds it read. */
-const KEY = 4;
-const PLAIN = 0.15;
+/** µs of Redis's time, about, as measured on one core of a server: a script call, and a key that it reads and writes, */
+const SCRIPT = 6;
+const KEY = 3;
+/** where the algorithm does not decide equal calls at once a key and each call more of it, */
+const SLOW_KEY = 7;
+const SLOW = 3;
+/** one more call of a key that is equal to the one before, that is not, */
+const EQUAL = 0.05;
+const OTHER = 4;
+/** and whatever is more than to consume of one key. */
 const GENERAL = 10;
 /** For each who is booked at a key: every call that may be booked there reads and writes all of them. */
 const BOOKED = 0.8;
-/** Bytes of a long state, such as a log, that are read or written in a µs. */
-const BYTES = 200;
+/** Bytes of a long state, such as a log, that are read and written in a µs. */
+const BYTES = 400;
 
 /**
  * Calls that leave together, as the fewest visits that keep the order of those that have a key in common. Between others there is
@@ -26,20 +33,21 @@ const BYTES = 200;
 export class Batch {
   visits: Visit[] = [];
   /** µs that Redis will be busy with it, about. */
-  weight = 0;
+  weight = SCRIPT;
   /** Which visit was the last to each key; made when there is a second one. */
   #last: Map<string, Visit> | undefined;
 
   add(asking: Asking): void {
     const { call } = asking;
     const known = this.#lastTo(call.parts[0]!.key);
-    this.weight += weightOf(call);
     if (known !== undefined && this.#joins(call, known)) {
+      this.weight += weightOf(call, known.asked.at(-1)!.call);
       known.asked.push(asking);
       return;
     }
     const visit = { keys: keysOf(call), asked: [asking] };
-    this.weight += KEY * visit.keys.length;
+    for (const { rule } of call.parts) this.weight += keyWeight(rule);
+    if (!isPlain(call)) this.weight += weightOf(call);
     this.visits.push(visit);
     if (this.visits.length > 1) this.#note(visit);
   }
@@ -112,20 +120,26 @@ export function isSame(a: Call, b: Call): boolean {
 
 const isSamePart = (a: Part, b: Part): boolean => a.rule === b.rule && a.cost === b.cost && a.at === b.at;
 
-function weightOf(call: Call): number {
-  if (isPlain(call)) return PLAIN + bytesOf(call.parts[0]!.rule) / BYTES;
-  if (call.operation === 'acquire')
-    return call.parts.reduce((weight, part) => weight + bookingWeight(part), 0);
-  return call.parts.reduce((weight, { rule }) => weight + GENERAL + bytesOf(rule) / BYTES, 0);
+const keyWeight = ({ algorithm, parameters }: Rule): number =>
+  (algorithm.spends === true ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
+
+/** @param before the call before, of the same keys */
+function weightOf(call: Call, before?: Call): number {
+  if (isPlain(call)) {
+    if (before === undefined || !isSame(call, before)) return OTHER;
+    return call.parts[0]!.rule.algorithm.spends === true ? EQUAL : SLOW;
+  }
+  const booking = call.operation === 'acquire';
+  return call.parts.reduce((weight, { rule }) => weight + GENERAL + (booking ? bookingWeight(rule) : 0), 0);
 }
 
 /** How many are booked at a key of a rule, about: as the last answer has it, and those who have asked since. */
 const booked = new WeakMap<Rule, number>();
 
-function bookingWeight({ rule }: Part): number {
+function bookingWeight(rule: Rule): number {
   const before = booked.get(rule) ?? 0;
   booked.set(rule, before + 1);
-  return GENERAL + BOOKED * before + bytesOf(rule) / BYTES;
+  return BOOKED * before;
 }
 
 /** Whoever has to wait for so long comes behind as many as go in that time. */
@@ -133,8 +147,6 @@ export function learn({ operation, parts }: Call, { wait }: Answer): void {
   if (operation !== 'acquire') return;
   for (const { rule } of parts) booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
 }
-
-const bytesOf = ({ algorithm, parameters }: Rule): number => algorithm.bytes?.(parameters) ?? 0;
 
 function stays(asking: Asking): boolean {
   if (asking.abandoned) {

@@ -105,6 +105,7 @@ function startOf(parameters: Parameters, end: number): number {
  */
 export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
+  spends: true,
 
   size: ([limit, window]) => ({ limit: limit!, window: window! }),
 

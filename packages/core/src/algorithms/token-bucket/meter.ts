@@ -122,6 +122,7 @@ function delayed([forgotten, seen, since, late, whole, span]: State, micros: num
  */
 export const meterAlgorithm: Meter = {
   tag: 'tb',
+  spends: true,
 
   size({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters) {
     const limit = down(full + borrow, perPermit);
