@@ -13,7 +13,7 @@ const FIRST = 80;
 const MOST = 250;
 
 /** So many calls are worth a trip of their own: to gather as many more takes this process as long as Redis is at work with them. */
-const MANY = 64;
+const MANY = 20;
 /** ms without any call after which a store counts as idle. */
 const IDLE = 1;
 
