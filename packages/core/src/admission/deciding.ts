@@ -4,15 +4,20 @@ import type { Asking } from '../stores/asking.js';
 
 /** A call whose answer becomes a decision: one promise from the store to whoever asked. */
 export class Deciding implements Asking {
-  readonly abandoned = false;
-  readonly deadline = undefined;
-
   constructor(
     readonly call: Call,
     readonly decide: (answer: Answer) => Decision,
     readonly resolve: (decision: Decision) => void,
     readonly reject: (error: unknown) => void,
   ) {}
+
+  get abandoned(): boolean {
+    return false;
+  }
+
+  get deadline(): undefined {
+    return undefined;
+  }
 
   answered(answer: Answer): void {
     let decision: Decision;

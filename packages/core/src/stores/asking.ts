@@ -62,10 +62,10 @@ export class Promised implements Asking {
 
 /** One that is for another, and learns of its end before that does. */
 export abstract class Passing implements Asking {
-  constructor(protected readonly asking: Asking) {}
+  readonly call: Call;
 
-  get call(): Call {
-    return this.asking.call;
+  constructor(protected readonly asking: Asking) {
+    this.call = asking.call;
   }
 
   get abandoned(): boolean {
