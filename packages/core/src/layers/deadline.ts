@@ -2,10 +2,10 @@ import { LONGEST_TIMER } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { RateChange } from '../shared-rates/stored-rate.js';
-import { type Asking, ask, Passing, Promised, type Timed } from '../stores/asking.js';
+import { type Asking, ask, Passing, Promised } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
-import { Deadlines, timed } from './deadlines.js';
+import { Deadlines, type Timed, timed } from './deadlines.js';
 
 /** A call that waits for its answer for a limited time. */
 export class Limited extends Passing implements Timed {
@@ -66,8 +66,8 @@ export interface LimitingStore extends Store {
 }
 
 /**
- * A store whose every answer comes within `micros` or is an error; the time it takes to load a client's package is not counted. A call that had left before is counted or not, at most
- * once; one that had not left (no connection yet) never leaves. A late answer is ignored.
+ * A store whose every answer comes within `micros` or is an error; the time it takes to load a client's package is not counted. A call that
+ * had left before is counted or not, at most once; one that had not left (no connection yet) never leaves. A late answer is ignored.
  */
 export function withDeadline(store: Store, micros: number): Store {
   return store.remote ? bounded(store, micros) : store;
@@ -121,12 +121,14 @@ export function bounded(store: Store, micros: number): LimitingStore {
     ask(store, call);
   };
   const limit = (call: Limited) => {
-    if (loading === undefined) begin(call);
-    else
-      loading.then(
-        () => begin(call),
-        (error) => call.failed(error),
-      );
+    if (loading === undefined) {
+      begin(call);
+      return;
+    }
+    loading.then(
+      () => begin(call),
+      (error) => call.failed(error),
+    );
   };
 
   return around(store, {

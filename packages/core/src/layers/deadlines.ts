@@ -1,11 +1,22 @@
 import { performance } from 'node:perf_hooks';
-import type { Timed, Waits } from '../stores/asking.js';
 
 /** Node's own: a fake one that never fires would leave all later waits without an end. */
 const { setTimeout, setImmediate } = globalThis;
 
 /** ms; a timer that is later than this was kept waiting by the process itself. */
 const BUSY = 5;
+
+/** Somebody who waits, and not for ever: himself a link of the list of all who do, so that to wait costs next to nothing. */
+export interface Timed {
+  /** ms, of the monotonic clock. 0 while it is in no list. */
+  due: number;
+  /** Has it been given more time once? */
+  spared: boolean;
+  before: Timed | undefined;
+  after: Timed | undefined;
+  /** The time has passed. */
+  expire(): void;
+}
 
 /** Somebody who waits, of whom nothing else is known. */
 export const timed = (expire: () => void): Timed => ({
@@ -20,7 +31,7 @@ export const timed = (expire: () => void): Timed => ({
  * Deadlines that are all as long: they come in the order in which they began, so one timer, for the first of them, does for all.
  * It keeps the process alive only while somebody waits.
  */
-export class Deadlines implements Waits {
+export class Deadlines {
   readonly #ms: number;
   /** In the order of their moments. */
   #first: Timed | undefined;

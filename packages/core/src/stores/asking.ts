@@ -2,31 +2,12 @@ import type { Answer, Call } from '../decisions/call.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { Asked, Store } from './store.js';
 
-/** Somebody who waits, and not for ever: himself a link of the list of all who do, so that to wait costs next to nothing. */
-export interface Timed {
-  /** ms, of the monotonic clock. 0 while it is in no list. */
-  due: number;
-  /** Has it been given more time once? */
-  spared: boolean;
-  before: Timed | undefined;
-  after: Timed | undefined;
-  /** The time has passed. */
-  expire(): void;
-}
-
-/** Such a list. */
-export interface Waits {
-  begin(one: Timed): void;
-  /** Ends a wait before its time; no harm afterwards. */
-  end(one: Timed): void;
-}
-
-/** A call on its way to its answer. Layers stand around one another's; it is told either, once, or more: only the first counts. */
+/** A call on its way to its answer. Each layer stands around that of the one before. Only the first answer or error that it is told counts. */
 export interface Asking {
   readonly call: Call;
   /** Nobody waits for it any more: what has not left yet must not leave. */
   readonly abandoned: boolean;
-  /** ms, if it ends by itself. */
+  /** ms after which it fails by itself, if it does. */
   readonly deadline: number | undefined;
   answered(answer: Answer): void;
   failed(error: unknown): void;
