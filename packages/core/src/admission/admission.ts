@@ -1,11 +1,12 @@
 import { ANY, NEVER } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
-import type { Answer, Call } from '../decisions/call.js';
+import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
 import { LimiterClosedError } from '../errors.js';
 import { isDegraded, isStandIn } from '../layers/stand-in-answer.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
+import { ask } from '../stores/asking.js';
 import type { Store } from '../stores/store.js';
 import { Booking, type NamedPart } from './booking.js';
 import { byKey, forEach } from './by-key.js';
@@ -47,22 +48,13 @@ export class Admission {
     this.checkOpen();
     const call = { operation, wait: 0, parts: byKey(parts) };
     const taking = operation === 'consume';
-    if (this.store.ask !== undefined) return this.#ask(call, parts, taking);
+    const { store } = this;
     const decide = (answer: Answer) => this.#decision(parts, forEach(parts, call.parts, answer), taking, 0);
-    const answer = this.store.decide(call);
-    return isPromise(answer) ? answer.then(decide) : decide(answer);
-  }
-
-  /** One promise all the way: it resolves to the decision itself. */
-  #ask(
-    call: Call & { readonly parts: readonly NamedPart[] },
-    parts: readonly NamedPart[],
-    taking: boolean,
-  ): Promise<Decision> {
-    return new Promise((resolve, reject) => {
-      const decide = (answer: Answer) => this.#decision(parts, forEach(parts, call.parts, answer), taking, 0);
-      this.store.ask!(new Deciding(call, decide, resolve, reject));
-    });
+    if (store.ask === undefined) {
+      const answer = store.decide(call);
+      return isPromise(answer) ? answer.then(decide) : decide(answer);
+    }
+    return new Promise((resolve, reject) => ask(store, new Deciding(call, decide, resolve, reject)));
   }
 
   /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */

@@ -1,4 +1,4 @@
--- Decides calls, in order, each over one or several keys: all its parts, or none. The twin of this folder.
+-- Decides calls, in order, each over one or several keys: all its parts, or none. With lanes.lua the twin of this folder.
 -- A visit is calls in a row that have the same keys: each is read once and written at most once, and if something is wrong with
 -- one of them, the calls of this visit fail and no others.
 -- KEYS      of each visit, one for each part; for a part without parameters two more: the entry of this client alone, and
@@ -20,7 +20,8 @@
 --   -4 so many are denied, -5 so many may go and take nothing: how many, wait, remaining, reset
 --   -6 denied, -7 allowed, -8 queued: wait; for each part: remaining, wait, reset, at, number of overriding parameters, those
 -- Moments and times are µs; a wait of -1 never ends. See call.ts for the operations, entry.ts for what a key holds: numbers
--- as eight-byte doubles, a bare state, or after an 'E' a header and all the rest. Each is written with its TTL.
+-- as eight-byte doubles, a bare state, or after an 'E' a header and all the rest. Each is written with its TTL, or keeps the one
+-- that it has when it ends as before.
 -- This file is what most calls are: to consume, of one key that holds a bare state or nothing, by an algorithm that has a spend.lua. No function
 -- is made for them but that: to make functions costs more than to decide. Whatever is more, or goes wrong, lanes.lua decides, from the beginning.
 
@@ -46,6 +47,7 @@ if now == '' then
 else
   now = integer(now, 0)
 end
+-- A nil in a constructor is room for what follows, so that the table does not grow step by step.
 -- The last of the replies so far, keys before those of the visit, the last key of the run, and the next argument.
 local replies, told, before, last, next, size = { now, nil, nil, nil }, 1, 0, 0, 4, #arguments
 local alike = arguments[2] ~= ''

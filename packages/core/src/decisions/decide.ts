@@ -4,7 +4,7 @@ import type { Lane } from './lane.js';
 
 /**
  * Decides a call: all its parts, or none. `lanes` are its parts, opened at the moment `now`; afterwards each says whether it
- * `changed` and what to keep. The twin of this folder is `decide.lua`.
+ * `changed` and what to keep. Its twin is in `lanes.lua`.
  */
 export function decide({ operation, wait }: Call, lanes: readonly Lane[], now: number): Answer {
   switch (operation) {

@@ -14,9 +14,9 @@ export interface Denial {
   readonly asked: number;
   /** Until when it holds, on the same clock. */
   readonly until: number;
-  /** Where is counted what loosens it, and what had been by then. */
-  readonly place: number;
-  readonly mark: number;
+  /** Which of the counters of `Loosenings` its key has, and what that had counted by then. */
+  readonly counter: number;
+  readonly count: number;
   /** Who came with the same call while it is asked anew; undefined while it is not. */
   waiting: Asking[] | undefined;
 }
@@ -44,14 +44,14 @@ export class Denials {
   remember(call: Call, answer: Answer, asked: number): void {
     if (answer.allowed || answer.wait === NEVER || isStandIn(answer) || call.parts.some(isHeld)) return;
     const { key } = call.parts[bindingOf(answer)]!;
-    const place = placeOf(key);
-    const mark = this.#loosenings.at(place);
+    const counter = counterOf(key);
+    const count = this.#loosenings.count(counter);
     const until = asked + Math.min(this.#longest, answer.wait);
     if (this.#recent.size >= MOST / 2) {
       this.#older = this.#recent;
       this.#recent = new Map();
     }
-    this.#recent.set(key, { call, answer, asked, until, place, mark, waiting: undefined });
+    this.#recent.set(key, { call, answer, asked, until, counter, count, waiting: undefined });
   }
 
   /** The denial of the same call, if as far as is known it could not pass yet. @param now µs */
@@ -61,7 +61,7 @@ export class Denials {
       const denial = this.#recent.get(key) ?? this.#older.get(key);
       if (denial === undefined) continue;
       const passes = now >= denial.asked + denial.answer.wait || now < denial.asked;
-      if (passes || denial.mark !== this.#loosenings.at(denial.place)) this.#forget(key);
+      if (passes || denial.count !== this.#loosenings.count(denial.counter)) this.#forget(key);
       else if (covers(denial.call, call)) return denial;
     }
     return undefined;
@@ -90,23 +90,26 @@ export class Denials {
   }
 }
 
-/** Counts what this process lets pass sooner in one store, whichever limiter does it; keys share the counters. */
-export class Loosenings {
-  readonly #counts = new Uint32Array(1024);
+/** A power of two. Keys share counters: then a denial is forgotten without need, and never kept too long. */
+const COUNTERS = 1024;
 
-  at(place: number): number {
-    return this.#counts[place]!;
+/** Counts what this process lets pass sooner in one store, whichever limiter does it. */
+export class Loosenings {
+  readonly #counts = new Uint32Array(COUNTERS);
+
+  count(counter: number): number {
+    return this.#counts[counter]!;
   }
 
   add({ parts }: Call): void {
-    for (const { key } of parts) this.#counts[placeOf(key)]! += 1;
+    for (const { key } of parts) this.#counts[counterOf(key)]! += 1;
   }
 }
 
-function placeOf(key: string): number {
+function counterOf(key: string): number {
   let hash = 0;
   for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
-  return hash & 1023;
+  return hash & (COUNTERS - 1);
 }
 
 /** A release elsewhere comes at any moment. */

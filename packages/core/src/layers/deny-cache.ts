@@ -8,13 +8,14 @@ import { alike, isDegraded } from './stand-in-answer.js';
 /** What lets a key pass sooner than a denial said. */
 const LOOSENS: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
 
-const made = new WeakMap<Store, Loosenings>();
+/** One for each store, whichever limiters ask it. */
+const known = new WeakMap<Store, Loosenings>();
 
 function looseningsOf(store: Store): Loosenings {
-  let loosenings = made.get(store);
+  let loosenings = known.get(store);
   if (loosenings === undefined) {
     loosenings = new Loosenings();
-    made.set(store, loosenings);
+    known.set(store, loosenings);
   }
   return loosenings;
 }

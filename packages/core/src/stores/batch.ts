@@ -10,18 +10,21 @@ export interface Visit {
   asked: Asking[];
 }
 
-/** µs of Redis's time, about, as measured on one core of a server: a script call, and a key that it reads and writes, */
+// What a script call weighs: µs that Redis is busy, about, as measured on one core of a server.
+
+/** A script call, whatever is in it. */
 const SCRIPT = 6;
+/** A key that is read and written, by an algorithm that `spends` and by another. */
 const KEY = 3;
-/** where the algorithm does not decide equal calls at once a key and each call more of it, */
 const SLOW_KEY = 7;
-const SLOW = 3;
-/** one more call of a key that is equal to the one before, that is not, */
+/** One more call of that key, equal to the one before, by an algorithm that `spends` and by another. */
 const EQUAL = 0.05;
+const SLOW_EQUAL = 3;
+/** One more call of that key that is not equal. */
 const OTHER = 4;
-/** and whatever is more than to consume of one key. */
+/** Each part of a call that does more than to consume of one key. */
 const GENERAL = 10;
-/** For each who is booked at a key: every call that may be booked there reads and writes all of them. */
+/** Each who is booked at a key: every call that may be booked there reads and writes all of them. */
 const BOOKED = 0.8;
 /** Bytes of a long state, such as a log, that are read and written in a µs. */
 const BYTES = 400;
@@ -127,7 +130,7 @@ const keyWeight = ({ algorithm, parameters }: Rule): number =>
 function weightOf(call: Call, before?: Call): number {
   if (isPlain(call)) {
     if (before === undefined || !isSame(call, before)) return OTHER;
-    return call.parts[0]!.rule.algorithm.spends === true ? EQUAL : SLOW;
+    return call.parts[0]!.rule.algorithm.spends === true ? EQUAL : SLOW_EQUAL;
   }
   const booking = call.operation === 'acquire';
   return call.parts.reduce((weight, { rule }) => weight + GENERAL + (booking ? bookingWeight(rule) : 0), 0);

@@ -70,7 +70,7 @@ export class MemoryIndex {
     places[hole] = NONE;
   }
 
-  /** For up to so many slots. */
+  /** Makes room for up to so many slots, and finds all anew. */
   resize(slots: number): void {
     const length = 2 ** Math.ceil(Math.log2(2 * slots));
     this.#places = new Uint32Array(length);

@@ -8,13 +8,13 @@ export const Rank = {
 } as const;
 export type Rank = (typeof Rank)[keyof typeof Rank];
 
-/** No slot: the first ones hold no keys, see `MemoryRanks`. */
+/** No slot: the first ones, one for each rank, hold no keys; see `MemoryRanks`. */
 export const NONE = 0;
-export const FIRST_SLOT = 3;
+export const FIRST_SLOT = Object.keys(Rank).length;
 
-/** How many numbers a state has that lies in a record. */
-export const FEWEST = 2;
-export const MOST = 4;
+/** How many numbers a state has, at the least and at the most, that lies in a record. */
+export const FEWEST_NUMBERS = 2;
+export const MOST_NUMBERS = 4;
 
 /** A record: four numbers of four bytes, then those of the state, of eight. Together, so that a key is one place in memory and not five. */
 const FIELDS = 12;
@@ -39,7 +39,7 @@ export class MemoryRecords {
     return this.#fields.length / FIELDS;
   }
 
-  /** Only to more of them. */
+  /** Makes room for so many slots, never fewer than there are. */
   resize(slots: number): void {
     const fields = new Uint32Array(slots * FIELDS);
     fields.set(this.#fields);
@@ -114,7 +114,7 @@ export class MemoryRecords {
     return (this.#fields[slot * FIELDS + KIND]! & (7 << 2)) !== 0;
   }
 
-  /** @param state of `FEWEST` to `MOST` numbers; none: it is elsewhere */
+  /** @param state of `FEWEST_NUMBERS` to `MOST_NUMBERS` numbers, or of none: then it is elsewhere */
   setState(slot: number, state: readonly number[]): void {
     const { length } = state;
     const kind = slot * FIELDS + KIND;

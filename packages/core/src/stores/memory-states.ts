@@ -1,5 +1,5 @@
 import { type Entry, expiryOf, isEnvelope } from '../decisions/entry.js';
-import { FEWEST, type MemoryRecords, MOST } from './memory-records.js';
+import { FEWEST_NUMBERS, type MemoryRecords, MOST_NUMBERS } from './memory-records.js';
 
 const ELSEWHERE: readonly number[] = [];
 
@@ -27,7 +27,7 @@ export class MemoryStates {
   }
 
   add(slot: number, entry: Entry): void {
-    if (!isEnvelope(entry) && entry.length >= FEWEST && entry.length <= MOST) {
+    if (!isEnvelope(entry) && entry.length >= FEWEST_NUMBERS && entry.length <= MOST_NUMBERS) {
       this.#records.setState(slot, entry);
     } else {
       this.#records.setState(slot, ELSEWHERE);

@@ -56,6 +56,7 @@ export function runScript(
 }
 
 const nobody = (): Promise<never> => Promise.reject(new Error('given up before it was sent'));
+
 /**
  * May a command be written now? A client would keep what it cannot write, to be counted whenever the server comes back, long after
  * its caller was told that it failed. A connection that has just been lost may still call itself ready.

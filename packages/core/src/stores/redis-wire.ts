@@ -35,7 +35,7 @@ function isRun({ keys, asked }: Visit, call: Call, times: number): boolean {
 
 function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
   const args: string[] = [];
-  /** The place in `args` where it stands how many visits the last plain one stands for. */
+  /** Where in `args` is the number of visits that are like the last plain one. */
   let count = -1;
   let before: Visit | undefined;
   for (const visit of visits) {
