@@ -13,7 +13,10 @@ import { NONE, Rank } from './memory-records.js';
 import type { Store } from './store.js';
 
 export interface MemoryStoreOptions {
-  /** The most keys to remember; default 1,000,000 (about 100 MB of buckets or windows: 65 bytes each, and the text of the key; logs and slots take more). When full, see `memoryStore`. */
+  /**
+   * The most keys to remember, from 1 to 16,000,000; default 1,000,000. So many buckets or windows take about 100 MB: 65 bytes each, and the
+   * text of the key; logs and slots take more. When full, see `memoryStore`.
+   */
   readonly maxKeys?: number;
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock;
