@@ -69,6 +69,7 @@ function options() {
     const [framework, store] = positionals;
     if (!Object.hasOwn(PEERS, framework ?? '')) throw new TypeError(`no such framework: ${framework}`);
     if (store !== 'memory' && store !== 'redis') throw new TypeError(`no such store: ${store}`);
+    if (!/^\d+$/.test(values.functions)) throw new TypeError(`no number of functions: ${values.functions}`);
     return { framework, store, functions: Number(values.functions) };
   } catch (error) {
     console.error(`${error.message}\n${usage}`);

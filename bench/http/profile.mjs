@@ -4,11 +4,12 @@ const LIMITERS =
 const CLIENT = /node_modules\/(?:ioredis|@ioredis|redis-parser|redis-errors|standard-as-callback|denque)\//;
 /** Ours but for adapters, requests, headers and keys. */
 const DECIDING = / core\/dist\/(?:esm|cjs)\/(?!http\/|keys\/)/;
-const AGAINST_NOBODY = { '(idle)': 'idle', '(garbage collector)': 'garbage' };
+/** What V8 tells as functions that are nobody's. */
+const NOBODYS = { '(idle)': 'idle', '(garbage collector)': 'garbage' };
 
 /**
- * A CPU profile by who spends the time, in µs. What Node does for somebody (`setHeader`, the write to a socket) is told as his, and what a limiter's `next` runs
- * as the framework's.
+ * A CPU profile by who spends the time, in µs. What Node does for somebody (`setHeader`, the write to a socket) is told as his, and what a
+ * limiter's `next` runs as the framework's.
  * @returns `by`: framework, limiter, deciding (a part of the limiter's), client (of Redis), garbage, idle; `top`: the limiter's functions by
  *   their own time, most first
  */
@@ -41,7 +42,7 @@ export function shares({ nodes, samples, timeDeltas }) {
 
 /** Undefined for what is done for the caller. */
 function ownerOf(functionName, url) {
-  const nobody = AGAINST_NOBODY[functionName];
+  const nobody = NOBODYS[functionName];
   if (nobody !== undefined) return nobody;
   if (url.includes('/packages/') || LIMITERS.test(url)) return 'limiter';
   if (CLIENT.test(url)) return 'client';
