@@ -6,9 +6,9 @@ import type { Asking } from '../stores/asking.js';
 export class Deciding implements Asking {
   constructor(
     readonly call: Call,
-    readonly decide: (answer: Answer) => Decision,
-    readonly resolve: (decision: Decision) => void,
-    readonly reject: (error: unknown) => void,
+    private readonly decide: (answer: Answer) => Decision,
+    private readonly resolve: (decision: Decision) => void,
+    private readonly reject: (error: unknown) => void,
   ) {}
 
   get abandoned(): boolean {

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  concurrency,
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  type Policy,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../index.js';
+import { compilePolicy } from './index.js';
+
+/** The tags of the algorithms that have a `spend.lua`. */
+const spending = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('spend.lua'))
+  .flatMap((file) => /^-- @tag (.*)$/m.exec(readFileSync(join(__dirname, file), 'utf8'))![1]!.split(' '));
+
+test.each<[string, Policy]>([
+  ['fixedWindow', fixedWindow({ limit: 10, window: '1m' })],
+  ['slidingWindow', slidingWindow({ limit: 10, window: '1m' })],
+  ['slidingLog', slidingLog({ limit: 10, window: '1m' })],
+  ['tokenBucket', tokenBucket({ capacity: 10, refill: 1, every: '1s' })],
+  ['gcra', gcra({ limit: 10, period: '1m' })],
+  ['leakyBucket', leakyBucket({ capacity: 10, leak: 1, every: '1s' })],
+  ['concurrency', concurrency({ limit: 10 })],
+])('%s says that it spends exactly where it has a spend.lua: batches are weighed by it', (_, policy) => {
+  const { algorithm } = compilePolicy(policy);
+  expect(algorithm.spends === true).toBe(spending.includes(algorithm.tag));
+});
