@@ -59,7 +59,7 @@ interface Within {
 }
 
 /** A store that limits the time of calls. */
-export interface LimitingStore extends Store {
+interface LimitingStore extends Store {
   ask(asking: Asking): void;
   /** The same for a call that is ready to be limited. */
   limit(call: Limited): void;
