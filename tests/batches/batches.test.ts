@@ -8,6 +8,7 @@ import {
   slidingLog,
   tokenBucket,
 } from '../../packages/core/src/index.js';
+import type { Asked } from '../../packages/core/src/stores/store.js';
 import { OwnRedis } from '../faults/own-redis.js';
 import { uniqueName } from '../support/redis-url.js';
 
@@ -156,6 +157,39 @@ test('who was given up before the batch left is left out, and where nobody is le
   await expect(store.decide(call, { abandoned: true })).rejects.toThrow();
   expect(calls).toEqual([]);
   expect((await store.decide({ ...call, operation: 'peek' })).parts[0]!.remaining).toBe(4);
+});
+
+test('two calls of a key count twice when who stood between them was given up', async () => {
+  const { store, limiter, ready } = watched();
+  await ready();
+  const { limits } = RateLimiter.inside(limiter(five));
+  const ask = (asked: Asked, ...keys: string[]) => {
+    const parts = keys.flatMap((key) => limits.parts(key, () => 1));
+    return store.decide({ operation: 'consume', wait: 0, parts }, asked);
+  };
+  await ask({}, 'k');
+  const asked = { abandoned: false };
+  const [before, between, after] = [ask({}, 'k'), ask(asked, 'k', 'other'), ask({}, 'k')];
+  asked.abandoned = true;
+  await expect(between).rejects.toThrow();
+  expect((await before).parts[0]!.remaining).toBe(3);
+  expect((await after).parts[0]!.remaining).toBe(2);
+});
+
+test('a bucket with bytes too many fails alone', async () => {
+  const { redis, calls, limiter, ready } = watched();
+  await ready();
+  const many = limiter(bucket);
+  await many.consume('long');
+  await redis.append(`sluice:v2:tb:${many.name}:{long}`, 'xyz');
+  calls.length = 0;
+  const told = await Promise.allSettled(['a', 'long', 'b'].map((key) => many.consume(key)));
+  expect(calls).toHaveLength(1);
+  expect(told).toMatchObject([
+    { value: { remaining: 99 } },
+    { reason: { code: 'SLUICE_STORE_CONFIGURATION', reason: 'other' } },
+    { value: { remaining: 99 } },
+  ]);
 });
 
 test('a key that holds something else fails alone', async () => {

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '6b638a92d5abc36f91c22a2b9c9a3f3ed838b08e',
+  sha1: '01274ff501c161391aaf0ade67674e3f4a8d523d',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -60,7 +60,7 @@ local price, most = cost * permit, size + p[4]
 if p[5] > 0 or price > most then return end
 local debt, last, since = 0, now, now
 if state then
-if #state < 24 or #state > 32 then return end
+if #state ~= 24 and #state ~= 32 then return end
 local late, whole, seen, began = 0, struct.unpack('>ddd', state)
 if seen > now then return end
 if whole > now then

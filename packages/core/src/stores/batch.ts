@@ -7,7 +7,7 @@ import type { Asking } from './asking.js';
 export interface Visit {
   readonly keys: readonly string[];
   /** In the order in which they were asked. */
-  asked: Asking[];
+  readonly asked: Asking[];
 }
 
 // What a script call weighs: µs that Redis is busy, about, as measured on one core of a server.
@@ -69,11 +69,18 @@ export class Batch {
     for (const key of visit.keys) this.#last.set(key, visit);
   }
 
-  /** Leaves out those for whom nobody waits any more. @returns whether there is anybody left */
+  /**
+   * Leaves out those for whom nobody waits any more. The others are put together anew: who is gone may have been all that stood between
+   * two visits of one key, and those must be one, as the script takes the keys of visits that are alike for different ones.
+   * @returns whether there is anybody left
+   */
   forget(): boolean {
     if (this.visits.some(({ asked }) => asked.some(({ abandoned }) => abandoned))) {
-      for (const visit of this.visits) visit.asked = visit.asked.filter(stays);
-      this.visits = this.visits.filter(({ asked }) => asked.length > 0);
+      const left = this.visits.flatMap(({ asked }) => asked).filter(stays);
+      this.visits = [];
+      this.weight = SCRIPT;
+      this.#last = undefined;
+      for (const asking of left) this.add(asking);
     }
     return this.visits.length > 0;
   }

@@ -7,7 +7,7 @@ local function spend(p, state, now, cost, count)
   if p[5] > 0 or price > most then return end
   local debt, last, since = 0, now, now
   if state then
-    if #state < 24 or #state > 32 then return end
+    if #state ~= 24 and #state ~= 32 then return end
     local late, whole, seen, began = 0, struct.unpack('>ddd', state)
     if seen > now then return end
     if whole > now then
