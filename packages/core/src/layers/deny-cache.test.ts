@@ -185,7 +185,7 @@ describe('many calls of a denied key at the moment at which it is asked anew', (
     await one.consume('k');
     await clock.advance('1s');
     const flood = () => asks(() => Promise.all(Array.from({ length: 50 }, () => one.consume('k'))));
-    return { clock, elsewhere, fail, flood };
+    return { one, elsewhere, asks, fail, flood };
   }
 
   test('are one question', async () => {
@@ -217,10 +217,14 @@ describe('many calls of a denied key at the moment at which it is asked anew', (
     health.end();
   });
 
-  test('each fail by themselves when the question fails', async () => {
-    const { fail, flood } = await flooded();
+  test('fail when the question fails, and none of them waits for another', async () => {
+    const { fail, one, asks } = await flooded();
     fail(new StoreConfigurationError('WRONGTYPE'));
-    await expect(flood()).rejects.toThrow('WRONGTYPE');
+    const [told, questions] = await asks(() =>
+      Promise.allSettled(Array.from({ length: 50 }, () => one.consume('k'))),
+    );
+    expect(told).toMatchObject(Array(50).fill({ reason: { message: 'WRONGTYPE' } }));
+    expect(questions).toEqual(['consume']);
   });
 });
 

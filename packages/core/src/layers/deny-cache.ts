@@ -105,7 +105,10 @@ class Remembering extends Passing {
   }
 }
 
-/** Asks anew, also for all who come with the same call meanwhile: however many they are, the store is asked once. */
+/**
+ * Asks anew, also for all who come with the same call meanwhile: however many they are, the store is asked once. They fail with it, too:
+ * to ask then would take the time of a second deadline.
+ */
 class Refreshing extends Remembering {
   readonly #denials: Denials;
   readonly #denial: Denial;
@@ -132,7 +135,7 @@ class Refreshing extends Remembering {
 
   override failed(error: unknown): void {
     super.failed(error);
-    for (const one of this.#end()) this.#askFor(one);
+    for (const one of this.#end()) one.failed(error);
   }
 
   /** What was known before is known no more. @returns who waited */

@@ -130,7 +130,7 @@ test('calls that come while a block is on its way wait for it, as many as it is 
   expect(decisions.every(({ allowed }) => allowed)).toBe(true);
 });
 
-test('who waited for a block that does not come asks by himself', async () => {
+test('who waited for a block that is denied asks by himself', async () => {
   const { one, plain, calls } = setup();
   await asked(one, 20);
   await plain.consume('k', { cost: 76 });
@@ -138,6 +138,16 @@ test('who waited for a block that does not come asks by himself', async () => {
   const decisions = await Promise.all(Array.from({ length: 5 }, () => one.consume('k')));
   expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([11, 1, 1, 1, 1, 1]);
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(4);
+});
+
+test('who waited for a block that fails fails with it, and waits for no other answer', async () => {
+  const { one, fail, calls } = setup();
+  await asked(one, 20);
+  calls.length = 0;
+  fail();
+  const told = await Promise.allSettled(Array.from({ length: 5 }, () => one.consume('k')));
+  expect(told).toMatchObject(Array(5).fill({ reason: { message: 'gone' } }));
+  expect(calls).toHaveLength(1);
 });
 
 test('who waited for a block while the store goes out is decided by the failure policy, too', async () => {

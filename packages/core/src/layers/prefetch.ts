@@ -72,10 +72,13 @@ export function withPrefetch(store: Store): Store {
       answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer),
     );
 
-  /** A block that is on its way has enough for this call, too: it comes sooner than an answer of its own would. */
+  /**
+   * A block that is on its way has enough for this call, too: it comes sooner than an answer of its own would. When it fails, so does this
+   * call: to ask then would take the time of a second deadline.
+   */
   const awaited = async (stock: Stock, call: Call, taking: Promise<Answer>): Promise<Answer> => {
-    const answer = await taking.catch(() => undefined); // its caller is told
-    if (answer !== undefined && isDegraded(answer)) return alike(answer, call);
+    const answer = await taking;
+    if (isDegraded(answer)) return alike(answer, call);
     return spent(stock, call.parts[0]!.cost) ?? beside(stock, call);
   };
 
