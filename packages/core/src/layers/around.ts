@@ -1,6 +1,10 @@
+import { promised } from '../stores/asking.js';
 import type { Store } from '../stores/store.js';
 
-/** A store around another: what a layer does not say itself it says as that does, also what that learns later. */
+/**
+ * A store around another: what a layer does not say itself it says as that does, also what that learns later. A layer that says how
+ * to `ask` has said how to `decide`.
+ */
 export const around = <Own extends Partial<Store>>(store: Store, own: Own): Store & Own => ({
   name: store.name,
   remote: store.remote,
@@ -8,7 +12,8 @@ export const around = <Own extends Partial<Store>>(store: Store, own: Own): Stor
     return store.slotted;
   },
   clock: store.clock,
-  decide: (call, asked) => store.decide(call, asked),
+  decide: (call, asked) =>
+    own.ask === undefined ? store.decide(call, asked) : promised(own.ask, call, asked),
   listen: (key, granted) => store.listen(key, granted),
   rate: (change, asked) => store.rate(change, asked),
   close: () => store.close(),

@@ -1,8 +1,8 @@
 import { LONGEST_TIMER } from '../clock.js';
-import type { Answer, Call } from '../decisions/call.js';
+import type { Answer } from '../decisions/call.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { RateChange } from '../shared-rates/stored-rate.js';
-import { type Asking, ask, Passing, Promised } from '../stores/asking.js';
+import { type Asking, ask, Passing } from '../stores/asking.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
 import { Deadlines, type Timed, timed } from './deadlines.js';
@@ -134,11 +134,6 @@ export function bounded(store: Store, micros: number): LimitingStore {
   return around(store, {
     limit,
     ask: (asking: Asking) => limit(new Limited(asking)),
-    decide(call: Call, asked?: Asked) {
-      const asking = new Promised(call, asked);
-      limit(new Limited(asking));
-      return asking.promise;
-    },
     rate: (change: RateChange) => inTime((asked) => store.rate(change, asked)),
     // Who comes too late to listen must not listen for ever.
     listen: (key: string, granted: (id: number) => void) =>

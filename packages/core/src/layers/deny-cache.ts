@@ -1,6 +1,6 @@
-import type { Answer, Call, Operation } from '../decisions/call.js';
-import { type Asking, ask, Passing, Promised, pass } from '../stores/asking.js';
-import type { Asked, Store } from '../stores/store.js';
+import type { Answer, Operation } from '../decisions/call.js';
+import { type Asking, ask, Passing, pass } from '../stores/asking.js';
+import type { Store } from '../stores/store.js';
 import { around } from './around.js';
 import { type Denial, Denials, Loosenings } from './denials.js';
 import { alike, isDegraded } from './stand-in-answer.js';
@@ -32,28 +32,22 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
   const loosenings = looseningsOf(origin);
   const denials = new Denials(longest, loosenings, around(store, { name: 'deny-cache' }));
 
-  const askAround = (asking: Asking): void => {
-    const { call } = asking;
-    if (LOOSENS.includes(call.operation)) {
-      ask(store, new Loosening(asking, loosenings));
-    } else if (call.operation !== 'consume' || longest === 0) {
-      ask(store, asking);
-    } else {
-      const now = store.clock.now();
-      const denial = denials.find(call, now);
-      if (denial === undefined) ask(store, new Remembering(asking, denials, now));
-      else if (now < denial.until) asking.answered(denials.told(denial, now));
-      else if (denial.waiting === undefined) ask(store, new Refreshing(asking, denials, now, denial, store));
-      else denial.waiting.push(asking);
-    }
-  };
-
   return around(store, {
-    ask: askAround,
-    decide(call: Call, asked?: Asked): Promise<Answer> {
-      const asking = new Promised(call, asked);
-      askAround(asking);
-      return asking.promise;
+    ask(asking: Asking) {
+      const { call } = asking;
+      if (LOOSENS.includes(call.operation)) {
+        ask(store, new Loosening(asking, loosenings));
+      } else if (call.operation !== 'consume' || longest === 0) {
+        ask(store, asking);
+      } else {
+        const now = store.clock.now();
+        const denial = denials.find(call, now);
+        if (denial === undefined) ask(store, new Remembering(asking, denials, now));
+        else if (now < denial.until) asking.answered(denials.told(denial, now));
+        else if (denial.waiting === undefined)
+          ask(store, new Refreshing(asking, denials, now, denial, store));
+        else denial.waiting.push(asking);
+      }
     },
     close: () => {
       denials.clear();

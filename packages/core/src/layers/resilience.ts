@@ -2,9 +2,9 @@ import type { Answer, Call, Operation } from '../decisions/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import { type Asking, Promised } from '../stores/asking.js';
+import type { Asking } from '../stores/asking.js';
 import type { Ticket } from '../stores/breaker.js';
-import type { Asked, Store } from '../stores/store.js';
+import type { Store } from '../stores/store.js';
 import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
 import { around } from './around.js';
 import { bounded, Limited, withDeadline } from './deadline.js';
@@ -43,11 +43,6 @@ export function withResilience(store: Store, deadline: number): Store {
 
   return around(inner, {
     ask,
-    decide(call: Call, asked?: Asked): Promise<Answer> {
-      const asking = new Promised(call, asked);
-      ask(asking);
-      return asking.promise;
-    },
     async rate(change: RateChange): Promise<RateAnswer> {
       const node = nodeOf(change.key);
       const { error } = node.breaker;

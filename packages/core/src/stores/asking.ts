@@ -86,9 +86,9 @@ export function pass(decide: () => MaybePromise<Answer>, asking: Asking): void {
   }
 }
 
-/** The same, where a promise is wanted. */
-export function promised(store: Store, call: Call, asked?: Asked): Promise<Answer> {
+/** The answer as a promise, where it is asked for with `ask`. */
+export function promised(ask: (asking: Asking) => void, call: Call, asked?: Asked): Promise<Answer> {
   const asking = new Promised(call, asked);
-  ask(store, asking);
+  ask(asking);
   return asking.promise;
 }

@@ -80,7 +80,7 @@ export class RedisStore implements Store {
   }
 
   decide(call: Call, asked?: Asked): Promise<Answer> {
-    return promised(this, call, asked);
+    return promised((asking) => this.ask(asking), call, asked);
   }
 
   ask(asking: Asking): void {
