@@ -32,8 +32,6 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'fw: if last >= latest then return end',
     'tb: if p[5] >= 0 or price > most then return end',
     'tb: if p[5] > 0 or price >= most then return end',
-    'tb: if #state <= 24 or #state > 32 then return end',
-    'tb: if #state < 24 or #state >= 32 then return end',
     'tb: if seen >= now then return end',
     'tb: if debt >= most then return end',
     'tb: if p[4] >= 0 then count = 1 end',
