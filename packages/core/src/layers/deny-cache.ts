@@ -79,18 +79,20 @@ class Loosening extends Passing {
 
 /** Takes note of a denial that will hold for a while. */
 class Remembering extends Passing {
-  readonly #denials: Denials;
   readonly #asked: number;
 
   /** @param asked µs */
-  constructor(asking: Asking, denials: Denials, asked: number) {
+  constructor(
+    asking: Asking,
+    protected readonly denials: Denials,
+    asked: number,
+  ) {
     super(asking);
-    this.#denials = denials;
     this.#asked = asked;
   }
 
   answered(answer: Answer): void {
-    this.#denials.remember(this.call, answer, this.#asked);
+    this.denials.remember(this.call, answer, this.#asked);
     this.asking.answered(answer);
   }
 
@@ -104,13 +106,11 @@ class Remembering extends Passing {
  * to ask then would take the time of a second deadline.
  */
 class Refreshing extends Remembering {
-  readonly #denials: Denials;
   readonly #denial: Denial;
   readonly #store: Store;
 
   constructor(asking: Asking, denials: Denials, asked: number, denial: Denial, store: Store) {
     super(asking, denials, asked);
-    this.#denials = denials;
     this.#denial = denial;
     this.#store = store;
     denial.waiting = [];
@@ -118,12 +118,13 @@ class Refreshing extends Remembering {
 
   override answered(answer: Answer): void {
     super.answered(answer);
-    const { clock } = this.#store;
+    const store = this.#store;
     for (const one of this.#end()) {
-      const again = this.#denials.find(one.call, clock.now());
-      if (again !== undefined) one.answered(this.#denials.told(again, clock.now()));
+      const now = store.clock.now();
+      const again = this.denials.find(one.call, now);
+      if (again !== undefined) one.answered(this.denials.told(again, now));
       else if (isDegraded(answer)) pass(() => alike(answer, one.call), one);
-      else this.#askFor(one);
+      else ask(store, new Remembering(one, this.denials, now));
     }
   }
 
@@ -136,11 +137,7 @@ class Refreshing extends Remembering {
   #end(): Asking[] {
     const { waiting = [] } = this.#denial;
     this.#denial.waiting = undefined;
-    this.#denials.drop(this.#denial);
+    this.denials.drop(this.#denial);
     return waiting;
-  }
-
-  #askFor(one: Asking): void {
-    ask(this.#store, new Remembering(one, this.#denials, this.#store.clock.now()));
   }
 }
