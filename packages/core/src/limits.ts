@@ -1,6 +1,6 @@
 import type { NamedPart } from './admission/booking.js';
 import type { CostOf } from './admission/call-options.js';
-import type { Policy, Rule } from './algorithms/algorithm.js';
+import { isHeld, type Policy, type Rule } from './algorithms/algorithm.js';
 import { compilePolicy, compileShare } from './algorithms/index.js';
 import type { Prefetch, StandIn } from './decisions/call.js';
 import { keyPart, type LimiterKey } from './keys/key-part.js';
@@ -86,7 +86,7 @@ export class Limits {
 
   /** @throws KeyResolutionError for a wrong key, TypeError when permits can only be held */
   parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
-    if (ratesOnly && this.#limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
+    if (ratesOnly && this.#limits.some(isHeld)) {
       throw new TypeError(
         `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
       );

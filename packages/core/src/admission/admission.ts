@@ -1,4 +1,4 @@
-import { ANY, NEVER } from '../algorithms/algorithm.js';
+import { ANY, isHeld, NEVER } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
@@ -239,5 +239,3 @@ export class Admission {
     this.#leases.close(this.#closed);
   }
 }
-
-const isHeld = ({ rule }: NamedPart): boolean => rule.algorithm.holders !== undefined;

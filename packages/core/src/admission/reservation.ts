@@ -1,3 +1,4 @@
+import { isHeld } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import type { Admission } from './admission.js';
 import { Booking, type NamedPart } from './booking.js';
@@ -34,7 +35,6 @@ export class Reservation<Cost = number> {
       throw new TypeError('A reservation can be settled once; this one was settled or cancelled before');
     const costOf = this.#costOf(actual);
     this.#settled = true;
-    const isHeld = (part: NamedPart) => part.rule.algorithm.holders !== undefined;
     const more = Booking.taken(this.decision)!
       .filter((part) => !isHeld(part) && costOf(part) > part.cost)
       .map((part) => ({ ...part, cost: costOf(part) - part.cost }));

@@ -1,5 +1,5 @@
-import { NEVER } from '../algorithms/algorithm.js';
-import type { Answer, Call, Part, PartAnswer } from '../decisions/call.js';
+import { isHeld, NEVER } from '../algorithms/algorithm.js';
+import type { Answer, Call, PartAnswer } from '../decisions/call.js';
 import type { Asking } from '../stores/asking.js';
 import type { Store } from '../stores/store.js';
 import { isStandIn, type StandInAnswer } from './stand-in-answer.js';
@@ -111,9 +111,6 @@ function counterOf(key: string): number {
   for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
   return hash & (COUNTERS - 1);
 }
-
-/** A release elsewhere comes at any moment. */
-const isHeld = ({ rule }: Part): boolean => rule.algorithm.holders !== undefined;
 
 /** The part that is waited for longest. */
 const bindingOf = ({ parts }: Answer): number =>
