@@ -1,7 +1,7 @@
 /** Why an entry is kept, from what is forgotten first to what is forgotten last. */
 export const Rank = {
   ordinary: 0,
-  /** Its last call was denied, or somebody waits at it: forgetting it would let an attacker in again. */
+  /** Its last call was denied, a call waits at it, or its permits are held: evicting it would admit calls above the limit. */
   denied: 1,
   /** It is blocked or overridden: what operators say outlasts whatever clients can do. */
   ruled: 2,

@@ -1,3 +1,4 @@
+import { isHeld } from '../algorithms/algorithm.js';
 import { type Clock, systemClock } from '../clock.js';
 import { decideBare } from '../decisions/bare.js';
 import type { Answer, Call, Part } from '../decisions/call.js';
@@ -28,10 +29,10 @@ const SWEEP_KEYS = 20_000;
 
 /**
  * State in this process: fast, gone with the process, and not shared with other processes. Memory is bounded: at `maxKeys`
- * keys each new one displaces an old one, in constant time: the oldest that is neither denied (its last call was, or somebody waits at
- * it) nor blocked or overridden. Only when there is none, the key that has been denied for the longest; only when all are
- * blocked or overridden, the first of them. So a client that makes `maxKeys` new keys within a window is forgotten, and has its limit
- * again, unless it was denied: limits whose keys clients choose want one by address in front, and enough `maxKeys`.
+ * keys each new key evicts an old one, in constant time. Ordinary keys go first, the oldest before the others; then keys whose last call
+ * was denied, at which a call waits, or whose `concurrency` permits are held; blocked and overridden keys go last. A client that
+ * makes `maxKeys` new keys within a window evicts its own first key and has its limit again, unless that key was denied. If clients
+ * choose the keys of a limit, put a limit by address in front of it and set `maxKeys` high enough.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options);
@@ -133,7 +134,7 @@ export class MemoryStore implements Store {
 
   #save(lane: Lane, place: Place, slot: number, kept: boolean, denied: boolean, now: number): void {
     const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#entries.read(slot);
-    const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied);
+    const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(lane.part));
     this.#keep(place, slot, entry, rank, now);
     for (const id of lane.granted) for (const granted of this.#listeners.get(lane.key) ?? []) granted(id);
   }
