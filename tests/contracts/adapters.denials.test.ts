@@ -1,6 +1,11 @@
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
 type Body = { readonly text?: string; readonly body: unknown };
+/** Where adapters put the decision: on the request, of Koa in the state of its context. */
+const decisionOn = (first: unknown): unknown => {
+  const { state, rateLimit } = first as { state?: { rateLimit?: unknown }; rateLimit?: unknown };
+  return state === undefined ? rateLimit : state.rateLimit;
+};
 /** supertest gives bytes for a type that it does not know. */
 const textOf = ({ text, body }: Body) => text ?? String(body);
 
@@ -80,6 +85,29 @@ onEachAdapter(({ start }) => {
     const client = await start({ limits: [{ name: 'api', policy: hourly(1), message }] });
     await client.get('/').expect(200);
     await client.get('/').set('x-who', 'ann').expect(429, 'ann api');
+  });
+
+  test('a denied request has its decision, for onLimited, message and handler', async () => {
+    const seen: unknown[] = [];
+    const note = (...args: unknown[]) => {
+      seen.push([decisionOn(args[0]), args.at(-1)]);
+      return 'Slow.';
+    };
+    const limit = { name: 'api', policy: hourly(1) };
+    const client = await start({ limits: [{ ...limit, message: note, onLimited: note }] });
+    await client.get('/').expect(200);
+    await client.get('/').expect(429, 'Slow.');
+    expect(seen).toMatchObject(Array(2).fill([{ allowed: false, name: 'api' }, { allowed: false }]));
+    for (const [found, given] of seen as [object, object][]) expect(found).toBe(given);
+  });
+
+  test('a handler finds the denial on the request', async () => {
+    const client = await start({
+      limits: [{ name: 'api', policy: hourly(1) }],
+      denied: (decision, request) => ({ same: decisionOn(request) === decision, name: decision.name }),
+    });
+    await client.get('/').expect(200);
+    expect((await client.get('/')).body).toEqual({ same: true, name: 'api' });
   });
 
   test.each([undefined, 5, null])(

@@ -17,7 +17,7 @@ export function serveExpress(
     rateLimit({
       ...(limit as RateLimitOptions),
       ...(denied !== undefined && {
-        handler: async (_request, response, _next, decision) => response.json(await denied(decision)),
+        handler: async (request, response, _next, decision) => response.json(await denied(decision, request)),
       }),
     });
   const end: RequestHandler = async (request, response, next) => {

@@ -13,7 +13,7 @@ export async function serveFastify({
 }: Service): Promise<Running> {
   const options = (limit: Limit): RateLimitOptions => ({
     ...(limit as RateLimitOptions),
-    ...(denied !== undefined && { handler: (_request, _reply, decision) => denied(decision) }),
+    ...(denied !== undefined && { handler: (request, _reply, decision) => denied(decision, request) }),
   });
   const end = async (request: FastifyRequest, reply: FastifyReply) => {
     const answer = { status: (code: number) => void reply.code(code), raw: reply.raw };

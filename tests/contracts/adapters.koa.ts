@@ -17,7 +17,7 @@ export function serveKoa({
       ...(limit as unknown as RateLimitOptions),
       ...(denied !== undefined && {
         handler: async (context, _next, decision) => {
-          context.body = await denied(decision);
+          context.body = await denied(decision, context);
         },
       }),
     });

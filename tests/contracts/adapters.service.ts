@@ -39,7 +39,7 @@ export interface Service {
   /** Comes before the limits, and may answer. */
   readonly before?: (raw: ServerResponse) => void;
   /** Answers who is denied, in place of the limits. */
-  readonly denied?: (decision: Decision) => unknown;
+  readonly denied?: (decision: Decision, request: unknown) => unknown;
   /** Default: the framework. */
   readonly errors?: Errors;
   /** Believe one proxy's X-Forwarded-For, or anybody's. */

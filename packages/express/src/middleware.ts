@@ -28,7 +28,7 @@ export interface RateLimitMiddleware extends OwnLimiter {
 declare global {
   namespace Express {
     interface Request {
-      /** The decision of the last `rateLimit` that let this request pass. */
+      /** The decision of the last `rateLimit`; `handler`, `message` and `onLimited` find their denial here. */
       rateLimit?: Decision;
     }
   }
@@ -45,7 +45,9 @@ type Decided = Request & Record<string, Decision>;
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName } = readOptions(options);
-  const limit = limitRequests('rateLimit', shared);
+  const limit = limitRequests('rateLimit', shared, ([request], decision) => {
+    (request as Decided)[requestPropertyName] = decision;
+  });
   const passes = (
     request: Request,
     response: Response,
@@ -53,11 +55,8 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
     verdict: Verdict,
   ): MaybePromise<boolean> => {
     if (verdict.outcome === 'gone') return false;
-    const { outcome, decision } = verdict;
-    if (outcome === 'passed') {
-      if (decision !== undefined) (request as Decided)[requestPropertyName] = decision;
-      return true;
-    }
+    if (verdict.outcome === 'passed') return true;
+    const { decision } = verdict;
     const answered =
       handler !== undefined && decision !== undefined
         ? handler(request, response, next, decision)

@@ -40,16 +40,15 @@ export const hookFor = (
 /** @throws RangeError, TypeError naming the option that is wrong */
 export function limitHook(options: RateLimitOptions): HookedLimit {
   const { shared, handler } = readOptions(options);
-  const limit = limitRequests('rateLimit', shared);
+  const limit = limitRequests('rateLimit', shared, ([request], decision) => {
+    request.rateLimit = decision;
+  });
   const decide = (request: FastifyRequest, reply: FastifyReply) =>
     limit.handle(new FastifyRequestView(request), new ReplyView(reply), request);
 
   /** @returns why the request does not go on, if it does not */
-  const refused = (request: FastifyRequest, verdict: Verdict): Refusal | undefined => {
-    if (verdict.outcome !== 'passed') return verdict;
-    if (verdict.decision !== undefined) request.rateLimit = verdict.decision;
-    return undefined;
-  };
+  const refused = (verdict: Verdict): Refusal | undefined =>
+    verdict.outcome === 'passed' ? undefined : verdict;
 
   const answer = async (request: FastifyRequest, reply: FastifyReply, verdict: Refusal): Promise<unknown> => {
     if (verdict.outcome === 'gone') return reply.sent ? reply : reply.hijack();
@@ -69,7 +68,7 @@ export function limitHook(options: RateLimitOptions): HookedLimit {
   };
 
   const hook = async (request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = refused(request, await decide(request, reply));
+    const refusal = refused(await decide(request, reply));
     if (refusal === undefined) return undefined;
     await answer(request, reply, refusal);
     // A client that leaves while onSend hooks are still at it ends that wait, too: Fastify would go on to the route.
@@ -81,7 +80,7 @@ export function limitHook(options: RateLimitOptions): HookedLimit {
     done: HookHandlerDoneFunction,
     verdict: Verdict,
   ): void => {
-    const refusal = refused(request, verdict);
+    const refusal = refused(verdict);
     if (refusal === undefined) done();
     else answer(request, reply, refusal).catch(done);
   };

@@ -17,7 +17,7 @@ export interface RateLimitMiddleware<C extends AnyContext = Context> extends Own
 }
 
 /**
- * Lets requests through as a policy says, and puts the decision into `ctx.state.rateLimit`. A request beyond it is answered
+ * Lets requests through as a policy says, and puts each decision, denied ones too, into `ctx.state.rateLimit`. A request beyond it is answered
  * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
  * `concurrency` policy is released when its response is over. A key that cannot be made is thrown as an error of status 400, and
  * with `throw` a denial as one of 429; while a store is out its `failurePolicy` decides.
@@ -27,14 +27,16 @@ export function rateLimit<C extends AnyContext = Context>(
   options: RateLimitOptions<C>,
 ): RateLimitMiddleware<C> {
   const { shared, handler } = readOptions(options);
-  const limit = limitRequests('rateLimit', shared);
+  const limit = limitRequests('rateLimit', shared, ([context], decision) => {
+    context.state.rateLimit = decision;
+  });
   const middleware = async (context: C, next: Next): Promise<void> => {
     const view = new KoaRequestView(context);
     const judged = limit.handle(view, new NodeResponseView(context.res), context);
     const verdict = isPromise(judged) ? await judged : judged;
     if (verdict.outcome === 'gone') return;
-    const { outcome, decision } = verdict;
-    if (outcome === 'denied') {
+    if (verdict.outcome === 'denied') {
+      const { decision } = verdict;
       if (handler !== undefined && decision !== undefined) {
         try {
           await handler(context, next, decision);
@@ -50,7 +52,6 @@ export function rateLimit<C extends AnyContext = Context>(
       context.body = body;
       return;
     }
-    if (decision !== undefined) context.state.rateLimit = decision;
     try {
       await next();
     } catch (error) {

@@ -12,7 +12,7 @@ import { isStoreUnavailableError, limitRequests, writeErrorHeaders } from '@slui
 import { skipsLimit } from '@sluice/decorators';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import type { RateLimitGuardOptions } from './options.js';
-import { NestRequestView } from './request.js';
+import { attachDecision, NestRequestView } from './request.js';
 import { responseViewOf } from './response.js';
 import { type GuardLimit, SLUICE_ROOT, type SluiceRoot } from './root.js';
 
@@ -25,7 +25,7 @@ import { type GuardLimit, SLUICE_ROOT, type SluiceRoot } from './root.js';
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate> {
-  const own: GuardLimit = limitRequests('RateLimitGuard', options);
+  const own: GuardLimit = limitRequests('RateLimitGuard', options, attachDecision);
   class Guard implements CanActivate {
     readonly #limit: GuardLimit;
 
@@ -79,10 +79,7 @@ async function admit(limit: GuardLimit, context: ExecutionContext): Promise<bool
   const response = responseViewOf(context.switchToHttp().getResponse());
   try {
     const verdict = await limit.handle(new NestRequestView(request), response, context);
-    if (verdict.outcome === 'passed') {
-      if (verdict.decision !== undefined) request.rateLimit = verdict.decision;
-      return true;
-    }
+    if (verdict.outcome === 'passed') return true;
     if (verdict.outcome === 'denied') throw new RateLimitException(await verdict.reply(), verdict.decision);
   } catch (error) {
     if (isStoreUnavailableError(error) && !response.sent) writeErrorHeaders(error, response);

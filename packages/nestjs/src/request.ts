@@ -1,4 +1,12 @@
-import { type NamedParts, NamedPartsView, type Proxies, pathOf, proxiesOf } from '@sluice/core';
+import type { ExecutionContext } from '@nestjs/common';
+import {
+  type Decision,
+  type NamedParts,
+  NamedPartsView,
+  type Proxies,
+  pathOf,
+  proxiesOf,
+} from '@sluice/core';
 
 /** What we read of an Express request besides its parts. */
 interface ExpressRequest extends NamedParts {
@@ -29,4 +37,9 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
     if ('raw' in request) return request.ips === undefined ? 'none' : undefined;
     return proxiesOf(request.app?.get('trust proxy'));
   }
+}
+
+/** Puts a decision on the request, as `request.rateLimit`. */
+export function attachDecision([context]: [context: ExecutionContext], decision: Decision): void {
+  context.switchToHttp().getRequest().rateLimit = decision;
 }

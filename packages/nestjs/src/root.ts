@@ -9,6 +9,7 @@ import {
   type SluiceModuleOptions,
   withDefaults,
 } from './options.js';
+import { attachDecision } from './request.js';
 
 export type GuardLimit = RequestLimit<[context: ExecutionContext]>;
 
@@ -41,7 +42,7 @@ export class SluiceRoot implements OnApplicationShutdown {
   limit(options: RateLimitGuardOptions, where = 'RateLimitGuard'): GuardLimit {
     let limit = this.#limits.get(options);
     if (limit === undefined) {
-      limit = limitRequests(where, withDefaults(options, this.#options));
+      limit = limitRequests(where, withDefaults(options, this.#options), attachDecision);
       this.#limits.set(options, limit);
     }
     return limit;

@@ -37,11 +37,13 @@ const GONE: Verdict = { outcome: 'gone' };
 
 /**
  * What all adapters share: from a request to a verdict.
+ * @param attach puts a decision on the framework's request, also a denial, before any option's function sees it
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function limitRequests<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
+  attach?: (args: Args, decision: Decision) => void,
 ): RequestLimit<Args> {
   checkOptions(where, options, REQUEST_LIMIT_OPTIONS);
   const source = limiterOfRequest(where, options);
@@ -112,6 +114,7 @@ export function limitRequests<Args extends readonly unknown[]>(
   ): MaybePromise<Verdict> => {
     if (decision === undefined) return GONE;
     source.decided?.(decision, limited);
+    attach?.(exchange.args, decision);
     giveBack(limited, decision, exchange.response, exchange.args);
     if (isFailureDenial(decision)) return unavailable(exchange, decision);
     if (decision.allowed || onLimited === undefined) return told(exchange, keys, decision);
