@@ -125,7 +125,7 @@ test('a class without a name is refused, unless its name does not matter', async
     class {
       @CountLimit()
       async list() {}
-      @CountLimit({ prefix: 'anonymous', key: 'all', limitType: 'CUSTOM' })
+      @CountLimit({ prefix: 'anonymous', key: () => 'all', limitType: 'CUSTOM' })
       async free() {}
     })();
   Object.defineProperty(Anonymous, 'name', { value: '' }); // compilers may have invented one

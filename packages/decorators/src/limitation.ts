@@ -3,6 +3,7 @@ import {
   compileKey,
   type Duration,
   describe,
+  type LimiterKey,
   LimitType,
   type Policy,
   parseLimitType,
@@ -12,10 +13,12 @@ import { declaredParameterNames, type ParameterNames } from './parameter-names.j
 /** The attributes that all decorators have. */
 export interface CommonOptions {
   /**
-   * With `limitType: 'CUSTOM'`, and only then: what is counted, as a key expression such as `#{phone}`, `#{user.id}` or
-   * `order:#{0}`. A name is a parameter of the method, else a field of the current request. Default `''`.
+   * With `limitType: 'CUSTOM'`, and only then: what is counted. A key expression such as `#{phone}`, `#{user.id}` or
+   * `order:#{0}`, where a name is a parameter of the method or else a field of the current request; or a function that
+   * gives the key for the arguments of a call: `(order) => order.customer`, or `() => 'all'` for one count for everybody.
+   * Default `''`.
    */
-  readonly key?: string;
+  readonly key?: string | KeyOfArguments;
   /** By what calls are told apart; default `'METHOD'`. */
   readonly limitType?: LimitType;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
@@ -35,7 +38,7 @@ export interface Limitation {
   /** The limiter's name, when the user chose a prefix: methods that chose the same one count together. */
   readonly sharedName: string | undefined;
   readonly limitType: LimitType;
-  readonly key: string;
+  readonly key: string | KeyOfArguments;
   readonly params: ParameterNames | undefined;
   /** How long a call may wait for its permits; undefined: one that has to wait is refused. */
   readonly timeout: Duration | undefined;
@@ -46,6 +49,10 @@ export interface Limitation {
 /** Permits of every call, or a function that gives them for the arguments of one. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of whatever method is decorated
 export type CostOfCall = Cost | ((...args: any[]) => Cost);
+
+/** Gives the key of a call for its arguments. */
+// biome-ignore lint/suspicious/noExplicitAny: the arguments of whatever method is decorated
+export type KeyOfArguments = (...args: any[]) => LimiterKey;
 
 /** What limiters accept as a name. */
 export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
@@ -60,8 +67,9 @@ export function commonLimit(
   defaultPrefix: string,
 ): Omit<Limitation, 'rules' | 'timeout' | 'cost'> {
   const limitType = parseLimitType(type);
-  if (typeof key !== 'string')
-    throw new TypeError(`${decorator}: key must be a string, not ${describe(key)}`);
+  if (typeof key !== 'string' && typeof key !== 'function') {
+    throw new TypeError(`${decorator}: key must be a string or a function, not ${describe(key)}`);
+  }
   if (limitType !== LimitType.CUSTOM && key !== '') {
     throw new TypeError(
       `${decorator}: key ${describe(key)} has no effect with limitType ${limitType}: use limitType 'CUSTOM' or omit key`,
@@ -71,7 +79,7 @@ export function commonLimit(
     if (key === '') {
       throw new TypeError(`${decorator}: limitType CUSTOM needs a key, such as '#{user.id}', not ''`);
     }
-    compileKey(key);
+    if (typeof key === 'string') compileKey(key);
   }
   return {
     decorator,

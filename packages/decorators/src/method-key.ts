@@ -1,12 +1,14 @@
 import {
   compileKey,
   currentRequest,
+  isKeyResolutionError,
   KeyResolutionError,
+  keyPart,
   LimitType,
   REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core';
-import type { Limitation } from './limitation.js';
+import type { KeyOfArguments, Limitation } from './limitation.js';
 import { type ParameterNames, readParameterNames } from './parameter-names.js';
 import type { Sluice } from './sluice.js';
 import type { Method } from './wrap-method.js';
@@ -27,7 +29,9 @@ export function compileMethodKey(limitation: Limitation, where: string, method: 
     case LimitType.METHOD:
       return (_args, _sluice, qualifiedName) => qualifiedName();
     case LimitType.CUSTOM:
-      return compileCustomKey(limitation, where, method);
+      return typeof limitation.key === 'function'
+        ? callKeyFunction(limitation.key, where)
+        : compileCustomKey(limitation.key, limitation.params, where, method);
   }
 }
 
@@ -35,14 +39,33 @@ type ReadRoot = (args: readonly unknown[]) => unknown;
 
 const POSITION = /^(?:0|[1-9]\d?)$/;
 
-function compileCustomKey(limitation: Limitation, where: string, method: Method): KeyOfCall {
-  const template = compileKey(limitation.key);
+/** What the function gives is the program's own, so a wrong key is no fault of a request. */
+function callKeyFunction(keyOf: KeyOfArguments, where: string): KeyOfCall {
+  const what = `${where}: the value of the function key`;
+  return (args) => {
+    try {
+      return keyPart(keyOf(...args), what);
+    } catch (error) {
+      throw isKeyResolutionError(error)
+        ? new KeyResolutionError(error.message, error.expression, 500)
+        : error;
+    }
+  };
+}
+
+function compileCustomKey(
+  key: string,
+  params: ParameterNames | undefined,
+  where: string,
+  method: Method,
+): KeyOfCall {
+  const template = compileKey(key);
   const named = template.roots.some((root) => !POSITION.test(root));
-  const names = named ? (limitation.params ?? readParameterNames(method)) : undefined;
+  const names = named ? (params ?? readParameterNames(method)) : undefined;
   const roots = new Map<string, ReadRoot>();
   for (const root of template.roots) {
     const read = names?.get(root) ?? positionReader(root) ?? fieldReader(root);
-    if (read === undefined) throw unknownRoot(where, limitation.key, root, names);
+    if (read === undefined) throw unknownRoot(where, key, root, names);
     roots.set(root, read);
   }
   return (args) => template.resolve((root) => roots.get(root)?.(args));

@@ -31,7 +31,7 @@ type Read = (scope: KeyScope) => string;
  * them, and several may stand in one template: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`;
  * others are written `['x.y']`. Steps find own properties and class accessors only, never methods or inherited values.
  * `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find exactly one value, on a way through at most 1,000. Recursion
- * (`..`), filters and scripts are refused. A template without expressions is a constant.
+ * (`..`), filters and scripts are refused, and so is a template without an expression: all calls would share one key.
  *
  * One value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two that has none of
  * `: / | ; #` or a space gets a `:`, so that different values never make the same key.
@@ -39,14 +39,13 @@ type Read = (scope: KeyScope) => string;
  * Templates are code: never build one from a request. An address is plain text here, so `#{req.ip}` counts each IPv6
  * address and each spelling by itself: count clients by `LimitType.IP` or `clientIp`.
  * @param template 1 to 1,000 characters; a path has at most 16 steps.
- * @throws RangeError when it is malformed, naming the position and the remedy; TypeError when it is not a string.
+ * @throws RangeError when it is malformed or has no expression, naming the remedy; TypeError when it is not a string.
  */
 export function compileKey(template: string): KeyTemplate {
   const { texts, expressions } = parseTemplate(template);
   const roots = [...new Set(expressions.map(({ root }) => root))];
   const reads = expressions.map((expression) => compileExpression(expression, template));
-  const [first, second] = reads;
-  if (first === undefined) return { source: template, roots, resolve: () => template };
+  const [first, second] = reads as [Read, ...Read[]];
   const [head = '', ...rest] = texts;
   if (second === undefined) {
     const tail = rest.join('');

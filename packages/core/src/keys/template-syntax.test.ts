@@ -40,6 +40,49 @@ describe('malformed key templates', () => {
     expect(() => compileKey(template)).toThrow(problem);
   });
 
+  // All requests would share one count: what was meant is told, and how to say it when it is meant.
+  it.each([
+    ['body.email', '#{body.email}'],
+    [`\${body.email}`, '#{body.email}'],
+    ['{body.email}', '#{body.email}'],
+    ['{{ body.email }}', '#{body.email}'],
+    ['#body.email', '#{body.email}'],
+    ['# {body.email}', '#{body.email}'],
+    ['#(body.email)', '#{body.email}'],
+    [':email', '#{email}'],
+    ['<user.id>', '#{user.id}'],
+    ['$.user.id', '#{user.id}'],
+    ['all', '#{all}'],
+    ['0', '#{0}'],
+    ["headers['x-user']", "#{headers['x-user']}"],
+    ['login attempts', '#{user.id}'],
+    ['#', '#{user.id}'],
+    ['order:', '#{user.id}'],
+  ])('refuses %s, which has no expression, and proposes %s', (template, proposed) => {
+    const refusal = (call: () => unknown): string => {
+      try {
+        call();
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError);
+        return (error as Error).message;
+      }
+      return 'nothing was thrown';
+    };
+    const message = refusal(() => compileKey(template));
+    expect(message).toContain(`${JSON.stringify(template)} has no expression`);
+    expect(message).toContain(`'${proposed}'`);
+    expect(message).toContain("limitType 'METHOD'");
+    expect(() => compileKey(proposed)).not.toThrow();
+  });
+
+  it.each([`\${body.email}:#{ip}`, `#{ip}:\${body.email}`, '#{ip} {{body.email}}'])(
+    'refuses %s, where one expression is only text',
+    (template) => {
+      expect(() => compileKey(template)).toThrow(RangeError);
+      expect(() => compileKey(template)).toThrow(/is plain text here.*#\{/);
+    },
+  );
+
   it.each([undefined, null, 1, ['#{a}'], { source: '#{a}' }])('refuses %p with a TypeError', (template) => {
     expect(() => compileKey(template as unknown as string)).toThrow(TypeError);
   });

@@ -21,7 +21,7 @@ const CLOSE: Readonly<Record<string, string>> = { '{': '}', '<': '>' };
 
 /**
  * Splits a key template into its texts and expressions, in one pass.
- * @throws TypeError when it is not a string; RangeError naming the template, the position and the remedy otherwise.
+ * @throws TypeError when it is not a string; RangeError naming the template and the remedy when it is malformed or has no expression.
  */
 export function parseTemplate(template: string): ParsedTemplate {
   if (typeof template !== 'string') {
@@ -44,13 +44,20 @@ export function parseTemplate(template: string): ParsedTemplate {
     const { steps, end } = parsePath(template, at + 2, fail);
     if (template[end] !== close) fail(unclosed(template, end, close), end);
     const [root, ...path] = steps as [Step, ...Step[]];
-    texts.push(template.slice(from, at));
+    pushText(template.slice(from, at));
     from = end + 1;
     expressions.push({ source: template.slice(at, from), root: root.name, path });
     at = from;
   }
-  texts.push(template.slice(from));
+  if (expressions.length === 0) throw oneForAll(template);
+  pushText(template.slice(from));
   return { texts, expressions };
+
+  function pushText(text: string): void {
+    const bracket = text.search(/\$\{|\{\{/);
+    if (bracket >= 0) fail(`'${text.slice(bracket, bracket + 2)}' is plain text here`, from + bracket);
+    texts.push(text);
+  }
 
   function fail(problem: string, position: number): never {
     throw new RangeError(
@@ -58,6 +65,19 @@ export function parseTemplate(template: string): ParsedTemplate {
         'Write #{name}, #{name.field} or #{0}, each closed by its own bracket',
     );
   }
+}
+
+/** A path that was meant, without the signs of other template languages around it. */
+const PATH = /^(?!-)[\w$-]+(?:\.[\w$-]+|\[\d+\]|\['[^']+'\])*$/;
+
+/** A template without an expression gives every call the same key, which few mean and nobody sees. */
+function oneForAll(template: string): RangeError {
+  const meant = template.replace(/^[\s$#:.{<(]+/, '').replace(/[\s)}>]+$/, '');
+  const path = meant.length <= 60 && PATH.test(meant) ? meant : 'user.id';
+  return new RangeError(
+    `Key template ${describe(template)} has no expression, so all calls would share one count: write '#{${path}}'; ` +
+      "if one count for everybody is meant, use limitType 'METHOD' without a key",
+  );
 }
 
 function unclosed(template: string, position: number, close: string): string {
