@@ -144,6 +144,35 @@ export function holdingContract(kind: StoreKind): void {
       expect(await waiting.acquired).toMatchObject({ allowed: true });
     });
 
+    test('after a reset all who wait look again at once', async () => {
+      const limiter = limiterOf(2);
+      const other = bench.limiter(concurrency({ limit: 2, lease: '30m' }), {
+        name: limiter.name,
+        store: bench.another(),
+      });
+      await limiter.acquire('k', { cost: 2 });
+      const waits = [startWait(limiter, 'k', 1), startWait(other, 'k', 1), startWait(other, 'k', 1)];
+      for (const each of [limiter, other]) await bench.heard(each);
+      await limiter.reset('k');
+      const first = await Promise.race(waits.map(({ acquired }) => acquired));
+      await other.release(first);
+      const held = await Promise.all(waits.map(({ acquired }) => acquired));
+      expect(held.map(({ allowed }) => allowed)).toEqual([true, true, true]);
+    });
+
+    test('an override that loosens and the end of a block let in who waits at once', async () => {
+      const limiter = limiterOf();
+      const held = await limiter.acquire('k');
+      const waiting = [startWait(limiter, 'k', 1), startWait(limiter, 'k', 1)];
+      await bench.heard(limiter);
+      await limiter.block('k', '1h');
+      await limiter.release(held);
+      await limiter.unblock('k');
+      expect(await waiting[0]!.acquired).toMatchObject({ allowed: true });
+      await limiter.override('k', concurrency({ limit: 2, lease: '30m' }), { expiresIn: '1h' });
+      expect(await waiting[1]!.acquired).toMatchObject({ allowed: true });
+    });
+
     test('a holder dies: when its lease ends who waits gets in', async () => {
       const limiter = limiterOf();
       const other = bench.limiter(concurrency({ limit: 1, lease: '30m' }), {

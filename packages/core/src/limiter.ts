@@ -187,7 +187,10 @@ export class RateLimiter {
     await this.#admission.change('override', 0, this.#parts(key, one));
   }
 
-  /** Forgets what a key took, what is booked, and a block: all its permits are back. An override stays. */
+  /**
+   * Forgets what a key took, what is booked, and a block: all its permits are back. An override stays. Calls that wait for a
+   * `concurrency` permit ask again at once; calls that were given a moment go at that moment.
+   */
   async reset(key: LimiterKey): Promise<void> {
     await this.#admission.change('reset', 0, this.#parts(key, one));
   }

@@ -1,4 +1,4 @@
-import type { Answer } from '../decisions/call.js';
+import { type Answer, EVERYONE } from '../decisions/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { Store } from '../stores/store.js';
 import type { NamedPart } from './booking.js';
@@ -28,7 +28,7 @@ export class Line {
     try {
       signal.throwIfAborted();
       stop = await this.store.listen(part.key, (id) => {
-        if (id === place.at) turn.come();
+        if (id === place.at || id === EVERYONE) turn.come();
       });
       const held = await this.#stand(place, turn, left);
       // Silent for too long, it was taken for dead: it begins anew, at the end of the line.

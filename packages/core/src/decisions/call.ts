@@ -23,6 +23,9 @@ export type Operation =
   | 'override'
   | 'reset';
 
+/** In place of the id of one who was let in: all who wait at the key should look again. */
+export const EVERYONE = -1;
+
 /** One question to a store: all its parts are answered alike, at once, or none is. Plain, so that questions can be joined. */
 export interface Call {
   readonly operation: Operation;

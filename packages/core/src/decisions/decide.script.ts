@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '01274ff501c161391aaf0ade67674e3f4a8d523d',
+  sha1: 'bac0a6538e53da8ebb414b10f3d9bc1de6451482',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -779,6 +779,7 @@ end
 return after(lane, state, last, cost, shaped)
 end
 local NOTHING = {}
+local EVERYONE = -1
 local MOST_BOOKED = 1000
 local MOST_TRIES = 10000
 local function promote(lane)
@@ -1107,6 +1108,7 @@ lane.override_until = wait > 0 and lane.now + wait or 0
 promote(lane)
 reconsider(lane)
 elseif operation == 'reset' then
+if lane.algorithm.promote and lane.state then lane.granted[#lane.granted + 1] = EVERYONE end
 lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0
 else
 error('SLUICE unknown operation: ' .. operation)

@@ -1,6 +1,6 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import { Bookings } from './bookings.js';
-import type { Operation, Part, PartAnswer } from './call.js';
+import { EVERYONE, type Operation, type Part, type PartAnswer } from './call.js';
 import { Counter, live } from './counter.js';
 import { type Entry, type Envelope, isEnvelope } from './entry.js';
 
@@ -24,7 +24,7 @@ export class Lane {
    * shorter until somebody took something.
    */
   repaired = false;
-  /** Those who were let in, by their ids. */
+  /** Those who were let in, by their ids; `EVERYONE` when the whole line is gone. */
   granted: readonly number[] = NONE;
   /** Set by `decide`: when this part alone would let the call go. */
   own = 0;
@@ -226,6 +226,7 @@ export class Lane {
   }
 
   reset(): void {
+    if (this.holders !== undefined && this.#state !== undefined) this.granted = [...this.granted, EVERYONE];
     this.#become(undefined);
     this.#bookings.clear();
     this.#blockedUntil = 0;

@@ -179,6 +179,8 @@ end
 -- Lanes: what a part's key holds, opened at the moment now.
 
 local NOTHING = {}
+-- In place of an id: all who waited have lost their places, and should ask again.
+local EVERYONE = -1
 -- Every one of them is read and written with each call.
 local MOST_BOOKED = 1000
 -- Each try passes somebody who is booked; no script may go on for ever.
@@ -534,6 +536,7 @@ local function change(lane, operation, wait)
     promote(lane)
     reconsider(lane)
   elseif operation == 'reset' then
+    if lane.algorithm.promote and lane.state then lane.granted[#lane.granted + 1] = EVERYONE end
     lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0
   else
     error('SLUICE unknown operation: ' .. operation)

@@ -37,8 +37,8 @@ export interface Store {
   /** The same without a promise, as no layer needs one of its own. Throws nothing. */
   ask?(asking: Asking): void;
   /**
-   * Tells when one of those who wait at `key` has been let in, by its id, until the function it resolves to is called.
-   * Resolves when it listens. A message may be lost: who waits should look again when its patience ends.
+   * Calls `granted` when one of those who wait at `key` has been let in, with its id, until the function it resolves to is called; with
+   * `EVERYONE` when all who wait should look again. Resolves when it listens. A message may be lost: a waiting call also looks by itself.
    */
   listen(key: string, granted: (id: number) => void): Promise<() => void>;
   /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
