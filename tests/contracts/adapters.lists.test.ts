@@ -105,6 +105,19 @@ onEachAdapter(({ start }) => {
     await get({ 'x-bot': 'yes', 'x-vip': 'yes' }).expect(403);
   });
 
+  test('functions get the key last, and an empty one for a request that has none', async () => {
+    const keys: unknown[] = [];
+    const allowList = (...args: readonly unknown[]) => {
+      keys.push(args.at(-1));
+      return args.at(-1) !== 'bob';
+    };
+    const client = await start({ limits: [{ policy: hourly(1), limitType: 'USER', allowList }] });
+    for (const user of ['ann', 'ann', 'bob']) await client.get('/').set('x-user', user).expect(200);
+    await client.get('/').set('x-user', 'bob').expect(429);
+    await client.get('/').expect(200);
+    expect(keys).toEqual(['ann', 'ann', 'bob', 'bob', '']);
+  });
+
   test('a list that fails is an error, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
     const fails = () => Promise.reject(new Error('no list'));

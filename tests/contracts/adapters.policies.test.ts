@@ -92,6 +92,14 @@ onEachAdapter(({ start, advance }) => {
       await get('ann', 'free').expect(200).expect('RateLimit', '"api";r=1;t=3600');
     });
 
+    test('is given the key last', async () => {
+      const policy = (...args: readonly unknown[]) => hourly(args.at(-1) === 'ann' ? 2 : 1);
+      const client = await start({ limits: [{ policy, limitType: 'USER' }] });
+      const get = (user: string) => client.get('/').set('x-user', user);
+      for (const user of ['ann', 'ann', 'bob']) await get(user).expect(200);
+      for (const user of ['ann', 'bob']) await get(user).expect(429);
+    });
+
     test('may come later', async () => {
       const policy = async (request: { headers: Record<string, unknown> }) => planOf(request);
       const client = await start({ limits: [{ policy }] });

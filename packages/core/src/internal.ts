@@ -7,9 +7,12 @@ export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-opti
 export { limitRequests } from './http/handle.js';
 export { keepHeaders } from './http/headers/keep-headers.js';
 export { type ResponseHeaders, writeErrorHeaders } from './http/headers/write-headers.js';
+export { type Keys, textOfKeys } from './http/key-of-request.js';
+export { LimitersByPolicy } from './http/limiters-by-policy.js';
 export { withLimiter } from './http/own-limiter.js';
 export { problemOf, problemOfError } from './http/problem.js';
 export { replyTo } from './http/reply.js';
+export type { RequestCheck } from './http/request-check.js';
 export { runWithRequest } from './http/request-context.js';
 export { requestUser } from './http/request-key.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './http/request-limit-options.js';

@@ -5,7 +5,7 @@ import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkInteger, describe } from '../options.js';
 import { asError } from './as-error.js';
 import { checkFunction } from './check-function.js';
-import { forbiddenProblem, unavailableProblem } from './problem.js';
+import { forbiddenProblem, problemOf, unavailableProblem } from './problem.js';
 import { problemMemory } from './problem-memory.js';
 import { type Reply, replyTo } from './reply.js';
 import type { CountingOptions, DenialOptions } from './request-limit-options.js';
@@ -14,7 +14,7 @@ import type { RequestView } from './request-view.js';
 /** How a limit answers those whom it turns away. */
 export interface Denial<Args> {
   /** A limit was exceeded. */
-  exceeded(request: RequestView, args: Args, decision: Decision): MaybePromise<Reply>;
+  exceeded(request: RequestView, args: Args, decision: Decision, status?: number): MaybePromise<Reply>;
   /** The store is out, and the failure policy denies. */
   unavailable(request: RequestView): Reply;
   /** The request is on the deny list. */
@@ -61,19 +61,25 @@ export function denialOf<Args extends readonly unknown[]>(
   const refused = (error: unknown): never => {
     throw asError(where, error);
   };
-  const answer = (request: RequestView, decision: Decision, text: string | object | undefined): Reply => {
+  const answer = (
+    request: RequestView,
+    decision: Decision,
+    text: string | object | undefined,
+    other?: number,
+  ): Reply => {
     if (text !== undefined && !isMessage(text)) {
       throw new TypeError(
         `${where}: the function message gave ${describe(text)}, neither text nor an object`,
       );
     }
-    return replyTo(problemOfDenial(decision), accepted(request), text);
+    const problem = other === undefined ? problemOfDenial(decision) : problemOf(decision, other);
+    return replyTo(problem, accepted(request), text);
   };
   return {
-    exceeded: (request, args, decision) => {
+    exceeded: (request, args, decision, other) => {
       try {
-        if (typeof message !== 'function') return answer(request, decision, message);
-        const text = andThen(message(...args, decision), (told) => answer(request, decision, told));
+        if (typeof message !== 'function') return answer(request, decision, message, other);
+        const text = andThen(message(...args, decision), (told) => answer(request, decision, told, other));
         return isPromise(text) ? text.catch(refused) : text;
       } catch (error) {
         return refused(error);

@@ -14,12 +14,13 @@ import { denialOf } from './denial.js';
 import { givingBack } from './giving-back.js';
 import { headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/header-writers.js';
-import { countsAddresses, type Keys, keyOfRequest } from './key-of-request.js';
+import { countsAddresses, type Keys, keyOfRequest, textOfKeys } from './key-of-request.js';
 import type { Limited } from './limited.js';
 import { limiterOfRequest } from './limiter-of-request.js';
 import { listsOf } from './listed.js';
 import { misuseChecks } from './misuse.js';
 import { LimiterOfRequests, withLimiter } from './own-limiter.js';
+import { requestCheck } from './request-check.js';
 import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
@@ -71,30 +72,28 @@ export function limitRequests<Args extends readonly unknown[]>(
       Object.keys(headers.of(decision)).map((header) => [header, String(response.get(header))]),
     );
 
-  const denied = ({ request, response, args }: Exchange<Args>, decision?: Decision): Verdict => {
+  const denied = ({ request, response, args }: Exchange<Args>, decision?: Decision, keys?: Keys): Verdict => {
     if (response.sent) return GONE;
     if (options.throw) {
       throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
     }
     return decision === undefined
       ? { outcome: 'denied', reply: () => denial.forbidden(request) }
-      : { outcome: 'denied', decision, reply: () => denial.exceeded(request, args, decision) };
-  };
-
-  /** What the lists say, if anything. */
-  const byLists = async (exchange: Exchange<Args>, keys?: Keys): Promise<Verdict | undefined> => {
-    const listed = await lists?.(exchange.request, exchange.args, keys);
-    if (listed === 'denied') return denied(exchange);
-    return listed === 'allowed' ? SKIPPED : undefined;
+      : {
+          outcome: 'denied',
+          decision,
+          keys: keys!,
+          reply: (status) => denial.exceeded(request, args, decision, status),
+        };
   };
 
   const told = (exchange: Exchange<Args>, keys: Keys, decision: Decision): Verdict => {
-    if (dryRun) return { outcome: 'passed', decision };
+    if (dryRun) return { outcome: 'passed', decision, keys };
     const { response } = exchange;
     // Where nothing is counted there is nothing to tell.
     if (!response.sent && decision.source !== 'allow')
       headers.write(decision, response, partitionKey ? keys : undefined);
-    return decision.allowed ? { outcome: 'passed', decision } : denied(exchange, decision);
+    return decision.allowed ? { outcome: 'passed', decision, keys } : denied(exchange, decision, keys);
   };
 
   /** Nobody exceeded a limit, so `onLimited`, `message` and `handler` have no part in it. */
@@ -140,7 +139,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     const { single } = source;
     if (single !== undefined && typeof costOf !== 'function') return taken(exchange, keys, single, costOf);
     // One after the other: a promise that rejects while nobody waits for it ends the process.
-    return andThen(single ?? source.ofRequest(args), (by) =>
+    return andThen(single ?? source.ofRequest(args, textOfKeys(keys)), (by) =>
       andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (cost) =>
         taken(exchange, keys, by, cost),
       ),
@@ -150,10 +149,10 @@ export function limitRequests<Args extends readonly unknown[]>(
   const chosen = async (exchange: Exchange<Args>): Promise<Verdict> => {
     const { request, args } = exchange;
     if (skip !== undefined && (await skip(...args))) return SKIPPED;
-    const early = await byLists(exchange);
-    if (early !== undefined) return early;
-    const keys = await keyOf(request, args);
-    return (await byLists(exchange, keys)) ?? counted(exchange, keys);
+    const keysOf = () => keyOf(request, args);
+    const { listed, keys } = (await lists?.(request, args, keysOf)) ?? {};
+    if (listed === 'denied') return denied(exchange);
+    return listed === 'allowed' ? SKIPPED : counted(exchange, keys ?? (await keysOf()));
   };
 
   const judged = (exchange: Exchange<Args>): MaybePromise<Verdict> => {
@@ -181,5 +180,6 @@ export function limitRequests<Args extends readonly unknown[]>(
       return failed(error, response);
     }
   };
-  return withLimiter({ handle }, new LimiterOfRequests(where, source));
+  const check = requestCheck({ source, keyOf, costOf, lists, skip, attach });
+  return withLimiter({ handle, check }, new LimiterOfRequests(where, source));
 }

@@ -14,6 +14,7 @@ import {
   LIMITER_OPTIONS,
   type OneOfLimits,
   type RequestLimitOptions,
+  withKey,
 } from './request-limit-options.js';
 
 /** Where a limit finds the limiter of a request. */
@@ -23,7 +24,8 @@ export interface LimiterSource<Args> {
   readonly store: Store | undefined;
   /** The limiter of all requests, unless each has its own. */
   readonly single: Limited | undefined;
-  ofRequest(args: Args): Promise<Limited>;
+  /** @param key whom the request counts for, for functions that give policies */
+  ofRequest(args: Args, key: string): Promise<Limited>;
   /** Is told which limiter made a decision, where there are several. */
   decided?(decision: Decision, by: Limited): void;
   /** @throws TypeError when the decision was made elsewhere */
@@ -115,7 +117,7 @@ function eachItsOwn<Args extends readonly unknown[]>(
     name,
     store: limiters.store,
     single: undefined,
-    ofRequest: async (args) => limiters.of(await policyOfRequest(where, options, args)),
+    ofRequest: async (args, key) => limiters.of(await policyOfRequest(where, options, withKey(args, key))),
     decided: (decision, by) => void decidedBy.set(decision, by),
     refund: async (decision) => {
       const by = decidedBy.get(decision);

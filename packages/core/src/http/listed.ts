@@ -1,18 +1,22 @@
 import type { MaybePromise } from '../maybe-promise.js';
 import { compileList } from './address-list.js';
 import { checkFunction } from './check-function.js';
-import { type Keys, plainKeys } from './key-of-request.js';
-import type { CountingOptions, LimitChoice } from './request-limit-options.js';
+import { type Keys, plainKeys, textOfKeys } from './key-of-request.js';
+import { type CountingOptions, type LimitChoice, withKey } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 
 /** What the lists say of a request: it goes on uncounted, it is turned away, or nothing. */
-export type Listed = 'allowed' | 'denied' | undefined;
+type Listed = 'allowed' | 'denied' | undefined;
 
-/** Asks the lists, once before the request's keys are made (`keys` is undefined) and once after. */
-export type Lists<Args> = (request: RequestView, args: Args, keys: Keys | undefined) => Promise<Listed>;
+/** Asks the lists, and makes the request's keys if they are needed. */
+export type Lists<Args> = (
+  request: RequestView,
+  args: Args,
+  keysOf: () => MaybePromise<Keys>,
+) => Promise<{ readonly listed: Listed; readonly keys?: Keys }>;
 
 /**
- * Addresses and functions speak before there is a key: a health check from an allowed address needs no user.
+ * A request without a key may be listed by its address or by a function: a health check from an allowed address needs no user.
  * @returns undefined where there are no lists
  * @throws TypeError naming the entry that is wrong
  */
@@ -24,9 +28,25 @@ export function listsOf<Args extends readonly unknown[]>(
   const combined = limits !== undefined || (limiter !== undefined && 'limiters' in limiter);
   const denied = listOf(`${where}: denyList`, denyList, combined);
   const allowed = listOf(`${where}: allowList`, allowList, combined);
-  return async (request, args, keys) => {
+  const ask = async (request: RequestView, args: Args, keys?: Keys): Promise<Listed> => {
     if (await denied(request, args, keys)) return 'denied';
     return (await allowed(request, args, keys)) ? 'allowed' : undefined;
+  };
+  // Functions are asked once, with the key.
+  const byFunction = typeof allowList === 'function' || typeof denyList === 'function';
+  return async (request, args, keysOf) => {
+    let listed = byFunction ? undefined : await ask(request, args);
+    if (listed !== undefined) return { listed };
+    let keys: Keys;
+    try {
+      keys = await keysOf();
+      if (byFunction) textOfKeys(keys);
+    } catch (error) {
+      if (byFunction) listed = await ask(request, args);
+      if (listed === undefined) throw error;
+      return { listed };
+    }
+    return { listed: await ask(request, args, keys), keys };
   };
 }
 
@@ -38,9 +58,10 @@ function listOf<Args extends readonly unknown[]>(
   combined: boolean,
 ): List<Args> {
   if (list === undefined) return () => false;
-  if (typeof list === 'function') return (_request, args, keys) => keys === undefined && list(...args);
+  if (typeof list === 'function') {
+    return (_request, args, keys) => list(...withKey(args, keys === undefined ? '' : textOfKeys(keys)));
+  }
   if (!Array.isArray(list)) checkFunction(`${what}, when no array of strings,`, list);
   const matches = compileList(what, list);
-  return (request, _args, keys) =>
-    keys === undefined ? matches(request.ip, []) : matches(undefined, plainKeys(keys, combined));
+  return (request, _args, keys) => matches(request.ip, keys === undefined ? [] : plainKeys(keys, combined));
 }

@@ -14,6 +14,11 @@ import type { UserOf } from './request-key.js';
 /** Something that a function may say anew for each request. */
 export type OfRequest<Args extends readonly unknown[], T> = (...args: Args) => MaybePromise<T>;
 
+/** What a framework hands to functions, and the key that the request counts for. */
+export type WithKey<Args extends readonly unknown[]> = number extends Args['length']
+  ? Args
+  : [...Args, key: string];
+
 /** Several policies by their names. */
 export type Policies = Readonly<Record<string, Policy>>;
 
@@ -46,12 +51,12 @@ export interface LimitChoice<Args extends readonly unknown[]> {
   /** A limiter of yours, which stays yours to close. Routes that are given the same one share its counts. */
   readonly limiter?: RateLimiter | CombinedLimiter | undefined;
   /**
-   * How to decide; see `RateLimiter`. A function gives it for each request: paying users have other numbers. They all count in
+   * How to decide; see `RateLimiter`. A function gives it for each request, and gets the request's key last: paying users have other numbers. They all count in
    * one place, so whose numbers change keeps what was used, as long as the algorithm stays.
    */
-  readonly policy?: Policy | OfRequest<Args, Policy> | undefined;
+  readonly policy?: Policy | OfRequest<WithKey<Args>, Policy> | undefined;
   /** Several policies by their names, decided all or nothing; also as a function. */
-  readonly policies?: Policies | OfRequest<Args, Policies> | undefined;
+  readonly policies?: Policies | OfRequest<WithKey<Args>, Policies> | undefined;
   /**
    * Several limits by their names, each with a key of its own, decided all or nothing: per address and per account. In a Redis
    * Cluster they need a `hashTag`.
@@ -65,10 +70,10 @@ export interface CountingOptions<Args extends readonly unknown[]> {
   readonly cost?: Cost | OfRequest<Args, Cost> | undefined;
   /** Requests for which this is true are not counted. */
   readonly skip?: OfRequest<Args, boolean> | undefined;
-  /** Who is not counted: addresses, ranges (`10.0.0.0/8`) and keys, or a function. */
-  readonly allowList?: readonly string[] | OfRequest<Args, boolean> | undefined;
+  /** Who is not counted: addresses, ranges (`10.0.0.0/8`) and keys, or a function, which gets the key last; `''` where there is none. */
+  readonly allowList?: readonly string[] | OfRequest<WithKey<Args>, boolean> | undefined;
   /** Who is answered with 403, given in the same way. Goes before `allowList`. No business of `onLimited`, `message` and `handler`. */
-  readonly denyList?: readonly string[] | OfRequest<Args, boolean> | undefined;
+  readonly denyList?: readonly string[] | OfRequest<WithKey<Args>, boolean> | undefined;
   /** Give the permits back when a request has succeeded, so that only failures count; default false. */
   readonly skipSuccessfulRequests?: boolean | undefined;
   /**
@@ -118,6 +123,9 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
   /** Warn, once each, of settings that limit the wrong client or nobody; see docs/warnings.md. Default true. */
   readonly validate?: boolean | undefined;
 }
+
+export const withKey = <Args extends readonly unknown[]>(args: Args, key: string): WithKey<Args> =>
+  [...args, key] as unknown as WithKey<Args>;
 
 /** One of these, or a limiter. */
 export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;

@@ -1,7 +1,9 @@
 import type { Decision } from '../decision.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import type { Keys } from './key-of-request.js';
 import type { OwnLimiter } from './own-limiter.js';
 import type { Reply } from './reply.js';
+import type { RequestCheck } from './request-check.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
 
@@ -11,13 +13,19 @@ export type Verdict =
       readonly outcome: 'passed';
       /** Undefined when the request was skipped. */
       readonly decision?: Decision;
+      /** The key that was counted. Undefined when nothing was. */
+      readonly keys?: Keys;
     }
   | {
       readonly outcome: 'denied';
       /** Undefined when no limit was exceeded: the request is on the `denyList`, or the store is out. */
       readonly decision?: Decision;
-      /** The answer, unless the adapter's user has one. At once where nothing is to be waited for. */
-      reply(): MaybePromise<Reply>;
+      readonly keys?: Keys;
+      /**
+       * The answer, unless the adapter's user has one. At once where nothing is to be waited for.
+       * @param status instead of that of the options
+       */
+      reply(status?: number): MaybePromise<Reply>;
     }
   /** Somebody has answered already, or the client left while the request waited: there is nobody to answer. */
   | { readonly outcome: 'gone' };
@@ -29,4 +37,6 @@ export interface RequestLimit<Args extends readonly unknown[]> extends OwnLimite
    * over. At once where nothing is to be waited for. Throws, or rejects, as `RateLimiter.consume` does, with `throw` also for denials.
    */
   handle(request: RequestView, response: ResponseView, ...args: Args): MaybePromise<Verdict>;
+  /** Decides without a response: sets no headers and gives nothing back. */
+  check: RequestCheck<Args>;
 }
