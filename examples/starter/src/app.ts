@@ -2,7 +2,9 @@ import { type Duration, fixedWindow, isKeyResolutionError, type Store } from '@s
 import { configureSluice } from '@sluice/decorators';
 import { rateLimit, rateLimitErrors, requestContext } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import { DecisionFeed } from './feed.js';
 import { LimiterController } from './limiter-controller.js';
+import { page } from './page.js';
 import { SmsController } from './sms-controller.js';
 
 /** The demo's routes, with all their limits in one store, which has `deadline` to answer. */
@@ -11,8 +13,12 @@ export function createApp(store: Store, deadline: Duration = '100ms'): Express {
   const limiter = new LimiterController(store, deadline);
   const sms = new SmsController();
 
+  const feed = new DecisionFeed(store);
+
   const app = express();
-  app.use(requestContext());
+  app.get('/', page);
+  app.get('/decisions', feed.stream);
+  app.use(feed.record, requestContext());
   app.get('/limiter/count', async (request, response) => {
     response.type('text').send(await limiter.count(request.query.key as string));
   });

@@ -1,6 +1,7 @@
 import { memoryStore, type RedisStore, redisStore } from '@sluice/core';
 import { closeSluice } from '@sluice/decorators';
 import { createApp } from './app.js';
+import { curlLine, routes, target } from './routes.js';
 
 const { REDIS_URL, PORT = '3000', DEADLINE = '100ms' } = process.env;
 
@@ -10,7 +11,7 @@ try {
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
       error.code === 'EADDRINUSE'
-        ? `Port ${PORT} is taken; choose another: PORT=${Number(PORT) + 1} npm start`
+        ? `Port ${PORT} is in use: choose another, as in PORT=${Number(PORT) + 1} npm start`
         : error.message,
     );
   });
@@ -54,20 +55,17 @@ function welcome(port: number): string {
   const state = REDIS_URL
     ? 'in Redis: start a second one with another PORT, and both share limits'
     : 'in memory';
+  const list = routes.map(
+    (route) => `  ${route.method.padEnd(4)} ${target(route).padEnd(31)} ${route.limit}, by ${route.by}`,
+  );
+  const lines = routes.map((route) => `  ${curlLine(url, route)}`);
   return `Sluice demo at ${url}, limits ${state}
 
-  GET  ${url}/limiter/count?key=test           @CountLimit: 2 per key in 10 s
-  GET  ${url}/limiter/rate?key=test            @RateLimit: 1 in 5 s
-  GET  ${url}/limiter/rate2                    in code: 1 in 30 s
-  POST ${url}/sms/count?phone=13800000000      @CountLimit: 1 code per number in 60 s
-  POST ${url}/sms/rate?phone=13800000000       @RateLimit: 1 code per number in 60 s
-  GET  ${url}/hello                            middleware: 5 per address in 10 s
+${list.join('\n')}
 
-Try these; the 429 tells in Retry-After when the next 200 comes:
+Open ${url} to send requests and see decisions as they come.
+Try these in a terminal, too; the 429 says in Retry-After when the next 200 comes:
 
-  for i in 1 2 3; do curl -si '${url}/limiter/count?key=test' | grep -iE '^(HTTP|retry-after)'; done
-  for i in 1 2 3 4 5 6 7; do curl -si '${url}/limiter/rate?key=test' | grep -iE '^(HTTP|retry-after)'; sleep 1; done
-  for i in 1 2; do curl -siX POST '${url}/sms/count?phone=13800000000' | grep -iE '^(HTTP|retry-after)'; done
-  for i in 1 2; do curl -siX POST '${url}/sms/rate?phone=13800000000' | grep -iE '^(HTTP|retry-after)'; done
+${lines.join('\n')}
 `;
 }

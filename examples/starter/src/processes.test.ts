@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { type RedisServer, startRedis } from '../../../tests/support/redis/redis-server.js';
+import { routes } from './routes.js';
 
 // The demo as users run it: processes of their own, real time, a Redis of its own.
 let folder: string;
@@ -75,6 +76,27 @@ function lines({ stdout }: ChildProcess): () => string {
   return () => text;
 }
 
+/** What the page is told of who decides, one after the other. */
+async function stores(origin: string): Promise<{ next(): Promise<string> }> {
+  const { body } = await fetch(`${origin}/decisions`);
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    async next() {
+      for (;;) {
+        const [told, store] = /event: store\ndata: "(.*)"\n\n/.exec(text) ?? [];
+        if (told !== undefined) {
+          text = text.slice(text.indexOf(told) + told.length);
+          return store!;
+        }
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream ended');
+        text += value;
+      }
+    },
+  };
+}
+
 const urlOf = (text: string) => /http:\/\/127\.0\.0\.1:\d+/.exec(text)![0];
 
 async function get(url: string, method = 'GET'): Promise<{ status: number; retryAfter: number }> {
@@ -85,19 +107,21 @@ async function get(url: string, method = 'GET'): Promise<{ status: number; retry
 
 test('each curl line that is printed ends with a 429, and a 200 comes after Retry-After', async () => {
   const lines = (await start({})).match(/^ {2}for .*$/gm)!;
-  expect(lines).toHaveLength(4);
-  for (const line of lines) {
-    const [, times, post, url] = /^ {2}for i in ([\d ]+); do curl -si(X POST)? '([^']+)'/.exec(line)!;
-    const method = post === undefined ? 'GET' : 'POST';
-    const answers = [];
-    for (const _ of times!.split(' ')) answers.push(await get(url!, method));
-    expect(answers[0]!.status).toBe(200);
-    const last = answers.at(-1)!;
-    expect(last.status).toBe(429);
-    if (last.retryAfter > 10) continue;
-    await sleep(last.retryAfter * 1000);
-    expect(await get(url!, method)).toMatchObject({ status: 200 });
-  }
+  expect(lines).toHaveLength(routes.length);
+  await Promise.all(
+    lines.map(async (line) => {
+      const [, times, post, url] = /^ {2}for i in ([\d ]+); do curl -si(X POST)? '([^']+)'/.exec(line)!;
+      const method = post === undefined ? 'GET' : 'POST';
+      const answers = [];
+      for (const _ of times!.split(' ')) answers.push(await get(url!, method));
+      expect(answers[0]!.status).toBe(200);
+      const last = answers.at(-1)!;
+      expect(last.status).toBe(429);
+      if (last.retryAfter > 10) return;
+      await sleep(last.retryAfter * 1000);
+      expect(await get(url!, method)).toMatchObject({ status: 200 });
+    }),
+  );
 }, 60_000);
 
 test('two processes on one Redis share limits: one of both gets through', async () => {
@@ -119,7 +143,10 @@ test('two processes on one Redis share limits: one of both gets through', async 
 test('without its Redis each process counts for itself and says so, and with it again as before', async () => {
   const own = await startRedis();
   try {
-    const url = `${urlOf(await start({ REDIS_URL: own.url, DEADLINE: '300ms' }))}/sms/count`;
+    const origin = urlOf(await start({ REDIS_URL: own.url, DEADLINE: '300ms' }));
+    const url = `${origin}/sms/count`;
+    const page = await stores(origin);
+    expect(await page.next()).toBe('Redis');
     const said = lines(running.at(-1)!);
     expect(await get(`${url}?phone=1`, 'POST')).toMatchObject({ status: 200 });
     await own.kill('SIGKILL');
@@ -127,11 +154,13 @@ test('without its Redis each process counts for itself and says so, and with it 
       expect(await get(`${url}?phone=${phone}`, 'POST')).toMatchObject({ status: 200 });
       expect(await get(`${url}?phone=${phone}`, 'POST')).toMatchObject({ status: 429 });
     }
+    expect(await page.next()).toBe('this process alone, because Redis is out');
     await own.restart();
     for (let phone = 1000; !said().includes('Redis decides again'); phone += 1) {
       await sleep(50);
       expect(await get(`${url}?phone=${phone}`, 'POST')).toMatchObject({ status: 200 });
     }
+    expect(await page.next()).toBe('Redis');
   } finally {
     await own.stop();
   }

@@ -1,0 +1,64 @@
+// node scripts/start.mjs <example>: runs an example from the sources of all packages, with nothing built before.
+// Environment: PORT (3000), and what the example itself reads.
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './packages.mjs';
+
+try {
+  const entry = join(root, 'examples', process.argv[2] ?? '', 'src/main.ts');
+  if (!existsSync(entry)) throw new Error(`There is no example ${JSON.stringify(process.argv[2])}`);
+  await checkPort(process.env.PORT ?? '3000');
+  await run(entry);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+/** Fails while nothing has been compiled yet. What is no port at all is for the example to refuse. */
+function checkPort(text) {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', ({ code, message }) =>
+      reject(new Error(code === 'EADDRINUSE' ? busy(port) : message)),
+    );
+    server.listen(port, '127.0.0.1', () => server.close(resolve));
+  });
+}
+
+function busy(port) {
+  return `Port ${port} is in use: choose another, as in PORT=${port < 65_535 ? port + 1 : port - 1} npm start`;
+}
+
+/** esbuild puts the example, the packages and all that they import into one file in under a second. */
+async function run(entry) {
+  const { build } = await esbuild();
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
+  try {
+    const outfile = join(folder, 'main.cjs');
+    await build({
+      entryPoints: [entry],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'cjs',
+      conditions: ['@sluice/source'],
+      logLevel: 'error',
+    });
+    createRequire(import.meta.url)(outfile);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function esbuild() {
+  return import('esbuild').catch((cause) => {
+    throw new Error('esbuild is not there: run npm install first', { cause });
+  });
+}
