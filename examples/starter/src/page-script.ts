@@ -58,7 +58,7 @@ async function send(card, times) {
   let retryAfter;
   try {
     for (let i = 0; i < times; i += 1) {
-      const response = await fetch(card.dataset.path + query, { method: card.dataset.method });
+      const response = await fetch(card.dataset.path + query, { method: card.dataset.method, cache: 'no-store' });
       statuses.push(response.status);
       retryAfter = response.headers.get('Retry-After');
     }
@@ -70,11 +70,11 @@ async function send(card, times) {
 
 function countDown(output, said, seconds) {
   clearTimeout(waits.get(output));
-  output.textContent = said + (seconds > 0 ? ' — passes again in ' + seconds + ' s' : '');
+  output.textContent = said + (seconds > 0 ? '; passes again in ' + seconds + ' s' : '');
   if (seconds > 0) {
     waits.set(output, setTimeout(() => {
       if (seconds > 1) countDown(output, said, seconds - 1);
-      else output.textContent = said + ' — passes again now';
+      else output.textContent = said + '; passes again now';
     }, 1000));
   }
 }

@@ -12,24 +12,24 @@ export const style = `
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-header, main { max-width: 76rem; margin: 0 auto; padding: 1.25rem; }
+header, main { max-width: 84rem; margin: 0 auto; padding: 1.25rem; }
 header { padding-bottom: 0; }
 h1 { margin: 0; font-size: 1.75rem; }
 h2 { margin: 0 0 .75rem; font-size: 1.15rem; }
 h2 small, .by, .state { color: var(--quiet); font-size: .9rem; font-weight: 400; }
 header p { margin: .25rem 0; }
 main { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }
-@media (min-width: 60rem) { main { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
+@media (min-width: 60rem) { main { grid-template-columns: minmax(0, 11fr) minmax(0, 10fr); } }
 code, pre, input { font: .9rem/1.4 ui-monospace, Menlo, Consolas, monospace; }
-.cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); }
+.cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); align-items: start; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem; }
 .card h3 { margin: 0; font-size: 1rem; }
 .card p { margin: .35rem 0; }
 .method { font-size: .75rem; font-weight: 600; color: var(--accent); letter-spacing: .04em; }
 .controls { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; }
-input { flex: 1 1 6rem; min-width: 0; padding: .35rem .5rem; color: inherit; background: var(--paper); border: 1px solid var(--quiet); border-radius: .35rem; }
+input { flex: 1 1 5rem; min-width: 0; max-width: 8.5rem; padding: .35rem .5rem; color: inherit; background: var(--paper); border: 1px solid var(--quiet); border-radius: .35rem; }
 label { color: var(--quiet); font-size: .85rem; }
-button { font: inherit; font-size: .9rem; padding: .35rem .8rem; border: 1px solid var(--accent); border-radius: .35rem; color: var(--on-accent); background: var(--accent); cursor: pointer; }
+button { font: inherit; font-size: .9rem; padding: .35rem .6rem; white-space: nowrap; border: 1px solid var(--accent); border-radius: .35rem; color: var(--on-accent); background: var(--accent); cursor: pointer; }
 button + button, .copy { color: var(--accent); background: transparent; }
 button:active { transform: translateY(1px); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
@@ -40,7 +40,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; padding: 
 table { width: 100%; border-collapse: collapse; font-size: .9rem; }
 th { position: sticky; top: 0; background: var(--card); text-align: left; font-weight: 600; color: var(--quiet); }
 th, td { padding: .4rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td:nth-child(2) { overflow-wrap: anywhere; }
+td:nth-child(2) { width: 99%; overflow-wrap: anywhere; }
 time { color: var(--quiet); font-variant-numeric: tabular-nums; white-space: nowrap; }
 .answer { display: inline-block; padding: 0 .5rem; border-radius: 1rem; white-space: nowrap; }
 .allowed { color: var(--good); background: var(--good-bg); }
