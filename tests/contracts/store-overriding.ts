@@ -128,6 +128,51 @@ export function overridingContract(kind: StoreKind): void {
     });
   });
 
+  describe.each(Object.entries(rates))('%s, counted by two policies', (_, policyOf) => {
+    // By the numbers of the override all permits are back after a second.
+    test.each(['ends', 'is removed'])(
+      'what was taken before an override counts on when it %s',
+      async (end) => {
+        const limiter = bench.limiter(policyOf('1h'));
+        await limiter.consume('k', { cost: 10 });
+        await limiter.override('k', policyOf('1s', 100), { expiresIn: '1m' });
+        await bench.clock.advance(MINUTE - 1);
+        expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 100 });
+        if (end === 'is removed') await limiter.removeOverride('k');
+        await bench.clock.advance(1);
+        const { allowed, limit, retryAfter } = await limiter.consume('k');
+        expect({ allowed, limit }).toEqual({ allowed: false, limit: 10 });
+        expect(retryAfter).toBeGreaterThanOrEqual(5 * MINUTE);
+        // A slot counts whole.
+        expect(retryAfter).toBeLessThanOrEqual(HOUR + HOUR / 10);
+      },
+    );
+
+    test('what was taken during an override counts on, but as no more than a whole limit', async () => {
+      const limiter = bench.limiter(policyOf('1h'));
+      await limiter.override('k', policyOf('1s', 1000), { expiresIn: '1m' });
+      await limiter.consume('k', { cost: 3 });
+      await bench.clock.advance(MINUTE / 2);
+      expect(await limiter.consume('k', { cost: 900 })).toMatchObject({ allowed: true });
+      await bench.clock.advance(MINUTE / 2);
+      const denied = await limiter.consume('k');
+      expect(denied).toMatchObject({ allowed: false, limit: 10, remaining: 0 });
+      expect(denied.retryAfter).toBeLessThanOrEqual(HOUR + HOUR / 10);
+      await bench.clock.advance(HOUR + HOUR / 10);
+      expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
+    });
+
+    test('what is given back during an override is given back by the policy, too; a penalty counts whole', async () => {
+      const limiter = bench.limiter(policyOf('1h'));
+      const taken = await limiter.consume('k', { cost: 10 });
+      await limiter.override('k', policyOf('1s', 100), { expiresIn: '1m' });
+      await limiter.refund(taken);
+      await limiter.penalty('k', 4);
+      await bench.clock.advance('1m');
+      expect((await limiter.peek('k')).remaining).toBe(6);
+    });
+  });
+
   test.each(Object.entries(rates))(
     '%s: who waits already goes at its moment, block or not',
     async (name, policyOf) => {

@@ -17,7 +17,11 @@ const movesOf = (pace: number) =>
     { weight: 1, arbitrary: fc.nat(HOUR) },
     {
       weight: 1,
-      arbitrary: fc.oneof(fc.integer({ min: -HOUR, max: 0 }), fc.constantFrom(-1, -JITTER, -JITTER - 1)),
+      arbitrary: fc.oneof(
+        fc.integer({ min: -HOUR, max: 0 }),
+        fc.integer({ min: -JITTER, max: 0 }),
+        fc.constantFrom(-1, -JITTER, -JITTER - 1),
+      ),
     },
     {
       weight: 3,
@@ -33,7 +37,10 @@ const LARGEST = Number.MAX_SAFE_INTEGER;
 const ratesCosts = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: 0, max: 3 }) },
   { weight: 12, arbitrary: fc.integer({ min: 0, max: 14 }) },
-  { weight: 1, arbitrary: fc.integer({ min: LARGEST - 3, max: LARGEST }) },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(fc.integer({ min: LARGEST - 3, max: LARGEST }), fc.integer({ min: 0, max: LARGEST })),
+  },
 );
 
 export const taking: readonly Operation[] = ['consume', 'consume', 'acquire', 'acquire', 'peek', 'refund'];

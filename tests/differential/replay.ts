@@ -73,12 +73,15 @@ const doubles = (numbers: readonly number[]) => {
 /** The bytes by which Redis keeps an entry; see `decide.lua`. */
 export function packed(entry: Entry): string {
   if (!isEnvelope(entry)) return doubles(entry).toString('hex');
-  const { state = [], tail = [], queue, gaps, seen, blockedUntil, override, overrideUntil } = entry;
+  const { state = [], tail = [], own = [], queue, gaps, seen, blockedUntil, override, overrideUntil } = entry;
   const sizes = [state.length * 8, tail.length * 8, queue.length * 8];
   const header = doubles([...sizes, gaps ? 1 : 0, seen, blockedUntil, overrideUntil]);
-  return Buffer.concat([Buffer.from('E'), header, ...[state, tail, queue, override].map(doubles)]).toString(
-    'hex',
-  );
+  if (override.length === 0) {
+    return Buffer.concat([Buffer.from('E'), header, ...[state, tail, queue].map(doubles)]).toString('hex');
+  }
+  const size = doubles([own.length * 8]);
+  const lists = [state, tail, queue, own, override].map(doubles);
+  return Buffer.concat([Buffer.from('O'), header, size, ...lists]).toString('hex');
 }
 
 /**

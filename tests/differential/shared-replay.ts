@@ -119,7 +119,8 @@ function answerOf(answer: Answer | undefined, moment: number): number[] {
 /** An entry without the ways in which it may say nothing. */
 function plain(entry: Entry | undefined): unknown {
   if (entry === undefined || !isEnvelope(entry)) return entry;
-  return { ...entry, state: entry.state ?? [], tail: entry.tail ?? [] };
+  const { own: _, ...rest } = entry;
+  return { ...rest, state: entry.state ?? [], tail: entry.tail ?? [] };
 }
 
 const doublesOf = (bytes: Buffer) =>

@@ -3,10 +3,13 @@ import { Redis } from 'ioredis';
 import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
+import { gcra, tokenBucket } from '../../packages/core/src/index.js';
 import { bundle } from '../support/bundle.js';
 import { redisUrl } from '../support/redis-url.js';
 import { run } from '../support/run.js';
+import { difference, history } from './histories.js';
 import { policies } from './policies.js';
+import { replay, replayScript } from './replay.js';
 
 /**
  * Everything that decides exists twice: in TypeScript and in Lua. Here both are asked the same random questions at the same
@@ -42,6 +45,33 @@ test.each([...Object.keys(policies), 'several policies at once', 'rates together
   },
   3_600_000,
 );
+
+test('a penalty as large as can be, and a clock that trembles: the twins still have the same number', async () => {
+  const question = { operation: 'peek', move: 0, cost: 1, wait: 0, given: 0, policy: 0 } as const;
+  for (const policy of [
+    gcra({ limit: 328, period: 1 }),
+    tokenBucket({ capacity: 7, refill: 1e9, every: 1, mode: 'interval' }),
+  ]) {
+    const steps = history(
+      [[policy]],
+      [
+        { ...question, operation: 'charge', cost: 1e14 },
+        { ...question, operation: 'refund', cost: 6, move: -6_313 },
+        { ...question, operation: 'peek', move: 1 },
+        { ...question, operation: 'charge', cost: 3, move: 9_000 },
+        { ...question, operation: 'refund', cost: 8, move: -9_999 },
+      ],
+    );
+    const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+    const told = await replay(
+      redis,
+      sha1,
+      1,
+      steps.map(({ asked }) => asked),
+    );
+    expect(difference(steps, told, 60_000)).toBeUndefined();
+  }
+});
 
 describe('what the script refuses by itself, before it writes', () => {
   const numbers = ['-2', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'];

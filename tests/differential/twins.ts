@@ -9,7 +9,7 @@ import { replay, replayScript } from './replay.js';
 
 // Run by twins.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
 //   node twins.cjs <which policies> <runs> <address of Redis>
-// Prints what was met on the way, as JSON; or throws what differed.
+// Prints what was met on the way, as JSON; or throws what differed. SLUICE_DIFFERENTIAL_SEED repeats a run.
 
 const { concurrency: semaphore, ...others } = policies;
 const any = fc.oneof(...Object.values(others));
@@ -38,7 +38,7 @@ const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[
   ],
 };
 
-async function main(name: string, runs: number, url: string): Promise<void> {
+async function main(name: string, runs: number, url: string, seed?: number): Promise<void> {
   const redis = new Redis(url);
   const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
   const [sets, operations] = subjects[name]!;
@@ -53,7 +53,7 @@ async function main(name: string, runs: number, url: string): Promise<void> {
         const found = difference(steps, told, performance.now() - started + 1);
         if (found !== undefined) throw new Error(found);
       }),
-      { numRuns: runs },
+      { numRuns: runs, ...(seed === undefined ? {} : { seed }) },
     );
     console.log(JSON.stringify([...seen].sort()));
   } finally {
@@ -62,4 +62,5 @@ async function main(name: string, runs: number, url: string): Promise<void> {
 }
 
 const [name = '', runs = '0', url = ''] = process.argv.slice(2);
-void main(name, Number(runs), url);
+const { SLUICE_DIFFERENTIAL_SEED: seed } = process.env;
+void main(name, Number(runs), url, seed === undefined ? undefined : Number(seed));

@@ -60,6 +60,11 @@ export interface Algorithm {
   /** The state after `cost` ≥ 1 permits went at `now`, whether that was allowed or not. */
   take(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /**
+   * Where a state can go beyond what calls are able to take: the state after calls that other parameters allowed, in which no more is
+   * missing than calls can take by these. Without it, as `take` has it.
+   */
+  absorb?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
+  /**
    * The state after permits that went at the moment `at` ≤ `now` are given back: never above full, nothing when they have
    * come back by themselves since. With `at` = `ANY` they are a gift: the latest ones taken come back.
    */

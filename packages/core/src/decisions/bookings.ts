@@ -46,16 +46,14 @@ export class Bookings {
     this.#become(NOBODY);
   }
 
-  /** The state after all who are due by `now` have gone; undefined when nobody is. */
-  settle(counter: Counter, before: State | undefined, now: number): State | undefined {
+  /** Removes those who are due by `now`. @returns moment, cost, moment, cost, … */
+  settle(now: number): readonly number[] {
     let gone = 0;
-    let state = before;
-    for (; gone < this.queue.length && this.queue[gone]! <= now; gone += 2) {
-      state = counter.take(state, this.queue[gone]!, this.queue[gone + 1]!);
-    }
-    if (gone === 0) return undefined;
+    while (gone < this.queue.length && this.queue[gone]! <= now) gone += 2;
+    if (gone === 0) return NOBODY;
+    const due = this.queue.slice(0, gone);
     this.#become(this.queue.slice(gone));
-    return state;
+    return due;
   }
 
   /** `state` is another, or the queue is: what it will be after all who are booked. */

@@ -15,6 +15,14 @@ export class Counter {
     return this.algorithm.take(this.parameters, this.#asOf(state, at), at, cost);
   }
 
+  /** The state after permits went that other parameters allowed. */
+  absorb(state: State | undefined, at: number, cost: number): State {
+    const { algorithm, parameters } = this;
+    return algorithm.absorb === undefined
+      ? this.take(state, at, cost)
+      : algorithm.absorb(parameters, this.#asOf(state, at), at, cost);
+  }
+
   left(state: State | undefined, at: number): Left {
     return this.algorithm.left(this.parameters, this.#asOf(state, at), at);
   }

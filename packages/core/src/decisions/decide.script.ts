@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'bac0a6538e53da8ebb414b10f3d9bc1de6451482',
+  sha1: 'bb426add97f3ed538e1352c7604839c0f37ee56b',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -176,7 +176,7 @@ local NEVER = -1
 local ANY = -1
 local LONGEST = 315360000000000
 local JITTER = 10000
-local ENVELOPE = 69
+local ENVELOPE, OVERRIDDEN = 69, 79
 local function up(a, b)
 local rest = fmod(a, b)
 if rest > 0 then return (a - rest) / b + 1 end
@@ -557,7 +557,7 @@ local function span_of(p)
 return up(p[3] + p[4], p[2]) * p[7]
 end
 local function most_of(p)
-return math.min(LARGEST - p[2], down(LONGEST, p[7]) * p[2])
+return math.min(LARGEST - (up(JITTER, p[7]) + 2) * p[2], down(LONGEST, p[7]) * p[2])
 end
 local function seen_at(state, now)
 if state then return math.max(now, number(state, 2)) end
@@ -615,6 +615,13 @@ debt = debt + cost * p[1]
 if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
 return write(p, seen_at(state, now), debt, since, last)
 end
+local function absorb(p, state, now, cost)
+local debt, last = debt_at(p, state, now)
+local since = now
+if state and debt > 0 then since = number(state, 3) end
+debt = math.max(debt, math.min(debt + cost * p[1], p[3] + p[4]))
+return write(p, seen_at(state, now), debt, since, last)
+end
 local function give(p, state, now, cost, at)
 local since = number(state, 3)
 local debt, last = debt_at(p, state, now)
@@ -648,7 +655,7 @@ if p[6] == 0 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
-see = see, translate = translate, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
+see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
 }
 end
 error('SLUICE unknown algorithm: ' .. tostring(tag))
@@ -735,6 +742,11 @@ end
 local function taken(lane, state, at, cost)
 return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
 end
+local function absorbed(lane, state, at, cost)
+local algorithm, parameters = lane.algorithm, lane.own_parameters
+local absorb = algorithm.absorb or algorithm.take
+return absorb(parameters, as_of(lane, state, at), at, cost)
+end
 local function foresee(lane)
 local tail, queue = lane.state, lane.queue
 for i = 1, #queue, 2 do tail = taken(lane, tail, queue[i], queue[i + 1]) end
@@ -795,30 +807,39 @@ if state ~= lane.state then lane.changed = true end
 lane.state = state
 for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
 end
-local function translate(lane, from, to, at)
-local algorithm = lane.algorithm
-if not algorithm.translate or not lane.state then return end
-lane.state = algorithm.translate(from, to, algorithm.repair(from, lane.state, lane.now), at)
+local function counts(lane)
+return lane.override ~= '' and not lane.algorithm.last
+end
+local function spend(lane, at, cost, allowed_before)
+lane.changed = true
+if allowed_before then
+lane.state = absorbed(lane, lane.state, at, cost)
+else
+lane.state = taken(lane, lane.state, at, cost)
+end
+if counts(lane) then lane.own_state = absorbed(lane, lane.own_state, at, cost) end
 end
 local function open(part, now)
 local key, algorithm = keys[before + part.place], part.algorithm
 local lane = {
-key = key, place = part.place, algorithm = algorithm, parameters = part.parameters, cost = part.cost, now = now,
+key = key, place = part.place, algorithm = algorithm, cost = part.cost, now = now,
+parameters = part.parameters, own_parameters = part.parameters,
 own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0,
 blocked_until = 0, override = '', override_until = 0,
 granted = {}, shared = part.shared,
 }
-local raw, lapsed = read(part.place), NOTHING
+local raw, lapsed = read(part.place), false
 if raw and part.shared then
 if string.byte(raw) ~= 83 then error('SLUICE foreign value in ' .. key) end
 raw = (unpack('>d', raw, 2)) == part.shared.era and string.sub(raw, 10)
 end
 if raw then
 local kind = string.byte(raw)
-if kind == ENVELOPE and #raw >= 57 then
+if (kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65) then
 local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
 unpack('>ddddddd', raw, 2)
-local from = 58
+local from, own_size = 58, 0
+if kind == OVERRIDDEN then from, own_size = 66, (unpack('>d', raw, 58)) end
 if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
 from = from + state_size
 if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
@@ -835,12 +856,18 @@ end
 end
 lane.gaps = gaps
 if blocked_until - back > now then lane.blocked_until = blocked_until - back end
+if kind == OVERRIDDEN then
+from = from + queue_size
+local own_state = own_size > 0 and string.sub(raw, from, from + own_size - 1) or nil
 if override_until - back > now then
-lane.override = string.sub(raw, from + queue_size)
+lane.override = string.sub(raw, from + own_size)
 lane.override_until = override_until - back
 lane.parameters = unpacked(lane.override)
+lane.own_state = own_state
 else
-lapsed = unpacked(string.sub(raw, from + queue_size))
+lapsed, lane.changed, lane.repaired = true, true, true
+if not algorithm.last then lane.state = own_state end
+end
 end
 elseif kind == MOMENT and #raw % 8 == 0 then
 lane.state = raw
@@ -852,34 +879,36 @@ local queue, from = lane.queue, now
 if #queue > 0 then from = math.min(now, queue[1]) end
 local state = live(lane.state, from)
 if state then
-lane.state = state
-if #lapsed > 0 then translate(lane, lapsed, lane.parameters, from) end
-lane.state = algorithm.repair(lane.parameters, lane.state, now)
+lane.state = algorithm.repair(lane.parameters, state, now)
 if lane.state ~= state then lane.changed, lane.repaired = true, true end
 else
 lane.state = algorithm.see and algorithm.see(lane.parameters, from)
 if lane.state then lane.met = true end
 end
+local own_state = live(lane.own_state, from)
+lane.own_state = own_state and algorithm.repair(lane.own_parameters, own_state, now)
+if lane.own_state ~= own_state then lane.changed, lane.repaired = true, true end
 if #queue > 0 then
-if lane.changed or lane.met or #lapsed > 0 then
-foresee(lane)
-else
-lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
-end
-local gone = 0
+local gone, anew = 0, lane.changed or lane.met
 while gone < #queue and queue[gone + 1] <= now do
-lane.state = taken(lane, lane.state, queue[gone + 1], queue[gone + 2])
+spend(lane, queue[gone + 1], queue[gone + 2], lapsed)
 gone = gone + 2
 end
 if gone > 0 then
 local rest = {}
 for i = gone + 1, #queue do rest[i - gone] = queue[i] end
 lane.queue = rest
-lane.changed = true
 if #rest == 0 then lane.gaps = 0 end
 end
+if anew then
+foresee(lane)
+elseif gone < #queue then
+lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
 end
-if lane.changed or from < now then lane.state = live(lane.state, now) end
+end
+if lane.changed or from < now then
+lane.state, lane.own_state = live(lane.state, now), live(lane.own_state, now)
+end
 promote(lane)
 return lane
 end
@@ -904,8 +933,14 @@ tail = lane.tail
 forgotten = math.max(forgotten, number(tail, 1), queue[#queue - 1])
 end
 forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
-kept = 'E' .. pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.seen, lane.blocked_until,
-lane.override_until) .. state .. tail .. packed(queue) .. lane.override
+kept = pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.seen, lane.blocked_until, lane.override_until)
+if lane.override == '' then
+kept = 'E' .. kept .. state .. tail .. packed(queue)
+else
+local own_state = lane.own_state or ''
+if lane.own_state then forgotten = math.max(forgotten, number(own_state, 1)) end
+kept = 'O' .. kept .. pack('>d', #own_state) .. state .. tail .. packed(queue) .. own_state .. lane.override
+end
 end
 if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end
 write(lane.place, kept, forgotten, lane.now)
@@ -915,7 +950,7 @@ local cost = lane.cost
 if cost == 0 then return end
 lane.changed = true
 if moment <= lane.now then
-lane.state = taken(lane, lane.state, lane.now, cost)
+spend(lane, lane.now, cost)
 if #lane.queue > 0 then foresee(lane) end
 else
 local queue, size = {}, #lane.queue
@@ -936,6 +971,12 @@ end
 end
 local last = lane.algorithm.last
 if last then lane.at = last(lane.state) else lane.at = moment end
+end
+local function charge(lane)
+local own_state = lane.own_state
+take(lane, lane.now)
+if lane.cost == 0 or not counts(lane) then return end
+lane.own_state = lane.algorithm.take(lane.own_parameters, as_of(lane, own_state, lane.now), lane.now, lane.cost)
 end
 local function cancel(lane, at, cost)
 local queue, left = {}, cost
@@ -969,8 +1010,14 @@ foresee(lane)
 end
 local function refund(lane, at)
 if at > lane.now and not lane.algorithm.last then
-cancel(lane, at, lane.cost)
-elseif lane.state then
+return cancel(lane, at, lane.cost)
+end
+local own_state = lane.own_state
+if own_state then
+lane.own_state = live(lane.algorithm.give(lane.own_parameters, own_state, lane.now, lane.cost, at), lane.now)
+if lane.own_state ~= own_state then lane.changed = true end
+end
+if lane.state then
 local before = lane.state
 local state = lane.algorithm.give(lane.parameters, before, lane.now, lane.cost, at)
 lane.state = live(state, lane.now)
@@ -1089,7 +1136,7 @@ end
 local function change(lane, operation, wait)
 lane.own = lane.now
 if operation == 'charge' then
-take(lane, lane.now)
+charge(lane)
 elseif operation == 'refund' then
 refund(lane, lane.asked)
 elseif operation == 'block' then
@@ -1099,17 +1146,26 @@ promote(lane)
 reconsider(lane)
 elseif operation == 'override' then
 lane.changed = true
-local parameters = wait > 0 and lane.others or lane.own_parameters
-translate(lane, lane.parameters, parameters, lane.now)
-lane.parameters = parameters
-lane.state = live(lane.state, lane.now)
-lane.override = wait > 0 and packed(parameters) or ''
-lane.override_until = wait > 0 and lane.now + wait or 0
+local algorithm, now, over = lane.algorithm, lane.now, counts(lane)
+lane.override = wait > 0 and packed(lane.others) or ''
+lane.override_until = wait > 0 and now + wait or 0
+if wait > 0 then
+if not over and counts(lane) then lane.own_state = lane.state end
+if lane.state then
+local state, translate = lane.state, algorithm.translate
+if translate then state = translate(lane.parameters, lane.others, state, now) end
+lane.state = live(algorithm.repair(lane.others, state, now), now)
+end
+lane.parameters = lane.others
+else
+if over then lane.state = lane.own_state end
+lane.own_state, lane.parameters = nil, lane.own_parameters
+end
 promote(lane)
 reconsider(lane)
 elseif operation == 'reset' then
 if lane.algorithm.promote and lane.state then lane.granted[#lane.granted + 1] = EVERYONE end
-lane.changed, lane.state, lane.queue, lane.gaps, lane.blocked_until = true, nil, NOTHING, 0, 0
+lane.changed, lane.state, lane.own_state, lane.queue, lane.gaps, lane.blocked_until = true, nil, nil, NOTHING, 0, 0
 else
 error('SLUICE unknown operation: ' .. operation)
 end
@@ -1118,7 +1174,7 @@ local function decide(operation, wait, parts, now)
 local lanes, count = {}, #parts
 for i = 1, count do
 local lane = open(parts[i], now)
-lane.asked, lane.own_parameters, lane.others = parts[i].at, parts[i].parameters, parts[i].override
+lane.asked, lane.others = parts[i].at, parts[i].override
 lanes[i] = lane
 end
 if operation == 'consume' then

@@ -17,7 +17,7 @@ export function decide({ operation, wait }: Call, lanes: readonly Lane[], now: n
       return renewed(lanes[0]!, now);
     default:
       for (const lane of lanes) {
-        if (operation === 'charge') lane.take(now);
+        if (operation === 'charge') lane.charge();
         else if (operation === 'refund') lane.refund();
         else if (operation === 'reset') lane.reset();
         else lane[operation](wait);

@@ -20,6 +20,8 @@ export interface Envelope {
   readonly blockedUntil: number;
   /** Takes the place of the policy's parameters; empty when there is none. */
   readonly override: Parameters;
+  /** While there is an override: the state by the policy's own parameters, which counts again when the override ends. */
+  readonly own: State | undefined;
   readonly overrideUntil: number;
   /** Of a shared rate: the setting of it under which this was written. */
   readonly era?: number | undefined;
@@ -30,6 +32,7 @@ export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(en
 /** The moment from which an entry is worth as much as none. */
 export function expiryOf(entry: Entry): number {
   if (!isEnvelope(entry)) return entry[0]!;
-  const { state, tail, queue, blockedUntil, overrideUntil } = entry;
-  return Math.max(state?.[0] ?? 0, tail?.[0] ?? 0, queue.at(-2) ?? 0, blockedUntil, overrideUntil);
+  const { state, own, tail, queue, blockedUntil, overrideUntil } = entry;
+  const states = Math.max(state?.[0] ?? 0, own?.[0] ?? 0, tail?.[0] ?? 0);
+  return Math.max(states, queue.at(-2) ?? 0, blockedUntil, overrideUntil);
 }

@@ -31,6 +31,10 @@ export class Lane {
   #at = 0;
   #counter: Counter;
   #state: State | undefined;
+  /** By the policy's own numbers; `#counter` has those of the override while there is one. */
+  readonly #ownCounter: Counter;
+  /** While there is an override: the state by the policy's own numbers, which counts again when the override ends. */
+  #own: State | undefined;
   /** Is the key met for the first time, and begins with a state? To give something back to it is not to use it. */
   #met = false;
   readonly #bookings = new Bookings();
@@ -51,18 +55,18 @@ export class Lane {
     this.#seen = now;
     const { rule } = part;
     const parameters = shared?.parameters ?? rule.parametersAt?.(now) ?? rule.parameters;
-    let lapsed = NONE;
+    this.#ownCounter = new Counter(rule.algorithm, parameters);
+    this.#counter = this.#ownCounter;
+    let lapsed = false;
     if (entry === undefined || !isEnvelope(entry)) {
       this.#state = entry;
     } else if (entry.era === shared?.era) {
       this.#state = entry.state;
       lapsed = this.#open(entry);
     }
-    this.#counter = new Counter(rule.algorithm, this.#override.length > 0 ? this.#override : parameters);
     this.#begin(lapsed);
-    const settled = this.#bookings.settle(this.#counter, this.#state, now);
-    if (settled !== undefined) this.#become(settled);
     this.#state = live(this.#state, now);
+    this.#own = live(this.#own, now);
     this.#promote();
   }
 
@@ -76,44 +80,67 @@ export class Lane {
     return this.#counter.algorithm.holders;
   }
 
-  /** @returns the override that has ended since: by it the state was counted */
-  #open(envelope: Envelope): Parameters {
-    const { seen, blockedUntil, override, overrideUntil } = envelope;
+  /** Is there an override, beside which permits are counted by the policy's own numbers, too? Those that are held are held by any. */
+  get #counts(): boolean {
+    return this.#override.length > 0 && this.holders === undefined;
+  }
+
+  /** @returns whether an override has ended since */
+  #open(envelope: Envelope): boolean {
+    const { seen, blockedUntil, override, overrideUntil, own } = envelope;
     const back = seen - this.now > JITTER ? seen - this.now : 0;
     this.#seen = Math.max(this.now, seen - back);
     this.changed = back > 0;
     this.repaired = back > 0;
     this.#bookings.open(envelope, back);
     if (blockedUntil - back > this.now) this.#blockedUntil = blockedUntil - back;
-    if (overrideUntil - back <= this.now) return override;
+    if (override.length === 0) return false;
+    if (overrideUntil - back <= this.now) {
+      this.changed = true;
+      this.repaired = true;
+      if (this.holders === undefined) this.#state = own;
+      return true;
+    }
     this.#override = override;
     this.#overrideUntil = overrideUntil - back;
-    return NONE;
+    this.#counter = new Counter(this.#counter.algorithm, override);
+    this.#own = own;
+    return false;
   }
 
   /** The state as of the first who is due: for him it may count, although it is worth nothing now. */
-  #begin(lapsed: Parameters): void {
+  #begin(lapsed: boolean): void {
     const { algorithm, parameters } = this.#counter;
-    const from = Math.min(this.now, this.#bookings.first ?? this.now);
+    const bookings = this.#bookings;
+    const from = Math.min(this.now, bookings.first ?? this.now);
     const state = live(this.#state, from);
-    if (state !== undefined && lapsed.length > 0) this.#translate(lapsed, parameters, from);
     if (state === undefined) this.#state = algorithm.see?.(parameters, from);
-    else this.#state = algorithm.repair(parameters, this.#state!, this.now);
+    else this.#state = algorithm.repair(parameters, state, this.now);
     if (this.#state !== state) {
       this.#met = state === undefined;
       this.repaired ||= !this.#met;
       this.changed ||= this.repaired;
     }
-    const bookings = this.#bookings;
+    const own = live(this.#own, from);
+    this.#own = own && algorithm.repair(this.#ownCounter.parameters, own, this.now);
+    if (this.#own !== own) {
+      this.repaired = true;
+      this.changed = true;
+    }
     if (bookings.none) return;
-    if (this.changed || this.#met || lapsed.length > 0) bookings.foresee(this.#counter, this.#state);
+    const anew = this.changed || this.#met;
+    const due = bookings.settle(this.now);
+    for (let i = 0; i < due.length; i += 2) this.#spend(due[i]!, due[i + 1]!, lapsed);
+    if (bookings.none) return;
+    if (anew) bookings.foresee(this.#counter, this.#state);
     else bookings.tail = algorithm.repair(parameters, bookings.tail!, bookings.last);
   }
 
-  #translate(from: Parameters, to: Parameters, at: number): void {
-    const { algorithm } = this.#counter;
-    if (algorithm.translate === undefined || this.#state === undefined) return;
-    this.#state = algorithm.translate(from, to, algorithm.repair(from, this.#state, this.now), at);
+  /** @param absorbed were they allowed by an override that has ended since? */
+  #spend(at: number, cost: number, absorbed = false): void {
+    const counter = this.#counter;
+    this.#become(absorbed ? counter.absorb(this.#state, at, cost) : counter.take(this.#state, at, cost));
+    if (this.#counts) this.#own = this.#ownCounter.absorb(this.#own, at, cost);
   }
 
   #promote(): void {
@@ -148,12 +175,19 @@ export class Lane {
     return this.own - Math.max(this.now, this.#blockedUntil) > algorithm.longest(parameters, this.part.cost);
   }
 
+  /** Takes permits as a penalty, whether they are there or not: all of them count by the policy's own numbers, too. */
+  charge(): void {
+    const own = this.#own;
+    this.take(this.now);
+    if (this.#counts && this.part.cost > 0) this.#own = this.#ownCounter.take(own, this.now, this.part.cost);
+  }
+
   /** Takes the part's permits at `moment`, or books them for then. */
   take(moment: number): void {
     const { cost } = this.part;
     if (cost === 0) return;
     if (moment <= this.now) {
-      this.#become(this.#counter.take(this.#state, this.now, cost));
+      this.#spend(this.now, cost);
       if (!this.#bookings.none) this.#bookings.foresee(this.#counter, this.#state);
     } else {
       this.#bookings.add(this.#counter, this.#state, moment, cost, this.own < moment);
@@ -178,7 +212,14 @@ export class Lane {
     const { algorithm, parameters } = this.#counter;
     if (at > this.now && this.holders === undefined) {
       if (this.#bookings.cancel(this.#counter, this.#state, at, cost)) this.changed = true;
-    } else if (this.#state !== undefined) {
+      return;
+    }
+    if (this.#own !== undefined) {
+      const own = live(algorithm.give(this.#ownCounter.parameters, this.#own, this.now, cost, at), this.now);
+      if (own !== this.#own) this.changed = true;
+      this.#own = own;
+    }
+    if (this.#state !== undefined) {
       const state = live(algorithm.give(parameters, this.#state, this.now, cost, at), this.now);
       if (state === this.#state) return;
       this.#become(state);
@@ -212,22 +253,35 @@ export class Lane {
   }
 
   override(micros: number): void {
-    const { rule, override } = this.part;
-    const { algorithm, parameters: before } = this.#counter;
-    const own = rule.parametersAt?.(this.now) ?? rule.parameters;
-    const parameters = micros === 0 ? own : override!;
-    this.#translate(before, parameters, this.now);
-    this.#become(live(this.#state, this.now));
-    this.#counter = new Counter(algorithm, parameters);
-    this.#override = micros === 0 ? NONE : parameters;
+    const { algorithm, parameters } = this.#counter;
+    const over = this.#counts;
+    this.changed = true;
+    this.#override = micros === 0 ? NONE : this.part.override!;
     this.#overrideUntil = micros === 0 ? 0 : this.now + micros;
+    if (micros === 0) {
+      if (over) this.#state = this.#own;
+      this.#own = undefined;
+      this.#counter = this.#ownCounter;
+    } else {
+      if (!over && this.#counts) this.#own = this.#state;
+      this.#counter = new Counter(algorithm, this.#override);
+      if (this.#state !== undefined) this.#state = this.#translated(parameters, this.#state);
+    }
     this.#promote();
     this.#bookings.reconsider(this.#counter, this.#state);
+  }
+
+  /** The state by the numbers of the override: from now on, and not from when it is read next. */
+  #translated(from: Parameters, state: State): State | undefined {
+    const { algorithm, parameters } = this.#counter;
+    const translated = algorithm.translate?.(from, parameters, state, this.now) ?? state;
+    return live(algorithm.repair(parameters, translated, this.now), this.now);
   }
 
   reset(): void {
     if (this.holders !== undefined && this.#state !== undefined) this.granted = [...this.granted, EVERYONE];
     this.#become(undefined);
+    this.#own = undefined;
     this.#bookings.clear();
     this.#blockedUntil = 0;
   }
@@ -261,6 +315,7 @@ export class Lane {
       seen: this.#seen,
       blockedUntil: this.#blockedUntil,
       override: this.#override,
+      own: this.#own,
       overrideUntil: this.#overrideUntil,
       era: this.shared?.era,
     };

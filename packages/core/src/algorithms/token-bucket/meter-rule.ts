@@ -1,6 +1,6 @@
 import { MAX_MICROS } from '../../duration.js';
 import type { Rule } from '../algorithm.js';
-import { type MeterParameters, meterAlgorithm, up } from './meter.js';
+import { exactDebt, type MeterParameters, meterAlgorithm, up } from './meter.js';
 
 /** What the policies of this family come down to. */
 export interface MeterNumbers {
@@ -32,7 +32,7 @@ export function meterRule(numbers: MeterNumbers): Rule {
   const tick = inBatches ? every : 1;
   const full = Math.round(capacity * perPermit);
   const debt = borrow * perPermit;
-  if (full + debt + perTick > Number.MAX_SAFE_INTEGER || up(full + debt, perTick) * tick > MAX_MICROS) {
+  if (full + debt > exactDebt(perTick, tick) || up(full + debt, perTick) * tick > MAX_MICROS) {
     throw new RangeError(
       `${policy} is beyond exact numbers (2^53 units, or 3650 days to fill): use a smaller bucket or a rounder rate`,
     );

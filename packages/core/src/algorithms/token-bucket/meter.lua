@@ -24,8 +24,9 @@ local function span_of(p)
   return up(p[3] + p[4], p[2]) * p[7]
 end
 
+-- Room below 2^53 for what a clock that trembles adds.
 local function most_of(p)
-  return math.min(LARGEST - p[2], down(LONGEST, p[7]) * p[2])
+  return math.min(LARGEST - (up(JITTER, p[7]) + 2) * p[2], down(LONGEST, p[7]) * p[2])
 end
 
 -- The latest moment that the clock showed, which is now but for a clock that trembles.
@@ -93,6 +94,14 @@ local function take(p, state, now, cost)
   return write(p, seen_at(state, now), debt, since, last)
 end
 
+local function absorb(p, state, now, cost)
+  local debt, last = debt_at(p, state, now)
+  local since = now
+  if state and debt > 0 then since = number(state, 3) end
+  debt = math.max(debt, math.min(debt + cost * p[1], p[3] + p[4]))
+  return write(p, seen_at(state, now), debt, since, last)
+end
+
 local function give(p, state, now, cost, at)
   local since = number(state, 3)
   local debt, last = debt_at(p, state, now)
@@ -131,5 +140,5 @@ local function longest(p, cost)
 end
 
 return {
-  see = see, translate = translate, repair = repair, wait = wait, take = take, give = give, left = left, due = due, longest = longest,
+  see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
 }

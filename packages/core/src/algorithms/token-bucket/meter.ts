@@ -77,9 +77,13 @@ function lastTick({ 6: tick }: MeterParameters, state: State | undefined, now: n
 const spanOf = ({ 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters): number =>
   up(full + borrow, perTick) * tick;
 
+/** The most that may be missing: with what a clock that trembles adds, and rounded up to whole ticks, it is still below 2^53. */
+export const exactDebt = (perTick: number, tick: number): number =>
+  Number.MAX_SAFE_INTEGER - (up(JITTER, tick) + 2) * perTick;
+
 /** The most that a penalty can take: what is exact, and back in ten years. */
 const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
-  Math.min(Number.MAX_SAFE_INTEGER - perTick, down(MAX_MICROS, tick) * perTick);
+  Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
 
 /** The latest moment that the clock showed, which is `now` but for a clock that trembles. */
 const seenAt = (state: State | undefined, now: number): number =>
@@ -96,6 +100,12 @@ function write(p: MeterParameters, seen: number, debt: number, since: number, la
   if (start > 0) return [forgotten, seen, since, late, whole];
   return late > 0 ? [forgotten, seen, since, late] : [forgotten, seen, since];
 }
+
+/** The state when `more` units are missing, because permits went. */
+const grown = (p: MeterParameters, state: State | undefined, now: number, more: number): State => {
+  const since = state !== undefined && debtAt(p, state, now) > 0 ? state[2]! : now;
+  return write(p, seenAt(state, now), more, since, lastTick(p, state, now));
+};
 
 /**
  * What a refund is worth: its price, less what may have flowed back since. Only of the last taking that is known: nothing of it was
@@ -156,11 +166,13 @@ export const meterAlgorithm: Meter = {
   },
 
   take(p: MeterParameters, state, now, cost): State {
+    const more = debtAt(p, state, now) + cost * p[0];
+    return grown(p, state, now, more > p[2] + p[3] ? Math.min(more, mostOf(p)) : more);
+  },
+
+  absorb(p: MeterParameters, state, now, cost): State {
     const debt = debtAt(p, state, now);
-    const since = state !== undefined && debt > 0 ? state[2]! : now;
-    const more = debt + cost * p[0];
-    const kept = more > p[2] + p[3] ? Math.min(more, mostOf(p)) : more;
-    return write(p, seenAt(state, now), kept, since, lastTick(p, state, now));
+    return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], p[2] + p[3])));
   },
 
   give(p: MeterParameters, state, now, cost, at) {
