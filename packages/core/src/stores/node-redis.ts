@@ -136,7 +136,7 @@ export class NodeRedisAdapter implements RedisClient {
   }
 
   #wordFor(event: string | symbol): string | symbol {
-    if (event === 'close') return this.isCluster ? 'disconnect' : 'end';
+    if (event === 'end') return this.isCluster ? 'disconnect' : 'end';
     return event === 'ready' && this.isCluster ? 'connect' : event;
   }
 }

@@ -66,46 +66,40 @@ export function isReady({ status, stream }: RedisClient): boolean {
   return status === 'ready' && (stream as { writable?: boolean } | null | undefined)?.writable !== false;
 }
 
-const lookOuts = new WeakMap<RedisClient, Promise<void>>();
+const connecting = new WeakMap<RedisClient, Promise<void>>();
 
 /**
- * Resolves when the client is connected; rejects when an attempt to connect has failed. One look-out for all who wait.
+ * Resolves when the client is connected. Rejects when the server refuses or the client gives up. An attempt that was only too slow, or was
+ * cut off, is followed by the next one: how long to wait for that is the caller's to know. All callers share one promise.
+ * @param refused whether the next attempt would end like the one that ended with this error
  * @throws NoConnectionError
  */
-export function whenReady(client: RedisClient): Promise<void> {
-  let lookOut = lookOuts.get(client);
-  if (lookOut === undefined) {
-    lookOut = lookOutFor(client).finally(() => lookOuts.delete(client));
-    lookOuts.set(client, lookOut);
+export function whenReady(client: RedisClient, refused: (error: unknown) => boolean): Promise<void> {
+  let ready = connecting.get(client);
+  if (ready === undefined) {
+    ready = connection(client, refused).finally(() => connecting.delete(client));
+    connecting.set(client, ready);
   }
-  return lookOut;
+  return ready;
 }
 
-function lookOutFor(client: RedisClient): Promise<void> {
+function connection(client: RedisClient, refused: (error: unknown) => boolean): Promise<void> {
   if (client.status === 'end' || client.on === undefined) {
     return Promise.reject(new NoConnectionError(`the connection is in state '${client.status}'`));
   }
   return new Promise((resolve, reject) => {
     const settle = (done: () => void) => {
       client.removeListener?.('ready', opened);
-      client.removeListener?.('close', closed);
       client.removeListener?.('end', lost);
       client.removeListener?.(errorMonitor, failed);
       done();
     };
     const opened = () => settle(resolve);
     const lost = () => settle(() => reject(new NoConnectionError('no connection')));
-    // A connection that is being lost as this begins is no attempt that failed: the next one may be there in time.
-    let losing = client.status === 'ready' || client.status === 'close';
-    const failed = () => {
-      if (!losing) lost();
-    };
-    const closed = () => {
-      failed();
-      losing = false;
+    const failed = (error: unknown) => {
+      if (refused(error)) lost();
     };
     client.on?.('ready', opened);
-    client.on?.('close', closed);
     client.on?.('end', lost);
     // Heard by the way: an error that nobody else listens to is dealt with as if we did not either.
     client.on?.(errorMonitor, failed);

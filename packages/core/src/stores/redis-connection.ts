@@ -11,7 +11,7 @@ type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 type OwnClient = RedisClient & {
   disconnect(): void;
   nodes?(): readonly OwnClient[];
-  readonly options: { socketTimeout?: number | undefined };
+  readonly options: { socketTimeout?: number | undefined; connectTimeout?: number | undefined };
 };
 
 /** Node's own: under a fake one a client that has ended would never begin again. */
@@ -21,6 +21,8 @@ const { setTimeout, clearTimeout } = globalThis;
 const REVIVAL_MS = 100;
 /** ms; no connection is given up sooner for want of an answer: with the usual deadline it is known by then that the store is out. */
 const SHORTEST_PATIENCE = recommendedRedisOptions.socketTimeout;
+/** ms that an attempt to connect has, if nobody waits longer. */
+const SHORTEST_ATTEMPT = recommendedRedisOptions.connectTimeout;
 
 /** The client that a store makes for itself: at its first call, with settings by which a call is counted at most once. */
 export class OwnConnection {
@@ -28,7 +30,8 @@ export class OwnConnection {
   readonly loading: Promise<Ioredis>;
   readonly #place: OwnPlace;
   #client: OwnClient | undefined;
-  #patience = 0;
+  /** ms; the longest that a call has waited for so far. */
+  #deadline = 0;
   #revival: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -55,19 +58,23 @@ export class OwnConnection {
   }
 
   /**
-   * A connection on which nothing has come for three times as long as anybody waits is dropped and made anew: so what a network has
-   * swallowed is found out soon, and nobody's answer is cut off.
-   * @param deadline ms that somebody waits for an answer
+   * A connection on which nothing has come for three times the longest deadline is dropped and made anew: so what a network has
+   * swallowed is found out soon, and no answer is cut off. An attempt to connect lasts as long as a call waits for it, but where
+   * there are other servers to try meanwhile.
+   * @param deadline ms that a call waits for an answer
    */
   expect(deadline = 0): void {
-    const patience = Math.max(SHORTEST_PATIENCE, 3 * deadline);
-    if (patience <= this.#patience) return;
-    this.#patience = Math.min(patience, LONGEST_TIMER);
+    if (deadline <= this.#deadline) return;
+    this.#deadline = deadline;
     for (const connection of this.#client?.nodes?.() ?? [this.#client]) this.#setPatience(connection);
   }
 
   #setPatience(connection: OwnClient | undefined): void {
-    if (connection !== undefined) connection.options.socketTimeout = this.#patience;
+    if (connection === undefined) return;
+    const { options } = connection;
+    options.socketTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_PATIENCE, 3 * this.#deadline));
+    if (!('url' in this.#place) || this.#place.options?.connectTimeout !== undefined) return;
+    options.connectTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_ATTEMPT, this.#deadline));
   }
 
   #create({ Redis, Cluster }: Ioredis): OwnClient {

@@ -117,6 +117,20 @@ export function classified(
 export const isMistake = (error: unknown): boolean =>
   error !== undefined && 'configuration' in meaningOf(error);
 
+/** Nobody listens there, there is no such place, or the server is not who it should be. `EAI_AGAIN` is a name server that may answer next time. */
+const REFUSED = /\b(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENOENT|EACCES|EPERM)\b/;
+const UNTRUSTED = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_)|SELF_SIGNED/;
+
+/** Would the next attempt to connect end as the one did that ended with this error? */
+export function isRefusal(error: unknown): boolean {
+  const meaning = meaningOf(error);
+  if ('configuration' in meaning) return true;
+  // What the server itself said; a connection that was lost, and time that was over, may be another time the next time.
+  if (meaning.unavailable !== 'connection' && meaning.unavailable !== 'timeout') return true;
+  if (UNTRUSTED.test(String((error as { code?: unknown } | undefined)?.code))) return true;
+  return [...textsOf(error)].some((text) => REFUSED.test(text));
+}
+
 /** Was a connection given up because nothing came on it? */
 export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.test(messageOf(error));
 

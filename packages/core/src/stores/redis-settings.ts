@@ -28,7 +28,7 @@ function reconnectOnError(this: unknown, error: Error): 1 | false {
 const ofEachConnection = {
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  connectTimeout: 500,
+  connectTimeout: 1000,
   socketTimeout: 1000,
 } as const;
 

@@ -176,9 +176,9 @@ export class RedisStore implements Store {
   async #runLater(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
     const client = await this.#connected();
     const watching = this.#watch!;
-    if (!isReady(client)) await connected(client, watching.error());
+    if (!isReady(client)) await connected(client, watching);
     const node = this.#nodeFor(key);
-    if (node !== undefined && !isReady(node)) await connected(node, watching.error(watching.nodeOf(key)));
+    if (node !== undefined && !isReady(node)) await connected(node, watching, watching.nodeOf(key));
     return this.#runOn(client, script, write);
   }
 
@@ -227,7 +227,8 @@ export class RedisStore implements Store {
  * For who would wait for a connection. A wrong password stays wrong for longer than a deadline, and must not be taken for an outage when one
  * has passed; only a client that would try for the first time now finds out.
  */
-async function connected(client: RedisClient, lastError: Error | undefined): Promise<void> {
+async function connected(client: RedisClient, watching: RedisWatch, node?: string): Promise<void> {
+  const lastError = watching.error(node);
   if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
-  await whenReady(client);
+  await whenReady(client, (error) => watching.isRefusal(error));
 }

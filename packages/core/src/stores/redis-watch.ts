@@ -1,7 +1,8 @@
 import { errorMonitor } from 'node:events';
 import { NodeRedisAdapter } from './node-redis.js';
+import { readBeforeTimeout } from './read-before-timeout.js';
 import type { RedisClient } from './redis-client.js';
-import { isSocketTimeout, withoutCommand } from './redis-errors.js';
+import { isRefusal, isSocketTimeout, withoutCommand } from './redis-errors.js';
 import {
   type Address,
   type ClusterView,
@@ -69,6 +70,13 @@ export class RedisWatch {
     return this.#errors.get(node) ?? this.#errors.get('');
   }
 
+  /** A client of a cluster that reached no node does not tell why: its nodes did. */
+  isRefusal(error: unknown): boolean {
+    if (isRefusal(error)) return true;
+    const nodes = [...this.#errors].filter(([node]) => node !== '');
+    return nodes.length > 0 && nodes.every(([, ofNode]) => isRefusal(ofNode));
+  }
+
   /** A call asks for the slot of its key twice. */
   #slotOf(key: string): number {
     if (key !== this.#lastKey) {
@@ -83,6 +91,8 @@ export class RedisWatch {
       // That nothing was answered on it is no reason why there is none: the calls tell that themselves.
       if (!isSocketTimeout(error)) this.#errors.set(name, withoutCommand(error as Error));
     });
+    readBeforeTimeout(client);
+    this.#listeners.add(client, 'connect', () => readBeforeTimeout(client));
     this.#listeners.add(client, 'ready', () => this.#errors.delete(name));
   }
 }
