@@ -17,21 +17,15 @@ const swc = (decorators: Record<string, unknown>): [string, Record<string, unkno
   },
 ];
 
-const config: Config = {
+/** Long ones: `x.deep.test.ts`. Every other `x.test.ts` is part of `npm test`. */
+const DEEP = '\\.deep\\.(legacy\\.)?test\\.ts$';
+const IGNORED = ['/node_modules/', '/dist/'];
+
+const project = {
   testEnvironment: 'node',
   testEnvironmentOptions: {
     customExportConditions: ['@sluice/source', 'node', 'node-addons', 'require', 'default'],
   },
-  testMatch: [
-    '<rootDir>/packages/**/src/**/*.test.ts',
-    '<rootDir>/tests/**/*.test.ts',
-    '<rootDir>/examples/**/*.test.ts',
-  ],
-  // What takes its time, such as clusters and failovers: `npm run test:faults` runs them, too.
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/tests/\\w+/slow/'],
-  testTimeout: 30_000,
-  // Many tests wait for processes of their own: on two cores, too, two at a time are done sooner than one.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
   globalSetup: '<rootDir>/tests/support/redis/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
   transform: {
@@ -40,6 +34,21 @@ const config: Config = {
   },
   // Sources name the file that will exist, x.js; where there is none (never in node_modules) it is x.ts.
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
+};
+
+const config: Config = {
+  testTimeout: 30_000,
+  // Many tests wait for processes of their own: on two cores, too, two at a time are done sooner than one.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+  projects: [
+    {
+      ...project,
+      displayName: 'quick',
+      testRegex: '(packages/.*/src|tests|examples)/.*\\.test\\.ts$',
+      testPathIgnorePatterns: [...IGNORED, DEEP],
+    },
+    { ...project, displayName: 'deep', testRegex: DEEP, testPathIgnorePatterns: IGNORED },
+  ],
 };
 
 export default config;

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutants.js';
 
-/** Slips that change nothing, and why. An entry that no mutant answers to any more is an error: see `mutants.test.ts`. */
+/** Slips that change nothing, and why. An entry that no mutant answers to any more is an error: see `mutants.deep.test.ts`. */
 const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'a state that ends now has been dropped before': [
     'cc: if latest < now then return nil end',
@@ -72,7 +72,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if #lane.queue > 2 * MOST_BOOKED then overfull = true end',
     'frame: if wait > longest or (wait >= 0 and overfull) then return reply(lanes, now, 0, wait) end',
   ],
-  'shared rates: found by shared-rates.mutants.test.ts': [
+  'shared rates: found by shared-rates.mutants.deep.test.ts': [
     'frame: local alive = math.ceil((math.min(moment, now) - now + shared.keep_alive) / 1000)',
     "frame: if call('PTTL', shared.key) <= alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end",
     "frame: if #raw <= 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end",

@@ -1,50 +1,25 @@
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
 import { gcra, tokenBucket } from '../../packages/core/src/index.js';
-import { bundle } from '../support/bundle.js';
 import { redisUrl } from '../support/redis-url.js';
-import { run } from '../support/run.js';
 import { difference, history } from './histories.js';
-import { policies } from './policies.js';
 import { replay, replayScript } from './replay.js';
-
-/**
- * Everything that decides exists twice: in TypeScript and in Lua. Here both are asked the same random questions at the same
- * injected moments, and every answer and every stored byte must be the same, every TTL to the millisecond.
- */
-const RUNS = Number(process.env.SLUICE_DIFFERENTIAL_RUNS ?? 3_000);
+import { QUICK_RUNS, QUICK_SEED } from './runs.js';
+import { compareTwins, expectedAnswers, subjects } from './twins-check.js';
 
 let redis: Redis;
-let twins: Awaited<ReturnType<typeof bundle>>;
-beforeAll(async () => {
+beforeAll(() => {
   redis = new Redis(redisUrl());
-  twins = await bundle(join(__dirname, 'twins.ts'));
 });
-afterAll(async () => {
-  redis.disconnect();
-  await twins.remove();
-});
+afterAll(() => redis.disconnect());
 
-/** The histories were worth their while: every kind of answer came up. */
-const ALWAYS = ['consume', 'acquire', 'peek', 'denied', 'never', 'returned', 'clock back', 'block', 'reset'];
-const seenIn = (name: string): string[] => {
-  if (name === 'rates together with a concurrency limit') return ['consume', 'denied', 'returned'];
-  return [...ALWAYS, name === 'concurrency' ? 'queued' : 'booked'];
-};
-
-test.each([...Object.keys(policies), 'several policies at once', 'rates together with a concurrency limit'])(
-  `%s: the Lua twin answers as TypeScript does, over ${RUNS} random histories`,
-  async (name) => {
-    const args = [twins.file, name, String(RUNS), redisUrl()];
-    const { ok, output } = await run(process.execPath, args, { timeoutMs: 3_600_000 });
-    if (!ok) throw new Error(output);
-    expect(JSON.parse(output)).toEqual(expect.arrayContaining(seenIn(name)));
-  },
-  3_600_000,
-);
+test(`the Lua twins answer as TypeScript does, over ${QUICK_RUNS} histories of each kind`, async () => {
+  const seen = await compareTwins(subjects, QUICK_RUNS, QUICK_SEED);
+  const expected = subjects.map((subject) => [subject, expect.arrayContaining(expectedAnswers(subject))]);
+  expect(seen).toEqual(Object.fromEntries(expected));
+}, 120_000);
 
 test('a penalty as large as can be, and a clock that trembles: the twins still have the same number', async () => {
   const question = { operation: 'peek', move: 0, cost: 1, wait: 0, given: 0, policy: 0 } as const;

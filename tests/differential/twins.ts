@@ -5,11 +5,12 @@ import type { Operation } from '../../packages/core/src/decisions/call.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
 import { difference, held, history, questionsOf, rates, taking } from './histories.js';
 import { policies } from './policies.js';
+import { propertyRuns } from './property-runs.js';
 import { replay, replayScript } from './replay.js';
 
-// Run by twins.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
-//   node twins.cjs <which policies> <runs> <address of Redis>
-// Prints what was met on the way, as JSON; or throws what differed. SLUICE_DIFFERENTIAL_SEED repeats a run.
+// Run by twins.test.ts and twins.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
+//   node twins.cjs <address of Redis> <runs> <seed, or random> <subject>...
+// Prints, as JSON, the kinds of answers seen for each subject; throws the first difference.
 
 const { concurrency: semaphore, ...others } = policies;
 const any = fc.oneof(...Object.values(others));
@@ -38,29 +39,34 @@ const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[
   ],
 };
 
-async function main(name: string, runs: number, url: string, seed?: number): Promise<void> {
-  const redis = new Redis(url);
-  const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+async function compare(redis: Redis, sha1: string, name: string, runs: object): Promise<string[]> {
   const [sets, operations] = subjects[name]!;
   const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(sets, questionsOf(operations), async (policies, questions) => {
+      const steps = history(policies, questions, seen);
+      const started = performance.now();
+      const asked = steps.map((step) => step.asked);
+      const told = await replay(redis, sha1, policies[0]!.length, asked);
+      const found = difference(steps, told, performance.now() - started + 1);
+      if (found !== undefined) throw new Error(`${name}: ${found}`);
+    }),
+    runs,
+  );
+  return [...seen].sort();
+}
+
+async function main(url: string, runs: object, names: readonly string[]): Promise<void> {
+  const redis = new Redis(url);
   try {
-    await fc.assert(
-      fc.asyncProperty(sets, questionsOf(operations), async (policies, questions) => {
-        const steps = history(policies, questions, seen);
-        const started = performance.now();
-        const asked = steps.map((step) => step.asked);
-        const told = await replay(redis, sha1, policies[0]!.length, asked);
-        const found = difference(steps, told, performance.now() - started + 1);
-        if (found !== undefined) throw new Error(found);
-      }),
-      { numRuns: runs, ...(seed === undefined ? {} : { seed }) },
-    );
-    console.log(JSON.stringify([...seen].sort()));
+    const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+    const seen: Record<string, string[]> = {};
+    for (const name of names) seen[name] = await compare(redis, sha1, name, runs);
+    console.log(JSON.stringify(seen));
   } finally {
     redis.disconnect();
   }
 }
 
-const [name = '', runs = '0', url = ''] = process.argv.slice(2);
-const { SLUICE_DIFFERENTIAL_SEED: seed } = process.env;
-void main(name, Number(runs), url, seed === undefined ? undefined : Number(seed));
+const [url = '', runs = '', seed = '', ...names] = process.argv.slice(2);
+void main(url, propertyRuns(runs, seed), names);

@@ -11,7 +11,7 @@ import { aligned, byKey, idealOf, percent, permits, violations } from './outcome
 const PROCESSES = 8;
 const IN_FLIGHT = 32;
 const KEYS = 50;
-const TIMES = process.env.SLUICE_DEEP === '1' ? 10 : 1;
+const TIMES = 10;
 const DECISIONS = (100_000 * TIMES) / contests.length;
 const RESETS = (104 * TIMES) / contests.length;
 const ASKS = 1_700 * TIMES; // of each process: a little more than the decisions, for some replies are lost

@@ -13,7 +13,7 @@ import { type Case, cases } from './oracles.js';
 import { type Random, randomFrom } from './random.js';
 
 /** Processes that take permits ahead from one store, far away: when they are spent they obey the rule to the permit. */
-const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 1_000);
+const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
 const PROCESSES = 3;
 const STEPS = 150;
 

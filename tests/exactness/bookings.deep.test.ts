@@ -3,7 +3,7 @@ import { type Case, cases } from './oracles.js';
 import { type Random, randomFrom } from './random.js';
 
 /** Calls, waits and cancelled waits at random, over one policy or several: the moments at which calls go obey every rule. */
-const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 1_000);
+const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
 
 interface Going {
   readonly at: number;
