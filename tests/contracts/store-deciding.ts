@@ -71,6 +71,7 @@ export function decidingContract(kind: StoreKind): void {
     test('changed limits meet the same state', async () => {
       const limiter = bench.limiter(policyOf('1h'));
       await limiter.consume('k', { cost: 10 });
+      await limiter.close();
       const changed = bench.limiter(policyOf('2h'), { name: limiter.name });
       expect(await changed.consume('k', { cost: 10 })).toMatchObject({ allowed: false });
     });

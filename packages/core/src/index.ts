@@ -78,6 +78,7 @@ export type { LimiterKey } from './keys/key-part.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './layers/failure-policy.js';
 export type { PrefetchOptions } from './layers/prefetch-options.js';
 export { RateLimiter } from './limiter.js';
+export { LimiterFactory, type LimiterFactoryOptions, type LimiterPolicies } from './limiter-factory.js';
 export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter.js';
 export type { SharedRate, SharedRateConfig } from './shared-rate.js';

@@ -23,9 +23,8 @@ import type { Policy } from './algorithms/algorithm.js';
 import type { Decision } from './decision.js';
 import { type Duration, toMicros } from './duration.js';
 import type { LimiterKey } from './keys/key-part.js';
-import { withDenyCache } from './layers/deny-cache.js';
-import { withPrefetch } from './layers/prefetch.js';
-import { withResilience } from './layers/resilience.js';
+import { layersOf } from './limiter-layers.js';
+import { useNames } from './limiter-names.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
 import type { MaybePromise } from './maybe-promise.js';
@@ -43,16 +42,22 @@ export class RateLimiter {
   readonly #store: Store;
   readonly #ownStore: Store | undefined;
   readonly #admission: Admission;
+  readonly #endUse: () => void;
 
   /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
-  constructor(options: RateLimiterOptions) {
-    const { name, deadline, denyCache, limits, store } = checkLimiterOptions(options);
+  constructor(options: RateLimiterOptions);
+  /** @internal @param layers made by `layersOf` for limiters that are made at run time and have the same options */
+  constructor(options: RateLimiterOptions, layers: Store);
+  constructor(options: RateLimiterOptions, layers?: Store) {
+    const checked = checkLimiterOptions(options);
+    const { name, limits, store } = checked;
     this.name = name;
     this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     this.#store = store ?? this.#ownStore!;
-    const answering = withDenyCache(withResilience(this.#store, deadline), denyCache, this.#store);
-    this.#admission = new Admission(name, withPrefetch(answering));
+    this.#admission = new Admission(name, layers ?? layersOf(this.#store, checked));
+    const shares = store !== undefined && layers === undefined;
+    this.#endUse = shares ? useNames(store, name, limits.places) : () => {};
   }
 
   /** The policies by their names; a single one has the limiter's name. */
@@ -201,6 +206,7 @@ export class RateLimiter {
    * What is held is renewed no more: its lease runs out, and the signals of scheduled tasks are aborted.
    */
   async close(): Promise<void> {
+    this.#endUse();
     await this.#admission.close();
     await this.#limits.close();
     await this.#ownStore?.close();
@@ -232,6 +238,8 @@ export class RateLimiter {
     readonly limits: Limits;
     readonly admission: Admission;
     parts(key: LimiterKey, costOf: CostOf): NamedPart[];
+    /** Is a call waiting, or a permit held? */
+    readonly busy: boolean;
     /** `consume`, at once where the store answers at once. */
     consume(key: LimiterKey, options?: ConsumeOptions): MaybePromise<Decision>;
   } {
@@ -240,6 +248,7 @@ export class RateLimiter {
       limits: limiter.#limits,
       admission: limiter.#admission,
       parts: (key, costOf) => limiter.#parts(key, costOf),
+      busy: limiter.#admission.busy,
       consume: (key, options) => limiter.#consume(key, options),
     };
   }

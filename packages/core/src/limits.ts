@@ -84,6 +84,11 @@ export class Limits {
     });
   }
 
+  /** The policies by what their storage keys begin with: limits that have it in common count together. */
+  get places(): Map<string, Policy> {
+    return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
+  }
+
   /** @throws KeyResolutionError for a wrong key, TypeError when permits can only be held */
   parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
     if (ratesOnly && this.#limits.some(isHeld)) {

@@ -8,7 +8,8 @@ export type MisuseCode =
   | 'SLUICE_REFUND_LOST'
   | 'SLUICE_DRY_RUN_FAILED'
   | 'SLUICE_CLIENT_RESENDS'
-  | 'SLUICE_EVICTION';
+  | 'SLUICE_EVICTION'
+  | 'SLUICE_SAME_NAME';
 
 /** Subjects may come from requests: what was said about so many is known, and no memory is to be filled. */
 const MOST = 1000;

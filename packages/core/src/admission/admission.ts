@@ -43,6 +43,11 @@ export class Admission {
     if (this.#closed !== undefined) throw this.#closed;
   }
 
+  /** Is a call waiting, or a permit held? */
+  get busy(): boolean {
+    return this.#waiting.size > 0 || this.#leases.size > 0;
+  }
+
   /** At once where the store answers at once; it throws then as the promise would reject. */
   decide(operation: 'consume' | 'peek', parts: readonly NamedPart[]): MaybePromise<Decision> {
     this.checkOpen();

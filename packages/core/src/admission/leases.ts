@@ -17,6 +17,10 @@ export class Leases {
   readonly #held = new Map<string, { readonly released: AbortController; readonly lost: AbortController }>();
   #closed = false;
 
+  get size(): number {
+    return this.#held.size;
+  }
+
   /**
    * @param store where it is held
    * @param owner for as long as it is in use

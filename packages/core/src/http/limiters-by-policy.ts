@@ -2,7 +2,9 @@ import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { LimiterClosedError } from '../errors.js';
 import { RateLimiter } from '../limiter.js';
+import { layersOf } from '../limiter-layers.js';
 import { checkLimiterOptions, type LimiterPlace } from '../limiter-options.js';
+import { RecentMap } from '../recent-map.js';
 import { memoryStore } from '../stores/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { type Limited, limitedBy } from './limited.js';
@@ -23,14 +25,20 @@ export type Given = { readonly policy: Policy } | { readonly policies: Policies 
 export class LimitersByPolicy {
   readonly #place: LimiterPlace;
   readonly #ownStore = memoryStore();
-  /** By policies as text; the one that was not asked for longest comes first. */
-  readonly #made = new Map<string, Limited>();
+  readonly #layers: Store;
+  /** By policies as text. */
+  readonly #made = new RecentMap<string, Limited & { readonly limiter: RateLimiter }>(
+    MOST,
+    ({ limiter }) => RateLimiter.inside(limiter).busy,
+  );
   #closed = false;
 
   /** @throws RangeError, TypeError naming the option of the place that is wrong */
   constructor(place: LimiterPlace) {
-    const { name, store = this.#ownStore } = checkLimiterOptions({ ...place, policy: ANY_POLICY });
+    const checked = checkLimiterOptions({ ...place, policy: ANY_POLICY });
+    const { name, store = this.#ownStore } = checked;
     this.#place = { ...place, name, store };
+    this.#layers = layersOf(store, checked);
   }
 
   /** @throws RangeError, TypeError naming what is wrong in the policy */
@@ -39,13 +47,10 @@ export class LimitersByPolicy {
     const value = JSON.stringify(given);
     let made = this.#made.get(value);
     if (made === undefined) {
-      made = limitedBy(new RateLimiter({ ...this.#place, ...given }));
-      // Forgotten, not closed: what it holds for requests under way is renewed and released as ever.
-      if (this.#made.size >= MOST) this.#made.delete(this.#made.keys().next().value!);
-    } else {
-      this.#made.delete(value);
+      const limiter = new RateLimiter({ ...this.#place, ...given }, this.#layers);
+      made = { ...limitedBy(limiter), limiter };
+      this.#made.set(value, made);
     }
-    this.#made.set(value, made);
     return made;
   }
 
@@ -59,7 +64,7 @@ export class LimitersByPolicy {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#made.values()].map(({ limiter }) => limiter.close()));
+    await Promise.all(this.#made.values().map(({ limiter }) => limiter.close()));
     await this.#ownStore.close();
   }
 }

@@ -120,7 +120,9 @@ const bindingOf = ({ parts }: Answer): number =>
 function covers({ parts }: Call, asked: Call): boolean {
   if (parts.length !== asked.parts.length) return false;
   for (let i = 0; i < parts.length; i += 1) {
-    if (parts[i]!.key !== asked.parts[i]!.key || parts[i]!.cost !== asked.parts[i]!.cost) return false;
+    const [one, other] = [parts[i]!, asked.parts[i]!];
+    // Limiters of one name that were made at run time have the same keys, and other numbers.
+    if (one.key !== other.key || one.cost !== other.cost || one.rule !== other.rule) return false;
   }
   return true;
 }

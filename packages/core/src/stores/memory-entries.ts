@@ -1,5 +1,6 @@
 import type { Entry } from '../decisions/entry.js';
 import { hashOf, MemoryIndex } from './memory-index.js';
+import { detached } from './memory-key-text.js';
 import { MemoryKeyspaces } from './memory-keyspaces.js';
 import { MemoryRanks } from './memory-ranks.js';
 import { FIRST_SLOT, MemoryRecords, NONE, type Rank } from './memory-records.js';
@@ -131,10 +132,3 @@ export class MemoryEntries {
     return this.#unused - 1;
   }
 }
-
-/**
- * A copy that stands by itself. A key put together by concatenation or cut out of a longer text would keep its pieces or the
- * whole text alive for as long as it is remembered; what `detach` gives is a slice and the text that it is of, which are two objects.
- * Storage keys are ASCII.
- */
-const detached = (key: string): string => Buffer.from(key, 'latin1').toString('latin1');

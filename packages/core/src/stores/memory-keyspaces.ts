@@ -1,42 +1,41 @@
-/** What all keys of a limit have in common, and how many of them are remembered. */
-interface Keyspace {
-  readonly name: string;
-  readonly number: number;
-  keys: number;
-}
+import { detached } from './memory-key-text.js';
 
 /** Numbers for keyspaces, from 0, used again when a keyspace has no more keys: so there are never more than keys. */
 export class MemoryKeyspaces {
-  readonly #byName = new Map<string, Keyspace>();
-  readonly #byNumber: Keyspace[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #names: string[] = [];
+  /** Keys that are remembered, by the number of their keyspace. */
+  readonly #keys: number[] = [];
   readonly #free: number[] = [];
 
   find(name: string): number | undefined {
-    return this.#byName.get(name)?.number;
+    return this.#numbers.get(name);
   }
 
   name(number: number): string {
-    return this.#byNumber[number]!.name;
+    return this.#names[number]!;
   }
 
   /** For one key more. @returns its number */
   enter(name: string): number {
-    let keyspace = this.#byName.get(name);
-    if (keyspace === undefined) {
-      keyspace = { name, number: this.#free.pop() ?? this.#byNumber.length, keys: 0 };
-      this.#byName.set(name, keyspace);
-      this.#byNumber[keyspace.number] = keyspace;
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#free.pop() ?? this.#names.length;
+      const text = detached(name);
+      this.#numbers.set(text, number);
+      this.#names[number] = text;
+      this.#keys[number] = 0;
     }
-    keyspace.keys += 1;
-    return keyspace.number;
+    this.#keys[number]! += 1;
+    return number;
   }
 
   /** For one key less. */
   leave(number: number): void {
-    const keyspace = this.#byNumber[number]!;
-    keyspace.keys -= 1;
-    if (keyspace.keys > 0) return;
-    this.#byName.delete(keyspace.name);
+    this.#keys[number]! -= 1;
+    if (this.#keys[number]! > 0) return;
+    this.#numbers.delete(this.#names[number]!);
+    this.#names[number] = '';
     this.#free.push(number);
   }
 }

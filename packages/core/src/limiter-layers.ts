@@ -1,0 +1,13 @@
+import { withDenyCache } from './layers/deny-cache.js';
+import { withPrefetch } from './layers/prefetch.js';
+import { withResilience } from './layers/resilience.js';
+import type { Store } from './stores/store.js';
+
+/**
+ * What stands between limiters and their store: prefetched permits, deny cache, deadline and failure policy.
+ * @param options deadline and life of a remembered denial, in µs
+ */
+export const layersOf = (
+  store: Store,
+  { deadline, denyCache }: { readonly deadline: number; readonly denyCache: number },
+): Store => withPrefetch(withDenyCache(withResilience(store, deadline), denyCache, store));

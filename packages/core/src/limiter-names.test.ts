@@ -1,0 +1,65 @@
+import { fixedWindow } from './algorithms/fixed-window/fixed-window.js';
+import { gcra } from './algorithms/gcra/gcra.js';
+import { RateLimiter } from './limiter.js';
+import { LimiterFactory } from './limiter-factory.js';
+import { memoryStore } from './stores/memory-store.js';
+
+const policy = (limit: number) => fixedWindow({ limit, window: '1h' });
+
+let emitted: jest.SpyInstance;
+beforeEach(() => {
+  emitted = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+});
+afterEach(() => emitted.mockRestore());
+
+test('two limiters of one name in one store with different numbers: one warning that says what to do', () => {
+  const store = memoryStore();
+  for (const limit of [1, 2, 3]) new RateLimiter({ name: 'same-name', policy: policy(limit), store });
+  expect(emitted.mock.calls).toEqual([
+    [
+      expect.stringMatching(
+        /^Two limiters named 'same-name' in one store .*"limit":1.*"limit":2.*Give each limiter a name/,
+      ),
+      expect.objectContaining({ code: 'SLUICE_SAME_NAME' }),
+    ],
+  ]);
+});
+
+test('also of one policy among several', () => {
+  const store = memoryStore();
+  const policies = (limit: number) => ({ day: gcra({ limit: 9, period: '1d' }), hour: policy(limit) });
+  for (const limit of [1, 2]) new RateLimiter({ name: 'one-of-several', policies: policies(limit), store });
+  expect(emitted).toHaveBeenCalledTimes(1);
+});
+
+test('limits that cannot meet need no warning', async () => {
+  const store = memoryStore();
+  new RateLimiter({ name: 'apart', policy: policy(1), store });
+  new RateLimiter({ name: 'apart', policy: policy(1), store });
+  new RateLimiter({ name: 'apart', policy: policy(2), store: memoryStore() });
+  new RateLimiter({ name: 'apart', policy: policy(2), store, keyPrefix: 'other' });
+  new RateLimiter({ name: 'apart', policy: gcra({ limit: 2, period: '1h' }), store });
+  new RateLimiter({ policy: policy(1) });
+  new RateLimiter({ policy: policy(2) });
+  expect(emitted).not.toHaveBeenCalled();
+});
+
+test('a limiter that was closed has given up its name', async () => {
+  const store = memoryStore();
+  const first = new RateLimiter({ name: 'renewed', policy: policy(1), store });
+  const twin = new RateLimiter({ name: 'renewed', policy: policy(1), store });
+  await first.close();
+  await first.close();
+  await twin.close();
+  new RateLimiter({ name: 'renewed', policy: policy(2), store });
+  expect(emitted).not.toHaveBeenCalled();
+});
+
+test('a factory changes the numbers of a name on purpose', () => {
+  const limiters = new LimiterFactory({ store: memoryStore() });
+  for (const limit of [1, 2]) {
+    limiters.get('on-purpose', () => policy(limit));
+    limiters.delete('on-purpose');
+  }
+  expect(emitted).not.toHaveBeenCalled();
+});
