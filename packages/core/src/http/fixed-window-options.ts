@@ -1,4 +1,5 @@
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { notePeriod } from '../algorithms/short-periods.js';
 import type { Duration } from '../duration.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import {
@@ -43,7 +44,7 @@ export function readFixedWindow<Args extends readonly unknown[]>(
   if (both !== undefined) throw new TypeError(`${where}: give ${name} or ${both}, not both`);
   for (const word of names.limit) delete rest[word];
   const policyOf = (requests: unknown, length: unknown) =>
-    fixedWindow({ limit: requests as number, window: length as Duration });
+    notePeriod(fixedWindow({ limit: requests as number, window: length as Duration }), names.window, length);
   const length = window ?? names.standard;
   const given = <T>(value: unknown, args: WithKey<Args>): MaybePromise<T> =>
     typeof value === 'function' ? (value as OfRequest<WithKey<Args>, T>)(...args) : (value as T);

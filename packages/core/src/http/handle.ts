@@ -64,6 +64,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     source.store?.name ?? '',
     source.store ?? source.single?.limiter,
   );
+  if (source.single !== undefined) checks?.limiter(source.single);
   const ownKey = !countsAddresses(options);
 
   /** As they stand on the response, where other limits may have added theirs. */
@@ -139,11 +140,12 @@ export function limitRequests<Args extends readonly unknown[]>(
     const { single } = source;
     if (single !== undefined && typeof costOf !== 'function') return taken(exchange, keys, single, costOf);
     // One after the other: a promise that rejects while nobody waits for it ends the process.
-    return andThen(single ?? source.ofRequest(args, textOfKeys(keys)), (by) =>
-      andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (cost) =>
+    return andThen(single ?? source.ofRequest(args, textOfKeys(keys)), (by) => {
+      if (single === undefined) checks?.limiter(by);
+      return andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (cost) =>
         taken(exchange, keys, by, cost),
-      ),
-    );
+      );
+    });
   };
 
   const chosen = async (exchange: Exchange<Args>): Promise<Verdict> => {

@@ -5,7 +5,17 @@ import { checkBoolean } from '../options.js';
 import { warnOnce } from '../warnings.js';
 import { warnOfTwice } from './counted-twice.js';
 import type { Keys } from './key-of-request.js';
+import type { Limited } from './limited.js';
+import { limitsMadePerRequest } from './made-per-request.js';
 import type { RequestView } from './request-view.js';
+import { warnOfShortPeriods } from './short-period.js';
+
+interface MisuseOptions {
+  readonly validate?: boolean | undefined;
+  /** Without these a limit counts in a memory of its own. */
+  readonly store?: object | undefined;
+  readonly limiter?: object | undefined;
+}
 
 /** Looks at requests for settings that limit the wrong client, or nobody. */
 export interface MisuseCheck {
@@ -14,6 +24,8 @@ export interface MisuseCheck {
    * @param ownKey do the keys come from a `key` or a `keyGenerator`?
    */
   request(view: RequestView, keys: Keys, ownKey: boolean): void;
+  /** Looks at the limiter of all requests, or of one. */
+  limiter(by: Limited): void;
 }
 
 /**
@@ -31,7 +43,7 @@ const TRIALS = 1000;
  */
 export function misuseChecks(
   where: string,
-  { validate = true }: { readonly validate?: boolean | undefined },
+  { validate = true, store, limiter }: MisuseOptions,
   limiterName: string,
   storeName: string,
   identity: object = {},
@@ -41,14 +53,18 @@ export function misuseChecks(
   let lookAtStore = true;
   let lookAtKeys = true;
   let lookAtProxies = true;
+  const madeHere = store === undefined && limiter === undefined;
+  let lookAtMaking = madeHere ? limitsMadePerRequest(where, limiterName) : undefined;
   let trials = TRIALS;
   return {
+    limiter: ({ limiters }) => warnOfShortPeriods(where, limiters),
     request(view, of, ownKey) {
       // Not before there is a request: in NestJS a guard's own limit may give way to one in the module's store.
       if (lookAtStore) warnOfMemoryInCluster(where, limiterName, storeName);
       lookAtStore = false;
       if (trials === 0 && !(ownKey && lookAtKeys)) return;
       const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
+      if (lookAtMaking?.(keys) === false) lookAtMaking = undefined;
       if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, limiterName, keys));
       if (trials === 0) return;
       trials -= 1;

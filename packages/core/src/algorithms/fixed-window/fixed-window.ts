@@ -11,6 +11,7 @@ import {
   type State,
 } from '../algorithm.js';
 import { permitsOf } from '../share.js';
+import { notePeriod } from '../short-periods.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
 
 export interface FixedWindowOptions {
@@ -69,13 +70,14 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
       );
     }
   }
-  return {
+  const policy: FixedWindowPolicy = {
     algorithm: 'fixedWindow',
     limit,
     window: micros / 1000,
     ...(align === 'clock' && { align }),
     ...(timeZone !== undefined && { timeZone }),
   };
+  return notePeriod(policy, 'window', options.window);
 }
 
 /** Where the window ends that has `moment` in it; a window that begins with its first call, if that is now. */

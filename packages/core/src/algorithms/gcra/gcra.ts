@@ -2,6 +2,7 @@ import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
 import { permitsOf, timeOf } from '../share.js';
+import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface GcraOptions {
@@ -38,7 +39,7 @@ export function gcra(options: GcraOptions): GcraPolicy {
     ...(burst === undefined || burst === limit ? {} : { burst }),
   };
   ruleOf(policy);
-  return policy;
+  return notePeriod(policy, 'period', period);
 }
 
 function ruleOf({ limit, period, burst = limit }: GcraPolicy): Rule {

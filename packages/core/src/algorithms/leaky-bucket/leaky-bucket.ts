@@ -2,6 +2,7 @@ import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
 import { permitsOf, timeOf } from '../share.js';
+import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface LeakyBucketOptions {
@@ -37,7 +38,7 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucketPolicy {
     every: toMicros('leakyBucket: every', every) / 1000,
   };
   ruleOf(policy);
-  return policy;
+  return notePeriod(policy, 'every', every);
 }
 
 function ruleOf({ capacity, leak, every }: LeakyBucketPolicy): Rule {

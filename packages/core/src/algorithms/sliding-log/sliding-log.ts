@@ -2,6 +2,7 @@ import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Parameters, Policy, PolicyKind } from '../algorithm.js';
 import { permitsOf } from '../share.js';
+import { notePeriod } from '../short-periods.js';
 import { runningLog } from './running-log.js';
 
 export interface SlidingLogOptions {
@@ -37,7 +38,9 @@ export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
         'each decision. Use slidingWindow for large limits: its memory does not grow with the limit',
     );
   }
-  return { algorithm: 'slidingLog', limit, window: toMicros('slidingLog: window', options.window) / 1000 };
+  const window = toMicros('slidingLog: window', options.window) / 1000;
+  const policy: SlidingLogPolicy = { algorithm: 'slidingLog', limit, window };
+  return notePeriod(policy, 'window', options.window);
 }
 
 /** State: see `runningLog`; each moment is remembered as it was. Parameters: [limit, window (µs)]. */

@@ -2,6 +2,7 @@ import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
 import { permitsOf } from '../share.js';
+import { notePeriod } from '../short-periods.js';
 import { runningLog } from '../sliding-log/running-log.js';
 
 export interface SlidingWindowOptions {
@@ -48,7 +49,8 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindowPolic
         `with ${slots} slots: use a shorter window`,
     );
   }
-  return { algorithm: 'slidingWindow', limit, window: micros / 1000, slots };
+  const policy: SlidingWindowPolicy = { algorithm: 'slidingWindow', limit, window: micros / 1000, slots };
+  return notePeriod(policy, 'window', options.window);
 }
 
 /** Rounded up, so that `slots` of them are no shorter than the window. Quotients of these sizes are exact enough for `ceil`. */

@@ -2,6 +2,7 @@ import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
 import { permitsOf, timeOf } from '../share.js';
+import { notePeriod } from '../short-periods.js';
 import { meterRule } from './meter-rule.js';
 
 export interface TokenBucketOptions {
@@ -69,7 +70,7 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
     ...(borrow === undefined || borrow === 0 ? {} : { borrow }),
   };
   ruleOf(policy);
-  return policy;
+  return notePeriod(policy, 'every', every);
 }
 
 function ruleOf({ capacity, refill, every, mode, initial, borrow }: TokenBucketPolicy): Rule {

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OpenResponse } from '../../../../tests/support/open-response.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { RateLimiter } from '../limiter.js';
+import { memoryStore } from '../stores/memory-store.js';
+import { limitRequests } from './handle.js';
+
+const policy = fixedWindow({ limit: 2, window: '1h' });
+const request = (ip = '192.0.2.1') => ({
+  ip,
+  user: undefined,
+  method: 'GET',
+  path: '/',
+  params: {},
+  query: {},
+  body: undefined,
+  headers: {},
+});
+
+let emitted: jest.SpyInstance;
+let where = 'rateLimit';
+let test_ = 0;
+const codes = () => emitted.mock.calls.map(([, { code }]) => code);
+
+beforeEach(() => {
+  emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
+  test_ += 1;
+  where = `rateLimit ${test_}`; // so that no test knows of another's limits
+});
+afterEach(() => jest.restoreAllMocks());
+
+const make = (options: object = {}) =>
+  limitRequests(where, { policy, name: `made-${test_}`, ...options } as never);
+const ask = (limit: ReturnType<typeof make>, ip?: string) =>
+  limit.handle(request(ip), new OpenResponse() as never);
+
+test('a limit that is made for each request of a client is told of, once', async () => {
+  for (let i = 0; i < 10; i += 1) {
+    expect((await ask(make())).outcome).toBe('passed'); // with a limit of 2
+    await sleep(1);
+  }
+  expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
+  expect(emitted.mock.calls[0][0]).toBe(
+    `${where}: limit 'made-${test_}' was made anew for each of 3 requests of one client. Each counts for itself, so none denies. ` +
+      'Make it once, outside of the request handler',
+  );
+});
+
+test('so it is when requests of many clients come between', async () => {
+  for (let i = 0; i < 3; i += 1) {
+    for (let client = 0; client < 50; client += 1) await ask(make(), `192.0.2.${client}`);
+  }
+  expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
+});
+
+test('so it is with a policy of each request', async () => {
+  for (let i = 0; i < 3; i += 1) await ask(make({ policy: () => policy }));
+  expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
+});
+
+test('so it is when the limit is asked after an await', async () => {
+  const server = createServer(async (_, response) => {
+    const limit = make();
+    await Promise.resolve();
+    response.end((await ask(limit)).outcome);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (let i = 0; i < 3; i += 1) {
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('passed');
+  }
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
+});
+
+test('a limit for each tenant, made when it is first needed and kept, is not', async () => {
+  const limits = new Map<number, ReturnType<typeof make>>();
+  for (const tenant of [1, 2, 1, 3, 2, 4, 5, 6]) {
+    const limit = limits.get(tenant) ?? make();
+    limits.set(tenant, limit);
+    await ask(limit);
+  }
+  expect(codes()).toEqual([]);
+});
+
+test('nor are limits that are made before their requests come, as in a test for each app', async () => {
+  for (let i = 0; i < 5; i += 1) {
+    const limit = make();
+    await sleep(1);
+    await ask(limit);
+  }
+  expect(codes()).toEqual([]);
+});
+
+test('nor limits that count in one place, however often they are made', async () => {
+  const store = memoryStore();
+  const limiter = new RateLimiter({ policy });
+  const outcomes = [];
+  for (let i = 0; i < 3; i += 1) outcomes.push((await ask(make({ store }))).outcome);
+  expect(outcomes).toEqual(['passed', 'passed', 'denied']);
+  for (let i = 0; i < 5; i += 1) await ask(limitRequests(where, { limiter }));
+  expect(codes()).toEqual([]);
+  await Promise.all([store.close(), limiter.close()]);
+});
+
+test('validate: false keeps quiet', async () => {
+  for (let i = 0; i < 5; i += 1) await ask(make({ validate: false }));
+  expect(codes()).toEqual([]);
+});
+
+test('names and keys that come from requests fill no memory', async () => {
+  for (let i = 0; i < 3000; i += 1) await ask(make({ name: `n${i}` }), `2001:db8:${i.toString(16)}::1`);
+  expect(codes()).toEqual([]);
+});

@@ -1,0 +1,84 @@
+import { OpenResponse } from '../../../../tests/support/open-response.js';
+import {
+  concurrency,
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  limitRequests,
+  type Policy,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+  tokenBucketOfRate,
+} from '../index.js';
+
+let emitted: jest.SpyInstance;
+let name = '';
+let tests = 0;
+const told = () => emitted.mock.calls.map(([text, { code }]) => [code, text]);
+
+beforeEach(() => {
+  emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
+  tests += 1;
+  name = `short-${tests}`;
+});
+afterEach(() => jest.restoreAllMocks());
+
+const warning = (of: string, option: string, value: number) => [
+  'SLUICE_SHORT_WINDOW',
+  `rateLimit: ${option}: ${value} of limit '${of}' is ${value} milliseconds. Write '${value}s' if you mean seconds, '${value}ms' if ` +
+    'you mean milliseconds',
+];
+
+test.each<[string, number, Policy]>([
+  ['window', 60, fixedWindow({ limit: 1, window: 60 })],
+  ['window', 999, slidingWindow({ limit: 1, window: 999, slots: 2 })],
+  ['window', 1, slidingLog({ limit: 1, window: 1 })],
+  ['every', 60, tokenBucket({ capacity: 1, refill: 1, every: 60 })],
+  ['period', 60, gcra({ limit: 1, period: 60 })],
+  ['every', 60, leakyBucket({ capacity: 1, leak: 1, every: 60 })],
+])('%s: %d is told of', (option, value, policy) => {
+  limitRequests('rateLimit', { policy, name });
+  limitRequests('rateLimit', { policy, name });
+  expect(told()).toEqual([warning(name, option, value)]);
+});
+
+test.each<[string, Policy]>([
+  ['a text', fixedWindow({ limit: 1, window: '60ms' })],
+  ['a second', fixedWindow({ limit: 1, window: 1000 })],
+  ['a minute', tokenBucket({ capacity: 1, refill: 1, every: 60_000 })],
+  ['a rate', tokenBucketOfRate({ rate: 1000, burst: 1 })],
+  ['a lease', concurrency({ limit: 1, lease: 500 })],
+])('%s is not', (_, policy) => {
+  limitRequests('rateLimit', { policy, name });
+  expect(told()).toEqual([]);
+});
+
+test('so it is in each of several policies, and of several limits', () => {
+  const [short, long] = [fixedWindow({ limit: 1, window: 60 }), fixedWindow({ limit: 1, window: '1h' })];
+  limitRequests('rateLimit', { policies: { long, short }, name });
+  limitRequests('rateLimit', { limits: { long: { policy: long }, short: { policy: short } }, name });
+  expect(told()).toEqual([warning(name, 'window', 60), warning(`${name}.short`, 'window', 60)]);
+});
+
+test('so it is in policies of each request', async () => {
+  const limit = limitRequests('rateLimit', { policy: () => fixedWindow({ limit: 9, window: 60 }), name });
+  expect(told()).toEqual([]);
+  const request = {
+    ip: '192.0.2.1',
+    user: undefined,
+    method: 'GET',
+    path: '/',
+    params: {},
+    query: {},
+    body: undefined,
+    headers: {},
+  };
+  for (let i = 0; i < 2; i += 1) await limit.handle(request, new OpenResponse() as never);
+  expect(told()).toEqual([warning(name, 'window', 60)]);
+});
+
+test('validate: false keeps quiet', () => {
+  limitRequests('rateLimit', { policy: fixedWindow({ limit: 1, window: 60 }), name, validate: false });
+  expect(told()).toEqual([]);
+});

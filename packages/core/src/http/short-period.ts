@@ -1,0 +1,20 @@
+import { shortPeriodOf } from '../algorithms/short-periods.js';
+import type { RateLimiter } from '../limiter.js';
+import { warnOnce } from '../warnings.js';
+
+/** Warns of limits whose window is a number below 1000: `window: 60` is 60 ms, and limits hardly anybody. */
+export function warnOfShortPeriods(where: string, limiters: Readonly<Record<string, RateLimiter>>): void {
+  for (const { name, policies } of Object.values(limiters)) {
+    for (const policy of Object.values(policies)) {
+      const short = shortPeriodOf(policy);
+      if (short === undefined) continue;
+      const { option, value } = short;
+      warnOnce(
+        'SLUICE_SHORT_WINDOW',
+        name,
+        `${where}: ${option}: ${value} of limit '${name}' is ${value} milliseconds. Write '${value}s' if you mean seconds, ` +
+          `'${value}ms' if you mean milliseconds`,
+      );
+    }
+  }
+}
