@@ -1,7 +1,15 @@
 import { fixedWindow } from '@sluice/core';
 import { classSuite } from '../tests/class-suite.js';
 import { tag } from '../tests/limit-suite.js';
-import { CountLimit, configureSluice, Limit, RateLimit, SkipLimit, skipsLimit } from './index.js';
+import {
+  CountLimit,
+  configureSluice,
+  Limit,
+  RateLimit,
+  SkipLimit,
+  skippedLimits,
+  skipsLimit,
+} from './index.js';
 
 const once = fixedWindow({ limit: 1, window: '1m' });
 
@@ -222,6 +230,43 @@ test('skipsLimit knows classes and those that extend them', () => {
   class Other {}
   expect([Base, Derived, Limited].map(skipsLimit)).toEqual([true, true, true]);
   expect([Other, {}, undefined].map(skipsLimit)).toEqual([false, false, false]);
+});
+
+test('skips limits by their names', async () => {
+  configureSluice();
+  @CountLimit({ prefix: 'codes:', limit: 1, period: 60 })
+  @Limit({ policy: once, prefix: 'all' })
+  class Codes {
+    @SkipLimit('codes')
+    async uncounted() {}
+    @SkipLimit('codes')
+    @SkipLimit('all')
+    async free() {
+      return 'free';
+    }
+    async counted() {}
+  }
+  const codes = new Codes();
+  await codes.counted();
+  await expect(codes.counted()).rejects.toMatchObject({ decision: { name: 'codes' } });
+  await codes.uncounted();
+  await expect(codes.uncounted()).rejects.toMatchObject({ decision: { name: 'all' } });
+  for (let i = 0; i < 3; i += 1) await expect(codes.free()).resolves.toBe('free');
+});
+
+test('a class that skips another limit may be limited', () => {
+  @CountLimit()
+  @SkipLimit('login')
+  class Mixed {
+    async list() {}
+  }
+  expect(skippedLimits(Mixed)).toEqual(['login']);
+  expect(skipsLimit(Mixed)).toBe(false);
+  expect(() => CountLimit({ prefix: 'login' })(Mixed)).toThrow(/the class has @SkipLimit\(\), too/);
+});
+
+test.each([['a b'], [''], [7]])('@SkipLimit(%p) names no limit', (name) => {
+  expect(() => SkipLimit(name as string)).toThrow(/@SkipLimit: the name of a limit must be 1 to 100/);
 });
 
 test('a class may be exported under another name than its own', async () => {

@@ -1,5 +1,5 @@
 import type { Class } from './defining-class.js';
-import { hasSkipLimit, skipsLimit } from './skip-limit.js';
+import { hasSkipLimit, skipsLimitNamed } from './skip-limit.js';
 import { methodOfClass, type TargetMethod } from './target-method.js';
 import { limitsOf, type Method } from './wrap-method.js';
 
@@ -10,11 +10,17 @@ const OF_THE_LANGUAGE = ['constructor', 'toString', 'toLocaleString', 'valueOf',
  * Puts a limit on each method that a class has of its own and under a name: not on what it inherits, statics, accessors, fields,
  * private methods and those named by symbols, which protocols of the language call. Left out are methods with
  * `@SkipLimit()`, and those that the same decorator gave a limit of their own.
+ * @param name by which `@SkipLimit(name)` leaves a method out of this limit and no other
  * @throws TypeError when there is no method to limit, or one that cannot be limited
  */
-export function limitClass(decorator: string, target: Class, wrap: (method: TargetMethod) => Method): void {
+export function limitClass(
+  decorator: string,
+  name: string,
+  target: Class,
+  wrap: (method: TargetMethod) => Method,
+): void {
   const where = `${decorator} on ${target.name || 'a class'}`;
-  if (hasSkipLimit(target)) {
+  if (hasSkipLimit(target, name)) {
     throw new TypeError(`${where}: the class has @SkipLimit(), too: leave out one of the two`);
   }
   const methods = methodsOf(target);
@@ -24,12 +30,12 @@ export function limitClass(decorator: string, target: Class, wrap: (method: Targ
         'decorate the class that defines them',
     );
   }
-  for (const [name, descriptor] of methods) {
+  for (const [methodName, descriptor] of methods) {
     const method = descriptor.value as Method;
     const own = limitsOf(method).some((limit) => limit.level === 'method' && limit.decorator === decorator);
-    if (own || skipsLimit(method)) continue;
-    const value = wrap(methodOfClass(`${where}, method ${name}`, target, name, method));
-    Object.defineProperty(target.prototype, name, { ...descriptor, value });
+    if (own || skipsLimitNamed(method, name)) continue;
+    const value = wrap(methodOfClass(`${where}, method ${methodName}`, target, methodName, method));
+    Object.defineProperty(target.prototype, methodName, { ...descriptor, value });
   }
 }
 

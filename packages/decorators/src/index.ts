@@ -5,5 +5,11 @@ export { Limit, type LimitOptions } from './limit.js';
 export type { LimitDecorator, MethodDecorator } from './limit-decorator.js';
 export type { CommonOptions, CostOfCall } from './limitation.js';
 export { RateLimit, type RateLimitOptions } from './rate-limit.js';
-export { SkipLimit, type SkipLimitDecorator, skipsLimit } from './skip-limit.js';
+export {
+  SkipLimit,
+  type SkipLimitDecorator,
+  type SkippedLimits,
+  skippedLimits,
+  skipsLimit,
+} from './skip-limit.js';
 export { SLUICE_OPTIONS, type Sluice, type SluiceOptions } from './sluice.js';

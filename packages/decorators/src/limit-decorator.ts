@@ -39,7 +39,8 @@ export function limitDecorator(limitation: Limitation): LimitDecorator {
   };
   return ((target: unknown, where: unknown, descriptor: unknown) => {
     if (isClass(target, where, descriptor)) {
-      return limitClass(decorator, target, (method) => wrap('class', method));
+      const name = limitation.sharedName ?? limitation.prefix.replace(/:$/, '');
+      return limitClass(decorator, name, target, (method) => wrap('class', method));
     }
     if (isStandardContext(where)) return wrap('method', standardMethod(decorator, target, where));
     const value = wrap('method', legacyMethod(decorator, target, where, descriptor));
