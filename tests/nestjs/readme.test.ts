@@ -45,6 +45,8 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     const email = randomUUID();
     for (let i = 0; i < 5; i += 1) await login(email).expect(201, 'welcome');
     await login(email).expect(429);
+    for (let i = 0; i < 3; i += 1) await client.post('/account/code').expect(201, 'sent');
+    await client.post('/account/code').expect(429);
     expect(await app.close()).toBe(0);
   });
 

@@ -8,13 +8,14 @@ import {
   Optional,
   type Type,
 } from '@nestjs/common';
-import { isStoreUnavailableError, limitRequests, writeErrorHeaders } from '@sluice/core';
-import { skipsLimit } from '@sluice/decorators';
+import { isStoreUnavailableError, writeErrorHeaders } from '@sluice/core';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
+import { type GuardLimit, LimitInParts, skippedBy } from './limit-in-parts.js';
 import type { RateLimitGuardOptions } from './options.js';
-import { attachDecision, NestRequestView } from './request.js';
+import { type Level, overrideOf } from './override-limit.js';
+import { NestRequestView } from './request.js';
 import { responseViewOf } from './response.js';
-import { type GuardLimit, SLUICE_ROOT, type SluiceRoot } from './root.js';
+import { SLUICE_ROOT, type SluiceRoot } from './root.js';
 
 /**
  * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request beyond the limit is answered with
@@ -25,9 +26,9 @@ import { type GuardLimit, SLUICE_ROOT, type SluiceRoot } from './root.js';
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate> {
-  const own: GuardLimit = limitRequests('RateLimitGuard', options, attachDecision);
+  const own = new LimitInParts('RateLimitGuard', options);
   class Guard implements CanActivate {
-    readonly #limit: GuardLimit;
+    readonly #limit: LimitInParts;
 
     constructor(root?: SluiceRoot) {
       this.#limit = root?.limit(options) ?? own;
@@ -40,7 +41,16 @@ export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate
             "'http': limit it by @RateLimit or @CountLimit",
         );
       }
-      return admit(this.#limit, context);
+      return admit(this.#limit.without(skippedBy(this.#inside(context))), context);
+    }
+
+    /** The levels inside of the one that this guard stands on. What stands on that itself does not skip it. */
+    #inside(context: ExecutionContext): readonly Level[] {
+      const levels = levelsOf(context);
+      const own = levels.findIndex((level) =>
+        guardsOf(level).some((guard) => guard === this || guard === this.constructor),
+      );
+      return own < 0 ? levels : levels.slice(0, own);
     }
   }
   Optional()(Guard, undefined, 0);
@@ -50,18 +60,23 @@ export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate
 
 /** The guard of `forRoot({ limit })`. */
 export class GlobalGuard implements CanActivate {
-  readonly #limit: GuardLimit | undefined;
+  readonly #root: SluiceRoot;
   readonly #passed = new Set<string>();
 
   constructor(root: SluiceRoot) {
-    this.#limit = root.globalLimit;
+    this.#root = root;
   }
 
   /** An application may serve other messages beside HTTP, and they are not what `limit` counts. */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.#limit === undefined) return true;
+    const levels = levelsOf(context);
+    const at = levels.findIndex((level) => overrideOf(level) !== undefined);
+    const override = at < 0 ? undefined : this.#root.override(levels[at]!, context.getClass());
+    const limit = override ?? this.#root.globalLimit;
+    if (limit === undefined) return true;
     const type = context.getType<string>();
-    if (type === 'http') return admit(this.#limit, context);
+    if (type === 'http')
+      return admit(limit.without(skippedBy(at < 0 ? levels : levels.slice(0, at))), context);
     if (!this.#passed.has(type)) {
       this.#passed.add(type);
       new Logger('SluiceModule').warn(
@@ -72,9 +87,15 @@ export class GlobalGuard implements CanActivate {
   }
 }
 
+/** From the inside out. */
+const levelsOf = (context: ExecutionContext): readonly Level[] => [context.getHandler(), context.getClass()];
+
+/** What `@UseGuards` has put on a handler, or on a controller or one that it extends. */
+const guardsOf = (level: Level): readonly unknown[] => Reflect.getMetadata('__guards__', level) ?? [];
+
 /** @throws HttpException for a request that is turned away */
-async function admit(limit: GuardLimit, context: ExecutionContext): Promise<boolean> {
-  if (skipsLimit(context.getHandler()) || skipsLimit(context.getClass())) return true;
+async function admit(limit: GuardLimit | undefined, context: ExecutionContext): Promise<boolean> {
+  if (limit === undefined) return true;
   const request = context.switchToHttp().getRequest();
   const response = responseViewOf(context.switchToHttp().getResponse());
   try {

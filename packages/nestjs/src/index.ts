@@ -4,3 +4,4 @@ export { RateLimitException } from './exceptions.js';
 export { RateLimitGuard } from './guard.js';
 export { SluiceModule } from './module.js';
 export type { RateLimitGuardOptions, SluiceModuleOptions } from './options.js';
+export { OverrideLimit, type OverrideLimitDecorator } from './override-limit.js';

@@ -5,7 +5,14 @@ import {
   Module,
   type NestModule,
 } from '@nestjs/common';
-import { type AbstractHttpAdapter, APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import {
+  type AbstractHttpAdapter,
+  APP_FILTER,
+  APP_GUARD,
+  HttpAdapterHost,
+  MetadataScanner,
+  ModulesContainer,
+} from '@nestjs/core';
 import { runWithRequest } from '@sluice/core';
 import { SluiceExceptionFilter } from './exception-filter.js';
 import { GlobalGuard } from './guard.js';
@@ -28,15 +35,33 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
  */
 export class SluiceModule extends ConfigurableModuleClass implements NestModule {
   readonly #host: HttpAdapterHost;
+  readonly #root: SluiceRoot;
+  readonly #modules: ModulesContainer;
 
-  constructor(host: HttpAdapterHost) {
+  constructor(host: HttpAdapterHost, root: SluiceRoot, modules: ModulesContainer) {
     super();
     this.#host = host;
+    this.#root = root;
+    this.#modules = modules;
   }
 
   /** Nest calls it between the body parsers and all that users add, on both platforms. */
   configure(_consumer: MiddlewareConsumer): void {
     knowRequests(this.#host.httpAdapter);
+    this.#makeOverrides();
+  }
+
+  /** What is wrong in an `@OverrideLimit` fails at start. */
+  #makeOverrides(): void {
+    const scanner = new MetadataScanner();
+    const controllers = [...this.#modules.values()].flatMap((module) => [...module.controllers.values()]);
+    for (const { metatype: controller } of controllers) {
+      if (!controller) continue;
+      this.#root.override(controller, controller);
+      for (const name of scanner.getAllMethodNames(controller.prototype)) {
+        this.#root.override(controller.prototype[name], controller);
+      }
+    }
   }
 }
 
@@ -54,6 +79,8 @@ function knowRequests(adapter: AbstractHttpAdapter): void {
 }
 
 Inject(HttpAdapterHost)(SluiceModule, undefined, 0);
+Inject(SLUICE_ROOT)(SluiceModule, undefined, 1);
+Inject(ModulesContainer)(SluiceModule, undefined, 2);
 Module({
   providers: [
     {

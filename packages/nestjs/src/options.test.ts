@@ -23,6 +23,10 @@ test.each([
     { policy, key: '#{ip}', ...place, ipv6Subnet },
   ],
   [
+    { policy, key: '#{body.email}' },
+    { policy, key: '#{body.email}', ...place },
+  ],
+  [
     { policy, limitType: 'USER' },
     { policy, limitType: 'USER', ...place, user },
   ],
@@ -36,6 +40,12 @@ test.each([
   ],
 ] as const)('a guard of %j has what the module has, where it has an effect', (options, expected) => {
   expect(withDefaults(options, root)).toEqual(expected);
+});
+
+test('a guard by a field of the body is a guard where the module says what an IPv6 client is', async () => {
+  const module = new SluiceRoot({ ipv6Subnet: 56 });
+  expect(() => module.limit({ policy, key: '#{body.email}' })).not.toThrow();
+  await module.onApplicationShutdown();
 });
 
 test('what a guard has of its own stays', () => {

@@ -75,9 +75,9 @@ export function withDefaults(options: RateLimitGuardOptions, root: RootOptions):
 }
 
 /** Only where it has an effect: elsewhere limits refuse it. */
-function keyDefaults({ limitType, keyGenerator }: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
+function keyDefaults({ limitType, key, keyGenerator }: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
   if (keyGenerator !== undefined) return {};
   if (limitType === 'USER') return user === undefined ? {} : { user };
-  const addresses = limitType === 'IP' || limitType === 'CUSTOM' || limitType === undefined;
+  const addresses = key === undefined ? limitType === 'IP' || limitType === undefined : /#[{<]ip\b/.test(key);
   return addresses && ipv6Subnet !== undefined ? { ipv6Subnet } : {};
 }

@@ -1,6 +1,7 @@
-import type { ExecutionContext, OnApplicationShutdown } from '@nestjs/common';
-import { limitRequests, type RequestLimit } from '@sluice/core';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { memoryStore } from '@sluice/core';
 import { closeSluice, configureSluice } from '@sluice/decorators';
+import { LimitInParts } from './limit-in-parts.js';
 import {
   closedStores,
   type RateLimitGuardOptions,
@@ -9,9 +10,7 @@ import {
   type SluiceModuleOptions,
   withDefaults,
 } from './options.js';
-import { attachDecision } from './request.js';
-
-export type GuardLimit = RequestLimit<[context: ExecutionContext]>;
+import { type Level, overridden, overrideOf } from './override-limit.js';
 
 /** Under this token guards find the module's configuration. A symbol of the process: the package may be loaded twice. */
 export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root');
@@ -22,37 +21,69 @@ const open: SluiceRoot[] = [];
 /** What one application has of Sluice: the configuration of its decorated methods, its guards' limits, its store. */
 export class SluiceRoot implements OnApplicationShutdown {
   /** The limit of `forRoot({ limit })`. */
-  readonly globalLimit: GuardLimit | undefined;
+  readonly globalLimit: LimitInParts | undefined;
+  readonly #globalOptions: RateLimitGuardOptions;
   readonly #options: RootOptions;
-  readonly #limits = new Map<RateLimitGuardOptions, GuardLimit>();
+  readonly #limits = new Map<RateLimitGuardOptions, LimitInParts>();
+  readonly #overrides = new Map<Level, Map<Level, LimitInParts>>();
+  readonly #ownStore = memoryStore();
 
   /** @throws RangeError, TypeError naming the option that is wrong */
   constructor(given: SluiceModuleOptions) {
     const { limit, ...options } = readModuleOptions(given);
     this.#options = options;
-    // There is one in an application, so it needs no name to be told apart in a store.
-    this.globalLimit =
-      limit &&
-      this.limit(limit.limiter === undefined ? { name: 'default', ...limit } : limit, 'SluiceModule: limit');
+    this.#globalOptions = this.#inOneStore(limit ?? {});
+    this.globalLimit = limit && this.limit(this.#globalOptions, 'SluiceModule: limit');
     configureSluice(options);
     open.push(this);
   }
 
   /** The limit of a guard's options: one for all instances of the guard. */
-  limit(options: RateLimitGuardOptions, where = 'RateLimitGuard'): GuardLimit {
+  limit(options: RateLimitGuardOptions, where = 'RateLimitGuard'): LimitInParts {
     let limit = this.#limits.get(options);
     if (limit === undefined) {
-      limit = limitRequests(where, withDefaults(options, this.#options), attachDecision);
+      limit = new LimitInParts(where, withDefaults(options, this.#options));
       this.#limits.set(options, limit);
     }
     return limit;
+  }
+
+  /**
+   * The limit that `@OverrideLimit` on a handler or a controller puts in place of the module's: one for each of them, and for each
+   * class that inherits a handler.
+   * @returns undefined when there is no override
+   * @throws RangeError, TypeError naming the option that is wrong
+   */
+  override(level: Level, controller: Level): LimitInParts | undefined {
+    const override = overrideOf(level);
+    if (override === undefined) return undefined;
+    const ofController = this.#overrides.get(controller) ?? new Map<Level, LimitInParts>();
+    this.#overrides.set(controller, ofController);
+    let limit = ofController.get(level);
+    if (limit === undefined) {
+      const name = level === controller ? controller.name : `${controller.name}.${level.name}`;
+      const options = this.#inOneStore(overridden(this.#globalOptions, override, name));
+      limit = new LimitInParts(`@OverrideLimit on ${name}`, withDefaults(options, this.#options));
+      ofController.set(level, limit);
+    }
+    return limit;
+  }
+
+  /** There is one limit of an application, so it needs no name; what overrides it may count in the same place. */
+  #inOneStore(options: RateLimitGuardOptions): RateLimitGuardOptions {
+    if (options.limiter !== undefined) return options;
+    const { name = 'default', store = this.#options.store ?? this.#ownStore } = options;
+    return { ...options, name, store };
   }
 
   /** Nest calls it when the server has answered its last request. */
   async onApplicationShutdown(): Promise<void> {
     const { store } = this.#options;
     if (store !== undefined) closedStores.add(store);
-    await Promise.all([this.#giveUpMethods(), ...[...this.#limits.values()].map((limit) => limit.close())]);
+    const overrides = [...this.#overrides.values()].flatMap((limits) => [...limits.values()]);
+    const limits = [...this.#limits.values(), ...overrides];
+    await Promise.all([this.#giveUpMethods(), ...limits.map((limit) => limit.close())]);
+    await this.#ownStore.close();
     await store?.close();
   }
 

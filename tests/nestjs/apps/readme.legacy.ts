@@ -2,7 +2,7 @@
 
 import { Body, Controller, Get, Module, Post, UseGuards } from '@nestjs/common';
 import { fixedWindow, redisStore } from '@sluice/core';
-import { CountLimit, RateLimitGuard, SkipLimit, SluiceModule } from '@sluice/nestjs';
+import { CountLimit, OverrideLimit, RateLimitGuard, SkipLimit, SluiceModule } from '@sluice/nestjs';
 import { serve } from './serve.legacy.js';
 
 @Controller('sms')
@@ -14,7 +14,7 @@ export class SmsController {
     return `sent to ${body.phone}`;
   }
 
-  @SkipLimit() // passes the module's limit, and guards
+  @SkipLimit() // passes the module's limit, and guards of the controller
   @Get('health')
   health() {
     return 'up';
@@ -29,6 +29,12 @@ export class AccountController {
   @Post('login')
   login() {
     return 'welcome';
+  }
+
+  @OverrideLimit({ policy: fixedWindow({ limit: 3, window: '1m' }) }) // in place of the module's limit
+  @Post('code')
+  code() {
+    return 'sent';
   }
 }
 

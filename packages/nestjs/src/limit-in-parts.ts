@@ -1,0 +1,96 @@
+import type { ExecutionContext } from '@nestjs/common';
+import {
+  checkOptions,
+  limitRequests,
+  memoryStore,
+  REQUEST_LIMIT_OPTIONS,
+  type RequestLimit,
+} from '@sluice/core';
+import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
+import type { RateLimitGuardOptions } from './options.js';
+import type { Level } from './override-limit.js';
+import { attachDecision } from './request.js';
+
+export type GuardLimit = RequestLimit<[context: ExecutionContext]>;
+
+/** A limit, and what is left of it for handlers that skip some of its `limits`. */
+export class LimitInParts {
+  readonly #where: string;
+  readonly #options: RateLimitGuardOptions;
+  readonly #made = new Map<string, GuardLimit>();
+  readonly #ownStore: { close(): Promise<void> } | undefined;
+
+  /** @throws RangeError, TypeError naming the option that is wrong */
+  constructor(where: string, options: RateLimitGuardOptions) {
+    checkOptions(where, options, REQUEST_LIMIT_OPTIONS);
+    this.#where = where;
+    this.#options = options;
+    if (options.limits !== undefined && options.store === undefined) {
+      // Without some of its parts it counts in the same place.
+      const store = memoryStore();
+      this.#ownStore = store;
+      this.#options = { ...options, name: options.name ?? 'default', store };
+    }
+    this.#make('', this.#options);
+  }
+
+  /** @returns undefined when all of it is skipped */
+  without(skipped: SkippedLimits): GuardLimit | undefined {
+    if (skipped === true) return undefined;
+    if (skipped.length === 0) return this.#made.get('');
+    const options = withoutParts(this.#options, skipped);
+    if (options?.limits === undefined || options === this.#options) return options && this.#made.get('');
+    const parts = Object.keys(options.limits).join();
+    return this.#made.get(parts) ?? this.#make(parts, options);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#made.values()].map((limit) => limit.close()));
+    await this.#ownStore?.close();
+  }
+
+  #make(parts: string, options: RateLimitGuardOptions): GuardLimit {
+    const limit = limitRequests(this.#where, options, attachDecision);
+    this.#made.set(parts, limit);
+    return limit;
+  }
+}
+
+/** What levels, from the inside out, skip of a limit that stands outside of them. */
+export function skippedBy(levels: readonly Level[]): SkippedLimits {
+  const names: string[] = [];
+  for (const level of levels) {
+    const skipped = skippedLimits(level);
+    if (skipped === true) return true;
+    names.push(...skipped);
+  }
+  return names;
+}
+
+/** Options without the limits of these names: the same options when none is among them, undefined when nothing is left. */
+function withoutParts(
+  options: RateLimitGuardOptions,
+  names: readonly string[],
+): RateLimitGuardOptions | undefined {
+  const name = options.limiter?.name ?? options.name ?? 'default';
+  if (names.includes(name)) return undefined;
+  const parts = Object.keys(options.limits ?? {});
+  const left = parts.filter((part) => !names.includes(part) && !names.includes(`${name}.${part}`));
+  if (left.length === parts.length) return options;
+  if (left.length === 0) return undefined;
+  const { limits, cost } = options;
+  return {
+    ...options,
+    limits: pick(limits!, left),
+    ...(typeof cost === 'object' && { cost: pick(cost, left) }),
+    ...(typeof cost === 'function' && {
+      cost: async (context: ExecutionContext) => {
+        const of = await cost(context);
+        return typeof of === 'object' ? pick(of, left) : of;
+      },
+    }),
+  };
+}
+
+const pick = <T>(from: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));

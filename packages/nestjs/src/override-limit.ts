@@ -1,0 +1,70 @@
+import {
+  CHOICE_OPTIONS,
+  checkOptions,
+  KEY_OPTIONS,
+  PLACE_OPTIONS,
+  REQUEST_LIMIT_OPTIONS,
+} from '@sluice/core';
+import type { RateLimitGuardOptions } from './options.js';
+
+// biome-ignore lint/complexity/noBannedTypes: handlers and controllers, as Nest's ExecutionContext has them
+export type Level = Function;
+
+/** Decorates handlers and controllers. */
+export interface OverrideLimitDecorator {
+  (target: object, name: string | symbol, descriptor: PropertyDescriptor): void;
+  (target: Level): void;
+}
+
+/** A registered symbol, so that it is one for all copies of this package. */
+const OVERRIDE = Symbol.for('sluice.nestjs.overrideLimit');
+
+interface Marked {
+  readonly [OVERRIDE]?: RateLimitGuardOptions;
+}
+
+/**
+ * Replaces the `limit` of `SluiceModule` for one handler, or for all handlers of a controller together; what it does not say is
+ * as the module's `limit` has it. With a `policy`, `policies`, `limits`, `limiter` or a key of its own it counts by itself, under
+ * the name `default:Controller.handler` unless it has a `name`. Without them it counts where the module's `limit` counts:
+ * `@OverrideLimit({ cost: 5 })`.
+ * @throws TypeError at decoration for an option that does not exist. What else is wrong fails when the application starts.
+ */
+export function OverrideLimit(options: RateLimitGuardOptions): OverrideLimitDecorator {
+  checkOptions('@OverrideLimit', options, REQUEST_LIMIT_OPTIONS);
+  return ((target: unknown, name?: unknown, descriptor?: PropertyDescriptor) => {
+    const marked = name === undefined ? target : descriptor?.value;
+    if (typeof marked !== 'function') {
+      throw new TypeError('@OverrideLimit is for handlers and controllers only');
+    }
+    Object.defineProperty(marked, OVERRIDE, { value: options, configurable: true });
+  }) as OverrideLimitDecorator;
+}
+
+/** What `@OverrideLimit` on a handler, or on a controller or one that it extends, says. */
+export const overrideOf = (level: Level): RateLimitGuardOptions | undefined => (level as Marked)[OVERRIDE];
+
+/** The options of `limit` with what an override says in their place. */
+export function overridden(
+  limit: RateLimitGuardOptions,
+  override: RateLimitGuardOptions,
+  levelName: string,
+): RateLimitGuardOptions {
+  const has = (name: keyof RateLimitGuardOptions) => override[name] !== undefined;
+  const chooses = has('limiter') || CHOICE_OPTIONS.some(has);
+  const keyed = KEY_OPTIONS.some(has);
+  const base: Record<string, unknown> = { ...limit };
+  const drop = (names: readonly string[]) => {
+    for (const name of names) delete base[name];
+  };
+  if (chooses) drop(['limiter', ...CHOICE_OPTIONS, 'cost']);
+  // Keys by limit belong to the limits that are replaced.
+  if (keyed || has('limits') || (chooses && limit.limiter !== undefined)) drop(KEY_OPTIONS);
+  if (has('limiter')) drop(PLACE_OPTIONS);
+  else if (chooses || (keyed && limit.limiter === undefined)) base.name = ownName(limit, levelName);
+  return { ...base, ...override };
+}
+
+/** What limiters' names cannot have is written as decorators write it. */
+const ownName = ({ name = 'default' }: RateLimitGuardOptions, levelName: string): string =>
+  `${name}:${levelName.replace(/[^\w.]/g, (unit) => `@u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;
