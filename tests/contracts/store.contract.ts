@@ -1,3 +1,4 @@
+import { closedContract } from './store-closed.js';
 import { combinedContract } from './store-combined.js';
 import { decidingContract } from './store-deciding.js';
 import { givingBackContract } from './store-giving-back.js';
@@ -18,6 +19,7 @@ export function storeContract(kind: StoreKind): void {
     describe('giving back', () => givingBackContract(kind));
     describe('reserving', () => reservingContract(kind));
     describe('overriding', () => overridingContract(kind));
+    describe('closed', () => closedContract(kind));
     describe('several policies', () => togetherContract(kind));
     describe('several limiters', () => combinedContract(kind));
     describe('holding', () => holdingContract(kind));

@@ -13,7 +13,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'at the edge both ways give the same number': [
     'cc: if number(state, 1) < latest then return state end',
     'fw: if moment <= edge then break end',
-    'tb: if debt < most then return state end',
+    'tb: if debt < p[3] + p[4] then return state end',
     'tb: if debt >= p[3] + p[4] then debt = math.min(debt, most_of(p)) end',
     'frame: if back >= 0 then',
     'fw: if cost * count >= free then count = (free - math.fmod(free, cost)) / cost end',
@@ -37,7 +37,8 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'tb: if p[4] >= 0 then count = 1 end',
     'frame: if #lane.queue >= 0 then foresee(lane) end',
     'frame: if place <= size then',
-    'frame: if lane.changed or from <= now then lane.state = live(lane.state, now) end',
+    'frame: if lane.changed or from <= now then',
+    'frame: if gone >= 0 then',
     'frame: while place >= 1 and left >= 0 do',
     'frame: moment = math.min(moment, lanes[i].own)',
     'frame: while agreed <= #lanes do',
@@ -55,6 +56,9 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if tail_size >= 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end',
     'frame: if queue_size >= 0 then',
     'frame: if #queue >= 0 then',
+  ],
+  'an override has numbers': [
+    'frame: if (kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw > 65) then',
   ],
   'a block that ends now is none': [
     'frame: if lane.blocked_until >= lane.now then',

@@ -77,7 +77,7 @@ function micros(
   last: { answer: Answer; call: Call } | undefined,
 ): number {
   if (typeof move === 'number') return move;
-  if ('percent' in move) return Math.floor((move.percent * window) / limit / 100);
+  if ('percent' in move) return Math.floor((move.percent * window) / Math.max(1, limit) / 100);
   if (last === undefined) return 0;
   const { answer, call } = last;
   const ahead = {

@@ -81,6 +81,28 @@ corpora
     ),
   );
 
+// One of two who wait for the same moment gives back a part; and a place between two who wait is free.
+corpora
+  .get(undefined)!
+  .push(
+    crafted(
+      fixedWindow({ limit: 6, window: '1m' }),
+      ['consume', 6],
+      ['acquire', 1],
+      ['acquire', 3],
+      ['refund', 2, 1],
+    ),
+    crafted(
+      fixedWindow({ limit: 6, window: '1m' }),
+      ['consume', 6],
+      ['acquire', 2],
+      ['acquire', 1],
+      ['acquire', 5],
+      ['refund', 1, 2],
+      ['acquire', 3],
+    ),
+  );
+
 const redis = new Redis(process.argv[2]!);
 
 const batches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 });

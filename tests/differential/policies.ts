@@ -13,12 +13,15 @@ import {
 
 export const HOUR = 3_600_000_000;
 
-const limit = fc.integer({ min: 1, max: 12 });
+/** Now and then a closed limit. */
+const openOr = (open: fc.Arbitrary<number>) =>
+  fc.oneof({ weight: 20, arbitrary: open }, { weight: 1, arbitrary: fc.constant(0) });
+const limit = openOr(fc.integer({ min: 1, max: 12 }));
 /** ms */
 const period = fc.oneof(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: HOUR / 1000 }));
-const amount = fc.integer({ min: 1, max: 3_000 });
+const amount = openOr(fc.integer({ min: 1, max: 3_000 }));
 const every = fc.integer({ min: 1, max: 100_000 });
-const capacity = fc.integer({ min: 1, max: 12 });
+const capacity = openOr(fc.integer({ min: 1, max: 12 }));
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
 /** Leaves out what is not given, as a user would. */
@@ -58,17 +61,19 @@ export const policies: Record<string, fc.Arbitrary<Policy>> = {
   'tokenBucket, interval': fc
     .record({
       capacity,
-      refill: fc.integer({ min: 1, max: 20 }),
+      refill: openOr(fc.integer({ min: 1, max: 20 })),
       every,
       initial: optional(fc.constant(1)),
       borrow: optional(fc.integer({ min: 1, max: 5 })),
     })
-    .map((o) => tokenBucket(given({ ...o, mode: 'interval' }))),
+    .map((o) =>
+      tokenBucket(given({ ...o, mode: 'interval', initial: o.capacity === 0 ? undefined : o.initial })),
+    ),
   gcra: fc.record({ limit: amount, period: every, burst: optional(capacity) }).map((o) => gcra(given(o))),
   leakyBucket: fc.record({ capacity, leak: amount, every }).map((o) => leakyBucket(o)),
   concurrency: fc
     .record({
-      limit: fc.integer({ min: 1, max: 4 }),
+      limit: openOr(fc.integer({ min: 1, max: 4 })),
       lease: fc.oneof(fc.integer({ min: 100, max: 1_000 }), fc.integer({ min: 1_000, max: 600_000 })),
       queue: fc.integer({ min: 1, max: 4 }),
     })

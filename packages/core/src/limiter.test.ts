@@ -236,7 +236,7 @@ test('close ends the waits, gives their permits back, and refuses new calls', as
 test.each([
   [{}, /policy must be made by one of fixedWindow\(\{ … \}\), slidingWindow/],
   [{ policy: { algorithm: 'guess' } }, /with algorithm "guess"/],
-  [{ policy: { algorithm: 'fixedWindow', limit: 0, window: 1 } }, /limit must be a whole number/],
+  [{ policy: { algorithm: 'fixedWindow', limit: -1, window: 1 } }, /limit must be a whole number/],
   [{ polcy: 1 }, /no option 'polcy'; its options are policy, policies, name/],
   [{ name: 'a{b}' }, /name must be 1 to 100 letters/],
   [{ name: '' }, /name must be/],

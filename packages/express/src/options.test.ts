@@ -78,7 +78,7 @@ test.each<[object, RegExp]>([
   [{ windowMs: 1000 }, /windowMs needs limit or max/],
   [{ limit: 1, policy }, /give limit or policy, not both/],
   [{ max: 1, limits: { a: { policy } } }, /give max or limits, not both/],
-  [{ limit: 0 }, /limit must be .* not 0/],
+  [{ limit: -1 }, /limit must be .* not -1/],
   [{ limit: '5' }, /limit must be .* not "5"/],
   [{ limit: 1, windowMs: 0 }, /not 0/],
   [{ limit: 1, windowMs: Number.NaN }, /not NaN/],

@@ -114,7 +114,7 @@ describe('config.rateLimit', () => {
 
   test.each<[object, string | RegExp]>([
     [{ hook: 'onSend', max: 1 }, 'hook must be one of'],
-    [{ max: 0 }, /limit must be .* not 0/],
+    [{ max: -1 }, /limit must be .* not -1/],
     [{ max: 1, timeWindow: 'soon' }, '"soon"'],
     [{ polcy: 1 }, "no option 'polcy'"],
     [{ max: 1, name: 'a', groupId: 'b' }, 'give name or groupId, not both'],

@@ -1,13 +1,15 @@
 import { MAX_MICROS } from '../duration.js';
 
-/** Whole permits, rounded down, and one at the least: none would be a limit that nobody set. */
-export const permitsOf = (permits: number, share: number): number => Math.max(1, Math.floor(permits * share));
+/** Whole permits, rounded down, and one at the least: none would be a limit that nobody set. Of a closed limit, none. */
+export const permitsOf = (permits: number, share: number): number =>
+  permits === 0 ? 0 : Math.max(1, Math.floor(permits * share));
 
 /**
  * The time (ms) in which `refill` permits come back when only a share of them does: rounded up to whole µs for each permit, with which
  * any rate stays within exact numbers.
  */
 export function timeOf(ms: number, refill: number, share: number): number {
+  if (refill === 0) return ms;
   const each = Math.ceil((ms * 1000) / share / refill);
   return Math.min(MAX_MICROS, each * refill) / 1000;
 }

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'bb426add97f3ed538e1352c7604839c0f37ee56b',
+  sha1: '71325e77ac797059b35d71f44adfc90edcb0d17d',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -559,6 +559,10 @@ end
 local function most_of(p)
 return math.min(LARGEST - (up(JITTER, p[7]) + 2) * p[2], down(LONGEST, p[7]) * p[2])
 end
+local function taken_at_most(p)
+if p[3] == 0 then return most_of(p) end
+return p[3] + p[4]
+end
 local function seen_at(state, now)
 if state then return math.max(now, number(state, 2)) end
 return now
@@ -592,8 +596,8 @@ local back = number(state, 2) - now
 if back > JITTER then state = delayed(state, back) end
 local seen = seen_at(state, now)
 local debt, last = debt_at(p, state, seen)
-local most = p[3] + p[4]
-if debt <= most then return state end
+if debt <= p[3] + p[4] then return state end
+local most = taken_at_most(p)
 if #state > 40 and number(state, 6) == span_of(p) then most = most_of(p) end
 if debt > most then return write(p, seen, most, number(state, 3), last) end
 return state
@@ -619,7 +623,7 @@ local function absorb(p, state, now, cost)
 local debt, last = debt_at(p, state, now)
 local since = now
 if state and debt > 0 then since = number(state, 3) end
-debt = math.max(debt, math.min(debt + cost * p[1], p[3] + p[4]))
+debt = math.max(debt, math.min(debt + cost * p[1], taken_at_most(p)))
 return write(p, seen_at(state, now), debt, since, last)
 end
 local function give(p, state, now, cost, at)
@@ -643,7 +647,7 @@ return remaining, last + up(debt, p[2]) * p[7] - now
 end
 local function translate(from, p, state, now)
 local permits = up((debt_at(from, state, now)), from[1])
-return write(p, seen_at(state, now), math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
+return write(p, seen_at(state, now), math.min(permits * p[1], taken_at_most(p)), number(state, 3), now)
 end
 local function due(p, state, now, cost)
 local moment = wait(p, state, now, cost)
@@ -902,7 +906,7 @@ if #rest == 0 then lane.gaps = 0 end
 end
 if anew then
 foresee(lane)
-elseif gone < #queue then
+else
 lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
 end
 end

@@ -311,7 +311,7 @@ local function open(part, now)
     end
     if anew then
       foresee(lane)
-    elseif gone < #queue then
+    else
       lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
     end
   end

@@ -88,8 +88,8 @@ describe("a fixed window in a framework's own words", () => {
     [{ limit: 5, max: 5 }, /give one of limit, max, not several/],
     [{ limit: 5, policy }, /give limit or policy, not both/],
     [{ max: 5, limits: {} }, /give max or limits, not both/],
-    [{ limit: 0 }, /limit must be a whole number from 1/],
-    [{ limit: '5' }, /limit must be a whole number from 1 .* not "5"/],
+    [{ limit: -1 }, /limit must be a whole number from 0/],
+    [{ limit: '5' }, /limit must be a whole number from 0 .* not "5"/],
     [{ limit: 5, windowMs: 'soon' }, /window/],
   ])('refuses %j', (options, message) => expect(() => read(options)).toThrow(message));
 });

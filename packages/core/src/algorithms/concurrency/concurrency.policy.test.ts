@@ -25,7 +25,7 @@ test('a policy is made into a rule, and checked again: it may come from a file',
 });
 
 test.each([
-  [{ limit: 0 }, /limit must be a whole number from 1 to 10000, not 0/],
+  [{ limit: -1 }, /limit must be a whole number from 0 to 10000, not -1/],
   [{ limit: 10_001 }, /not 10001/],
   [{ limit: Number.NaN }, /not NaN/],
   [{ limit: '5' }, /not "5"/],

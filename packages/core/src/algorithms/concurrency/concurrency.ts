@@ -7,7 +7,7 @@ import { concurrencyAlgorithm } from './semaphore.js';
 export { concurrencyAlgorithm };
 
 export interface ConcurrencyOptions {
-  /** The most permits that are held at once: a whole number from 1 to 10,000. */
+  /** The most permits that are held at once: a whole number from 0 (closed: every call is denied) to 10,000. */
   readonly limit: number;
   /**
    * How long a holder who does not renew keeps its permits: how long those of a process that died are missing. From
@@ -42,7 +42,7 @@ const LONGEST_LEASE = 86_400_000_000;
 export function concurrency(options: ConcurrencyOptions): ConcurrencyPolicy {
   checkOptions('concurrency', options, ['limit', 'lease', 'queue']);
   const { limit, lease = '30s', queue = QUEUE } = options;
-  checkInteger('concurrency: limit', limit, 1, MOST);
+  checkInteger('concurrency: limit', limit, 0, MOST);
   checkInteger('concurrency: queue', queue, 0, MOST);
   const micros = toMicros('concurrency: lease', lease);
   if (micros < SHORTEST || micros > LONGEST_LEASE) {

@@ -25,7 +25,7 @@ describe('the policy', () => {
   });
 
   test.each([
-    [{ limit: 0, window: '1s' }, /limit must be a whole number from 1 to 9007199254740991, not 0/],
+    [{ limit: -1, window: '1s' }, /limit must be a whole number from 0 to 9007199254740991, not -1/],
     [{ limit: 1.5, window: '1s' }, /not 1.5/],
     [{ limit: Number.NaN, window: '1s' }, /not NaN/],
     [{ limit: '5', window: '1s' }, /not "5"/],

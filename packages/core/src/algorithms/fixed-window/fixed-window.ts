@@ -15,7 +15,7 @@ import { notePeriod } from '../short-periods.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
 
 export interface FixedWindowOptions {
-  /** Permits in one window: a whole number ≥ 1. */
+  /** Permits in one window: a whole number; with 0 the limit is closed and denies every call. */
   readonly limit: number;
   /** How long a window lasts. */
   readonly window: Duration;
@@ -56,7 +56,7 @@ const EDGES = 3;
 export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
   checkOptions('fixedWindow', options, ['limit', 'window', 'align', 'timeZone']);
   const { align = 'first-hit', timeZone } = options;
-  const limit = checkInteger('fixedWindow: limit', options.limit, 1);
+  const limit = checkInteger('fixedWindow: limit', options.limit, 0);
   const micros = toMicros('fixedWindow: window', options.window);
   if (align !== 'first-hit' && align !== 'clock') {
     throw new RangeError(`fixedWindow: align must be 'first-hit' or 'clock', not ${describe(align)}`);

@@ -71,9 +71,9 @@ test('is known by its burst, and a cost above it never passes', () => {
 });
 
 test.each([
-  [{ limit: 0, period: '1s' }, /limit must be a whole number from 1 .* not 0/],
+  [{ limit: -1, period: '1s' }, /limit must be a whole number from 0 .* not -1/],
   [{ limit: 5, period: 0 }, /period must be a duration/],
-  [{ limit: 5, period: '1s', burst: 0 }, /burst must be a whole number from 1 .* not 0/],
+  [{ limit: 5, period: '1s', burst: -1 }, /burst must be a whole number from 0 .* not -1/],
   [{ limit: 5, period: '1s', burst: 1.5 }, /not 1.5/],
   [{ limit: 5, window: '1s' }, /no option 'window'/],
   [

@@ -6,11 +6,14 @@ import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface GcraOptions {
-  /** Permits for each `period`: a whole number ≥ 1. One comes back every `period / limit`, the emission interval. */
+  /**
+   * Permits for each `period`: a whole number. One comes back every `period / limit`, the emission interval. With 0 the limit is closed and
+   * denies every call.
+   */
   readonly limit: number;
   /** The time in which `limit` permits come back. */
   readonly period: Duration;
-  /** Permits that can go at once after a rest: a whole number ≥ 1; default `limit`. With 1, calls are one interval apart. */
+  /** Permits that can go at once after a rest: a whole number; default `limit`. With 1, calls are one interval apart; 0: closed. */
   readonly burst?: number;
 }
 
@@ -31,10 +34,10 @@ export interface GcraPolicy extends Policy {
 export function gcra(options: GcraOptions): GcraPolicy {
   checkOptions('gcra', options, ['limit', 'period', 'burst']);
   const { limit, period, burst } = options;
-  if (burst !== undefined) checkInteger('gcra: burst', burst, 1);
+  if (burst !== undefined) checkInteger('gcra: burst', burst, 0);
   const policy: GcraPolicy = {
     algorithm: 'gcra',
-    limit: checkInteger('gcra: limit', limit, 1),
+    limit: checkInteger('gcra: limit', limit, 0),
     period: toMicros('gcra: period', period) / 1000,
     ...(burst === undefined || burst === limit ? {} : { burst }),
   };

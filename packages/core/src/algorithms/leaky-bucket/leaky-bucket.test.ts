@@ -101,8 +101,8 @@ test('is plain data, known by its capacity', () => {
 });
 
 test.each([
-  [{ capacity: 1.5, leak: 1, every: '1s' }, /capacity must be a whole number from 1 .* not 1.5/],
-  [{ capacity: 5, leak: 0, every: '1s' }, /leak must be a whole number from 1 .* not 0/],
+  [{ capacity: 1.5, leak: 1, every: '1s' }, /capacity must be a whole number from 0 .* not 1.5/],
+  [{ capacity: 5, leak: -1, every: '1s' }, /leak must be a whole number from 0 .* not -1/],
   [{ capacity: 5, leak: 1, every: 'soon' }, /every must be a duration/],
   [{ capacity: 5, refill: 1, every: '1s' }, /no option 'refill'/],
   [{ capacity: 5000, leak: 1, every: '1d' }, /capacity 5000 with leak 1 every 86400000 ms .* 3650 days/],

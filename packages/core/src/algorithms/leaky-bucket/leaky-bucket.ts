@@ -6,9 +6,9 @@ import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface LeakyBucketOptions {
-  /** Permits that the bucket holds: a whole number ≥ 1. What would overflow is refused. */
+  /** Permits that the bucket holds: a whole number. What would overflow is refused; with 0, closed, that is every call. */
   readonly capacity: number;
-  /** Permits that leak out during `every`, steadily: a whole number ≥ 1. */
+  /** Permits that leak out during `every`, steadily: a whole number. With 0 the limit is closed and denies every call. */
   readonly leak: number;
   /** The time in which `leak` permits leak out. */
   readonly every: Duration;
@@ -33,8 +33,8 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucketPolicy {
   const { capacity, leak, every } = options;
   const policy: LeakyBucketPolicy = {
     algorithm: 'leakyBucket',
-    capacity: checkInteger('leakyBucket: capacity', capacity, 1),
-    leak: checkInteger('leakyBucket: leak', leak, 1),
+    capacity: checkInteger('leakyBucket: capacity', capacity, 0),
+    leak: checkInteger('leakyBucket: leak', leak, 0),
     every: toMicros('leakyBucket: every', every) / 1000,
   };
   ruleOf(policy);

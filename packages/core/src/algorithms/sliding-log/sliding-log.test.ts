@@ -132,7 +132,7 @@ describe('slidingLog', () => {
   });
 
   test.each([
-    [{ limit: 0, window: '1s' }, /limit must be a whole number from 1 .*, not 0/],
+    [{ limit: -1, window: '1s' }, /limit must be a whole number from 0 .*, not -1/],
     [{ limit: 1.5, window: '1s' }, /not 1.5/],
     [{ limit: '5', window: '1s' }, /not "5"/],
     [{ limit: 10_001, window: '1s' }, /limit must be at most 10000, not 10001: .* Use slidingWindow/],

@@ -7,7 +7,7 @@ import { runningLog } from './running-log.js';
 
 export interface SlidingLogOptions {
   /**
-   * Permits in any window: a whole number from 1 to 10,000. Each call in the window takes 16 bytes, and all of them are read and
+   * Permits in any window: a whole number from 0 (closed: every call is denied) to 10,000. Each call in the window takes 16 bytes, and all of them are read and
    * written with each decision (1 ms of Redis's time for 10,000): above that use `slidingWindow`.
    */
   readonly limit: number;
@@ -31,7 +31,7 @@ export const MAX_LIMIT = 10_000;
  */
 export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
   checkOptions('slidingLog', options, ['limit', 'window']);
-  const limit = checkInteger('slidingLog: limit', options.limit, 1);
+  const limit = checkInteger('slidingLog: limit', options.limit, 0);
   if (limit > MAX_LIMIT) {
     throw new RangeError(
       `slidingLog: limit must be at most ${MAX_LIMIT}, not ${limit}: every call of the window is read and written with ` +

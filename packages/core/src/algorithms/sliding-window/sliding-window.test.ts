@@ -114,7 +114,7 @@ describe('slidingWindow', () => {
   });
 
   test.each([
-    [{ limit: 0, window: '1s' }, /limit must be a whole number from 1 .*, not 0/],
+    [{ limit: -1, window: '1s' }, /limit must be a whole number from 0 .*, not -1/],
     [{ limit: 5, window: '1 s' }, /window must be a duration .* not "1 s"/],
     [{ limit: 5, window: '1s', slots: 0 }, /slots must be a whole number from 1 to 1000, not 0/],
     [{ limit: 5, window: '1s', slots: 1001 }, /not 1001/],

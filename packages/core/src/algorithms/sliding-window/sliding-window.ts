@@ -6,7 +6,7 @@ import { notePeriod } from '../short-periods.js';
 import { runningLog } from '../sliding-log/running-log.js';
 
 export interface SlidingWindowOptions {
-  /** Permits in any window: a whole number ≥ 1. */
+  /** Permits in any window: a whole number; with 0 the limit is closed and denies every call. */
   readonly limit: number;
   /** The length of the window that ends with each call. */
   readonly window: Duration;
@@ -34,7 +34,7 @@ const MAX_SLOTS = 1_000;
  */
 export function slidingWindow(options: SlidingWindowOptions): SlidingWindowPolicy {
   checkOptions('slidingWindow', options, ['limit', 'window', 'slots']);
-  const limit = checkInteger('slidingWindow: limit', options.limit, 1);
+  const limit = checkInteger('slidingWindow: limit', options.limit, 0);
   const micros = toMicros('slidingWindow: window', options.window);
   const { slots = Math.min(10, micros) } = options;
   checkInteger('slidingWindow: slots', slots, 1, MAX_SLOTS);

@@ -6,7 +6,7 @@ import { exactDebt, type MeterParameters, meterAlgorithm, up } from './meter.js'
 export interface MeterNumbers {
   /** The policy and its numbers, as an error names them. */
   readonly policy: string;
-  /** Permits that a full bucket holds. */
+  /** Permits that a full bucket holds. With 0, of this or of what flows back, the limit is closed. */
   readonly capacity: number;
   /** Permits that flow back during `every`, and what that is in µs. */
   readonly refill: number;
@@ -25,7 +25,11 @@ const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % 
 
 /** @throws RangeError when the numbers are beyond exact arithmetic */
 export function meterRule(numbers: MeterNumbers): Rule {
-  const { policy, capacity, refill, every, inBatches, borrow = 0, initial = capacity, shapes } = numbers;
+  const { policy, every, inBatches, shapes } = numbers;
+  const closed = numbers.capacity === 0 || numbers.refill === 0;
+  const capacity = closed ? 0 : numbers.capacity;
+  const refill = closed ? Math.max(1, numbers.refill) : numbers.refill;
+  const { borrow = 0, initial = capacity } = closed ? {} : numbers;
   const shared = divisor(every, refill);
   const perPermit = inBatches ? 1 : every / shared;
   const perTick = inBatches ? refill : refill / shared;

@@ -29,6 +29,12 @@ local function most_of(p)
   return math.min(LARGEST - (up(JITTER, p[7]) + 2) * p[2], down(LONGEST, p[7]) * p[2])
 end
 
+-- Of a bucket that holds nothing calls take nothing: what was missing before stays as it is.
+local function taken_at_most(p)
+  if p[3] == 0 then return most_of(p) end
+  return p[3] + p[4]
+end
+
 -- The latest moment that the clock showed, which is now but for a clock that trembles.
 local function seen_at(state, now)
   if state then return math.max(now, number(state, 2)) end
@@ -68,8 +74,8 @@ local function repair(p, state, now)
   if back > JITTER then state = delayed(state, back) end
   local seen = seen_at(state, now)
   local debt, last = debt_at(p, state, seen)
-  local most = p[3] + p[4]
-  if debt <= most then return state end
+  if debt <= p[3] + p[4] then return state end
+  local most = taken_at_most(p)
   if #state > 40 and number(state, 6) == span_of(p) then most = most_of(p) end
   if debt > most then return write(p, seen, most, number(state, 3), last) end
   return state
@@ -98,7 +104,7 @@ local function absorb(p, state, now, cost)
   local debt, last = debt_at(p, state, now)
   local since = now
   if state and debt > 0 then since = number(state, 3) end
-  debt = math.max(debt, math.min(debt + cost * p[1], p[3] + p[4]))
+  debt = math.max(debt, math.min(debt + cost * p[1], taken_at_most(p)))
   return write(p, seen_at(state, now), debt, since, last)
 end
 
@@ -125,7 +131,7 @@ end
 
 local function translate(from, p, state, now)
   local permits = up((debt_at(from, state, now)), from[1])
-  return write(p, seen_at(state, now), math.min(permits * p[1], p[3] + p[4]), number(state, 3), now)
+  return write(p, seen_at(state, now), math.min(permits * p[1], taken_at_most(p)), number(state, 3), now)
 end
 
 local function due(p, state, now, cost)

@@ -85,6 +85,12 @@ export const exactDebt = (perTick: number, tick: number): number =>
 const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
   Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
 
+/**
+ * The most that calls can take. Of a bucket that holds nothing they take nothing, so there what was missing before stays as it is: it counts
+ * when the limit is open again.
+ */
+const takenAtMost = (p: MeterParameters): number => (p[2] === 0 ? mostOf(p) : p[2] + p[3]);
+
 /** The latest moment that the clock showed, which is `now` but for a clock that trembles. */
 const seenAt = (state: State | undefined, now: number): number =>
   state === undefined ? now : Math.max(now, state[1]!);
@@ -136,7 +142,7 @@ export const meterAlgorithm: Meter = {
 
   size({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters) {
     const limit = down(full + borrow, perPermit);
-    return { limit, window: up(limit * perPermit, perTick) * tick };
+    return { limit, window: up(Math.max(1, limit) * perPermit, perTick) * tick };
   },
 
   see(p: MeterParameters, now) {
@@ -150,7 +156,7 @@ export const meterAlgorithm: Meter = {
     const seen = seenAt(kept, now);
     const debt = debtAt(p, kept, seen);
     if (debt <= p[2] + p[3]) return kept;
-    const most = kept[5] === spanOf(p) ? mostOf(p) : p[2] + p[3];
+    const most = kept[5] === spanOf(p) ? mostOf(p) : takenAtMost(p);
     return debt > most ? write(p, seen, most, kept[2]!, lastTick(p, kept, seen)) : kept;
   },
 
@@ -172,7 +178,7 @@ export const meterAlgorithm: Meter = {
 
   absorb(p: MeterParameters, state, now, cost): State {
     const debt = debtAt(p, state, now);
-    return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], p[2] + p[3])));
+    return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], takenAtMost(p))));
   },
 
   give(p: MeterParameters, state, now, cost, at) {
@@ -199,7 +205,7 @@ export const meterAlgorithm: Meter = {
   // What is missing counts in permits: who took 100 has 900 left when he may take 1,000; and no more than a bucket is missing.
   translate(from: MeterParameters, to: MeterParameters, state, now) {
     const permits = up(debtAt(from, state, now), from[0]);
-    return write(to, seenAt(state, now), Math.min(permits * to[0], to[2] + to[3]), state[2]!, now);
+    return write(to, seenAt(state, now), Math.min(permits * to[0], takenAtMost(to)), state[2]!, now);
   },
 
   // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.

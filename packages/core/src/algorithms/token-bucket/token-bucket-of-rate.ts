@@ -3,7 +3,7 @@ import { type TokenBucketPolicy, tokenBucket } from './token-bucket.js';
 
 /**
  * The bucket of Guava's RateLimiter: `rate` permits a second, holding what flows in during `burst` seconds, and never
- * less than one permit (a smaller bucket could never let a call go).
+ * less than one permit (a smaller bucket could never let a call go). With a `rate` of 0 the limit is closed and denies every call.
  * @throws RangeError naming the number that is not acceptable
  */
 export function tokenBucketOfRate(options: {
@@ -13,12 +13,14 @@ export function tokenBucketOfRate(options: {
   checkOptions('tokenBucketOfRate', options, ['rate', 'burst']);
   const { rate, burst } = options;
   for (const [name, value] of Object.entries({ rate, burst })) {
+    if (name === 'rate' && value === 0) continue;
     if (typeof value !== 'number' || !(value >= 1e-8 && value <= 1e12)) {
       throw new RangeError(
         `tokenBucketOfRate: ${name} must be a number from 1e-8 to 1e12, not ${describe(value)}`,
       );
     }
   }
+  if (rate === 0) return tokenBucket({ capacity: 0, refill: 0, every: 1000 });
   const { refill, seconds } = fraction(rate);
   return tokenBucket({ capacity: Math.max(1, rate * burst), refill, every: seconds * 1000 });
 }

@@ -363,9 +363,12 @@ describe('the policy', () => {
   });
 
   test.each([
-    [{ capacity: 0, refill: 1, every: '1s' }, /capacity must be a number of permits ≥ 1, not 0/],
+    [
+      { capacity: 0.5, refill: 1, every: '1s' },
+      /capacity must be a number of permits ≥ 1, or 0 for a closed limit, not 0.5/,
+    ],
     [{ capacity: Number.NaN, refill: 1, every: '1s' }, /not NaN/],
-    [{ capacity: 5, refill: 0, every: '1s' }, /refill must be a whole number from 1/],
+    [{ capacity: 5, refill: -1, every: '1s' }, /refill must be a whole number from 0/],
     [{ capacity: 5, refill: 0.5, every: '1s' }, /refill must be a whole number .* not 0.5/],
     [{ capacity: 5, refill: 1, every: '1 s' }, /every must be a duration/],
     [{ capacity: 5, refill: 1, every: '1s', burst: 5 }, /no option 'burst'/],
@@ -397,7 +400,7 @@ describe('the policy', () => {
   });
 
   test.each([
-    { rate: 0, burst: 1 },
+    { rate: -1, burst: 1 },
     { rate: 1, burst: -1 },
     { rate: Number.NaN, burst: 1 },
     { rate: '1', burst: 1 },

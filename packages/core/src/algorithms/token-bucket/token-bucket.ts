@@ -8,10 +8,10 @@ import { meterRule } from './meter-rule.js';
 export interface TokenBucketOptions {
   /**
    * Permits that a full bucket holds, ≥ 1: the largest burst. It need not be a whole number, unless the permits come in
-   * batches.
+   * batches. With 0 the limit is closed and denies every call.
    */
   readonly capacity: number;
-  /** Permits that flow in during `every`: a whole number ≥ 1. */
+  /** Permits that flow in during `every`: a whole number. With 0 the limit is closed and denies every call. */
   readonly refill: number;
   /** The time in which `refill` permits flow in. */
   readonly every: Duration;
@@ -54,16 +54,21 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
   if (mode !== 'continuous' && mode !== 'interval') {
     throw new RangeError(`tokenBucket: mode must be 'continuous' or 'interval', not ${describe(mode)}`);
   }
-  if (mode === 'interval') checkInteger("tokenBucket: capacity in mode 'interval'", capacity, 1);
-  if (typeof capacity !== 'number' || !(capacity >= 1 && capacity <= Number.MAX_SAFE_INTEGER)) {
-    throw new RangeError(`tokenBucket: capacity must be a number of permits ≥ 1, not ${describe(capacity)}`);
+  if (mode === 'interval') checkInteger("tokenBucket: capacity in mode 'interval'", capacity, 0);
+  if (
+    capacity !== 0 &&
+    !(typeof capacity === 'number' && capacity >= 1 && capacity <= Number.MAX_SAFE_INTEGER)
+  ) {
+    throw new RangeError(
+      `tokenBucket: capacity must be a number of permits ≥ 1, or 0 for a closed limit, not ${describe(capacity)}`,
+    );
   }
   if (initial !== undefined) checkInteger('tokenBucket: initial', initial, 0, Math.floor(capacity));
   if (borrow !== undefined) checkInteger('tokenBucket: borrow', borrow, 0);
   const policy: TokenBucketPolicy = {
     algorithm: 'tokenBucket',
     capacity,
-    refill: checkInteger('tokenBucket: refill', refill, 1),
+    refill: checkInteger('tokenBucket: refill', refill, 0),
     every: toMicros('tokenBucket: every', every) / 1000,
     ...(mode === 'interval' ? { mode } : {}),
     ...(initial === undefined || initial === capacity ? {} : { initial }),
@@ -102,6 +107,7 @@ export const tokenBucketKind: PolicyKind<TokenBucketPolicy> = {
 /** Steadily, a share comes in a longer time; in batches, fewer at the same ticks. */
 function rateOf({ refill, every, mode }: TokenBucketPolicy, share: number) {
   if (mode !== 'interval') return { every: timeOf(every, refill, share) };
+  if (refill === 0) return { refill };
   const permits = permitsOf(refill, share);
   return { refill: permits, every: refill * share < 1 ? timeOf(every, 1, refill * share) : every };
 }

@@ -1,0 +1,81 @@
+import {
+  gcra,
+  isRateLimitExceededError,
+  leakyBucket,
+  type Policy,
+  tokenBucket,
+  tokenBucketOfRate,
+} from '../../packages/core/src/index.js';
+import { Bench, policies, rates, rejection, type StoreKind } from './store-setup.js';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Limits of no permits at all: every call is denied, and none is told to come again. */
+export function closedContract(kind: StoreKind): void {
+  const bench = new Bench(kind);
+
+  const closed: [string, Policy][] = [
+    ...Object.entries(policies).map(([name, policyOf]): [string, Policy] => [name, policyOf('1h', 0)]),
+    [
+      'a tokenBucket without refill',
+      tokenBucket({ capacity: 5, refill: 0, every: '1h', initial: 2, borrow: 3 }),
+    ],
+    [
+      'a tokenBucket of capacity 0 that lends',
+      tokenBucket({ capacity: 0, refill: 1, every: '1h', borrow: 3 }),
+    ],
+    ['batches of 0', tokenBucket({ capacity: 5, refill: 0, every: '1h', mode: 'interval' })],
+    ['a rate of 0', tokenBucketOfRate({ rate: 0, burst: 5 })],
+    ['gcra without a burst', gcra({ limit: 5, period: '1h', burst: 0 })],
+    ['a leakyBucket that does not leak', leakyBucket({ capacity: 5, leak: 0, every: '1h' })],
+  ];
+
+  test.each(closed)('%s: denies always, and says that no retry can pass', async (_, policy) => {
+    const limiter = bench.limiter(policy);
+    const never = { allowed: false, limit: 0, remaining: 0, retryAfter: NEVER };
+    for (const step of ['0', '30m', '2h']) {
+      await bench.clock.advance(step === '0' ? 0 : step);
+      expect(await limiter.consume('k')).toMatchObject(never);
+      expect(await limiter.consume('k', { cost: 7 })).toMatchObject(never);
+      expect(await limiter.peek('k')).toMatchObject(never);
+    }
+    expect((await limiter.consume('k')).window).toBeGreaterThan(0);
+    const error = await rejection(limiter.acquire('k', { timeout: '5h' }));
+    expect(isRateLimitExceededError(error)).toBe(true);
+    expect(error).toMatchObject({ retryAfter: NEVER });
+    expect(await limiter.consume('k', { cost: 0 })).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
+  test.each(Object.entries(rates))(
+    '%s: what was taken before counts when it is open again',
+    async (_, policyOf) => {
+      const open = bench.limiter(policyOf('1h'));
+      const shut = bench.limiter(policyOf('1h', 0), { name: open.name, store: bench.another() });
+      await open.consume('k', { cost: 8 });
+      expect(await shut.consume('k')).toMatchObject({ allowed: false, retryAfter: NEVER });
+      expect(await open.peek('k')).toMatchObject({ remaining: 2 });
+      expect(await open.consume('k', { cost: 2 })).toMatchObject({ allowed: true, remaining: 0 });
+    },
+  );
+
+  test.each(Object.entries(rates))(
+    '%s: closed for one key for a while, by an override',
+    async (_, policyOf) => {
+      const limiter = bench.limiter(policyOf('1h'));
+      await limiter.consume('k', { cost: 4 });
+      await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 0, retryAfter: NEVER });
+      expect(await limiter.consume('else')).toMatchObject({ allowed: true });
+      await limiter.override('k', policyOf('1h', 100), { expiresIn: '1m' });
+      expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 96 });
+      await limiter.removeOverride('k');
+      expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
+    },
+  );
+
+  test('of several policies a closed one denies, and takes nothing from the others', async () => {
+    const limiter = bench.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false, policy: 'shut', retryAfter: NEVER });
+    expect((await limiter.peek('k')).policies[0]).toMatchObject({ remaining: 10 });
+  });
+}
