@@ -106,7 +106,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     await client.get('/').expect(429);
   });
 
-  test('also one whose headers are out while its body is not', async () => {
+  test('one whose headers are out while its body is not is ended by a denial', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), cost: 2, limitType: 'METHOD' }],
       before: (raw) => {
@@ -115,7 +115,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
       },
     });
     const { text } = await client.get('/').expect(200);
-    expect(text).toBe('{"early":true}');
+    expect(text).toBe('{"early"');
     await client.get('/').expect(200);
   });
 });

@@ -19,6 +19,10 @@ export class OpenResponse implements ResponseView {
     this.#listeners.push(listener);
   }
 
+  endBegun(): void {
+    this.end(this.status);
+  }
+
   end(status = 200, complete = true): void {
     this.sent = true;
     this.status = status;

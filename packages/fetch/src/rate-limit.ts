@@ -54,6 +54,8 @@ class Told implements ResponseView {
     else listener(this.#complete);
   }
 
+  endBegun(): void {} // no response has begun before it is returned
+
   /** Only the first end counts: an answer, or the client's leaving. */
   over(status: number, complete: boolean): void {
     if (this.#complete !== undefined) return;

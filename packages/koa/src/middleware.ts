@@ -1,6 +1,8 @@
 import {
   asError,
   isPromise,
+  isRateLimitExceededError,
+  isStoreUnavailableError,
   keepHeaders,
   limitRequests,
   NodeResponseView,
@@ -73,6 +75,10 @@ function keepOnError(context: AnyContext): void {
   own.onerror = (error) => {
     if (!context.headerSent) keepHeaders(error, context.response.headers);
     answer.call(context, error);
+    // Koa leaves it to whoever has begun; a denial comes in their place.
+    if (isRateLimitExceededError(error) || isStoreUnavailableError(error)) {
+      new NodeResponseView(context.res).endBegun();
+    }
   };
 }
 

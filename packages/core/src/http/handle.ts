@@ -36,6 +36,12 @@ interface Exchange<Args> {
 const SKIPPED: Verdict = { outcome: 'passed' };
 const GONE: Verdict = { outcome: 'gone' };
 
+/** Nobody can be answered any more: the client has left, or somebody has begun to answer. */
+function ended(response: ResponseView): Verdict {
+  response.endBegun();
+  return GONE;
+}
+
 /**
  * What all adapters share: from a request to a verdict.
  * @param attach puts a decision on the framework's request, also a denial, before any option's function sees it
@@ -74,7 +80,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     );
 
   const denied = ({ request, response, args }: Exchange<Args>, decision?: Decision, keys?: Keys): Verdict => {
-    if (response.sent) return GONE;
+    if (response.sent) return ended(response);
     if (options.throw) {
       throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
     }
@@ -100,8 +106,8 @@ export function limitRequests<Args extends readonly unknown[]>(
   /** Nobody exceeded a limit, so `onLimited`, `message` and `handler` have no part in it. */
   const unavailable = ({ request, response }: Exchange<Args>, decision: Decision): Verdict => {
     if (dryRun) return SKIPPED;
+    if (response.sent) return ended(response);
     if (options.throw) throw denial.error(decision, {});
-    if (response.sent) return GONE;
     writeRetryAfter(decision, response);
     return { outcome: 'denied', reply: () => denial.unavailable(request) };
   };
@@ -164,7 +170,7 @@ export function limitRequests<Args extends readonly unknown[]>(
   };
 
   const failed = (error: unknown, response: ResponseView): Verdict => {
-    if (response.sent && isKeyResolutionError(error)) return GONE; // who has left has no address
+    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // who has left has no address
     if (!dryRun) throw asError(where, error);
     warnOnce(
       'SLUICE_DRY_RUN_FAILED',

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import { endBegun } from './end-begun.js';
 import type { ResponseHeaders } from './headers/write-headers.js';
 import { onOver } from './over.js';
 
@@ -10,6 +11,8 @@ export interface ResponseView extends ResponseHeaders {
   readonly status: number;
   /** Calls `listener` once when the response is over: complete, or broken off. At once if it is over already. */
   whenOver(listener: (complete: boolean) => void): void;
+  /** Ends what somebody began before its request was denied. */
+  endBegun(): void;
 }
 
 const NAMES = ['RateLimit-Policy', 'RateLimit', 'Retry-After'] as const;
@@ -45,6 +48,10 @@ export class NodeResponseView implements ResponseView {
 
   whenOver(listener: (complete: boolean) => void): void {
     onOver(this.raw, listener);
+  }
+
+  endBegun(): void {
+    endBegun(this.raw);
   }
 }
 
