@@ -1,5 +1,6 @@
 import { closedContract } from './store-closed.js';
 import { combinedContract } from './store-combined.js';
+import { debugContract } from './store-debug.js';
 import { decidingContract } from './store-deciding.js';
 import { givingBackContract } from './store-giving-back.js';
 import { holdingContract } from './store-holding.js';
@@ -19,6 +20,7 @@ export function storeContract(kind: StoreKind): void {
     describe('giving back', () => givingBackContract(kind));
     describe('reserving', () => reservingContract(kind));
     describe('overriding', () => overridingContract(kind));
+    describe('debug', () => debugContract(kind));
     describe('closed', () => closedContract(kind));
     describe('several policies', () => togetherContract(kind));
     describe('several limiters', () => combinedContract(kind));

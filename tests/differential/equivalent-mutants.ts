@@ -37,6 +37,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'tb: if p[4] >= 0 then count = 1 end',
     'frame: if #lane.queue >= 0 then foresee(lane) end',
     'frame: if place <= size then',
+    'frame: if lane.gaps == 0 or first > last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end',
     'frame: if lane.changed or from <= now then',
     'frame: if gone >= 0 then',
     'frame: while place >= 1 and left >= 0 do',

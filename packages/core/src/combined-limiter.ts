@@ -5,6 +5,9 @@ import {
   type ConsumeOptions,
   type Cost,
   costOption,
+  DECISION_OPTIONS,
+  type DecisionOptions,
+  debugOption,
   NO_OPTIONS,
   patienceOption,
   type WaitOptions,
@@ -80,8 +83,9 @@ export class CombinedLimiter<Names extends string = string> {
   }
 
   /** See `RateLimiter.consume`. */
-  async consume(keys: CombinedKeys<Names>, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    return this.#admission.decide('consume', this.#parts('consume', keys, options));
+  async consume(keys: CombinedKeys<Names>, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts('consume', keys, options, DECISION_OPTIONS);
+    return this.#admission.decide('consume', parts, debugOption('consume', options));
   }
 
   /** See `RateLimiter.acquire`. A call that waits for one member delays nobody in the others. */
@@ -91,8 +95,9 @@ export class CombinedLimiter<Names extends string = string> {
   }
 
   /** See `RateLimiter.peek`. */
-  async peek(keys: CombinedKeys<Names>, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    return this.#admission.decide('peek', this.#parts('peek', keys, options));
+  async peek(keys: CombinedKeys<Names>, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts('peek', keys, options, DECISION_OPTIONS);
+    return this.#admission.decide('peek', parts, debugOption('peek', options));
   }
 
   /** See `RateLimiter.reserve`. */
@@ -139,7 +144,7 @@ export class CombinedLimiter<Names extends string = string> {
     method: string,
     keys: CombinedKeys<Names>,
     options: ConsumeOptions,
-    accepted?: string[],
+    accepted?: readonly string[],
   ): NamedPart[] {
     const costOf = costOption(method, options, this.#names, accepted);
     checkOptions(`${method}: keys`, keys, this.#names);

@@ -1,3 +1,5 @@
+import type { DecisionDebug } from './decision-debug.js';
+
 /**
  * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. Where a limiter has several
  * policies, `limit`, `window`, `remaining` and `resetAfter` are those of the one that bound: the one to wait for longest, or
@@ -31,6 +33,8 @@ export interface Decision {
   readonly source: string;
   /** Was the store out, so that the failure policy decided? */
   readonly degraded: boolean;
+  /** What it was decided by; only with `{ debug: true }`, and where the store decided, or this process in its place. */
+  readonly debug?: DecisionDebug;
   /** What each policy says by itself, in the order in which they were given. */
   readonly policies: readonly PolicyDecision[];
 }

@@ -2,6 +2,7 @@ export type {
   AcquireOptions,
   ConsumeOptions,
   Cost,
+  DecisionOptions,
   WaitOptions,
 } from './admission/call-options.js';
 export type { Reservation } from './admission/reservation.js';
@@ -42,6 +43,7 @@ export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rat
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export { type CombinedKeys, CombinedLimiter } from './combined-limiter.js';
 export type { Decision, PolicyDecision } from './decision.js';
+export type { DecisionDebug, PolicyDebug, StateDebug } from './decision-debug.js';
 export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys, StandIn } from './decisions/call.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';

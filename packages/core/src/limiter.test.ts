@@ -278,9 +278,9 @@ test('an acquire whose signal is aborted while the store is asked gives its perm
 });
 
 test.each([
-  [5, /^consume takes an options object \(cost\), not 5$/],
-  [null, /^consume takes an options object \(cost\), not null$/],
-  [{ csot: 5 }, /^consume has no option 'csot'; its options are cost$/],
+  [5, /^consume takes an options object \(cost, debug\), not 5$/],
+  [null, /^consume takes an options object \(cost, debug\), not null$/],
+  [{ csot: 5 }, /^consume has no option 'csot'; its options are cost, debug$/],
   [{ timeout: '1s' }, /^consume has no option 'timeout'/],
 ])('consume refuses %j, which would count as 1', async (options, message) => {
   const { limiter } = limiterOf();

@@ -7,6 +7,9 @@ import {
   type CostOf,
   checkCost,
   costOption,
+  DECISION_OPTIONS,
+  type DecisionOptions,
+  debugOption,
   NO_OPTIONS,
   patienceOption,
   type WaitOptions,
@@ -70,7 +73,7 @@ export class RateLimiter {
    * @throws StoreUnavailableError, StoreConfigurationError, LimiterClosedError; RangeError for a wrong cost,
    *   KeyResolutionError for a wrong key
    */
-  consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
+  consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
     // Not an async function: that would wrap the promise that there is into two more.
     try {
       return Promise.resolve(this.#consume(key, options));
@@ -83,7 +86,7 @@ export class RateLimiter {
    * `consume` without a promise, for a store in this process.
    * @throws TypeError when the store is a remote one; all that `consume` rejects with
    */
-  consumeSync(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Decision {
+  consumeSync(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Decision {
     if (this.#store.remote) {
       throw new TypeError(
         `consumeSync: limiter '${this.name}' has its counts in a ${this.#store.name} store, which answers later: use consume`,
@@ -105,8 +108,9 @@ export class RateLimiter {
   }
 
   /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
-  async peek(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): Promise<Decision> {
-    return this.#admission.decide('peek', this.#parts(key, this.#cost('peek', options)));
+  async peek(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts(key, this.#cost('peek', options, DECISION_OPTIONS));
+    return this.#admission.decide('peek', parts, debugOption('peek', options));
   }
 
   /** Gives back what a decision of this limiter took, once: what has come back by itself meanwhile is not given back again. */
@@ -220,11 +224,12 @@ export class RateLimiter {
     };
   }
 
-  #consume(key: LimiterKey, options: ConsumeOptions = NO_OPTIONS): MaybePromise<Decision> {
-    return this.#admission.decide('consume', this.#parts(key, this.#cost('consume', options)));
+  #consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): MaybePromise<Decision> {
+    const parts = this.#parts(key, this.#cost('consume', options, DECISION_OPTIONS));
+    return this.#admission.decide('consume', parts, debugOption('consume', options));
   }
 
-  #cost(method: string, options: ConsumeOptions, accepted?: string[]): CostOf {
+  #cost(method: string, options: ConsumeOptions, accepted?: readonly string[]): CostOf {
     return costOption(method, options, this.#limits.names, accepted);
   }
 
@@ -241,7 +246,7 @@ export class RateLimiter {
     /** Is a call waiting, or a permit held? */
     readonly busy: boolean;
     /** `consume`, at once where the store answers at once. */
-    consume(key: LimiterKey, options?: ConsumeOptions): MaybePromise<Decision>;
+    consume(key: LimiterKey, options?: DecisionOptions): MaybePromise<Decision>;
   } {
     return {
       store: limiter.#store,

@@ -49,9 +49,10 @@ export class Admission {
   }
 
   /** At once where the store answers at once; it throws then as the promise would reject. */
-  decide(operation: 'consume' | 'peek', parts: readonly NamedPart[]): MaybePromise<Decision> {
+  decide(operation: 'consume' | 'peek', parts: readonly NamedPart[], traced = false): MaybePromise<Decision> {
     this.checkOpen();
-    const call = { operation, wait: 0, parts: byKey(parts) };
+    const plain = { operation, wait: 0, parts: byKey(parts) };
+    const call = traced ? { ...plain, traced } : plain;
     const taking = operation === 'consume';
     const { store } = this;
     const decide = (answer: Answer) => this.#decision(parts, forEach(parts, call.parts, answer), taking, 0);

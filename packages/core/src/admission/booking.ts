@@ -1,5 +1,6 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Decision, PolicyDecision } from '../decision.js';
+import { type DecisionDebug, debugOf } from '../decision-debug.js';
 import type { Answer, Part, PartAnswer } from '../decisions/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { isDegraded } from '../layers/stand-in-answer.js';
@@ -34,6 +35,7 @@ export class Booking implements Decision {
   readonly source: string;
   readonly degraded: boolean;
   readonly policies: readonly PolicyDecision[];
+  declare readonly debug?: DecisionDebug;
   readonly #parts: readonly NamedPart[];
   readonly #answer: Answer;
   readonly #store: Store;
@@ -75,6 +77,10 @@ export class Booking implements Decision {
     this.#parts = parts;
     this.#answer = answer;
     if (!taken || !allowed) this.#taken = NOTHING;
+    if (answer.parts[0]!.trace !== undefined) {
+      const debug = debugOf(parts, answer);
+      if (debug !== undefined) this.debug = debug;
+    }
   }
 
   /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */

@@ -1,5 +1,5 @@
 import { type Duration, toMicros } from '../duration.js';
-import { checkInteger, checkOptions, describe } from '../options.js';
+import { checkBoolean, checkInteger, checkOptions, describe } from '../options.js';
 import type { Patience } from './admission.js';
 
 /** Permits: a whole number ≥ 0 for every policy, or a number for each, by its name; a policy not named counts 1. */
@@ -8,6 +8,14 @@ export type Cost = number | Readonly<Record<string, number>>;
 export interface ConsumeOptions {
   /** Permits that the call takes; default 1. With 0 nothing is taken. */
   readonly cost?: Cost;
+}
+
+export interface DecisionOptions extends ConsumeOptions {
+  /**
+   * Tells in `decision.debug` what the decision was made by: the state before and after, the clock of the store, the numbers of the policy. It
+   * asks the store itself, whatever is known or was taken ahead here. Default: false, and nothing is made for it.
+   */
+  readonly debug?: boolean;
 }
 
 export interface WaitOptions {
@@ -28,12 +36,22 @@ export const NO_OPTIONS: AcquireOptions = {};
 export type CostOf = (policy: string) => number;
 const ONE: CostOf = () => 1;
 
+/** What `consume` and `peek` accept. */
+export const DECISION_OPTIONS: readonly string[] = ['cost', 'debug'];
+
+/** @throws TypeError when it is neither true nor false */
+export function debugOption(method: string, { debug }: DecisionOptions): boolean {
+  if (debug === undefined) return false;
+  checkBoolean(`${method}: debug`, debug);
+  return debug;
+}
+
 /** Refuses `consume(key, 5)` and misspelt options, which would otherwise count as 1. */
 export function costOption(
   method: string,
   options: ConsumeOptions,
   policies: readonly string[],
-  accepted = ['cost'],
+  accepted: readonly string[] = ['cost'],
 ): CostOf {
   if (options === NO_OPTIONS) return ONE;
   checkOptions(method, options, accepted);

@@ -51,6 +51,8 @@ export interface Algorithm {
    * algorithm starts anew.
    */
   readonly tag: string;
+  /** What the parameters are called, in their order; times are µs. */
+  readonly parameterNames: readonly string[];
   /** The figures of a policy with these parameters, which may come from an override and not from a policy in code. */
   size(parameters: Parameters): Size;
   /** The state itself; or, when the clock went back or the policy changed, one that locks nobody out for longer than it may. */

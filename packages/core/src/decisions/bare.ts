@@ -16,7 +16,7 @@ export interface Decided {
  * `undefined` when it is another. The twin of `bare` in `lanes.lua`.
  */
 export function decideBare(
-  { operation, parts }: Call,
+  { operation, parts, traced }: Call,
   entry: Entry | undefined,
   now: number,
 ): Decided | undefined {
@@ -24,7 +24,8 @@ export function decideBare(
   const { algorithm } = rule;
   const taking = operation !== 'peek';
   if (taking && operation !== 'consume' && operation !== 'acquire') return undefined;
-  if (parts.length > 1 || shared !== undefined || algorithm.holders !== undefined) return undefined;
+  if (traced === true || parts.length > 1 || shared !== undefined || algorithm.holders !== undefined)
+    return undefined;
   if (entry !== undefined && isEnvelope(entry)) return undefined;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
 

@@ -1,4 +1,4 @@
-import type { Parameters, Rule } from '../algorithms/algorithm.js';
+import type { Parameters, Rule, State } from '../algorithms/algorithm.js';
 import type { StoreUnavailableError } from '../errors.js';
 
 /**
@@ -32,6 +32,8 @@ export interface Call {
   /** µs: the longest wait for `acquire`; how long a `block` or an `override` lasts. */
   readonly wait: number;
   readonly parts: readonly Part[];
+  /** Of `consume` and `peek`: the answer tells what it was decided by, as `trace`. */
+  readonly traced?: boolean;
 }
 
 /** Where a rate that the fleet shares is kept, and what it has to know besides. */
@@ -107,4 +109,18 @@ export interface PartAnswer {
   readonly at: number;
   /** The parameters by which it was decided when they were not the rule's own. */
   readonly override: Parameters | undefined;
+  /** Only where the call asks for it. */
+  readonly trace?: Trace;
+}
+
+/** What a part was decided by. */
+export interface Trace {
+  /** Those of the policy, of its override or of a shared rate. */
+  readonly parameters: Parameters;
+  /** As of the moment of the decision; undefined when nothing that the key has taken counts any more. */
+  readonly before: State | undefined;
+  readonly after: State | undefined;
+  /** Moments and costs of those who are booked, and until when the key is blocked: µs, 0 when it is not. */
+  readonly queue: readonly number[];
+  readonly blockedUntil: number;
 }

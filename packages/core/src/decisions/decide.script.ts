@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '71325e77ac797059b35d71f44adfc90edcb0d17d',
+  sha1: '9f8d89e52a4eba0b2df7dcd6285af71395974191',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -1174,12 +1174,21 @@ else
 error('SLUICE unknown operation: ' .. operation)
 end
 end
+local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
+local function tell(numbers)
+local n = told + 1
+replies[n] = #numbers
+for i = 1, #numbers do replies[n + i] = numbers[i] end
+told = n + #numbers
+end
 local function decide(operation, wait, parts, now)
-local lanes, count = {}, #parts
+local lanes, count, before = {}, #parts, TRACED[operation] and {}
+operation = TRACED[operation] or operation
 for i = 1, count do
 local lane = open(parts[i], now)
 lane.asked, lane.others = parts[i].at, parts[i].override
 lanes[i] = lane
+if before then before[i] = lane.state or '' end
 end
 if operation == 'consume' then
 admit(lanes, now, 0, false, true)
@@ -1192,6 +1201,14 @@ renew(lanes[1], now)
 else
 for i = 1, count do change(lanes[i], operation, wait) end
 reply(lanes, now, 1, 0)
+end
+for i = 1, before and count or 0 do
+local lane = lanes[i]
+tell(lane.parameters)
+tell(unpacked(before[i]))
+tell(unpacked(lane.state or ''))
+tell(lane.queue)
+tell({ lane.blocked_until })
 end
 for i = 1, count do
 local lane = lanes[i]

@@ -6,7 +6,15 @@ import type { Lane } from './lane.js';
  * Decides a call: all its parts, or none. `lanes` are its parts, opened at the moment `now`; afterwards each says whether it
  * `changed` and what to keep. Its twin is in `lanes.lua`.
  */
-export function decide({ operation, wait }: Call, lanes: readonly Lane[], now: number): Answer {
+export function decide(call: Call, lanes: readonly Lane[], now: number): Answer {
+  if (call.traced !== true) return decided(call, lanes, now);
+  const before = lanes.map((lane) => lane.trace());
+  const answer = decided(call, lanes, now);
+  const parts = answer.parts.map((part, i) => ({ ...part, trace: lanes[i]!.trace(before[i]) }));
+  return { ...answer, parts };
+}
+
+function decided({ operation, wait }: Call, lanes: readonly Lane[], now: number): Answer {
   switch (operation) {
     case 'consume':
     case 'peek':

@@ -1,6 +1,6 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import { Bookings } from './bookings.js';
-import { EVERYONE, type Operation, type Part, type PartAnswer } from './call.js';
+import { EVERYONE, type Operation, type Part, type PartAnswer, type Trace } from './call.js';
 import { Counter, live } from './counter.js';
 import { type Entry, type Envelope, isEnvelope } from './entry.js';
 
@@ -284,6 +284,20 @@ export class Lane {
     this.#own = undefined;
     this.#bookings.clear();
     this.#blockedUntil = 0;
+  }
+
+  /** What is known now. @param before what was known before the call */
+  trace(before?: Trace): Trace {
+    const { parameters } = this.#counter;
+    const { queue } = this.#bookings;
+    const state = this.#state;
+    return {
+      parameters,
+      before: before === undefined ? state : before.before,
+      after: state,
+      queue,
+      blockedUntil: this.#blockedUntil,
+    };
   }
 
   answer(): PartAnswer {

@@ -601,12 +601,24 @@ local function change(lane, operation, wait)
   end
 end
 
+-- The operations whose replies tell what they were decided by.
+local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
+
+local function tell(numbers)
+  local n = told + 1
+  replies[n] = #numbers
+  for i = 1, #numbers do replies[n + i] = numbers[i] end
+  told = n + #numbers
+end
+
 local function decide(operation, wait, parts, now)
-  local lanes, count = {}, #parts
+  local lanes, count, before = {}, #parts, TRACED[operation] and {}
+  operation = TRACED[operation] or operation
   for i = 1, count do
     local lane = open(parts[i], now)
     lane.asked, lane.others = parts[i].at, parts[i].override
     lanes[i] = lane
+    if before then before[i] = lane.state or '' end
   end
   if operation == 'consume' then
     admit(lanes, now, 0, false, true)
@@ -619,6 +631,14 @@ local function decide(operation, wait, parts, now)
   else
     for i = 1, count do change(lanes[i], operation, wait) end
     reply(lanes, now, 1, 0)
+  end
+  for i = 1, before and count or 0 do
+    local lane = lanes[i]
+    tell(lane.parameters)
+    tell(unpacked(before[i]))
+    tell(unpacked(lane.state or ''))
+    tell(lane.queue)
+    tell({ lane.blocked_until })
   end
   for i = 1, count do
     local lane = lanes[i]

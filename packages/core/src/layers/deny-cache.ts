@@ -37,7 +37,7 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
       const { call } = asking;
       if (LOOSENS.includes(call.operation)) {
         ask(store, new Loosening(asking, loosenings));
-      } else if (call.operation !== 'consume' || longest === 0) {
+      } else if (call.operation !== 'consume' || call.traced === true || longest === 0) {
         ask(store, asking);
       } else {
         const now = store.clock.now();

@@ -110,7 +110,7 @@ export function withPrefetch(store: Store): Store {
       const { operation, parts } = call;
       if (operation === 'refund' || operation === 'renew') return store.decide(call, asked);
       const part = parts[0]!;
-      if (operation === 'consume' && parts.length === 1) {
+      if (operation === 'consume' && parts.length === 1 && call.traced !== true) {
         if (part.prefetch === undefined || part.cost === 0) return store.decide(call, asked);
         const stock = stocksOf(part.prefetch).of(part.key, clock);
         return stock === undefined ? store.decide(call, asked) : consume(stock, call, part, asked);
@@ -118,6 +118,7 @@ export function withPrefetch(store: Store): Store {
       const stocks = parts.flatMap((each) => stockOf(each) ?? []).filter(isHere);
       if (stocks.length === 0) return store.decide(call, asked);
       const emptied = () => Promise.all(stocks.map((stock) => stock.empty(clock, store)));
+      if (call.traced === true) return emptied().then(() => store.decide(call, asked));
       switch (operation) {
         case 'peek':
           return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));

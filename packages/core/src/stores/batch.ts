@@ -111,7 +111,8 @@ function keysOf(call: Call): string[] {
 }
 
 /** A call that can be told by how much it takes, and by nothing else. */
-export const isPlain = (call: Call): boolean => call.operation === 'consume' && isSingle(call);
+export const isPlain = (call: Call): boolean =>
+  call.operation === 'consume' && call.traced !== true && isSingle(call);
 
 /** Of one key. */
 const isSingle = ({ parts }: Call): boolean => parts.length === 1 && parts[0]!.shared === undefined;
@@ -123,6 +124,7 @@ export function isSame(a: Call, b: Call): boolean {
     (a.operation === b.operation &&
       a.operation !== 'override' &&
       a.wait === b.wait &&
+      a.traced === b.traced &&
       isSamePart(a.parts[0]!, b.parts[0]!) &&
       (a.parts.length === 1 || a.parts.every((part, i) => isSamePart(part, b.parts[i]!))))
   );

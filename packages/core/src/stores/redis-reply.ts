@@ -1,4 +1,4 @@
-import type { Answer, PartAnswer } from '../decisions/call.js';
+import type { Answer, PartAnswer, Trace } from '../decisions/call.js';
 import { RateNotSetError, StoreConfigurationError } from '../errors.js';
 import { describe } from '../options.js';
 import type { RateAnswer } from '../shared-rates/stored-rate.js';
@@ -40,14 +40,23 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
     const wait = reply.next();
     const told = parts.map((): PartAnswer => {
       const [remaining, own, reset, at] = [reply.next(), reply.next(), reply.next(), reply.next()];
-      const size = reply.next();
-      const override = size > 0 ? Array.from({ length: size }, () => reply.next()) : undefined;
-      return { remaining, wait: own, reset, at, override };
+      const override = reply.list();
+      return { remaining, wait: own, reset, at, override: override.length > 0 ? override : undefined };
     });
-    const answer = { allowed: word === ALLOWED, queued: word === QUEUED, now, wait, parts: told };
+    const answered = asking.call.traced ? told.map((part) => ({ ...part, trace: traceOf(reply) })) : told;
+    const answer = { allowed: word === ALLOWED, queued: word === QUEUED, now, wait, parts: answered };
     settleOne(asking, answer);
   }
   return 1;
+}
+
+/** What a part was decided by. */
+function traceOf(reply: Numbers): Trace {
+  const [parameters, before, after] = [reply.list(), reply.list(), reply.list()];
+  const queue = reply.list();
+  const [blockedUntil = 0] = reply.list();
+  const state = (numbers: readonly number[]) => (numbers.length === 0 ? undefined : numbers);
+  return { parameters, before: state(before), after: state(after), queue, blockedUntil };
 }
 
 /** Words; see the header of `decide.lua`. */
@@ -139,6 +148,12 @@ export class Numbers {
     const value = this.#reply[this.#place];
     this.#place += 1;
     return String(value);
+  }
+
+  /** How many numbers follow, and those. */
+  list(): number[] {
+    const size = this.next();
+    return Array.from({ length: size }, () => this.next());
   }
 
   rest(): number[] {

@@ -67,9 +67,9 @@ function writeCalls(args: string[], rules: Rules, keys: readonly string[], asked
   const count = args.push('0', String(keys.length), '') - 1;
   let calls = 0;
   for (let i = 0; i < asked.length; ) {
-    const { operation, wait, parts } = asked[i]!.call;
+    const { operation, wait, parts, traced } = asked[i]!.call;
     const times = timesOf(asked, i);
-    args.push(operation, String(wait), String(times), String(parts.length));
+    args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
     for (const part of parts) {
       args.push(rules.of(part), String(part.cost), String(part.at));
       if (operation !== 'override') continue;

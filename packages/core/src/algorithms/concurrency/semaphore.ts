@@ -66,6 +66,7 @@ const holders: Holders = {
 
 export const concurrencyAlgorithm: Algorithm = {
   tag: 'cc',
+  parameterNames: ['limit', 'lease', 'queue'],
   size: ([limit, lease]) => ({ limit: limit!, window: lease! }),
   bytes: ([limit]) => 24 * (limit! + 1),
 

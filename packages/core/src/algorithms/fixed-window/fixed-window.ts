@@ -107,6 +107,7 @@ function startOf(parameters: Parameters, end: number): number {
  */
 export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
+  parameterNames: ['limit', 'window', 'alignment'],
   spends: true,
 
   size: ([limit, window]) => ({ limit: limit!, window: window! }),

@@ -23,6 +23,7 @@ const NOTHING: State = [0, 0];
 export function runningLog(tag: string, stamp: (parameters: Parameters, at: number) => number): Algorithm {
   return {
     tag,
+    parameterNames: ['limit', 'window', 'slot'],
 
     size: ([limit, window]) => ({ limit: limit!, window: window! }),
 

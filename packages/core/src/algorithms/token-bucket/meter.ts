@@ -138,6 +138,15 @@ function delayed([forgotten, seen, since, late, whole, span]: State, micros: num
  */
 export const meterAlgorithm: Meter = {
   tag: 'tb',
+  parameterNames: [
+    'unitsOfPermit',
+    'unitsPerTick',
+    'unitsOfBucket',
+    'unitsOfDebt',
+    'missingAtFirst',
+    'shapes',
+    'tick',
+  ],
   spends: true,
 
   size({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters) {
