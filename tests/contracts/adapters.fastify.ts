@@ -36,14 +36,19 @@ export async function serveFastify({
   });
   await app.register(requestContext);
   await app.register(rateLimit);
-  for (const limit of limits) await app.register(rateLimit, { ...options(limit), hook: 'preHandler' });
-  for (const { at, limits: own = [], routes } of scopes) {
+  // Made before the limits of all routes are there: they inherit nothing.
+  const ofRoutes = scopes.map(({ routes }) =>
+    Object.entries(routes).map(
+      ([path, each]) => [path, each.map((limit) => app.rateLimit(options(limit)))] as const,
+    ),
+  );
+  for (const limit of limits) await app.register(rateLimit, { ...options(limit), hook: 'preValidation' });
+  for (const [i, { at, limits: own = [] }] of scopes.entries()) {
     await app.register(
       async (scope) => {
-        for (const limit of own) await scope.register(rateLimit, { ...options(limit), hook: 'preHandler' });
-        for (const [path, each] of Object.entries(routes)) {
-          scope.get(path, { preHandler: each.map((limit) => scope.rateLimit(options(limit))) }, end);
-        }
+        for (const limit of own)
+          await scope.register(rateLimit, { ...options(limit), hook: 'preValidation' });
+        for (const [path, preHandler] of ofRoutes[i]!) scope.get(path, { preHandler }, end);
       },
       { prefix: at },
     );

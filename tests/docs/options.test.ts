@@ -21,7 +21,19 @@ const own: { Express: Own<Express>; Fastify: Own<Fastify>; Koa: Own<Koa> } = {
     windowMs: true,
     identifier: true,
   },
-  Fastify: { global: true, hook: true, handler: true, max: true, timeWindow: true, groupId: true },
+  Fastify: {
+    global: true,
+    hook: true,
+    handler: true,
+    errorResponseBuilder: true,
+    max: true,
+    timeWindow: true,
+    groupId: true,
+    onExceeding: true,
+    onExceeded: true,
+    ban: true,
+    onBanReach: true,
+  },
   Koa: { handler: true, max: true, duration: true },
 };
 

@@ -53,3 +53,16 @@ test.each<[string, (stream: { close(): void }, body: PassThrough) => unknown]>([
   end(stream, body);
   await limiter.release(await limiter.acquire('all'));
 });
+
+test('hooks and checks of a program have the types of such a server', async () => {
+  const app = fastify({ http2: true });
+  open.push(() => app.close());
+  await app.register(rateLimit);
+  const check = app.createRateLimit({ max: 5 });
+  const onRequest = app.rateLimit({ max: 1, limitType: 'METHOD' });
+  app.get('/', { onRequest }, async (request) => JSON.stringify(await check(request)));
+  const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }));
+  open.push(() => session.destroy());
+  expect((await get(session)).headers[':status']).toBe(200);
+  expect((await get(session)).headers[':status']).toBe(429);
+});

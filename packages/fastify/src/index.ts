@@ -1,5 +1,6 @@
 export type { RateLimitHook } from './limit-hook.js';
 export type {
+  ErrorResponseContext,
   FastifyRateLimitNames,
   RateLimitHookName,
   RateLimitOptions,
@@ -7,4 +8,5 @@ export type {
   RouteRateLimitOptions,
 } from './options.js';
 export { rateLimit, rateLimit as default } from './plugin.js';
+export type { CreateRateLimitOptions, RateLimitCheck, RateLimitCheckResult } from './rate-limit-check.js';
 export { requestContext } from './request-context.js';

@@ -1,102 +1,152 @@
 import {
   asError,
   isPromise,
+  keyForFunctions,
   limitRequests,
   type OwnLimiter,
   ReplyView,
   type Verdict,
   withLimiter,
 } from '@sluice/core';
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type {
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  RawServerBase,
+  RouteGenericInterface,
+} from 'fastify';
+import { answerWith } from './answer.js';
+import { Bans } from './bans.js';
 import { type RateLimitHookName, type RateLimitOptions, readOptions } from './options.js';
+import { type RateLimitCheck, rateLimitCheck } from './rate-limit-check.js';
 import { FastifyRequestView } from './request.js';
 
-/** A hook, with the limiter behind it. */
+/** A hook, with the limiter behind it. Its types fit servers of HTTP, HTTPS and HTTP/2. */
 export interface RateLimitHook extends OwnLimiter {
-  (request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+  (
+    request: FastifyRequest<RouteGenericInterface, RawServerBase>,
+    reply: FastifyReply<RouteGenericInterface, RawServerBase>,
+  ): Promise<unknown>;
 }
 
-type Refusal = Exclude<Verdict, { outcome: 'passed' }>;
+type Callback = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 /** A limit as Fastify's hooks use it. */
 export interface HookedLimit {
   /** As a promise, for hooks of a program's own. */
   readonly hook: RateLimitHook;
   /** As a callback: without a promise where none is needed, which is half of what a limit in memory costs. */
-  readonly callback: (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
+  readonly callback: Callback;
+  /** For a program's own use, without hooks. */
+  readonly check: RateLimitCheck;
   close(): Promise<void>;
 }
 
 /** The callback in the form of a hook: that of `preParsing` gets the body's stream, too. */
-export const hookFor = (
-  hook: RateLimitHookName,
-  callback: HookedLimit['callback'],
-): HookedLimit['callback'] =>
+export const hookFor = (hook: RateLimitHookName, callback: Callback): Callback =>
   hook === 'preParsing'
     ? (((request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: HookHandlerDoneFunction) =>
         callback(request, reply, done)) as never)
     : callback;
 
-/** @throws RangeError, TypeError naming the option that is wrong */
-export function limitHook(options: RateLimitOptions): HookedLimit {
-  const { shared, handler } = readOptions(options);
-  const limit = limitRequests('rateLimit', shared, ([request], decision) => {
+/**
+ * @param counted marks requests that this limit has counted already: they pass. Default: none
+ * @throws RangeError, TypeError naming the option that is wrong
+ */
+export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLimit {
+  const { shared, answers, onExceeding } = readOptions(options);
+  const replies = options.requestWasSuccessful && new WeakMap<FastifyRequest, FastifyReply>();
+  const limit = limitRequests('rateLimit', withReplies(shared, replies), ([request], decision) => {
     request.rateLimit = decision;
   });
-  const decide = (request: FastifyRequest, reply: FastifyReply) =>
-    limit.handle(new FastifyRequestView(request), new ReplyView(reply), request);
+  const bans = answers.ban === undefined ? undefined : new Bans(answers.ban, shared);
+  const answer = answerWith({ ...answers, bans, statusCode: shared.statusCode });
 
-  /** @returns why the request does not go on, if it does not */
-  const refused = (verdict: Verdict): Refusal | undefined =>
-    verdict.outcome === 'passed' ? undefined : verdict;
-
-  const answer = async (request: FastifyRequest, reply: FastifyReply, verdict: Refusal): Promise<unknown> => {
-    if (verdict.outcome === 'gone') return reply.sent ? reply : reply.hijack();
-    const { decision } = verdict;
-    if (handler !== undefined && decision !== undefined) {
-      reply.code(shared.statusCode ?? 429);
-      try {
-        const own = await handler(request, reply, decision);
-        return reply.sent || own === undefined ? reply : reply.send(own);
-      } catch (error) {
-        reply.code(200); // Fastify gives an error its own status only where none was set
-        throw asError('rateLimit', error);
-      }
-    }
-    const { status, type, body } = await verdict.reply();
-    return reply.code(status).type(type).send(body);
+  const decide = (request: FastifyRequest, reply: FastifyReply) => {
+    replies?.set(request, reply);
+    return limit.handle(new FastifyRequestView(request), new ReplyView(reply), request);
   };
 
+  /** Has this limit counted the request before? From now on it has. */
+  const again = (request: FastifyRequest): boolean => {
+    if (counted === undefined) return false;
+    const marks = request as unknown as Record<symbol, boolean>;
+    const before = marks[counted] === true;
+    marks[counted] = true;
+    return before;
+  };
+
+  const passed = (request: FastifyRequest, { keys }: Verdict & { outcome: 'passed' }): unknown =>
+    keys === undefined ? undefined : onExceeding?.(request, keyForFunctions(keys));
+
   const hook = async (request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = refused(await decide(request, reply));
-    if (refusal === undefined) return undefined;
-    await answer(request, reply, refusal);
+    if (again(request)) return undefined;
+    const verdict = await decide(request, reply);
+    if (verdict.outcome === 'passed') {
+      await passed(request, verdict);
+      return undefined;
+    }
+    await answer(request, reply, verdict);
     // A client that leaves while onSend hooks are still at it ends that wait, too: Fastify would go on to the route.
     return reply.sent ? reply : reply.hijack();
   };
+
   const goOn = (
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
     verdict: Verdict,
   ): void => {
-    const refusal = refused(verdict);
-    if (refusal === undefined) done();
-    else answer(request, reply, refusal).catch(done);
+    if (verdict.outcome !== 'passed') {
+      answer(request, reply, verdict).catch(done);
+    } else if (onExceeding === undefined) {
+      done();
+    } else {
+      Promise.resolve(verdict)
+        .then((judged) => passed(request, judged))
+        .then(
+          () => done(),
+          (error) => done(asError('rateLimit', error)),
+        );
+    }
   };
+
+  const callback: Callback = (request, reply, done) => {
+    if (again(request)) {
+      done();
+      return;
+    }
+    let verdict: ReturnType<typeof decide>;
+    try {
+      verdict = decide(request, reply);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (isPromise(verdict)) verdict.then((judged) => goOn(request, reply, done, judged), done);
+    else goOn(request, reply, done, verdict);
+  };
+
   return {
-    hook: withLimiter(hook, limit),
-    callback: (request, reply, done) => {
-      let verdict: ReturnType<typeof decide>;
-      try {
-        verdict = decide(request, reply);
-      } catch (error) {
-        done(error as Error);
-        return;
-      }
-      if (isPromise(verdict)) verdict.then((judged) => goOn(request, reply, done, judged), done);
-      else goOn(request, reply, done, verdict);
+    hook: withLimiter(hook, limit) as RateLimitHook,
+    callback,
+    check: rateLimitCheck(limit, bans),
+    close: async () => {
+      await limit.close();
+      await bans?.close();
     },
-    close: () => limit.close(),
+  };
+}
+
+/** `requestWasSuccessful` gets the reply, too. */
+function withReplies(
+  shared: ReturnType<typeof readOptions>['shared'],
+  replies: WeakMap<FastifyRequest, FastifyReply> | undefined,
+): typeof shared {
+  const { requestWasSuccessful } = shared as Pick<RateLimitOptions, 'requestWasSuccessful'>;
+  if (replies === undefined || typeof requestWasSuccessful !== 'function') return shared;
+  return {
+    ...shared,
+    requestWasSuccessful: (request) => requestWasSuccessful(request, replies.get(request)!),
   };
 }

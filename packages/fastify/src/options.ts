@@ -1,7 +1,8 @@
 import {
   CHOICE_OPTIONS,
   checkBoolean,
-  checkHandler,
+  checkFunction,
+  checkInteger,
   checkOptions,
   type Decision,
   type Duration,
@@ -14,21 +15,60 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** What Fastify hands to functions. */
 export type Args = [request: FastifyRequest];
 
+/** What `errorResponseBuilder` is told of a denial. */
+export interface ErrorResponseContext {
+  /** 429, or 403 for a ban. */
+  readonly statusCode: number;
+  readonly ban: boolean;
+  readonly max: number;
+  /** Milliseconds until the request can pass. */
+  readonly ttl: number;
+  /** The same in words: `'1 minute'`. */
+  readonly after: string;
+}
+
 /** The words of `@fastify/rate-limit` for what Sluice calls otherwise. */
 export interface FastifyRateLimitNames {
   /** Requests in a window of `timeWindow`, or a function that gives them: `policy: fixedWindow({ limit: max, window: timeWindow })`. */
-  readonly max?: (number | ((request: FastifyRequest) => number | Promise<number>)) | undefined;
-  /** The window of `max`; milliseconds, or text such as `'1m'`; default one minute. */
-  readonly timeWindow?: Duration | undefined;
+  readonly max?: number | ((request: FastifyRequest, key: string) => number | Promise<number>) | undefined;
+  /** The window of `max`, or a function that gives it; milliseconds, or text such as `'1m'`; default one minute. */
+  readonly timeWindow?:
+    | Duration
+    | ((request: FastifyRequest, key: string) => Duration | Promise<Duration>)
+    | undefined;
   /** The same as `name`: routes of one group in one store share a count. */
   readonly groupId?: string | undefined;
+  /** Called for each request that was counted and passes. */
+  readonly onExceeding?: ((request: FastifyRequest, key: string) => unknown) | undefined;
+  /** Called for each request that is denied. */
+  readonly onExceeded?: ((request: FastifyRequest, key: string) => unknown) | undefined;
+  /**
+   * After so many denials of a key, further ones are answered with 403 instead of 429. The denials are counted in a window as long as
+   * that of the limit, which begins with the first of them. Default: no bans.
+   */
+  readonly ban?: number | undefined;
+  /** Called for each request that is answered with 403 because of `ban`. */
+  readonly onBanReach?: ((request: FastifyRequest, key: string) => unknown) | undefined;
+  /** Makes the error, or the object, that is thrown for a denied request. */
+  readonly errorResponseBuilder?:
+    | ((request: FastifyRequest, context: ErrorResponseContext) => object)
+    | undefined;
 }
 
-/** What every adapter's `rateLimit` takes, with the words of `@fastify/rate-limit`; functions are given `(request)`. */
-export interface RateLimitOptions extends RequestLimitOptions<Args>, FastifyRateLimitNames {
-  /** Answers a denied request itself: with `reply`, or by what it returns. The headers and the status are set already. */
+/** What every adapter's `rateLimit` takes, with the words of `@fastify/rate-limit`; functions get `(request)`. */
+export interface RateLimitOptions
+  extends Omit<RequestLimitOptions<Args>, 'requestWasSuccessful'>,
+    FastifyRateLimitNames {
+  /**
+   * Answers a denied request itself: with `reply`, or by what it returns. The headers and the status are set already. If it does
+   * neither, the default answer is sent; to answer later return `reply` or a promise.
+   */
   readonly handler?:
     | ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown)
+    | undefined;
+  /** Has a request succeeded? Called when its response is over; default: it is complete, with a status below 400. */
+  readonly requestWasSuccessful?:
+    | ((request: FastifyRequest, reply: FastifyReply) => boolean | Promise<boolean>)
     | undefined;
 }
 
@@ -55,6 +95,9 @@ const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as cons
 /** Options that say which limit. */
 export const CHOICES = ['limiter', ...CHOICE_OPTIONS, 'max', 'timeWindow'] as const;
 
+/** These answer a denial: a route that gives one of them inherits none. */
+export const ANSWERS = ['handler', 'errorResponseBuilder', 'message', 'throw'] as const;
+
 /** Is there a limit in these options? */
 export const hasLimit = (options: RateLimitOptions): boolean =>
   CHOICES.some((name) => options[name] !== undefined);
@@ -66,7 +109,9 @@ export function checkHook(hook: RateLimitHookName): void {
   }
 }
 
-const ALL = [...REQUEST_LIMIT_OPTIONS, 'max', 'timeWindow', 'groupId', 'handler'] as const;
+const FUNCTIONS = ['handler', 'errorResponseBuilder', 'onExceeding', 'onExceeded', 'onBanReach'] as const;
+const OWN = [...FUNCTIONS, 'max', 'timeWindow', 'groupId', 'ban'] as const;
+const ALL = [...REQUEST_LIMIT_OPTIONS, ...OWN];
 
 /** @throws RangeError, TypeError: a plugin that was given options but no limit would limit nobody */
 export function checkPlugin({ global = true, hook = 'onRequest', ...options }: RateLimitPluginOptions): void {
@@ -87,12 +132,38 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
  */
 export function readOptions(options: RateLimitOptions) {
   checkOptions('rateLimit', options, ALL);
-  const { handler, groupId, ...rest } = options ?? {};
-  checkHandler('rateLimit', handler, rest);
+  for (const name of FUNCTIONS) checkFunction(`rateLimit: ${name}`, options[name]);
+  const [first, second] = ANSWERS.filter((name) => options[name] !== undefined && options[name] !== false);
+  if (second !== undefined && first !== 'message') {
+    throw new TypeError(`rateLimit: ${second} has no effect with ${first}, which answers`);
+  }
+  const { handler, errorResponseBuilder, onExceeding, onExceeded, onBanReach, ban, groupId, ...rest } =
+    options;
+  checkEvents(options);
   if (groupId !== undefined && rest.name !== undefined) {
     throw new TypeError('rateLimit: give name or groupId, not both');
   }
-  const named = { ...rest, ...(groupId !== undefined && { name: groupId }) };
+  const named = { ...rest, ...(groupId !== undefined && { name: groupId }) } as RequestLimitOptions<Args>;
   const names = { limit: ['max'], window: 'timeWindow', standard: '1m' } as const;
-  return { handler, shared: readFixedWindow<Args>('rateLimit', named, names) };
+  return {
+    answers: { handler, errorResponseBuilder, onExceeded, onBanReach, ban },
+    onExceeding,
+    shared: readFixedWindow<Args>('rateLimit', named, names),
+  };
+}
+
+/** What would have no effect is refused. */
+function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options }: RateLimitOptions): void {
+  const idle = (option: string, why: string) => new TypeError(`rateLimit: ${option} has no effect ${why}`);
+  if (onBanReach !== undefined && ban === undefined) throw idle('onBanReach', 'without ban');
+  for (const [option, value] of Object.entries({ ban, onExceeded })) {
+    if (value === undefined) continue;
+    if (options.throw === true) throw idle(option, 'with throw: use onLimited');
+    if (dryRun === true) throw idle(option, 'with dryRun: use onLimited');
+  }
+  if (ban === undefined) return;
+  checkInteger('rateLimit: ban', ban, 0);
+  if (limiter !== undefined) {
+    throw new TypeError('rateLimit: ban counts beside a policy of this limit, not beside a limiter of yours');
+  }
 }

@@ -5,19 +5,26 @@ import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limi
 import {
   checkPlugin,
   hasLimit,
+  type RateLimitHookName,
   type RateLimitOptions,
   type RateLimitPluginOptions,
   type RouteRateLimitOptions,
 } from './options.js';
-import { RouteLimits } from './route-limits.js';
+import { type CreateRateLimitOptions, checkOptionsOfCheck, type RateLimitCheck } from './rate-limit-check.js';
+import { attach, RouteLimits } from './route-limits.js';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Makes a hook for one route: `{ preHandler: app.rateLimit({ … }) }`. */
-    rateLimit(options: RateLimitOptions): RateLimitHook;
+    /**
+     * Makes a hook for one route: `{ preHandler: app.rateLimit({ … }) }`. It inherits the options of the plugin; in a store of the
+     * plugin it needs a `name`. Without options it is the limit of the plugin, which counts each request once.
+     */
+    rateLimit(options?: RateLimitOptions): RateLimitHook;
+    /** Makes a function that decides a request when you call it, and leaves the answer to you. Its options are those of `rateLimit`. */
+    createRateLimit(options?: CreateRateLimitOptions): RateLimitCheck;
   }
   interface FastifyRequest {
-    /** The decision of the last limit that let this request pass. */
+    /** The decision of the last limit, also a denial. */
     rateLimit: Decision | null;
   }
   interface FastifyContextConfig {
@@ -41,30 +48,50 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
   const { global = true, hook = 'onRequest', ...options } = given;
   checkPlugin(given);
   const app: Scope = scope;
-  const limit = hasLimit(options) ? closing(app, options) : undefined;
+  const counted = Symbol('sluice.counted');
+  const limit = hasLimit(options) ? limitHook(options, counted) : undefined;
   if (!app.hasRequestDecorator('rateLimit')) prepare(app);
   // The nearest registration says what routes inherit; one without options adds nothing.
   if (app[routeLimits] === undefined || Object.keys(given).length > 0) {
     app[routeLimits] = new RouteLimits(app, options, hook, limit);
   }
+  if (limit !== undefined) {
+    app.decorateRequest(counted, false);
+    app.addHook('onClose', limit.close);
+  }
   if (limit === undefined || !global) {
     app.addHook('onRequest', (request, _reply, done) => done(unlimited(request.routeOptions)));
     return;
   }
-  const { callback } = limit;
-  const everywhere: HookedLimit['callback'] = (request, reply, done) => {
-    const route = request.routeOptions; // made anew each time
-    if (route.config.rateLimit !== undefined) done(unlimited(route));
-    else callback(request, reply, done);
-  };
-  app.addHook(hook as 'onRequest', hookFor(hook, everywhere));
+  limitAll(app, hook, limit);
 };
 
 export const rateLimit = plugin(register, { fastify: '5.x', name: '@sluice/fastify' });
 
-function prepare(app: FastifyInstance): void {
+/** Limits each route after its own hooks and those of its scope; earlier routes and what is not found among the hooks of the scope. */
+function limitAll(app: Scope, hook: RateLimitHookName, limit: HookedLimit): void {
+  const attached = Symbol('sluice.attached');
+  app.addHook('onRoute', (route) => {
+    if (route.config?.rateLimit === undefined) attach(route, hook, limit, attached);
+  });
+  const others: HookedLimit['callback'] = (request, reply, done) => {
+    const route = request.routeOptions; // made anew each time
+    if (attached in route.config) done();
+    else if (route.config.rateLimit !== undefined) done(unlimited(route));
+    else limit.callback(request, reply, done);
+  };
+  app.addHook(hook as 'onRequest', hookFor(hook, others));
+}
+
+function prepare(app: Scope): void {
   app.decorateRequest('rateLimit', null);
-  app.decorate('rateLimit', (options: RateLimitOptions) => closing(app, options).hook);
+  app.decorate('rateLimit', function (this: Scope | undefined, options: RateLimitOptions = {}) {
+    return (this ?? app)[routeLimits]!.own('app.rateLimit', options).hook;
+  });
+  app.decorate('createRateLimit', function (this: Scope | undefined, options: CreateRateLimitOptions = {}) {
+    checkOptionsOfCheck(options);
+    return (this ?? app)[routeLimits]!.own('app.createRateLimit', options).check;
+  });
   app.addHook('onRoute', function (this: Scope, route) {
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
@@ -83,11 +110,4 @@ function unlimited({ config, method, url }: FastifyRequest['routeOptions']): Err
   return new Error(
     `rateLimit: the route ${method} ${url} was added before the plugin was there: await app.register(rateLimit) first`,
   );
-}
-
-/** A limit that ends with the server. */
-function closing(app: FastifyInstance, options: RateLimitOptions): HookedLimit {
-  const limit = limitHook(options);
-  app.addHook('onClose', limit.close);
-  return limit;
 }

@@ -122,7 +122,7 @@ test('its types are known to Fastify', async () => {
   // @ts-expect-error a limit is a number or a function
   expect(() => app.rateLimit({ max: '5' })).toThrow('not "5"');
   // @ts-expect-error there is no such option
-  expect(() => app.rateLimit({ max: 5, ban: 3 })).toThrow("no option 'ban'");
+  expect(() => app.rateLimit({ max: 5, cache: 3 })).toThrow("no option 'cache'");
   expect((await app.inject('/')).json()).toEqual({ left: 4 });
 });
 

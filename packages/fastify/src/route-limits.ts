@@ -1,8 +1,8 @@
-import { describe, KEY_OPTIONS, memoryStore, PLACE_OPTIONS, prefetchDefault, type Store } from '@sluice/core';
+import { describe, memoryStore, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { inherited } from './inherit.js';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
-  CHOICES,
   checkHook,
   type RateLimitHookName,
   type RateLimitOptions,
@@ -10,20 +10,17 @@ import {
 } from './options.js';
 import { constraintsOf, nameOf } from './route-name.js';
 
-/** These answer a denial: a route that gives one of them inherits none. */
-const ANSWER = ['handler', 'message', 'throw'] as const;
-
 /** Marks the configuration of routes that are limited by it. */
 const LIMITED = Symbol('sluice.limited');
 
-/** The limits of routes that have one in their configuration. What they leave open is as the plugin's options say. */
+/** The limits of single routes in a scope. What they leave open is as the plugin's options say. */
 export class RouteLimits {
   /** By options and route: HEAD comes with the options of GET, and counts with it. */
   readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, HookedLimit>>();
   readonly #gets = new WeakMap<RouteRateLimitOptions, Map<string, string>>();
   #store: Store | undefined;
 
-  /** @param shared the limit of the plugin itself, which routes without numbers of their own share */
+  /** @param shared the limit of the plugin itself, which routes without options of their own share */
   constructor(
     readonly app: FastifyInstance,
     readonly options: RateLimitOptions,
@@ -35,7 +32,10 @@ export class RouteLimits {
     return LIMITED in config;
   }
 
-  /** @throws RangeError, TypeError naming the option that is wrong */
+  /**
+   * The limit of a route's `config.rateLimit`.
+   * @throws RangeError, TypeError naming the option that is wrong
+   */
   limit(route: RouteOptions, own: RouteRateLimitOptions): void {
     if (typeof own !== 'object' || own === null) {
       throw new TypeError(
@@ -47,13 +47,26 @@ export class RouteLimits {
     const name = this.#nameOf(route, own);
     const hooks = this.#hooks.get(own) ?? new Map<string, HookedLimit>();
     const shares = Object.keys(options).length === 0 ? this.shared : undefined;
-    const limit = shares ?? hooks.get(name) ?? this.#make(name, options);
+    const limit = shares ?? hooks.get(name) ?? this.#ofRoute(name, options);
     this.#hooks.set(own, hooks.set(name, limit));
-    const before = route[hook] ?? [];
-    Object.assign(route, {
-      [hook]: [hookFor(hook, limit.callback), ...(Array.isArray(before) ? before : [before])],
-      config: { ...route.config, [LIMITED]: true },
-    });
+    attach(route, hook, limit, LIMITED);
+  }
+
+  /**
+   * A limit that a program uses by itself; without options that of the plugin.
+   * @throws RangeError, TypeError naming the option that is wrong
+   */
+  own(where: string, options: RateLimitOptions): HookedLimit {
+    if (Object.keys(options).length === 0 && this.shared !== undefined) return this.shared;
+    const { limiter, name, groupId } = options;
+    const all = { ...inherited(this.options, options), ...options };
+    if (limiter === undefined && all.store !== undefined && (name ?? groupId) === undefined) {
+      throw new TypeError(
+        `${where}: a limit in the plugin's store needs a name of its own, such as ${where}({ name: 'login', … }): ` +
+          'two without would count together',
+      );
+    }
+    return this.#make(all);
   }
 
   /** HEAD, which Fastify adds to GET, counts with it: also to GET with other methods, and with the other form of `/prefix/`. */
@@ -67,29 +80,14 @@ export class RouteLimits {
     return name;
   }
 
-  #make(name: string, own: RateLimitOptions): HookedLimit {
-    const limit = limitHook({ ...this.#inherited(own), ...this.#place(name, own), ...own });
-    this.app.addHook('onClose', limit.close);
-    return limit;
+  #ofRoute(name: string, own: RateLimitOptions): HookedLimit {
+    return this.#make({ ...inherited(this.options, own), ...this.#place(name, own), ...own });
   }
 
-  #inherited(own: RateLimitOptions): RateLimitOptions {
-    const { name: _, groupId: __, ...inherited } = this.options as Record<string, unknown>;
-    // Beside a policy of the route's own it may not be possible.
-    if (CHOICES.some((name) => own[name] !== undefined))
-      inherited.prefetch = prefetchDefault(this.options.prefetch);
-    const keyless = own.limiter !== undefined || own.limits !== undefined;
-    for (const group of [CHOICES, KEY_OPTIONS, ANSWER]) {
-      const replaced = group.some((name) => own[name] !== undefined) || (group === KEY_OPTIONS && keyless);
-      if (replaced) for (const name of group) delete inherited[name];
-    }
-    // Of a limiter that is given, they are its own.
-    if (own.limiter !== undefined) for (const name of PLACE_OPTIONS) delete inherited[name];
-    // `max` and `timeWindow` are the two halves of one policy, as in @fastify/rate-limit.
-    const { max, timeWindow } = this.options;
-    if (own.max !== undefined && timeWindow !== undefined) inherited.timeWindow = timeWindow;
-    if (own.max === undefined && own.timeWindow !== undefined && max !== undefined) inherited.max = max;
-    return inherited;
+  #make(options: RateLimitOptions): HookedLimit {
+    const limit = limitHook(options);
+    this.app.addHook('onClose', limit.close);
+    return limit;
   }
 
   /** Routes of one name count together, so they have one store; and each a name of its own, unless it is given one. */
@@ -107,4 +105,13 @@ export class RouteLimits {
     }
     return this.#store;
   }
+}
+
+/** Limits a route after its own hooks, which may say who makes a request. */
+export function attach(route: RouteOptions, hook: RateLimitHookName, limit: HookedLimit, mark: symbol): void {
+  const before = route[hook] ?? [];
+  Object.assign(route, {
+    [hook]: [...(Array.isArray(before) ? before : [before]), hookFor(hook, limit.callback)],
+    config: { ...route.config, [mark]: true },
+  });
 }

@@ -134,12 +134,18 @@ test('a route says at which hook it is limited: a key of the body comes late', a
 });
 
 test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
-  'at %s it comes before the hooks of the route',
+  'at %s it comes after the hooks of the route and later ones of its scope',
   async (hook) => {
-    const own = jest.fn(async () => {});
-    await app.register(rateLimit, { global: false });
+    const order: string[] = [];
+    const own = async () => void order.push('own');
+    const keyGenerator = () => {
+      order.push('limit');
+      return 'all';
+    };
+    await app.register(rateLimit, { global: false, keyGenerator });
+    app.addHook(hook as 'onRequest', async () => void order.push('scope'));
     app.get('/', { config: { rateLimit: { max: 1, hook } }, [hook]: own }, ok);
     expect(await statuses('/', '/')).toEqual([200, 429]);
-    expect(own).toHaveBeenCalledTimes(1);
+    expect(order).toEqual(['scope', 'own', 'limit', 'scope', 'own', 'limit']);
   },
 );

@@ -14,7 +14,7 @@ import { denialOf } from './denial.js';
 import { givingBack } from './giving-back.js';
 import { headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/header-writers.js';
-import { countsAddresses, type Keys, keyOfRequest, textOfKeys } from './key-of-request.js';
+import { countsAddresses, type Keys, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import type { Limited } from './limited.js';
 import { limiterOfRequest } from './limiter-of-request.js';
 import { listsOf } from './listed.js';
@@ -146,7 +146,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     const { single } = source;
     if (single !== undefined && typeof costOf !== 'function') return taken(exchange, keys, single, costOf);
     // One after the other: a promise that rejects while nobody waits for it ends the process.
-    return andThen(single ?? source.ofRequest(args, textOfKeys(keys)), (by) => {
+    return andThen(single ?? source.ofRequest(args, keyForFunctions(keys)), (by) => {
       if (single === undefined) checks?.limiter(by);
       return andThen(typeof costOf === 'function' ? costOf(...args) : costOf, (cost) =>
         taken(exchange, keys, by, cost),

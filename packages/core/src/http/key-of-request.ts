@@ -47,11 +47,15 @@ export function plainKeys(keys: Keys, combined: boolean): string[] {
     : [keyPart(keys, 'the key of a request')];
 }
 
-/** The key as functions of a program get it; of several limits the keys by their names, as JSON. */
-export const textOfKeys = (keys: Keys): string =>
-  typeof keys === 'object' && keys !== null && !Array.isArray(keys)
-    ? JSON.stringify(keys)
-    : keyPart(keys, 'the key of a request');
+/**
+ * The key as functions of a program get it: as it was made, usually text; of several limits all keys by their names, as JSON.
+ * @throws KeyResolutionError when it is none
+ */
+export function keyForFunctions(keys: Keys): string {
+  if (typeof keys === 'object' && keys !== null && !Array.isArray(keys)) return JSON.stringify(keys);
+  keyPart(keys, 'the key of a request');
+  return keys as string;
+}
 
 /** What would have no effect is refused: who gives it believes that it has one. */
 function keyOf<Args extends readonly unknown[]>(

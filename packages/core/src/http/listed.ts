@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.js';
 import { compileList } from './address-list.js';
 import { checkFunction } from './check-function.js';
-import { type Keys, plainKeys, textOfKeys } from './key-of-request.js';
+import { type Keys, keyForFunctions, plainKeys } from './key-of-request.js';
 import { type CountingOptions, type LimitChoice, withKey } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 
@@ -40,7 +40,7 @@ export function listsOf<Args extends readonly unknown[]>(
     let keys: Keys;
     try {
       keys = await keysOf();
-      if (byFunction) textOfKeys(keys);
+      if (byFunction) keyForFunctions(keys);
     } catch (error) {
       if (byFunction) listed = await ask(request, args);
       if (listed === undefined) throw error;
@@ -59,7 +59,7 @@ function listOf<Args extends readonly unknown[]>(
 ): List<Args> {
   if (list === undefined) return () => false;
   if (typeof list === 'function') {
-    return (_request, args, keys) => list(...withKey(args, keys === undefined ? '' : textOfKeys(keys)));
+    return (_request, args, keys) => list(...withKey(args, keys === undefined ? '' : keyForFunctions(keys)));
   }
   if (!Array.isArray(list)) checkFunction(`${what}, when no array of strings,`, list);
   const matches = compileList(what, list);

@@ -2,7 +2,7 @@ import type { Cost } from '../admission/call-options.js';
 import { errorOfDenial, isFailureDenial } from '../admission/error-of-denial.js';
 import type { Decision } from '../decision.js';
 import { RequestForbiddenError } from '../errors.js';
-import { type KeyOfRequest, textOfKeys } from './key-of-request.js';
+import { type KeyOfRequest, keyForFunctions } from './key-of-request.js';
 import type { LimiterSource } from './limiter-of-request.js';
 import type { Lists } from './listed.js';
 import type { OfRequest } from './request-limit-options.js';
@@ -42,7 +42,7 @@ export function requestCheck<Args extends readonly unknown[]>({
 }: CheckedLimit<Args>): RequestCheck<Args> {
   return async (request, args, peek) => {
     const keys = await keyOf(request, args);
-    const key = textOfKeys(keys);
+    const key = keyForFunctions(keys);
     if (await skip?.(...args)) return { key };
     const { listed } = (await lists?.(request, args, () => keys)) ?? {};
     if (listed === 'denied') throw new RequestForbiddenError();

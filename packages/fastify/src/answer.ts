@@ -1,0 +1,82 @@
+import { asError, type Decision, describe, keyForFunctions, type Verdict } from '@sluice/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Bans } from './bans.js';
+import type { RateLimitOptions } from './options.js';
+import { inWords } from './words.js';
+
+export type Refusal = Exclude<Verdict, { outcome: 'passed' }>;
+
+interface AnswerOptions
+  extends Pick<
+    RateLimitOptions,
+    'handler' | 'errorResponseBuilder' | 'onExceeded' | 'onBanReach' | 'statusCode'
+  > {
+  readonly bans: Bans | undefined;
+}
+
+/** Answers a request that does not go on. What it throws is for Fastify's error handling. */
+export function answerWith({
+  handler,
+  errorResponseBuilder,
+  onExceeded,
+  onBanReach,
+  statusCode,
+  bans,
+}: AnswerOptions) {
+  const ownAnswer = async (request: FastifyRequest, reply: FastifyReply, decision: Decision) => {
+    try {
+      const own = await handler!(request, reply, decision);
+      if (!reply.sent && own !== undefined && own !== reply) reply.send(own);
+      return reply.sent || own !== undefined;
+    } catch (error) {
+      reply.code(200); // Fastify gives an error its own status only where none was set
+      throw asError('rateLimit', error);
+    }
+  };
+
+  /** @returns has it been answered? */
+  const byOptions = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    decision: Decision,
+    ban: boolean,
+  ): Promise<boolean> => {
+    const status = ban ? 403 : (statusCode ?? 429);
+    if (handler !== undefined) return ownAnswer(request, reply.code(status), decision);
+    if (errorResponseBuilder === undefined) return false;
+    const { limit: max, retryAfter: ttl } = decision;
+    const error: unknown = errorResponseBuilder(request, {
+      statusCode: status,
+      ban,
+      max,
+      ttl,
+      after: inWords(ttl),
+    });
+    if (typeof error === 'object' && error !== null) throw error;
+    throw new TypeError(
+      `rateLimit: errorResponseBuilder gave ${describe(error)}, which is no error and no object`,
+    );
+  };
+
+  return async (request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> => {
+    if (refusal.outcome === 'gone') {
+      if (!reply.sent) reply.hijack();
+      return;
+    }
+    const { decision, keys } = refusal;
+    let ban = false;
+    if (decision !== undefined) {
+      const key = keyForFunctions(keys!);
+      await onExceeded?.(request, key);
+      ban = bans !== undefined && (await bans.reached(key, decision));
+      if (ban) await onBanReach?.(request, key);
+      if (await byOptions(request, reply, decision, ban)) return;
+    }
+    const { status, type, body } = await refusal.reply(ban ? 403 : undefined);
+    // Fastify adds a charset to every JSON type that has no serializer; application/problem+json has none.
+    if (type === 'application/problem+json') reply.serializer(asItIs);
+    reply.code(status).type(type).send(body);
+  };
+}
+
+const asItIs = (body: unknown) => body as string;

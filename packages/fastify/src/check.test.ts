@@ -1,0 +1,127 @@
+import { fixedWindow, isRequestForbiddenError, memoryStore } from '@sluice/core';
+import fastify, { type FastifyInstance } from 'fastify';
+import { type CreateRateLimitOptions, type RateLimitCheckResult, rateLimit } from './index.js';
+
+let app: FastifyInstance;
+beforeEach(() => {
+  app = fastify();
+});
+afterEach(() => app.close());
+
+/** A route that answers what a check says. */
+function serve(options?: CreateRateLimitOptions, increment?: boolean): () => Promise<RateLimitCheckResult> {
+  const check = app.createRateLimit(options);
+  app.get('/', (request) => check(request, { increment }));
+  return async () => (await app.inject('/')).json();
+}
+
+const first = {
+  isAllowed: false,
+  key: '127.0.0.1',
+  max: 2,
+  timeWindow: 3_600_000,
+  remaining: 1,
+  ttl: 3_600_000,
+  ttlInSeconds: 3600,
+  isExceeded: false,
+  isBanned: false,
+};
+
+test('says what it knows of a request, and leaves the answer to the program', async () => {
+  await app.register(rateLimit, { global: false });
+  const ask = serve({ max: 2, timeWindow: '1h', ban: 1 });
+  expect(await ask()).toEqual(first);
+  expect(await ask()).toMatchObject({ remaining: 0, isExceeded: false });
+  expect(await ask()).toMatchObject({ remaining: 0, isExceeded: true, isBanned: false });
+  const { headers, statusCode } = await app.inject('/');
+  expect([statusCode, headers.ratelimit]).toEqual([200, undefined]);
+  expect(await ask()).toMatchObject({ isExceeded: true, isBanned: true });
+});
+
+test('without options it is the limit of the plugin', async () => {
+  await app.register(rateLimit, { global: false, max: 2, timeWindow: '1h' });
+  const ask = serve();
+  app.get('/limited', { config: { rateLimit: {} } }, async () => 'ok');
+  expect(await ask()).toEqual(first);
+  expect((await app.inject('/limited')).headers.ratelimit).toMatch(/r=0/);
+  expect(await ask()).toMatchObject({ isExceeded: true });
+});
+
+test('increment: false counts nothing', async () => {
+  await app.register(rateLimit, { global: false, max: 1, timeWindow: '1h' });
+  const check = app.createRateLimit({ ban: 1 });
+  app.get('/', (request) => check(request));
+  app.get('/look', (request) => check(request, { increment: false }));
+  const look = async () => (await app.inject('/look')).json();
+  for (let i = 0; i < 3; i += 1) expect(await look()).toMatchObject({ remaining: 1, isExceeded: false });
+  await app.inject('/');
+  for (let i = 0; i < 3; i += 1) {
+    expect(await look()).toMatchObject({ remaining: 0, isExceeded: true, isBanned: false });
+  }
+  await app.inject('/');
+  expect(await look()).toMatchObject({ isExceeded: true, isBanned: true });
+});
+
+test('who is on the allowList, or skipped, is allowed; who is on the denyList is an error', async () => {
+  await app.register(rateLimit, { global: false, max: 1 });
+  const listed = app.createRateLimit({ allowList: (_request, key) => key === '127.0.0.1' });
+  const skipped = app.createRateLimit({ skip: () => true });
+  const denied = app.createRateLimit({ denyList: ['127.0.0.1'] });
+  app.get('/listed', (request) => listed(request));
+  app.get('/skipped', (request) => skipped(request));
+  app.get('/denied', (request) => denied(request));
+  app.setErrorHandler((error, _request, reply) => reply.send({ forbidden: isRequestForbiddenError(error) }));
+  for (const url of ['/listed', '/skipped']) {
+    expect((await app.inject(url)).json()).toEqual({ isAllowed: true, key: '127.0.0.1' });
+  }
+  expect((await app.inject('/denied')).json()).toEqual({ forbidden: true });
+});
+
+test('max and timeWindow are functions of the request and its key; the decision is on the request', async () => {
+  const store = memoryStore();
+  await app.register(rateLimit, { global: false, store });
+  const check = app.createRateLimit({
+    name: 'check',
+    keyGenerator: ({ headers }) => String(headers['x-user']),
+    max: (_request, key) => (key === 'ann' ? 5 : 1),
+    timeWindow: async (_request, key) => (key === 'ann' ? '2h' : 60_000),
+  });
+  app.get('/', async (request) => [await check(request), request.rateLimit?.name]);
+  const ask = async (user: string) => (await app.inject({ url: '/', headers: { 'x-user': user } })).json();
+  expect(await ask('ann')).toEqual([expect.objectContaining({ max: 5, timeWindow: 7_200_000 }), 'check']);
+  expect(await ask('bob')).toEqual([expect.objectContaining({ max: 1, timeWindow: 60_000 }), 'check']);
+  await store.close();
+});
+
+test('a store that is out, and a key that is missing, are errors', async () => {
+  await app.register(rateLimit, { global: false, max: 1 });
+  const check = app.createRateLimit({ limitType: 'USER' });
+  app.get('/', (request) => check(request));
+  expect((await app.inject('/')).statusCode).toBe(400);
+});
+
+test('has its limiter', async () => {
+  await app.register(rateLimit);
+  const check = app.createRateLimit({ policy: fixedWindow({ limit: 1, window: '1h' }) });
+  app.get('/', (request) => check(request));
+  await app.inject('/');
+  await check.limiter.reset('127.0.0.1');
+  expect((await app.inject('/')).json()).toMatchObject({ isExceeded: false });
+});
+
+test.each(['message', 'handler', 'throw', 'onExceeding', 'skipFailedRequests', 'legacyHeaders'])(
+  'refuses %s, which would have no effect',
+  async (option) => {
+    await app.register(rateLimit);
+    expect(() => app.createRateLimit({ max: 1, [option]: () => {} })).toThrow(
+      `createRateLimit: ${option} has no effect`,
+    );
+  },
+);
+
+test('refuses an option of a call that there is not', async () => {
+  await app.register(rateLimit);
+  const check = app.createRateLimit({ max: 1 });
+  app.get('/', (request) => check(request, { incremnt: false } as object));
+  expect((await app.inject('/')).json().message).toContain("no option 'incremnt'");
+});

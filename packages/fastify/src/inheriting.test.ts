@@ -1,0 +1,162 @@
+import { fixedWindow, memoryStore, RateLimiter, redisStore } from '@sluice/core';
+import fastify, { type FastifyInstance } from 'fastify';
+import { type RateLimitOptions, type RateLimitPluginOptions, rateLimit } from './index.js';
+
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
+const ok = async () => 'ok';
+
+const open: FastifyInstance[] = [];
+afterEach(async () => {
+  for (const app of open.splice(0)) await app.close();
+});
+
+/** An app with a plugin of these options, and its routes: as one of several processes builds it. */
+async function build(options: RateLimitPluginOptions | undefined, routes: (app: FastifyInstance) => void) {
+  const app = fastify();
+  open.push(app);
+  await app.register(rateLimit, options ?? {});
+  routes(app);
+  return {
+    app,
+    statuses: async (...urls: string[]) => {
+      const all = [];
+      for (const url of urls) all.push((await app.inject(url)).statusCode);
+      return all;
+    },
+  };
+}
+
+describe('each form of a limit counts in the store of the plugin, so two processes share it', () => {
+  const own: RateLimitOptions = { name: 'mine', policy: hourly(2) };
+  const forms: [string, (app: FastifyInstance) => void][] = [
+    ['app.rateLimit(options)', (app) => app.get('/', { onRequest: app.rateLimit(own) }, ok)],
+    ['app.rateLimit()', (app) => app.get('/', { onRequest: app.rateLimit() }, ok)],
+    ['config.rateLimit', (app) => app.get('/', { config: { rateLimit: { policy: hourly(2) } } }, ok)],
+    ['config.rateLimit without options', (app) => app.get('/', { config: { rateLimit: {} } }, ok)],
+    ['groupId', (app) => app.get('/', { config: { rateLimit: { groupId: 'g', policy: hourly(2) } } }, ok)],
+    [
+      'app.createRateLimit(options)',
+      (app) => {
+        const check = app.createRateLimit(own);
+        app.get('/', async (request, reply) => {
+          const result = await check(request);
+          if (!result.isAllowed && result.isExceeded) reply.code(429);
+          return 'ok';
+        });
+      },
+    ],
+    [
+      'a scope inside',
+      (app) =>
+        void app.register(async (scope) => void scope.get('/', { onRequest: scope.rateLimit(own) }, ok)),
+    ],
+  ];
+
+  test.each(forms)('%s', async (_, routes) => {
+    const store = memoryStore();
+    const options = { name: 'all', policy: hourly(2), store, global: false };
+    const one = await build(options, routes);
+    const other = await build(options, routes);
+    expect(await one.statuses('/')).toEqual([200]);
+    expect(await other.statuses('/', '/')).toEqual([200, 429]);
+    expect(await one.statuses('/')).toEqual([429]);
+    await store.close();
+  });
+});
+
+test('a hook inherits keyPrefix, keys, lists and answers, and replaces what it gives', async () => {
+  const store = memoryStore();
+  const plugin: RateLimitPluginOptions = {
+    global: false,
+    store,
+    keyPrefix: 'shop',
+    keyGenerator: ({ headers }) => String(headers['x-user']),
+    skip: ({ headers }) => headers['x-skip'] === 'yes',
+    message: { slow: 'down' },
+    statusCode: 420,
+  };
+  const { app } = await build(plugin, (server) => {
+    server.get('/a', { onRequest: server.rateLimit({ name: 'a', max: 1, timeWindow: '1h' }) }, ok);
+    const key = { name: 'b', max: 1, limitType: 'METHOD', message: 'own' } as const;
+    server.get('/b', { onRequest: server.rateLimit(key) }, ok);
+  });
+  const ask = async (url: string, headers = {}) => {
+    const { statusCode, body } = await app.inject({ url, headers: { 'x-user': 'ann', ...headers } });
+    return [statusCode, body];
+  };
+  expect(await ask('/a')).toEqual([200, 'ok']);
+  expect(await ask('/a')).toEqual([420, '{"slow":"down"}']);
+  expect(await ask('/a', { 'x-user': 'bob' })).toEqual([200, 'ok']);
+  expect(await ask('/a', { 'x-skip': 'yes' })).toEqual([200, 'ok']);
+  expect(await ask('/b')).toEqual([200, 'ok']);
+  expect(await ask('/b', { 'x-user': 'bob' })).toEqual([420, 'own']);
+  const same = new RateLimiter({
+    name: 'a',
+    policy: fixedWindow({ limit: 1, window: '1h' }),
+    store,
+    keyPrefix: 'shop',
+  });
+  expect(await same.peek('ann')).toMatchObject({ remaining: 0 });
+  await store.close();
+});
+
+test('a hook inherits the failure policy', async () => {
+  const store = redisStore('redis://127.0.0.1:1');
+  const { statuses } = await build({ global: false, store, failurePolicy: 'deny' }, (app) => {
+    app.get('/', { onRequest: app.rateLimit({ name: 'a', max: 9 }) }, ok);
+    app.get('/open', { onRequest: app.rateLimit({ name: 'b', max: 9, failurePolicy: 'allow' }) }, ok);
+  });
+  expect(await statuses('/', '/open')).toEqual([503, 200]);
+  await store.close();
+});
+
+test('a hook inherits from the nearest registration, and a limiter of its own keeps its place', async () => {
+  const mine = new RateLimiter({ name: 'mine', policy: hourly(1) });
+  const { statuses } = await build({ global: false, max: 1, statusCode: 420 }, (app) => {
+    app.get('/outer', { onRequest: app.rateLimit({ max: 1 }) }, ok);
+    app.get('/limiter', { onRequest: app.rateLimit({ limiter: mine }) }, ok);
+    app.register(async (scope) => {
+      await scope.register(rateLimit, { global: false, max: 2, statusCode: 430 });
+      scope.get('/inner', { onRequest: scope.rateLimit() }, ok);
+    });
+  });
+  expect(await statuses('/outer', '/outer')).toEqual([200, 420]);
+  expect(await statuses('/inner', '/inner', '/inner')).toEqual([200, 200, 430]);
+  expect(await statuses('/limiter', '/limiter')).toEqual([200, 420]);
+  await mine.close();
+});
+
+test.each(['rateLimit', 'createRateLimit'] as const)(
+  'app.%s in the store of the plugin needs a name: two without would count together',
+  async (form) => {
+    const store = memoryStore();
+    const { app } = await build({ global: false, store }, () => {});
+    expect(() => app[form]({ max: 1 })).toThrow(
+      `app.${form}: a limit in the plugin's store needs a name of its own, such as app.${form}({ name: 'login', … })`,
+    );
+    expect(() => app[form]({ max: 1, groupId: 'search' })).not.toThrow();
+    expect(() => app[form]()).toThrow('needs a name');
+    await store.close();
+  },
+);
+
+test('without a limit of the plugin there is none to be inherited', async () => {
+  const { app } = await build(undefined, () => {});
+  expect(() => app.rateLimit()).toThrow('rateLimit needs a policy');
+});
+
+test('the limit of the plugin counts a request once, wherever it is used', async () => {
+  const { app, statuses } = await build({ policy: hourly(2) }, (server) => {
+    server.get('/', { preHandler: server.rateLimit() }, ok);
+    server.get(
+      '/own',
+      { config: { rateLimit: {} }, preHandler: [server.rateLimit(), server.rateLimit()] },
+      ok,
+    );
+    server.setNotFoundHandler({ preHandler: server.rateLimit() }, async (_request, reply) =>
+      reply.code(404).send(),
+    );
+  });
+  expect(await statuses('/', '/own', '/none', '/')).toEqual([200, 200, 429, 429]);
+  expect((await app.inject('/')).headers.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
+});

@@ -1,0 +1,99 @@
+import { checkOptions, type OwnLimiter, type RequestLimit, withLimiter } from '@sluice/core';
+import type { FastifyRequest, RawServerBase, RouteGenericInterface } from 'fastify';
+import type { Bans } from './bans.js';
+import type { Args, RateLimitOptions } from './options.js';
+import { FastifyRequestView } from './request.js';
+
+/** What a check says of a request. */
+export type RateLimitCheckResult =
+  | {
+      /** The request is on the `allowList`, or is skipped: it was not counted. */
+      readonly isAllowed: true;
+      readonly key: string;
+    }
+  | {
+      /** The request was counted; `isExceeded` says whether it may go on. */
+      readonly isAllowed: false;
+      readonly key: string;
+      readonly max: number;
+      /** Milliseconds. */
+      readonly timeWindow: number;
+      readonly remaining: number;
+      /** Milliseconds until every permit is back. */
+      readonly ttl: number;
+      /** The same in whole seconds, rounded up. */
+      readonly ttlInSeconds: number;
+      readonly isExceeded: boolean;
+      /** Did the key have more denials than `ban`? */
+      readonly isBanned: boolean;
+    };
+
+/** Decides a request when a program asks for it, and leaves the answer to the program. */
+export interface RateLimitCheck extends OwnLimiter {
+  /**
+   * Counts the request, and puts the decision at `request.rateLimit`.
+   * @param options with `increment: false` nothing is counted: `isExceeded` says what a request would get now
+   * @throws KeyResolutionError; RequestForbiddenError for the `denyList`; StoreUnavailableError where the failure policy denies
+   */
+  (
+    request: FastifyRequest<RouteGenericInterface, RawServerBase>,
+    options?: { readonly increment?: boolean | undefined },
+  ): Promise<RateLimitCheckResult>;
+}
+
+export function rateLimitCheck(limit: RequestLimit<Args>, bans: Bans | undefined): RateLimitCheck {
+  const check = async (
+    request: FastifyRequest,
+    options: { readonly increment?: boolean | undefined } = {},
+  ): Promise<RateLimitCheckResult> => {
+    checkOptions('rateLimit check', options, ['increment']);
+    const peek = options.increment === false;
+    const { key, decision } = await limit.check(new FastifyRequestView(request), [request], peek);
+    if (decision === undefined) return { isAllowed: true, key };
+    const { allowed, limit: max, window: timeWindow, remaining, resetAfter: ttl } = decision;
+    return {
+      isAllowed: false,
+      key,
+      max,
+      timeWindow,
+      remaining,
+      ttl,
+      ttlInSeconds: Math.ceil(ttl / 1000),
+      isExceeded: !allowed,
+      isBanned: !allowed && bans !== undefined && (await bans.reached(key, decision, peek)),
+    };
+  };
+  return withLimiter(check as RateLimitCheck, limit);
+}
+
+/** A check answers nobody and is over before the response is. */
+const WITHOUT_ANSWER = [
+  'handler',
+  'errorResponseBuilder',
+  'message',
+  'throw',
+  'statusCode',
+  'onLimited',
+  'onExceeding',
+  'onExceeded',
+  'onBanReach',
+  'dryRun',
+  'timeout',
+  'skipSuccessfulRequests',
+  'skipFailedRequests',
+  'requestWasSuccessful',
+  'standardHeaders',
+  'legacyHeaders',
+  'partitionKey',
+] as const satisfies readonly (keyof RateLimitOptions)[];
+
+/** The options of `app.createRateLimit`. */
+export type CreateRateLimitOptions = Omit<RateLimitOptions, (typeof WITHOUT_ANSWER)[number]>;
+
+/** @throws TypeError for options that would have no effect */
+export function checkOptionsOfCheck(options: CreateRateLimitOptions): void {
+  const spare = WITHOUT_ANSWER.find((name) => (options as RateLimitOptions)[name] !== undefined);
+  if (spare !== undefined) {
+    throw new TypeError(`createRateLimit: ${spare} has no effect: who calls the check answers the request`);
+  }
+}
