@@ -1,10 +1,13 @@
-import type { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import {
   concurrency,
+  type Decision,
+  type FailurePolicy,
   fixedWindow,
   isStoreUnavailableError,
   type Policy,
   RateLimiter,
+  type RedisClient,
   redisStore,
   type Store,
 } from '../../packages/core/src/index.js';
@@ -54,6 +57,81 @@ test('the connection that listens is lost: it comes back, and a message that was
   await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   await limiter.release(held);
   expect(await waiting).toMatchObject({ allowed: true });
+});
+
+/** A store whose connection that listens goes through `proxy`. */
+function listeningThrough(proxy: { url: string }): Store {
+  const client = redis.client();
+  client.duplicate = ((options: RedisOptions) => redis.client(proxy.url, options)) as Redis['duplicate'];
+  return redisStore(client as unknown as RedisClient);
+}
+
+test('a connection that listens may take longer than the deadline, or for ever: who waits looks by itself', async () => {
+  const proxy = await redis.proxy();
+  proxy.blackhole();
+  const limiter = limiterOn(listeningThrough(proxy), slot, undefined, '1s');
+  const held = await eventually(() => limiter.acquire('k'));
+  const waiting = limiter.acquire('k', { timeout: '1h' }).catch((error: unknown) => error);
+  const next = limiter.acquire('k', { timeout: '1h' });
+  await new Promise((resolve) => setTimeout(resolve, 1_500)); // longer than the deadline
+  await limiter.release(held);
+  const second = await waiting;
+  expect(second).toMatchObject({ allowed: true });
+  proxy.pass();
+  await limiter.release(second as Decision);
+  expect(await next).toMatchObject({ allowed: true });
+});
+
+test.each<[FailurePolicy, object]>([
+  ['local', { value: { allowed: true, degraded: true, source: 'local' } }],
+  ['allow', { value: { allowed: true, degraded: true, source: 'allow' } }],
+  ['deny', { reason: { code: 'SLUICE_STORE_UNAVAILABLE', decision: { allowed: false } } }],
+  [told, { reason: { code: 'SLUICE_STORE_UNAVAILABLE' } }],
+])(
+  'the server dies while somebody waits in line: the failure policy decides then, not hours later (%p)',
+  async (failurePolicy, expected) => {
+    const admin = redis.client();
+    const store = redis.open(redisStore(redis.server.url));
+    const policy = concurrency({ limit: 1, lease: '1h' });
+    const limiter = redis.open(
+      new RateLimiter({ name: uniqueName('dying'), policy, store, deadline: '2s', failurePolicy }),
+    );
+    await eventually(() => limiter.acquire('k'));
+    const waiting = Promise.allSettled([limiter.acquire('k', { timeout: '10h' })]);
+    await eventually(async () => expect(await listening(admin)).toBe(1));
+    await redis.server.kill();
+    expect(await waiting).toMatchObject([expected]);
+  },
+);
+
+test('the server freezes while somebody waits in line: once others have found out, the failure policy decides', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(redis.server.url));
+  const place = { store, deadline: '500ms', failurePolicy: 'allow' } as const;
+  const limiter = redis.open(
+    new RateLimiter({
+      name: uniqueName('freezing'),
+      policy: concurrency({ limit: 1, lease: '1h' }),
+      ...place,
+    }),
+  );
+  const other = redis.open(
+    new RateLimiter({
+      name: uniqueName('freezing'),
+      policy: fixedWindow({ limit: 1, window: '1h' }),
+      ...place,
+    }),
+  );
+  await eventually(async () => expect(await limiter.acquire('k')).toMatchObject({ source: 'redis' }));
+  const waiting = limiter.acquire('k', { timeout: '10h' });
+  await eventually(async () => expect(await listening(admin)).toBe(1));
+  await redis.server.freeze();
+  try {
+    await Promise.all(Array.from({ length: 5 }, () => other.consume('k')));
+    expect(await waiting).toMatchObject({ allowed: true, source: 'allow' });
+  } finally {
+    await redis.server.thaw();
+  }
 });
 
 test('one connection listens for all, and is closed when nobody waits any more', async () => {

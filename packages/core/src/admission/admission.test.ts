@@ -2,7 +2,7 @@ import { farStore } from '../../../../tests/support/far-store.js';
 import { rejection } from '../../../../tests/support/rejection.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { isLimiterClosedError, StoreUnavailableError } from '../errors.js';
+import { isLimiterClosedError, StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { RateLimiter } from '../limiter.js';
 import type { Store } from '../stores/store.js';
 
@@ -171,6 +171,77 @@ test('an error of the store for as long as a lease is told to who waits in line,
   mend();
   await limiter.release(held);
   expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
+});
+
+/** A store on which listening begins when it is told to. */
+function slowToListen() {
+  const far = near();
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  let listening = 0;
+  const store: Store = {
+    ...far.store,
+    listen: async (key, granted) => {
+      await begun;
+      const stop = await far.memory.listen(key, granted);
+      listening += 1;
+      return () => {
+        listening -= 1;
+        stop();
+      };
+    },
+  };
+  return { ...far, store, begin, listening: () => listening };
+}
+
+test('who waits looks by itself while it does not listen, and once more when it does', async () => {
+  const { clock, store, begin, questions } = slowToListen();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  const held = await limiter.acquire('k');
+  const waits = [limiter.acquire('k'), limiter.acquire('k')];
+  await clock.advance('10s');
+  const looks = questions.filter((operation) => operation === 'renew').length;
+  expect([looks >= 4, looks <= 20]).toEqual([true, true]);
+  await limiter.release(held);
+  await clock.advance('10s');
+  await limiter.release(await waits[0]!);
+  begin(); // and time stands still
+  expect(await waits[1]).toMatchObject({ allowed: true });
+});
+
+test('who has gone before it listened does not listen for ever', async () => {
+  const { clock, store, begin, listening } = slowToListen();
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
+  const held = await limiter.acquire('k');
+  const waiting = limiter.acquire('k');
+  await clock.advance('1s');
+  await limiter.release(held);
+  await clock.advance('10s');
+  await waiting;
+  begin();
+  await turn();
+  expect(listening()).toBe(0);
+});
+
+test('who can never listen is told why, and who cannot listen for the moment tries again', async () => {
+  const { clock, store, memory } = near();
+  let refusal: Error | undefined = new StoreUnavailableError('busy', { reason: 'BUSY' });
+  const listen: Store['listen'] = async (key, granted) => {
+    if (refusal !== undefined) throw refusal;
+    return memory.listen(key, granted);
+  };
+  const limiter = new RateLimiter({ name: 'demo', policy: slot, store: { ...store, listen } });
+  const held = await limiter.acquire('k');
+  const waiting = limiter.acquire('k');
+  await clock.advance('5s');
+  refusal = undefined;
+  await clock.advance('10s');
+  await limiter.release(held); // and time stands still
+  await waiting;
+  refusal = new StoreConfigurationError('no right to subscribe', { reason: 'NOPERM' });
+  expect(await rejection(limiter.acquire('k'))).toBe(refusal);
 });
 
 test('an override with a shorter lease is renewed in time, too', async () => {

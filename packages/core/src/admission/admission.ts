@@ -2,8 +2,8 @@ import { ANY, isHeld, NEVER } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import type { Answer } from '../decisions/call.js';
 import { MAX_MICROS } from '../duration.js';
-import { LimiterClosedError } from '../errors.js';
-import { isDegraded, isStandIn } from '../layers/stand-in-answer.js';
+import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
+import { isDegraded, isStandIn, undo } from '../layers/stand-in-answer.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { ask } from '../stores/asking.js';
@@ -22,6 +22,13 @@ export interface Patience {
   readonly timeout: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
+
+/** Was it denied what others hold, and may wait in line for it? */
+const mayQueue = (parts: readonly NamedPart[], answer: Answer): boolean =>
+  !answer.allowed &&
+  answer.wait !== NEVER &&
+  parts.some(isHeld) &&
+  !(isDegraded(answer) && answer.by.name === 'deny');
 
 /**
  * What every kind of limiter does with the parts of a call: asks the store, sleeps until what was booked is due, keeps leases
@@ -94,9 +101,8 @@ export class Admission {
     let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
     const { clock } = this.#storeOf(answer);
     let waited = 0;
-    const held = isDegraded(answer) && answer.by.name === 'deny' ? [] : keys.filter(isHeld);
-    if (!answer.allowed && held.length > 0 && timeout > 0 && answer.wait !== NEVER) {
-      answer = await this.#inTurn(keys, held, answer, start + timeout, signal);
+    if (timeout > 0 && mayQueue(keys, answer)) {
+      answer = await this.#inLine(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
     const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
@@ -112,17 +118,36 @@ export class Admission {
     return decision;
   }
 
+  /** Waits in line. Should the store go out meanwhile, its failure policies decide, for what is left of the wait. */
+  async #inLine(
+    parts: readonly NamedPart[],
+    first: Answer,
+    end: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    try {
+      return await this.#inTurn(parts, first, end, signal);
+    } catch (error) {
+      const { fallback, clock } = this.#storeOf(first);
+      if (fallback === undefined || !isStoreUnavailableError(error)) throw error;
+      signal.throwIfAborted();
+      const wait = Math.max(0, end - clock.now());
+      const answer = fallback.decide({ operation: 'acquire', wait, parts }, error);
+      return wait > 0 && mayQueue(parts, answer) ? this.#inLine(parts, answer, end, signal) : answer;
+    }
+  }
+
   /**
    * What somebody holds is waited for first, one after the other in the order of their keys, so that no two calls wait for one
    * another; then, holding it, for the moment at which the rest is due.
    */
   async #inTurn(
     parts: readonly NamedPart[],
-    held: readonly NamedPart[],
     first: Answer,
     end: number,
     signal: AbortSignal,
   ): Promise<Answer> {
+    const held = parts.filter(isHeld);
     const store = this.#storeOf(first);
     const line = new Line(store);
     const left = () => Math.max(0, end - store.clock.now());
@@ -141,7 +166,10 @@ export class Admission {
       const rest = parts.filter((part) => !held.includes(part));
       if (answer.allowed && rest.length > 0) {
         answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
-        if (isDegraded(answer)) throw answer.error; // one store for all: what is held is in the other
+        if (isDegraded(answer)) {
+          await undo(answer, rest); // one store for all: what is held is in the other
+          throw answer.error;
+        }
         rest.forEach((part, i) => {
           answers[parts.indexOf(part)] = answer.parts[i]!;
         });
@@ -149,7 +177,8 @@ export class Admission {
       if (!answer.allowed) await this.#giveBack(store, had);
       return { ...first, ...answer, parts: answers };
     } catch (error) {
-      await this.#giveBack(store, had).catch(() => {}); // then their leases end
+      const back = this.#giveBack(store, had).catch(() => {}); // then their leases end
+      if (!isStoreUnavailableError(error)) await back;
       throw error;
     }
   }

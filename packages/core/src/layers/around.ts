@@ -11,6 +11,9 @@ export const around = <Own extends Partial<Store>>(store: Store, own: Own): Stor
   get slotted() {
     return store.slotted;
   },
+  get fallback() {
+    return store.fallback;
+  },
   clock: store.clock,
   decide: (call, asked) =>
     own.ask === undefined ? store.decide(call, asked) : promised(own.ask, call, asked),

@@ -135,12 +135,5 @@ export function bounded(store: Store, micros: number): LimitingStore {
     limit,
     ask: (asking: Asking) => limit(new Limited(asking)),
     rate: (change: RateChange) => inTime((asked) => store.rate(change, asked)),
-    // Who comes too late to listen must not listen for ever.
-    listen: (key: string, granted: (id: number) => void) =>
-      inTime(async (asked) => {
-        const stop = await store.listen(key, granted);
-        if (asked.abandoned) stop();
-        return stop;
-      }),
   });
 }

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import type { Asking } from '../stores/asking.js';
 import type { Ticket } from '../stores/breaker.js';
-import type { Store } from '../stores/store.js';
+import type { Fallback, Store } from '../stores/store.js';
 import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
 import { around } from './around.js';
 import { bounded, Limited, withDeadline } from './deadline.js';
@@ -41,8 +41,14 @@ export function withResilience(store: Store, deadline: number): Store {
     else asking.failed(known(error));
   };
 
+  const fallback: Fallback = {
+    decide: (call, error) => decidedWithout(guard, call, error),
+    onOutage: (key, listener) => nodeOf(key).breaker.onOpen(listener),
+  };
+
   return around(inner, {
     ask,
+    fallback,
     async rate(change: RateChange): Promise<RateAnswer> {
       const node = nodeOf(change.key);
       const { error } = node.breaker;
@@ -100,12 +106,15 @@ class Guarded extends Limited {
 }
 
 /** By the failure policies; what none of them decides, and what they throw, is an error. */
-function decideWithout({ store, health }: Guard, asking: Asking, error: StoreUnavailableError): void {
-  const { call } = asking;
+function decidedWithout({ store, health }: Guard, call: Call, error: StoreUnavailableError): Answer {
+  if (error.reason === 'closed' || !isDecision(call)) throw error;
+  return standInsOf(store, health).answer(call, error);
+}
+
+function decideWithout(guard: Guard, asking: Asking, error: StoreUnavailableError): void {
   let answer: Answer;
   try {
-    if (error.reason === 'closed' || !isDecision(call)) throw error;
-    answer = standInsOf(store, health).answer(call, error);
+    answer = decidedWithout(guard, asking.call, error);
   } catch (reason) {
     asking.failed(reason);
     return;

@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../decisions/call.js';
+import type { Answer, Call, Part } from '../decisions/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { Store } from '../stores/store.js';
@@ -25,3 +25,16 @@ export const isDegraded = (answer: Answer): answer is DegradedAnswer =>
 /** What the failure policy that has decided one call says to another. */
 export const alike = ({ by, error }: DegradedAnswer, call: Call): MaybePromise<DegradedAnswer> =>
   andThen(by.decide(call), (answer) => ({ ...answer, by, error }));
+
+/** Gives back what a failure policy has taken with an answer that is not used. */
+export async function undo(
+  { by, allowed, queued, parts }: DegradedAnswer,
+  asked: readonly Part[],
+): Promise<void> {
+  if (!allowed && !queued) return;
+  await by.decide({
+    operation: 'refund',
+    wait: 0,
+    parts: asked.map((part, i) => ({ ...part, at: parts[i]!.at })),
+  });
+}

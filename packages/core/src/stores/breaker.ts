@@ -37,6 +37,7 @@ export class Breaker {
   #since = 0;
   #timer: NodeJS.Timeout | undefined;
   #error: StoreUnavailableError | undefined;
+  readonly #waiting = new Set<(error: StoreUnavailableError) => void>();
 
   constructor(listener: BreakerListener) {
     this.#listener = listener;
@@ -45,6 +46,13 @@ export class Breaker {
   /** By what it is open; undefined when it lets the next call through. */
   get error(): StoreUnavailableError | undefined {
     return this.#state === 'open' || this.#state === 'trial' ? this.#error : undefined;
+  }
+
+  /** Calls `listener` whenever it opens, and at once if it is open. @returns what ends that */
+  onOpen(listener: (error: StoreUnavailableError) => void): () => void {
+    this.#waiting.add(listener);
+    if (this.error !== undefined) listener(this.error);
+    return () => this.#waiting.delete(listener);
   }
 
   /** To be called where `error` is undefined. */
@@ -97,6 +105,7 @@ export class Breaker {
     this.#failures = 0;
     const longest = Math.min(LONGEST_LOOK, FIRST_LOOK * 2 ** this.#looks);
     this.#looks += 1;
+    for (const listener of [...this.#waiting]) listener(this.#error!);
     // A fleet that lost its store at one moment must not come back to it at one moment.
     const wait = longest * (0.5 + Math.random() / 2);
     this.#timer = setTimeout(() => {

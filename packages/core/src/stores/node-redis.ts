@@ -129,7 +129,8 @@ export class NodeRedisAdapter implements RedisClient {
       },
       unsubscribe: (channel) => client.unsubscribe(channel),
       on(event: string, listener: (channel: string, message: string) => void) {
-        if (event === 'message') heard = listener; // its errors are listened to above
+        if (event === 'message') heard = listener;
+        else if (event !== 'error') client.on(event, listener as () => void); // to errors we listen above
       },
       disconnect: () => client.destroy(),
     };

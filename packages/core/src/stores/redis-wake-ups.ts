@@ -1,3 +1,4 @@
+import { EVERYONE } from '../decisions/call.js';
 import { StoreConfigurationError } from '../errors.js';
 import type { RedisClient } from './redis-client.js';
 import { storeClosed } from './redis-errors.js';
@@ -7,7 +8,7 @@ export interface Subscriber {
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
-  on(event: 'ready', listener: () => void): unknown;
+  on(event: 'ready' | 'reconnecting', listener: () => void): unknown;
   /** @param reconnect to begin anew */
   disconnect(reconnect?: boolean): void;
 }
@@ -96,19 +97,43 @@ export class RedisWakeUps {
     ) as Subscriber & Pick<RedisClient, 'on'>;
     // Its server is the one that decisions ask as well: they tell what is wrong with it.
     connection.on('error', () => {});
-    connection.on('message', (channel, id) => {
-      for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(Number(id));
-    });
-    if (!client.isCluster) connection.on('ready', () => this.#subscribeAgain(connection));
+    connection.on('message', (channel, id) => this.#tell(channel, Number(id)));
+    if (!client.isCluster) this.#keepListening(connection);
     return connection;
   }
 
-  /** ioredis itself would leave it to nobody to catch that a busy server refuses. Then the next connection asks again. */
-  #subscribeAgain(connection: Subscriber): void {
-    const channels = [...this.#channels.keys()];
-    Promise.all(channels.map((channel) => connection.subscribe(channel))).catch(() => {
-      if (!this.#closed) connection.disconnect(true);
+  #tell(channel: string, id: number): void {
+    for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(id);
+  }
+
+  /** Who waits looks again when the connection is lost, which may be an outage, and when it is back: messages were lost meanwhile. */
+  #keepListening(connection: Subscriber): void {
+    const tellAll = () => {
+      for (const channel of this.#channels.keys()) this.#tell(channel, EVERYONE);
+    };
+    let state: 'new' | 'listens' | 'lost' = 'new';
+    connection.on('ready', async () => {
+      if (!(await this.#subscribeAgain(connection))) return;
+      if (state === 'lost') tellAll();
+      state = 'listens';
     });
+    connection.on('reconnecting', () => {
+      if (state !== 'listens') return;
+      state = 'lost';
+      tellAll();
+    });
+  }
+
+  /** ioredis itself would leave it to nobody to catch that a busy server refuses. Then the next connection asks again. */
+  async #subscribeAgain(connection: Subscriber): Promise<boolean> {
+    const channels = [...this.#channels.keys()];
+    try {
+      await Promise.all(channels.map((channel) => connection.subscribe(channel)));
+      return true;
+    } catch {
+      if (!this.#closed) connection.disconnect(true);
+      return false;
+    }
   }
 
   #stop(connection: Subscriber, channel: string, granted: Granted): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Answer, Call } from '../decisions/call.js';
+import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import type { Asking } from './asking.js';
@@ -11,6 +12,17 @@ export interface Asked {
   abandoned?: boolean;
   /** How long that is, in ms, if it ends by itself. */
   readonly deadline?: number | undefined;
+}
+
+/** What decides while a store is out. */
+export interface Fallback {
+  /** Answers a decision in place of the store. @throws `error` when no failure policy answers the call; what a failure policy throws */
+  decide(call: Call, error: StoreUnavailableError): Answer;
+  /**
+   * Calls `listener` when the store, or the node that `key` lives on, is known to be out: at once if it is, and each time that it goes
+   * out. @returns what ends that
+   */
+  onOutage(key: string, listener: (error: StoreUnavailableError) => void): () => void;
 }
 
 /** Where state lives and calls are decided, each atomically. Layers have this same shape, so they stack. */
@@ -25,6 +37,8 @@ export interface Store {
   readonly loading?: Promise<unknown> | undefined;
   /** Of a remote store: whether it is well. Limiters ask it no more while it is not, and decide by their failure policies. */
   readonly health?: StoreHealth | undefined;
+  /** What decides while it is out, where something does. */
+  readonly fallback?: Fallback | undefined;
   /** Of a cluster: which node a key lives on, `host:port`; empty where that is not known. */
   nodeOf?(key: string): string;
   /** On which clock a wait is slept. */

@@ -1,0 +1,56 @@
+import type { Clock } from '../clock.js';
+import { onAbort } from './on-abort.js';
+
+const LOOK = Symbol('look again');
+
+/** When a call that waits in line should look again, or give up: one nap after the other, each of which can be cut short. */
+export class Turn {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #ignore: () => void;
+  #nap: AbortController | undefined;
+  #look = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** @param signal ends the wait with its reason */
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#ignore = onAbort(signal, () => this.#nap?.abort(LOOK));
+  }
+
+  /** There may be news: ends the nap, or skips the next one. */
+  look(): void {
+    this.#look = true;
+    this.#nap?.abort(LOOK);
+  }
+
+  /** Ends the wait with an error. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#nap?.abort(LOOK);
+  }
+
+  /** Sleeps for so many µs, or until there may be news. @throws the signal's reason, and what `fail` was given */
+  async nap(micros: number): Promise<void> {
+    this.#check();
+    if (!this.#look) {
+      this.#nap = new AbortController();
+      await this.#clock.sleep(micros, this.#nap.signal).catch((reason: unknown) => {
+        if (reason !== LOOK) throw reason;
+      });
+      this.#nap = undefined;
+    }
+    this.#check();
+    this.#look = false;
+  }
+
+  end(): void {
+    this.#ignore();
+  }
+
+  #check(): void {
+    this.#signal.throwIfAborted();
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
