@@ -111,9 +111,9 @@ onEachAdapter(({ start, url, limiter }) => {
     await client.get('/users/__proto__').expect(429);
   });
 
-  test('a key that begins with what a route does not have is a 400', async () => {
+  test('a key that begins with what a route does not have is the mistake of the server', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{params.id}' }] });
-    await client.get('/users/1').expect(400);
+    await client.get('/users/1').expect(500);
   });
 
   test('a path of another form is a path', async () => {

@@ -88,7 +88,7 @@ onEachAdapter(({ start, limiter }) => {
         { name: 'user', policy: hourly(1), limitType: 'USER' },
       ],
     });
-    await client.get('/').expect(400).expect('RateLimit', '"all";r=8;t=3600');
+    await client.get('/').expect(500).expect('RateLimit', '"all";r=8;t=3600');
   });
 
   test('what a handler throws has its own headers beside those of the limits', async () => {

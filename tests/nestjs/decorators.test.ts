@@ -69,7 +69,7 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     expect(body).toEqual({
       statusCode: 400,
       error: 'Bad Request',
-      message: expect.stringContaining('#{query.phone}'),
+      message: 'The request needs a value at query.phone: text, a number or a boolean',
     });
     await client.get('/around/missing?phone=1').expect(200);
   });
@@ -90,7 +90,6 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
       await client.get('/service/user').set('x-user', user).expect(200, 'passed');
       await client.get('/service/user').set('x-user', user).expect(429);
     }
-    await client.get('/service/user').expect(400);
     await client.get('/service/in-pipe').set('x-user', 'eve').expect(200, 'passed');
     await client.get('/service/in-pipe').set('x-user', 'eve').expect(429);
     const post = (phone: string, id: number) => client.post(`/service/field/${id}`).send({ phone });

@@ -36,7 +36,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
     await get(app, 'last').expect(429);
     expect((await get(app, 'ann', '/health').expect(200, 'well')).headers).not.toHaveProperty('ratelimit');
     await supertest(app.url).get('/nowhere').expect(404);
-    await supertest(app.url).get('/').expect(400);
+    await supertest(app.url).get('/').expect(500);
     await code(app, 'ann').expect(201, 'sent');
     await code(app, 'ann').expect(429);
     expect(await app.close()).toBe(0);

@@ -36,7 +36,7 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     expect(JSON.parse(denied.text)).toMatchObject({ status: 429, 'violated-policies': ['login'] });
     await login('bob').expect(201, '1 left');
     const { body } = await login().expect(400);
-    expect(body.message).toContain('#{body.email}');
+    expect(body.message).toBe('The request needs a value at body.email: text, a number or a boolean');
   });
 
   test('knows the user whom a guard before it found, and adds to the headers that it set', async () => {

@@ -138,7 +138,10 @@ export class StoreConfigurationError extends SluiceError {
   }
 }
 
-/** A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. */
+/**
+ * A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. Of a request the
+ * message is fit for clients; `cause` says more.
+ */
 export class KeyResolutionError extends SluiceError {
   readonly code = 'SLUICE_KEY_RESOLUTION';
   readonly statusCode: 400 | 500;
@@ -151,8 +154,9 @@ export class KeyResolutionError extends SluiceError {
     readonly expression?: string,
     /** 400: the request lacks something; 500: the server was not set up to know. */
     readonly status: 400 | 500 = 400,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
     this.statusCode = status;
     this.expose = status === 400;
   }

@@ -7,6 +7,7 @@ export { type FixedWindowNames, readFixedWindow } from './http/fixed-window-opti
 export { limitRequests } from './http/handle.js';
 export { keepHeaders } from './http/headers/keep-headers.js';
 export { type ResponseHeaders, writeErrorHeaders } from './http/headers/write-headers.js';
+export { addressError, keyErrorOfRequest } from './http/key-errors.js';
 export { type Keys, keyForFunctions } from './http/key-of-request.js';
 export { LimitersByPolicy } from './http/limiters-by-policy.js';
 export { withLimiter } from './http/own-limiter.js';

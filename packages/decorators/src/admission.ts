@@ -1,4 +1,4 @@
-import { type Decision, errorOfDenial, LimitType, type RateLimiter } from '@sluice/core';
+import { type Decision, errorOfDenial, isPromise, LimitType, type RateLimiter } from '@sluice/core';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
@@ -20,7 +20,8 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
     const sluice = sluiceOf(self, owner);
     const qualifiedName = () => `${className(where, owner)}.${name}`;
     const limiter = sluice.limiter(sharedName ?? ownName(limitation, where, qualifiedName()), rules);
-    const key = keyOf(args, sluice, qualifiedName);
+    const made = keyOf(args, sluice, qualifiedName);
+    const key = isPromise(made) ? await made : made;
     const asked = { ...costOption(cost, args), ...(timeout !== undefined && { timeout }) };
     const decision = await (timeout === undefined
       ? consumed(limiter, key, asked)

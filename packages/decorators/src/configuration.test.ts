@@ -118,7 +118,8 @@ test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
   ]);
   await expect(from({ headers: {} }, () => new Demo().byUser())).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
-    message: expect.stringContaining('option `user`'),
+    status: 500,
+    cause: { message: expect.stringContaining('option `user`') },
   });
 });
 

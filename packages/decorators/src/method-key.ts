@@ -3,8 +3,10 @@ import {
   currentRequest,
   isKeyResolutionError,
   KeyResolutionError,
+  keyErrorOfRequest,
   keyPart,
   LimitType,
+  type MaybePromise,
   REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core';
@@ -17,7 +19,11 @@ import type { Method } from './wrap-method.js';
  * Makes the key of one call. `qualifiedName` gives `ClassName.methodName`.
  * @throws KeyResolutionError when the call or the current request has no such value; TypeError when the class has no name
  */
-export type KeyOfCall = (args: readonly unknown[], sluice: Sluice, qualifiedName: () => string) => string;
+export type KeyOfCall = (
+  args: readonly unknown[],
+  sluice: Sluice,
+  qualifiedName: () => string,
+) => MaybePromise<string>;
 
 /** Compiles how the calls of a method are told apart. @throws RangeError when a CUSTOM key uses an unknown name. */
 export function compileMethodKey(limitation: Limitation, where: string, method: Method): KeyOfCall {
@@ -63,12 +69,23 @@ function compileCustomKey(
   const named = template.roots.some((root) => !POSITION.test(root));
   const names = named ? (params ?? readParameterNames(method)) : undefined;
   const roots = new Map<string, ReadRoot>();
+  const fields: string[] = [];
   for (const root of template.roots) {
-    const read = names?.get(root) ?? positionReader(root) ?? fieldReader(root);
+    const ofCall = names?.get(root) ?? positionReader(root);
+    const read = ofCall ?? fieldReader(root);
     if (read === undefined) throw unknownRoot(where, key, root, names);
     roots.set(root, read);
+    if (ofCall === undefined) fields.push(root);
   }
-  return (args) => template.resolve((root) => roots.get(root)?.(args));
+  return (args) => {
+    try {
+      return template.resolve((root) => roots.get(root)?.(args));
+    } catch (error) {
+      const expression = isKeyResolutionError(error) ? (error.expression ?? '') : '';
+      const request = fields.some((field) => new RegExp(`^#.${field}\\b`).test(expression));
+      throw request ? keyErrorOfRequest(error, requestFor(expression)) : error;
+    }
+  };
 }
 
 function positionReader(root: string): ReadRoot | undefined {

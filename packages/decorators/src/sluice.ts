@@ -1,4 +1,5 @@
 import {
+  addressError,
   checkOptions,
   compileClientKey,
   type Duration,
@@ -7,6 +8,7 @@ import {
   fixedWindow,
   LimiterClosedError,
   type LimiterKey,
+  type MaybePromise,
   memoryStore,
   type PrefetchOptions,
   prefetchDefault,
@@ -89,11 +91,15 @@ export class Sluice {
 
   /** @internal @throws KeyResolutionError when the request has no address */
   ip(request: RequestView): string {
-    return this.#clientKey(request.ip);
+    try {
+      return this.#clientKey(request.ip);
+    } catch (error) {
+      throw addressError(request.ip, error);
+    }
   }
 
   /** @internal @throws KeyResolutionError when the request has no user */
-  user(request: RequestView): string {
+  user(request: RequestView): MaybePromise<string> {
     return requestUser(request, this.#options.user);
   }
 

@@ -39,8 +39,8 @@ type Decided = Request & Record<string, Decision>;
 /**
  * Lets requests through as a policy says: for all routes (`app.use`), a router, or one route. A request beyond it is answered
  * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
- * `concurrency` policy is released when its response is over. A key that cannot be made goes to
- * `next` as an error of status 400; while a store is out its `failurePolicy` decides.
+ * `concurrency` policy is released when its response is over. A key that the client did not send goes to
+ * `next` as an error of status 400, one that the server did not provide as one of 500; while a store is out its `failurePolicy` decides.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
@@ -92,8 +92,8 @@ export function requestContext(): RequestHandler {
 }
 
 /**
- * Answers our errors as `rateLimit` answers: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that cannot be
- * made (400), a store that is out (503). Express would answer with its own page, and with a stack trace in the log for
+ * Answers our errors as `rateLimit` answers: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that clients did not
+ * send (400), a store that is out (503). Express would answer with its own page, and with a stack trace in the log for
  * each. Put it after the routes; other errors pass on.
  */
 export function rateLimitErrors(): ErrorRequestHandler {

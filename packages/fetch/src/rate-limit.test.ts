@@ -97,7 +97,8 @@ test('errors are answered by errorResponse', async () => {
   expect((await app.request('/', { headers })).status).toBe(200);
   const denied = await app.request('/', { headers });
   expect([denied.status, denied.headers.get('Retry-After')]).toEqual([429, '60']);
-  expect((await app.request('/')).status).toBe(400);
+  expect((await app.request('/', { headers: { 'x-address': 'none' } })).status).toBe(400);
+  expect((await app.request('/')).status).toBe(500);
   expect(errorResponse(new Error('other'), new Request('http://127.0.0.1/'))).toBeUndefined();
 });
 

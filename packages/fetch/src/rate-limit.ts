@@ -18,7 +18,7 @@ export type RateLimitOptions = RequestLimitOptions<[request: Request, info: Requ
 export interface FetchRateLimit extends OwnLimiter {
   /**
    * Decides over a request: `undefined` lets it pass, a response denies it.
-   * @throws KeyResolutionError (400), StoreUnavailableError (503), and with `throw` RateLimitExceededError
+   * @throws KeyResolutionError (400, or 500 where you did not provide it), StoreUnavailableError (503), and with `throw` RateLimitExceededError
    */
   (request: Request, info?: RequestInfo): Promise<Response | undefined>;
   /**
@@ -87,7 +87,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
 }
 
 /**
- * The answer to an error of ours: a denial that was thrown (429), a key that cannot be made (400), a store that is out (503).
+ * The answer to an error of ours: a denial that was thrown (429), a key that the client did not send (400), a store that is out (503).
  * `undefined` for other errors.
  */
 export function errorResponse(error: unknown, request: Request): Response | undefined {

@@ -11,7 +11,8 @@ export interface RequestInfo {
   readonly body?: unknown;
 }
 
-export function viewOf(request: Request, { ip, user, params, body }: RequestInfo): RequestView {
+export function viewOf(request: Request, info: RequestInfo): RequestView {
+  const { ip, user, params, body } = info;
   const url = new URL(request.url);
   return {
     ip,
@@ -20,6 +21,7 @@ export function viewOf(request: Request, { ip, user, params, body }: RequestInfo
     path: url.pathname,
     params,
     body,
+    bodyParsed: 'body' in info,
     source: request,
     get headers() {
       return Object.fromEntries(request.headers);

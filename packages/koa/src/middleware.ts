@@ -21,7 +21,7 @@ export interface RateLimitMiddleware<C extends AnyContext = Context> extends Own
 /**
  * Lets requests through as a policy says, and puts each decision, denied ones too, into `ctx.state.rateLimit`. A request beyond it is answered
  * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
- * `concurrency` policy is released when its response is over. A key that cannot be made is thrown as an error of status 400, and
+ * `concurrency` policy is released when its response is over. A key that the client did not send is thrown as an error of status 400, one that the server did not provide as one of 500, and
  * with `throw` a denial as one of 429; while a store is out its `failurePolicy` decides.
  * @throws RangeError, TypeError naming the option that is wrong
  */

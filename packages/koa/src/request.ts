@@ -39,6 +39,10 @@ export class KoaRequestView implements RequestView {
     return (this.#context.request as { body?: unknown }).body;
   }
 
+  get bodyParsed(): boolean {
+    return 'body' in this.#context.request;
+  }
+
   get headers(): unknown {
     return this.#context.headers;
   }

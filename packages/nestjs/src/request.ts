@@ -31,6 +31,11 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
     return 'raw' in request ? pathOf(request.url) : request.baseUrl + request.path;
   }
 
+  /** Fastify parses before guards; Express has parsers, which put a body there in any case. */
+  get bodyParsed(): boolean {
+    return 'raw' in this.request || 'body' in this.request;
+  }
+
   get proxies(): Proxies | undefined {
     const { request } = this;
     // Fastify has no name for whom it trusts, only addresses when it trusts somebody.

@@ -94,17 +94,40 @@ test.each<[object, string]>([
 });
 
 test.each([
-  [{ ...request, ip: undefined }, {}, 'no client address'],
-  [{ ...request, ip: '127.1' }, {}, 'not an IPv4 or IPv6 address'],
-  [{ ...request, user: undefined }, { limitType: 'USER' }, 'has no user'],
-  [{ ...request, user: {} }, { limitType: 'USER' }, '#{user.id}'],
-  [request, { limitType: 'USER', user: () => ({ id: 7 }) }, 'is an object'],
-  [request, { keyGenerator: () => ['a'] }, 'is an array'],
-])('%#: a request without its key is refused', async (view, options, message) => {
+  [{ ...request, ip: undefined }, {}, 500, 'no client address'],
+  [{ ...request, ip: '127.1' }, {}, 400, 'not an IPv4 or IPv6 address'],
+  [{ ...request, ip: '127.1' }, { key: '#{ip}' }, 400, 'not an IPv4 or IPv6 address'],
+  [{ ...request, user: undefined }, { limitType: 'USER' }, 500, 'has no user'],
+  [{ ...request, user: {} }, { limitType: 'USER' }, 500, '#{user.id}'],
+  [request, { limitType: 'USER', user: () => ({ id: 7 }) }, 500, 'is an object'],
+  [request, { limitType: 'USER', user: async () => null }, 500, 'is null'],
+  [request, { keyGenerator: () => ['a'] }, 500, 'is an array'],
+  [request, { keyGenerator: async () => undefined }, 500, 'is missing'],
+  [{ ...request, user: undefined }, { key: '#{user.id}' }, 500, '#{user.id}'],
+  [{ ...request, params: {} }, { key: '#{params.id}' }, 500, '#{params.id}'],
+  [{ ...request, headers: {} }, { key: '#{headers.x-key}' }, 400, '#{headers.x-key}'],
+  [{ ...request, query: {} }, { key: 'a:#<query.phone>' }, 400, '#<query.phone>'],
+  [{ ...request, body: {} }, { key: '#{body.email}' }, 400, '#{body.email}'],
+  [{ ...request, body: undefined, bodyParsed: true }, { key: '#{body.email}' }, 400, '#{body.email}'],
+  [{ ...request, body: undefined, bodyParsed: false }, { key: '#{body.email}' }, 500, 'no body parser ran'],
+  // Where the framework does not tell, the headers do.
+  [{ ...request, body: undefined, headers: {} }, { key: '#{body.email}' }, 400, '#{body.email}'],
+  [{ ...request, body: undefined, headers: { 'content-length': '9' } }, { key: '#{body.a}' }, 500, 'parser'],
+  [
+    { ...request, body: undefined, headers: { 'transfer-encoding': 'chunked' } },
+    { key: '#{body.a}' },
+    500,
+    'parser',
+  ],
+])('%#: a request without its key is refused', async (view, options, status, cause) => {
   await expect(deciding(limit({ policy, ...options }))(view as RequestView)).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
-    status: 400,
-    message: expect.stringContaining(message),
+    status,
+    statusCode: status,
+    expose: status === 400,
+    // Clients may see the message.
+    message: expect.not.stringMatching(/#[{<]|option|undefined|null|parser/),
+    cause: { message: expect.stringContaining(cause) },
   });
 });
 

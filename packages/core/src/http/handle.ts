@@ -14,6 +14,7 @@ import { denialOf } from './denial.js';
 import { givingBack } from './giving-back.js';
 import { headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/header-writers.js';
+import { causeOf, warnOfServerKey } from './key-errors.js';
 import { countsAddresses, type Keys, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import type { Limited } from './limited.js';
 import { limiterOfRequest } from './limiter-of-request.js';
@@ -171,11 +172,14 @@ export function limitRequests<Args extends readonly unknown[]>(
 
   const failed = (error: unknown, response: ResponseView): Verdict => {
     if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // who has left has no address
-    if (!dryRun) throw asError(where, error);
+    if (!dryRun) {
+      if (options.validate !== false) warnOfServerKey(where, source.name, error);
+      throw asError(where, error);
+    }
     warnOnce(
       'SLUICE_DRY_RUN_FAILED',
       source.name,
-      `The dry run of limit '${source.name}' let a request pass undecided: ${error}`,
+      `The dry run of limit '${source.name}' let a request pass undecided: ${error}${causeOf(error)}`,
     );
     return SKIPPED;
   };

@@ -2,10 +2,10 @@ import type { CombinedKeys } from '../combined-limiter.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { checkFunction } from './check-function.js';
-import { compileRequestKey } from './request-key.js';
+import { compileRequestKey, serverKey } from './request-key.js';
 import { KEY_OPTIONS, type KeyOptions, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 
@@ -24,7 +24,7 @@ export function keyOfRequest<Args extends readonly unknown[]>(
   where: string,
   { limits, ...options }: RequestLimitOptions<Args>,
 ): KeyOfRequest<Args> {
-  if (limits === undefined) return keyOf(where, options);
+  if (limits === undefined) return keyOf(where, options, Object.keys(Object(options.limiter).limiters ?? {}));
   const spare = KEY_OPTIONS.find((name) => options[name] !== undefined);
   if (spare !== undefined) {
     throw new TypeError(
@@ -57,10 +57,25 @@ export function keyForFunctions(keys: Keys): string {
   return keys as string;
 }
 
+/**
+ * Checks what a `keyGenerator` gave, for the limiters of these names if there are several.
+ * @throws KeyResolutionError of status 500 when it is no key: the function is the server's
+ */
+function generatedKeys(keys: Keys, names: readonly string[]): Keys {
+  if (names.length === 0) {
+    if (typeof keys !== 'string' || keys === '') serverKey(keys, 'What keyGenerator gave', 'keyGenerator');
+    return keys;
+  }
+  const byName = Object(keys) as CombinedKeys<string>;
+  for (const name of names) serverKey(byName[name], `What keyGenerator gave for '${name}'`, 'keyGenerator');
+  return keys;
+}
+
 /** What would have no effect is refused: who gives it believes that it has one. */
 function keyOf<Args extends readonly unknown[]>(
   where: string,
   options: KeyOptions<Args>,
+  names: readonly string[] = [],
 ): KeyOfRequest<Args> {
   const { keyGenerator, key, user, ipv6Subnet } = options;
   checkFunction(`${where}: keyGenerator`, keyGenerator);
@@ -78,7 +93,10 @@ function keyOf<Args extends readonly unknown[]>(
     if (ipv6Subnet !== undefined) {
       throw idle('ipv6Subnet', 'keyGenerator', 'call clientIp(address, { ipv6Subnet }) in the function');
     }
-    return (_request, args) => keyGenerator(...args);
+    return (_request, args) => {
+      const keys = keyGenerator(...args);
+      return isPromise(keys) ? keys.then((made) => generatedKeys(made, names)) : generatedKeys(keys, names);
+    };
   }
 
   const { limitType: given = key === undefined ? LimitType.IP : LimitType.CUSTOM } = options;

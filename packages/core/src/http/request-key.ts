@@ -1,12 +1,13 @@
-import { KeyResolutionError } from '../errors.js';
 import type { ClientIpOptions } from '../keys/client-ip.js';
 import { compileClientKey } from '../keys/client-key.js';
 import { compileKey } from '../keys/key-expression.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType } from '../keys/limit-type.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { addressError, keyErrorOfRequest, serverKeyError } from './key-errors.js';
 import { REQUEST_FIELDS, type RequestView } from './request-view.js';
 
-/** Gives who makes a request; nobody is `undefined` or `null`. */
+/** Gives who makes a request, also as a promise. Nobody is `undefined` or `null`, which is an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;
 
 export interface RequestKeyOptions extends ClientIpOptions {
@@ -20,7 +21,8 @@ const userId = compileKey('#{user.id}');
 
 /**
  * Compiles how requests are told apart.
- * @returns the key of a request; it throws KeyResolutionError when the request has no such value
+ * @returns the key of a request; it throws KeyResolutionError when there is no such value: of status 400 where the client did not
+ *   send it, of status 500 where the server did not provide it
  * @throws RangeError when a template begins with a name that requests do not have
  */
 export function compileRequestKey({
@@ -28,11 +30,18 @@ export function compileRequestKey({
   key,
   user,
   ...ip
-}: RequestKeyOptions): (request: RequestView) => string {
-  const clientKey = compileClientKey(ip);
+}: RequestKeyOptions): (request: RequestView) => MaybePromise<string> {
+  const clientKeyOf = compileClientKey(ip);
+  const clientKey = ({ ip: address }: RequestView): string => {
+    try {
+      return clientKeyOf(address);
+    } catch (error) {
+      throw addressError(address, error);
+    }
+  };
   switch (limitType) {
     case LimitType.IP:
-      return (request) => clientKey(request.ip);
+      return clientKey;
     case LimitType.USER:
       return (request) => requestUser(request, user);
     case LimitType.METHOD:
@@ -43,24 +52,39 @@ export function compileRequestKey({
 }
 
 /** The key of who makes a request: what `userOf` says, else `user.id`, else `user` when that is a plain value. */
-export function requestUser(request: RequestView, userOf?: UserOf): string {
-  if (userOf !== undefined) return keyPart(userOf(request), 'What the option `user` gave', 'USER');
-  const { user } = request;
-  if (user === undefined || user === null) {
-    throw new KeyResolutionError(
-      'The request has no user: let only signed-in users through to what is limited by USER, or say who makes a ' +
-        'request with the option `user`: (request) => id',
-      'USER',
-    );
+export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise<string> {
+  if (userOf !== undefined) {
+    const given = userOf(request);
+    return isPromise(given) ? given.then(userKey) : userKey(given);
   }
-  return typeof user === 'object'
-    ? userId.resolve(() => user)
-    : keyPart(user, 'The user of the request', 'USER');
+  const { user } = request;
+  if (user === undefined || user === null) throw serverKeyError('USER', new TypeError(NO_USER));
+  if (typeof user !== 'object') return serverKey(user, 'The user of the request', 'USER');
+  try {
+    return userId.resolve(() => user);
+  } catch (error) {
+    throw serverKeyError('USER', error);
+  }
+}
+
+const NO_USER =
+  'The request has no user. Put the limit behind what logs people in, let only signed-in users through to what is limited by ' +
+  'USER, or say who makes a request with the option `user`: (request) => id';
+
+const userKey = (given: unknown): string => serverKey(given, 'What the option `user` gave', 'USER');
+
+/** The key that the server's own code gave. @throws KeyResolutionError of status 500 when it is none */
+export function serverKey(value: unknown, what: string, expression: string): string {
+  try {
+    return keyPart(value, what, expression);
+  } catch (error) {
+    throw serverKeyError(expression, error);
+  }
 }
 
 function compileTemplate(
   source: string,
-  clientKey: (address: string | undefined) => string,
+  clientKey: (request: RequestView) => string,
 ): (request: RequestView) => string {
   const template = compileKey(source);
   const unknown = template.roots.find((root) => !REQUEST_FIELDS.some((field) => field === root));
@@ -71,8 +95,13 @@ function compileTemplate(
     );
   }
   // An address in a template is a client too: IPv6 by subnet, one spelling.
-  return (request) =>
-    template.resolve((root) =>
-      root === 'ip' ? clientKey(request.ip) : request[root as (typeof REQUEST_FIELDS)[number]],
-    );
+  return (request) => {
+    try {
+      return template.resolve((root) =>
+        root === 'ip' ? clientKey(request) : request[root as (typeof REQUEST_FIELDS)[number]],
+      );
+    } catch (error) {
+      throw keyErrorOfRequest(error, request);
+    }
+  };
 }

@@ -22,6 +22,8 @@ export interface RequestView {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
+  /** Has a body parser run, whatever it found? Undefined if it cannot be told. */
+  readonly bodyParsed?: boolean | undefined;
   readonly headers: unknown;
   /** Undefined if it cannot be told. */
   readonly proxies?: Proxies | undefined;
