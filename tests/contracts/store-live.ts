@@ -1,4 +1,4 @@
-import { concurrency, tokenBucket } from '../../packages/core/src/index.js';
+import { concurrency, gcra, tokenBucket } from '../../packages/core/src/index.js';
 import { Bench, type StoreKind } from './store-setup.js';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -36,6 +36,15 @@ export function liveContract(kind: StoreKind): void {
     }
     await Promise.all(waits);
     expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  test('callers of one process wake in the order in which they were booked', async () => {
+    const policy = gcra({ limit: 1000, period: '1s', burst: 1 });
+    const limiter = bench.limiter(policy, { store: bench.live() });
+    const order: number[] = [];
+    const places = Array.from({ length: 120 }, (_, place) => place);
+    await Promise.all(places.map((place) => limiter.acquire('k').then(() => order.push(place))));
+    expect(order).toEqual(places);
   });
 
   test('a lease is kept by its holder; of one who is gone it ends, and who waits gets in', async () => {

@@ -15,6 +15,7 @@ import { errorOfDenial } from './error-of-denial.js';
 import { Leases } from './leases.js';
 import { Line } from './line.js';
 import { onAbort } from './on-abort.js';
+import { WakeOrder } from './wake-order.js';
 
 /** How an `acquire` ends early. */
 export interface Patience {
@@ -36,6 +37,7 @@ const mayQueue = (parts: readonly NamedPart[], answer: Answer): boolean =>
  */
 export class Admission {
   readonly #leases = new Leases();
+  readonly #order = new WakeOrder();
   /** Every `acquire` under way, and what ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
   readonly #lost = new WeakMap<Decision, AbortSignal>();
@@ -108,7 +110,8 @@ export class Admission {
     const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
     if (!answer.allowed) throw errorOfDenial(decision);
     try {
-      if (answer.wait > 0) await clock.sleep(answer.wait, signal);
+      const queue = `${this.#storeOf(answer).name} ${keys[0]!.key}`;
+      await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
       // Should the store be out, the permits stay spent: too few calls may go then, never too many.
