@@ -10,6 +10,9 @@ import {
 
 const logger = new Logger('Sluice');
 
+/** Bodies are written out, because versions of Nest differ in those that they make themselves. */
+const UNAVAILABLE = { statusCode: 503, message: 'Service Unavailable' };
+
 /** What a guard throws for a request that it turns away. Its headers are on the response already. */
 export class RateLimitException extends HttpException {
   constructor(
@@ -34,12 +37,15 @@ function bodyOf({ status, type, body }: Reply): string | object {
  */
 export function httpExceptionOf(error: unknown): HttpException | undefined {
   if (isKeyResolutionError(error) && error.status === 400) {
-    return new BadRequestException(error.message, { cause: error });
+    return new BadRequestException(
+      { statusCode: 400, message: error.message, error: 'Bad Request' },
+      { cause: error },
+    );
   }
   if (isStoreUnavailableError(error)) {
     if (error.decision === undefined) logger.error(error); // what a failure policy denies, the store's events tell
-    return new ServiceUnavailableException(undefined, { cause: error });
+    return new ServiceUnavailableException(UNAVAILABLE, { cause: error });
   }
-  if (isLimiterClosedError(error)) return new ServiceUnavailableException(undefined, { cause: error });
+  if (isLimiterClosedError(error)) return new ServiceUnavailableException(UNAVAILABLE, { cause: error });
   return undefined;
 }
