@@ -32,4 +32,4 @@ export { readProperty } from './keys/property.js';
 export { prefetchDefault } from './layers/prefetch-options.js';
 export { PLACE_OPTIONS } from './limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
-export { checkBoolean, checkInteger, checkName, checkOptions, describe } from './options.js';
+export { checkBoolean, checkInteger, checkName, checkOptions, describe, givenOptions } from './options.js';

@@ -12,6 +12,10 @@ export function checkOptions(where: string, options: unknown, accepted: readonly
   }
 }
 
+/** The options that were given: those that are undefined must not hide what is inherited. */
+export const givenOptions = <T extends object>(options: T): T =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
+
 /** A whole number from `min` to `max`, or a `RangeError` that names the value and what is accepted. */
 export function checkInteger(
   what: string,

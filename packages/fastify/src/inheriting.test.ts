@@ -100,6 +100,19 @@ test('a hook inherits keyPrefix, keys, lists and answers, and replaces what it g
   await store.close();
 });
 
+test.each<[string, (app: FastifyInstance, own: RateLimitOptions) => unknown]>([
+  ['app.rateLimit', (app, own) => app.get('/', { onRequest: app.rateLimit({ name: 'mine', ...own }) }, ok)],
+  ['config.rateLimit', (app, own) => app.get('/', { config: { rateLimit: own } }, ok)],
+])('%s: an option that is undefined is inherited', async (_, route) => {
+  const store = memoryStore();
+  const undefineds = { store: undefined, keyPrefix: undefined, statusCode: undefined, max: undefined };
+  const plugin = { global: false, name: 'all', store, statusCode: 420, max: 1, timeWindow: '1h' } as const;
+  const one = await build(plugin, (app) => void route(app, undefineds));
+  const other = await build(plugin, (app) => void route(app, undefineds));
+  expect([await one.statuses('/'), await other.statuses('/')]).toEqual([[200], [420]]);
+  await store.close();
+});
+
 test('a hook inherits the failure policy', async () => {
   const store = redisStore('redis://127.0.0.1:1');
   const { statuses } = await build({ global: false, store, failurePolicy: 'deny' }, (app) => {
@@ -139,6 +152,12 @@ test.each(['rateLimit', 'createRateLimit'] as const)(
     await store.close();
   },
 );
+
+test.each([null, 5, 'login', [], () => {}])('app.rateLimit(%j) is refused', async (own) => {
+  const { app } = await build({ max: 1 }, () => {});
+  expect(() => app.rateLimit(own as never)).toThrow('app.rateLimit takes an options object');
+  expect(() => app.createRateLimit(own as never)).toThrow('app.createRateLimit takes an options object');
+});
 
 test('without a limit of the plugin there is none to be inherited', async () => {
   const { app } = await build(undefined, () => {});

@@ -111,13 +111,14 @@ export function checkHook(hook: RateLimitHookName): void {
 
 const FUNCTIONS = ['handler', 'errorResponseBuilder', 'onExceeding', 'onExceeded', 'onBanReach'] as const;
 const OWN = [...FUNCTIONS, 'max', 'timeWindow', 'groupId', 'ban'] as const;
-const ALL = [...REQUEST_LIMIT_OPTIONS, ...OWN];
+/** The names of all options of a limit. */
+export const RATE_LIMIT_OPTIONS = [...REQUEST_LIMIT_OPTIONS, ...OWN];
 
 /** @throws RangeError, TypeError: a plugin that was given options but no limit would limit nobody */
 export function checkPlugin({ global = true, hook = 'onRequest', ...options }: RateLimitPluginOptions): void {
   checkHook(hook);
   checkBoolean('rateLimit: global', global);
-  checkOptions('rateLimit', options, [...ALL, 'global', 'hook']);
+  checkOptions('rateLimit', options, [...RATE_LIMIT_OPTIONS, 'global', 'hook']);
   if (global && !hasLimit(options) && Object.keys(options).length > 0) {
     throw new TypeError(
       "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter; " +
@@ -131,7 +132,7 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function readOptions(options: RateLimitOptions) {
-  checkOptions('rateLimit', options, ALL);
+  checkOptions('rateLimit', options, RATE_LIMIT_OPTIONS);
   for (const name of FUNCTIONS) checkFunction(`rateLimit: ${name}`, options[name]);
   const [first, second] = ANSWERS.filter((name) => options[name] !== undefined && options[name] !== false);
   if (second !== undefined && first !== 'message') {

@@ -92,7 +92,7 @@ export type CreateRateLimitOptions = Omit<RateLimitOptions, (typeof WITHOUT_ANSW
 
 /** @throws TypeError for options that would have no effect */
 export function checkOptionsOfCheck(options: CreateRateLimitOptions): void {
-  const spare = WITHOUT_ANSWER.find((name) => (options as RateLimitOptions)[name] !== undefined);
+  const spare = WITHOUT_ANSWER.find((name) => (options as RateLimitOptions | null)?.[name] !== undefined);
   if (spare !== undefined) {
     throw new TypeError(`createRateLimit: ${spare} has no effect: who calls the check answers the request`);
   }

@@ -1,9 +1,10 @@
-import { describe, memoryStore, type Store } from '@sluice/core';
+import { checkOptions, describe, givenOptions, memoryStore, type Store } from '@sluice/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { inherited } from './inherit.js';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
   checkHook,
+  RATE_LIMIT_OPTIONS,
   type RateLimitHookName,
   type RateLimitOptions,
   type RouteRateLimitOptions,
@@ -42,7 +43,7 @@ export class RouteLimits {
         `rateLimit: config.rateLimit of ${route.method} ${route.url} must be an object of options or false, not ${describe(own)}`,
       );
     }
-    const { hook = this.hook, ...options } = own;
+    const { hook = this.hook, ...options } = givenOptions(own);
     checkHook(hook);
     const name = this.#nameOf(route, own);
     const hooks = this.#hooks.get(own) ?? new Map<string, HookedLimit>();
@@ -56,7 +57,9 @@ export class RouteLimits {
    * A limit that a program uses by itself; without options that of the plugin.
    * @throws RangeError, TypeError naming the option that is wrong
    */
-  own(where: string, options: RateLimitOptions): HookedLimit {
+  own(where: string, own: RateLimitOptions): HookedLimit {
+    checkOptions(where, own, RATE_LIMIT_OPTIONS);
+    const options = givenOptions(own);
     if (Object.keys(options).length === 0 && this.shared !== undefined) return this.shared;
     const { limiter, name, groupId } = options;
     const all = { ...inherited(this.options, options), ...options };

@@ -48,6 +48,15 @@ test('a guard by a field of the body is a guard where the module says what an IP
   await module.onApplicationShutdown();
 });
 
+test('an option that is undefined is as the module has it', () => {
+  const undefineds = { store: undefined, keyPrefix: undefined, deadline: undefined, ipv6Subnet: undefined };
+  expect(withDefaults({ policy, ...undefineds }, root)).toEqual({ policy, ...place, ipv6Subnet });
+  expect(withDefaults({ limits: { ip: { policy, ipv6Subnet: undefined } } }, root)).toEqual({
+    ...place,
+    limits: { ip: { policy, ipv6Subnet } },
+  });
+});
+
 test('what a guard has of its own stays', () => {
   const own = { ...place, store: memoryStore(), deadline: '2s', keyGenerator: () => 'x' } as const;
   expect(withDefaults({ policy, ...own }, root)).toEqual({ policy, ...own });

@@ -2,6 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import {
   checkOptions,
   describe,
+  givenOptions,
   type KeyOptions,
   prefetchDefault,
   type RequestLimitOptions,
@@ -53,7 +54,8 @@ export function readModuleOptions(
 type KeyWay = KeyOptions<[context: ExecutionContext]>;
 
 /** What a guard does not say is as the module has it. */
-export function withDefaults(options: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
+export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
+  const options = givenOptions(own);
   const limits = Object(options.limits) === options.limits ? options.limits : undefined;
   if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
   const { store, keyPrefix, deadline, failurePolicy, denyCache, prefetch } = root;
@@ -68,7 +70,10 @@ export function withDefaults(options: RateLimitGuardOptions, root: RootOptions):
     ...options,
     ...(limits !== undefined && {
       limits: Object.fromEntries(
-        Object.entries(limits).map(([name, limit]) => [name, { ...keyDefaults(limit, root), ...limit }]),
+        Object.entries(limits).map(([name, limit]) => [
+          name,
+          { ...keyDefaults(limit, root), ...givenOptions(limit) },
+        ]),
       ),
     }),
   };
