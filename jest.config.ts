@@ -28,6 +28,7 @@ const project = {
   },
   globalSetup: '<rootDir>/tests/support/redis/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
+  setupFilesAfterEnv: ['<rootDir>/tests/support/no-warnings.ts'],
   transform: {
     '\\.legacy(\\.test)?\\.ts$': swc({ legacyDecorator: true, decoratorMetadata: true }),
     '\\.ts$': swc({ decoratorVersion: '2022-03' }),

@@ -4,12 +4,12 @@ import {
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
-  redisStore,
   slidingLog,
   tokenBucket,
 } from '../../packages/core/src/index.js';
 import type { Asked } from '../../packages/core/src/stores/store.js';
 import { OwnRedis } from '../faults/own-redis.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { uniqueName } from '../support/redis-url.js';
 
 const own = new OwnRedis();
@@ -29,7 +29,7 @@ function watched({ isCluster = false } = {}) {
       return redis.eval(source, count, ...rest);
     },
   };
-  const store = own.open(redisStore(client));
+  const store = own.open(storeOnDefaults(client));
   const limiter = (policy: Policy, options: Partial<RateLimiterOptions> = {}) =>
     new RateLimiter({
       name: uniqueName('batch'),
@@ -258,7 +258,7 @@ test('a connection that is lost answers everybody, and nobody was counted twice'
     name: one.name,
     policy: bucket,
     deadline: '10s',
-    store: own.open(redisStore(own.client())),
+    store: own.open(storeOnDefaults(own.client())),
   });
   for (const key of times(10, (i) => `k${i}`)) {
     expect((await survivor.peek(key)).remaining).toBeGreaterThanOrEqual(95);

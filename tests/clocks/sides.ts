@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Part } from '../../packages/core/src/decisions/call.js';
-import { ManualClock, memoryStore, type Policy, redisStore } from '../../packages/core/src/index.js';
+import { ManualClock, memoryStore, type Policy } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 /*
@@ -58,7 +59,7 @@ export function redisSide(
   written: (redis: Redis, key: string) => Promise<unknown> = async () => {},
 ): RedisSide {
   const redis = new Redis(url);
-  const store = redisStore(redis);
+  const store = storeOnDefaults(redis);
   const decide: Decide = async (call, now) => {
     const [answer] = await store.decideAll([call], {}, now);
     await written(redis, call.parts[0]!.key);

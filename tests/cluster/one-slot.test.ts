@@ -7,6 +7,7 @@ import {
   redisStore,
   slidingLog,
 } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { testClient } from '../support/redis/test-client.js';
 import { uniqueName } from '../support/redis-url.js';
 import { KINDS, OwnCluster, rejection } from './own-cluster.js';
@@ -106,7 +107,7 @@ describe('a client that does not know that its server is one of a cluster', () =
   const alone = () => {
     const client = testClient(own.nodes[0]!.url);
     own.open({ close: () => client.disconnect() });
-    return own.open(redisStore(client));
+    return own.open(storeOnDefaults(client));
   };
 
   test('CROSSSLOT is an error of configuration that says what to do', async () => {

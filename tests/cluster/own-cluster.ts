@@ -1,11 +1,7 @@
 import { Cluster as Cluster6, type ClusterOptions } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis-5';
-import {
-  RateLimiter,
-  type RateLimiterOptions,
-  type RedisStore,
-  redisStore,
-} from '../../packages/core/src/index.js';
+import { RateLimiter, type RateLimiterOptions, type RedisStore } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import {
   type ClusterNode,
   type RedisCluster,
@@ -93,7 +89,7 @@ export class OwnCluster {
 
   /** On a Cluster client of its own: as another process. */
   store(kind?: Kind, options?: Options): RedisStore {
-    return this.open(redisStore(this.client(kind, options)));
+    return this.open(storeOnDefaults(this.client(kind, options)));
   }
 
   /**

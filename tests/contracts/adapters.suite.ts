@@ -85,8 +85,20 @@ export function onEachAdapter(
       open = [store];
     });
     afterEach(async () => {
-      for (const thing of open.reverse()) await thing.close();
+      for (const thing of open.splice(1).reverse()) await thing.close();
+      await givenBack();
+      await store.close();
     });
+
+    /** Requests that were answered give back what they held: a question comes after that on the store's connection. */
+    const givenBack = async () => {
+      const last = new RateLimiter({ ...place('last'), policy: hourly(1) });
+      for (let trip = 0; trip < 2; trip += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await last.peek('k');
+      }
+      await last.close();
+    };
 
     const place = (name = 'default', at = store): Place => ({ name, store: at, keyPrefix, deadline: '10s' });
     const placed = (limit: Limit): Limit =>

@@ -2,7 +2,6 @@ import { Redis } from 'ioredis';
 import {
   ManualClock,
   memoryStore,
-  redisStore,
   SharedLimiter,
   type SharedLimiterOptions,
   type SharedRate,
@@ -10,6 +9,7 @@ import {
 } from '../../packages/core/src/index.js';
 import { sharedRateScript } from '../../packages/core/src/shared-rates/shared-rate.script.js';
 import { rateAnswer } from '../../packages/core/src/stores/redis-reply.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { like } from '../support/like.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
@@ -38,7 +38,7 @@ export const redisFleet: FleetKind = {
   open(clock) {
     const opened = [0, 1].map(() => {
       const client = new Redis(redisUrl());
-      const store = redisStore(client);
+      const store = storeOnDefaults(client);
       return { client, store };
     });
     const stores = opened.map(({ client, store }) =>

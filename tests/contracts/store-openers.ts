@@ -5,6 +5,7 @@ import {
   redisStore,
   type Store,
 } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { like } from '../support/like.js';
 import { redisUrl } from '../support/redis-url.js';
 import type { StoreKind } from './store-setup.js';
@@ -18,7 +19,7 @@ export const memory: StoreKind = {
 
 /** A Redis store that is told the time, as scripts may be for tests; or not. */
 function timed(of: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
-  const store = redisStore(of);
+  const store = storeOnDefaults(of);
   if (clock === undefined) return store;
   return like(store, {
     clock,

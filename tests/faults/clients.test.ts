@@ -178,7 +178,10 @@ describe('a server that evicts', () => {
   test('is not, where it does not let itself be asked; decisions go on', async () => {
     await evicting('allkeys-lru');
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '&*', '+@all', '-info');
+    const ofClient = jest.spyOn(console, 'warn').mockReturnValue();
     await decidedTwice(redisStore({ url: redis.server.url, username: 'guest', password: 'secret' }));
+    expect(ofClient.mock.calls).toEqual([[expect.stringMatching(/^Skipping the ready check .*NOPERM/)]]);
+    ofClient.mockRestore();
     const { evalsha, eval: run } = redis.client();
     const bare = { evalsha: evalsha.bind(redis.client()), eval: run.bind(redis.client()) };
     await decidedTwice(redisStore(bare as never));

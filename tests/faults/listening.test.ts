@@ -1,5 +1,6 @@
 import { Redis as Redis5 } from 'ioredis-5';
 import { type RedisClient, recommendedRedisOptions, redisStore } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
@@ -36,7 +37,7 @@ test.each([
 
 test('a store that is closed while somebody begins to listen opens no connection', async () => {
   const client = redis.client();
-  const store = redisStore(client);
+  const store = storeOnDefaults(client);
   await client.ping();
   const duplicate = jest.spyOn(client, 'duplicate');
   const listening = rejection(store.listen('k', () => undefined));

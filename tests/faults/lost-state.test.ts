@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fixedWindow, RateLimiter, type RedisStore, redisStore } from '../../packages/core/src/index.js';
+import { fixedWindow, RateLimiter, type RedisStore } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { startReplica } from '../support/redis/redis-replica.js';
 import { uniqueName } from '../support/redis-url.js';
 import { fromRedis } from './callers.js';
@@ -17,7 +18,7 @@ function limiterOn(store: RedisStore, limit: number, name = uniqueName('lost-sta
   return new RateLimiter({ name, policy, store, failurePolicy: 'deny', denyCache: false, deadline: '5s' });
 }
 /** On a client that a busy machine does not bring to give its connection up. */
-const store = (url = redis.server.url) => redis.open(redisStore(redis.client(url)));
+const store = (url = redis.server.url) => redis.open(storeOnDefaults(redis.client(url)));
 
 /** Asks until Redis denies. */
 async function admitted(limiter: RateLimiter, key: string, most = Number.POSITIVE_INFINITY): Promise<number> {

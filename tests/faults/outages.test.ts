@@ -4,6 +4,7 @@ import {
   recommendedRedisOptions,
   redisStore,
 } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { counted, eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
@@ -44,7 +45,7 @@ test('calls made while the server is away are not counted when it is back: own c
 
 test('calls made while the server is away are not counted when it is back: a client with a queue', async () => {
   const client = redis.client(redis.server.url, { retryStrategy: () => 20 });
-  const limiter = redis.limiter(redisStore(client));
+  const limiter = redis.limiter(storeOnDefaults(client));
   await eventually(() => limiter.peek('k'));
   const lost = new Promise((resolve) => client.once('close', resolve));
   await redis.server.kill();
@@ -91,7 +92,7 @@ test.each([
 
 test('close ends our own client, and leaves a borrowed one', async () => {
   const client = redis.client();
-  const borrowing = redisStore(client);
+  const borrowing = storeOnDefaults(client);
   const limiter = redis.limiter(borrowing, '5s');
   await limiter.consume('k');
   await borrowing.close();

@@ -12,6 +12,7 @@ import {
   redisStore,
   type StoreErrorEvent,
 } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { uniqueName } from '../support/redis-url.js';
 import { fromRedis } from './callers.js';
 import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
@@ -150,7 +151,7 @@ describe.each(CLIENTS)('%s', (who, clientAt) => {
     await admin.config('SET', 'requirepass', 'right');
     await isTold({
       ...{ reason: 'WRONGPASS', how: `the password is another (${who})` },
-      store: redis.open(redisStore(clientAt(redis.server.url.replace('redis://', 'redis://:wrong@')))),
+      store: redis.open(storeOnDefaults(clientAt(redis.server.url.replace('redis://', 'redis://:wrong@')))),
       end: () => admin.config('SET', 'requirepass', 'wrong'),
     });
   });
@@ -160,7 +161,7 @@ describe.each(CLIENTS)('%s', (who, clientAt) => {
     await admin.config('SET', 'requirepass', 'right');
     await isTold({
       ...{ reason: 'NOAUTH', how: `it wants a password, and is given none (${who})` },
-      store: redis.open(redisStore(clientAt(redis.server.url))),
+      store: redis.open(storeOnDefaults(clientAt(redis.server.url))),
       end: () => admin.config('SET', 'requirepass', ''),
     });
   });

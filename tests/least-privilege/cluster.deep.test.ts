@@ -1,5 +1,6 @@
-import { fixedWindow, type RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import { fixedWindow, type RateLimiter } from '../../packages/core/src/index.js';
 import { KINDS, type Kind, OwnCluster, rejection } from '../cluster/own-cluster.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { CLUSTER_RULES, CREDENTIALS, RULES, refusals, setUser } from './rules.js';
 import { walk } from './walk.js';
 
@@ -13,7 +14,8 @@ const setUsers = async (without?: string) => {
     await ask('ACL', 'LOG', 'RESET');
   }
 };
-const storeAsUser = (kind: Kind) => own.open(redisStore(own.client(kind, { redisOptions: CREDENTIALS })));
+const storeAsUser = (kind: Kind) =>
+  own.open(storeOnDefaults(own.client(kind, { redisOptions: CREDENTIALS })));
 const limiterAsUser = (kind: Kind): RateLimiter =>
   own.limiter({ policy: fixedWindow({ limit: 3, window: '1h' }), store: storeAsUser(kind) });
 

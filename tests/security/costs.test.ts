@@ -1,14 +1,15 @@
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
-import { fixedWindow, gcra, memoryStore, RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import { fixedWindow, gcra, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
 import { written } from '../../packages/core/src/stores/redis-wire.js';
 import { batchOf } from '../differential/replay.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 const policy = fixedWindow({ limit: 5, window: '1h' });
 const client = testClient(redisUrl());
-const stores = { memory: memoryStore(), Redis: redisStore(client) };
+const stores = { memory: memoryStore(), Redis: storeOnDefaults(client) };
 afterAll(async () => {
   for (const store of Object.values(stores)) await store.close();
   client.disconnect();

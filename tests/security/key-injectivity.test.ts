@@ -7,8 +7,8 @@ import {
   fixedWindow,
   memoryStore,
   RateLimiter,
-  redisStore,
 } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 import { anyValue, identity } from './values.js';
@@ -19,7 +19,7 @@ const policy = fixedWindow({ limit: LIMIT, window: '1h' });
 const STORED = /^[\w.:/@#-]+:\{[A-Za-z0-9._~@+=,/:%-]{1,128}\}$/;
 
 const client = testClient(redisUrl());
-const redis = redisStore(client);
+const redis = storeOnDefaults(client);
 const memory = memoryStore();
 afterAll(async () => {
   await Promise.all([redis.close(), memory.close()]);

@@ -1,4 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
+import { storeOnDefaults } from '../../../../tests/support/expecting-warning.js';
 import { redisStore } from './redis-store.js';
 
 const at = { host: '127.0.0.1', port: 1 };
@@ -21,7 +22,7 @@ test.each([
   ['a client', client, false],
   ['a cluster client', () => ({ client: new Cluster([at], { lazyConnect: true }) }), true],
 ])('takes %s, and does nothing with it before the first call', async (_, place, slotted) => {
-  const store = redisStore(place());
+  const store = storeOnDefaults(place());
   expect(store.slotted).toBe(slotted);
   expect(store.nodeOf('k')).toBe('');
   await store.close();
