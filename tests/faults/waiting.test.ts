@@ -11,6 +11,7 @@ import {
   redisStore,
   type Store,
 } from '../../packages/core/src/index.js';
+import { storeOnDefaults } from '../support/expecting-warning.js';
 import { uniqueName } from '../support/redis-url.js';
 import { told } from '../support/told.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
@@ -63,7 +64,7 @@ test('the connection that listens is lost: it comes back, and a message that was
 function listeningThrough(proxy: { url: string }): Store {
   const client = redis.client();
   client.duplicate = ((options: RedisOptions) => redis.client(proxy.url, options)) as Redis['duplicate'];
-  return redisStore(client as unknown as RedisClient);
+  return storeOnDefaults(client as unknown as RedisClient);
 }
 
 test('a connection that listens may take longer than the deadline, or for ever: who waits looks by itself', async () => {
