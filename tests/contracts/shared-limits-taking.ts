@@ -17,6 +17,38 @@ export function takingContract(kind: FleetKind): void {
     expect(await limiter.availablePermits()).toBe(0);
   });
 
+  test('a rate of a million: never more in any interval, and each permit is back a thousandth of it later at the latest', async () => {
+    const limiter = await bench.set({ rate: 1_000_000, interval: '1h' });
+    expect(await limiter.getConfig()).toMatchObject({ rate: 1_000_000, interval: 3_600_000 });
+    expect(await limiter.tryAcquire(600_000)).toBe(true);
+    await bench.clock.advance('30m');
+    expect(await limiter.tryAcquire(400_001)).toBe(false);
+    expect(await limiter.tryAcquire(400_000)).toBe(true);
+    await bench.clock.advance('29m59s');
+    expect(await limiter.availablePermits()).toBe(0);
+    await bench.clock.advance('5s');
+    expect(await limiter.availablePermits()).toBe(600_000);
+    expect(await limiter.updateRate({ rate: 700_000, interval: '1h' })).toBe(true);
+    expect(await limiter.availablePermits()).toBe(300_000);
+    const waiting = limiter.tryAcquire(300_001, '1h');
+    await bench.heard(limiter);
+    await bench.clock.advance('30m');
+    expect(await waiting).toBe(true);
+  });
+
+  test('many small calls of a large rate are remembered in a thousand slots', async () => {
+    const limiter = await bench.set({ rate: 20_000, interval: '1h' });
+    for (let i = 0; i < 1_100; i += 1) {
+      await bench.clock.advance('1s');
+      expect(await limiter.tryAcquire()).toBe(true);
+    }
+    expect(await limiter.availablePermits()).toBe(20_000 - 1_100);
+    await bench.clock.advance('3540s'); // of the calls of the first minute those of one slot are left at most
+    expect(await limiter.availablePermits()).toBeGreaterThanOrEqual(20_000 - 1_100 + 1_036);
+    expect(await limiter.updateRate({ rate: 5, interval: '1h' })).toBe(true);
+    expect(await limiter.availablePermits()).toBe(0);
+  });
+
   test('availablePermits takes nothing', async () => {
     const limiter = await bench.set(RATE);
     for (let i = 0; i < 10; i += 1) expect(await limiter.availablePermits()).toBe(5);

@@ -21,11 +21,12 @@ export const rates = fc
     window: span,
     more: span,
     perClient: fc.constantFrom(0, 0, 1),
+    slots: fc.constantFrom(undefined, undefined, 1, 3),
   })
-  .map(({ limit, window, more, perClient }) => ({
+  .map(({ limit, window, more, perClient, slots }) => ({
     keepAlive: (window + more) * 1000,
     perClient: perClient as 0 | 1,
-    parameters: [limit, window * 1000],
+    parameters: [limit, window * 1000, ...(slots === undefined ? [] : [Math.ceil((window * 1000) / slots)])],
   }));
 
 const changes = fc.record({

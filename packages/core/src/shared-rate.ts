@@ -1,17 +1,17 @@
-import {
-  MAX_LIMIT,
-  slidingLog,
-  slidingLogAlgorithm,
-  slidingLogKind,
-} from './algorithms/sliding-log/sliding-log.js';
-import { type Duration, toMicros } from './duration.js';
+import type { Parameters } from './algorithms/algorithm.js';
+import { MAX_LIMIT, slidingLogAlgorithm } from './algorithms/sliding-log/sliding-log.js';
+import { type Duration, MAX_MICROS, toMicros } from './duration.js';
 import { checkInteger, checkOptions, describe } from './options.js';
 import type { RateChange, StoredRate } from './shared-rates/stored-rate.js';
 
 export interface SharedRate {
   /** `'OVERALL'` (default): the fleet shares the rate; `'PER_CLIENT'`: each client has it for itself. */
   readonly mode?: 'OVERALL' | 'PER_CLIENT';
-  /** Permits in any `interval`: a whole number from 1 to 10,000; each call in the interval takes 16 bytes. */
+  /**
+   * Permits in any `interval`: a whole number from 1 to 2^53 - 1. Up to 10,000 each call in the interval is remembered by itself, in
+   * 16 bytes, and its permits come back to the microsecond. Above that the calls of a thousandth of the interval are remembered together:
+   * a permit comes back up to that much later.
+   */
   readonly rate: number;
   readonly interval: Duration;
   /** For how long after its last use it is remembered, at least `interval`; default ten years. */
@@ -26,6 +26,9 @@ export interface SharedRateConfig {
   readonly keepAliveTime: number;
 }
 
+/** Slots of an interval, of a rate too large to remember each call. */
+const SLOTS = 1000;
+
 const METHODS = { try: 'trySetRate', set: 'setRate', update: 'updateRate' } as const;
 
 /** @throws TypeError, RangeError naming the option that is wrong */
@@ -39,11 +42,9 @@ export function storedRate(
   if (mode !== 'OVERALL' && mode !== 'PER_CLIENT') {
     throw new TypeError(`${where}: mode must be 'OVERALL' or 'PER_CLIENT', not ${describe(mode)}`);
   }
-  const policy = slidingLog({
-    limit: checkInteger(`${where}: rate`, rate, 1, MAX_LIMIT),
-    window: toMicros(`${where}: interval`, interval) / 1000,
-  });
-  const { parameters, window } = slidingLogKind.compile(policy);
+  const limit = checkInteger(`${where}: rate`, rate, 1);
+  const window = toMicros(`${where}: interval`, interval);
+  const parameters = parametersOf(where, limit, window);
   const keepAlive = toMicros(`${where}: keepAliveTime`, keepAliveTime);
   if (keepAlive < window) {
     throw new RangeError(
@@ -51,6 +52,16 @@ export function storedRate(
     );
   }
   return { keepAlive, perClient: mode === 'PER_CLIENT' ? 1 : 0, parameters };
+}
+
+/** What is remembered of a rate: each call by itself, or the calls of a slot together. */
+function parametersOf(where: string, limit: number, window: number): Parameters {
+  if (limit <= MAX_LIMIT) return [limit, window];
+  const slot = Math.ceil(window / SLOTS);
+  if (window + slot <= MAX_MICROS) return [limit, window, slot];
+  throw new RangeError(
+    `${where}: with a rate above ${MAX_LIMIT} the interval and a thousandth of it must be at most 3650 days together: use a shorter one`,
+  );
 }
 
 export function configOf({ perClient, parameters, keepAlive }: StoredRate): SharedRateConfig {

@@ -8,7 +8,8 @@ const NOTHING: State = [0, 0];
 
 /**
  * The machine under `slidingLog` and `slidingWindow`: a list of when permits went. The two differ in how exactly they
- * remember that: `stamp` is the moment that is written down for permits that go at `at`, and never lies before what is true.
+ * remember that: `stamp` is the moment that is written down for permits that go at `at`, and never lies before what is true. Of a
+ * log it is `at` itself; with slots it is the moment at which the slot of `at` ends.
  *
  * State: pairs (moment in µs, running count of permits up to and with it), in order of moments. Pair 0 is no entry: it
  * holds the moment from which the state is worth nothing (the newest moment + window), and the count before pair 1.
@@ -18,9 +19,9 @@ const NOTHING: State = [0, 0];
  *
  * Counts are taken modulo 2^53, as a clock goes round: differences stay exact, however long a key lives.
  *
- * Parameters begin with [limit, window (µs)].
+ * Parameters: [limit, window (µs)], and with slots the length of one (µs). Slots begin at the multiples of their length since 1970.
  */
-export function runningLog(tag: string, stamp: (parameters: Parameters, at: number) => number): Algorithm {
+export function runningLog(tag: string): Algorithm {
   return {
     tag,
     parameterNames: ['limit', 'window', 'slot'],
@@ -103,6 +104,10 @@ export function runningLog(tag: string, stamp: (parameters: Parameters, at: numb
     },
   };
 }
+
+export const endOfSlot = (slot: number, at: number): number => at - (at % slot) + slot;
+
+const stamp = ([, , slot]: Parameters, at: number): number => (slot ? endOfSlot(slot, at) : at);
 
 const momentOf = (state: State, pair: number): number => state[2 * pair]!;
 const countOf = (state: State, pair: number): number => state[2 * pair + 1]!;

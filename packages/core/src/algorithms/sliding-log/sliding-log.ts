@@ -43,10 +43,10 @@ export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
   return notePeriod(policy, 'window', options.window);
 }
 
-/** State: see `runningLog`; each moment is remembered as it was. Parameters: [limit, window (µs)]. */
+/** State: see `runningLog`; each moment is remembered as it was. Parameters: [limit, window (µs)]; a large shared rate has slots. */
 export const slidingLogAlgorithm = {
-  ...runningLog('sl', (_, at) => at),
-  bytes: ([limit]: Parameters) => 16 * (limit! + 1),
+  ...runningLog('sl'),
+  bytes: ([limit = 0]: Parameters) => 16 * (Math.min(limit, MAX_LIMIT) + 1),
 };
 
 export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {

@@ -3,7 +3,7 @@ import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
 import { permitsOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
-import { runningLog } from '../sliding-log/running-log.js';
+import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
 
 export interface SlidingWindowOptions {
   /** Permits in any window: a whole number; with 0 the limit is closed and denies every call. */
@@ -56,8 +56,6 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindowPolic
 /** Rounded up, so that `slots` of them are no shorter than the window. Quotients of these sizes are exact enough for `ceil`. */
 const slotLength = (micros: number, slots: number): number => Math.ceil(micros / slots);
 
-const endOfSlot = (slot: number, at: number): number => at - (at % slot) + slot;
-
 /**
  * State: see `runningLog`; what is remembered of a permit is the moment (µs) at which its slot ends, which is later than the
  * permit went. So it counts until its slot has left the window, and for longer than the permit itself would. As that
@@ -65,7 +63,7 @@ const endOfSlot = (slot: number, at: number): number => at - (at % slot) + slot;
  * Parameters: [limit, window (µs), length of a slot (µs)]. Slots begin at the multiples of their length since 1970.
  */
 export const slidingWindowAlgorithm: Algorithm = {
-  ...runningLog('sw', ([, , slot], at) => endOfSlot(slot!, at)),
+  ...runningLog('sw'),
 
   // Until its slot ends a permit counts the same whenever it goes.
   ahead: (parameters, micros) => ({ parameters, longest: micros }),
