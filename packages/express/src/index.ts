@@ -1,2 +1,18 @@
-export { type RateLimitMiddleware, rateLimit, rateLimitErrors, requestContext } from './middleware.js';
-export type { ExpressRateLimitNames, RateLimitOptions } from './options.js';
+export type { Decision as RateLimitInfo } from '@sluice/core';
+export { ipKeyGenerator } from './ip-key-generator.js';
+export {
+  type ClientRateLimitInfo,
+  type RateLimitMiddleware,
+  type RateLimitMiddleware as RateLimitRequestHandler,
+  rateLimit,
+  rateLimit as default,
+  rateLimitErrors,
+  requestContext,
+} from './middleware.js';
+export type {
+  ExpressRateLimitNames,
+  RateLimitExceededEventHandler,
+  RateLimitOptions,
+  RateLimitOptions as Options,
+  ValueDeterminingMiddleware,
+} from './options.js';

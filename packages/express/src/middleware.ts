@@ -5,11 +5,13 @@ import {
   isPromise,
   isRateLimitExceededError,
   isStoreUnavailableError,
+  type LimiterKey,
   limitRequests,
   type MaybePromise,
   NodeResponseView,
   type OwnLimiter,
   problemOfError,
+  type RateLimiter,
   type Reply,
   replyTo,
   runWithRequest,
@@ -18,11 +20,21 @@ import {
   writeErrorHeaders,
 } from '@sluice/core';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { type RateLimitOptions, readOptions } from './options.js';
+import { type Args, type RateLimitOptions, readOptions } from './options.js';
 import { ExpressRequestView } from './request.js';
 
 export interface RateLimitMiddleware extends OwnLimiter {
   (request: Request, response: Response, next: NextFunction): void;
+  /** Forgets what a key has used. @throws TypeError as `limiter` */
+  resetKey(key: LimiterKey): Promise<void>;
+  /** What a key has used, and when all of it comes back. @throws TypeError as `limiter` */
+  getKey(key: LimiterKey): Promise<ClientRateLimitInfo>;
+}
+
+/** What a key has used, in the words of `express-rate-limit`. */
+export interface ClientRateLimitInfo {
+  readonly totalHits: number;
+  readonly resetTime: Date;
 }
 
 declare global {
@@ -44,10 +56,11 @@ type Decided = Request & Record<string, Decision>;
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
-  const { shared, handler, requestPropertyName } = readOptions(options);
-  const limit = limitRequests('rateLimit', shared, ([request], decision) => {
+  const { shared, handler, requestPropertyName, nameFor } = readOptions(options);
+  const attach = ([request]: Args, decision: Decision) => {
     (request as Decided)[requestPropertyName] = decision;
-  });
+  };
+  const limit = limitRequests('rateLimit', shared, attach, nameFor);
   const passes = (
     request: Request,
     response: Response,
@@ -80,7 +93,15 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
     }
     next();
   };
-  return withLimiter(middleware, limit);
+  return Object.assign(withLimiter(middleware, limit), {
+    resetKey: (key: LimiterKey) => limit.limiter.reset(key),
+    getKey: (key: LimiterKey) => countOf(limit.limiter, key),
+  });
+}
+
+async function countOf(limiter: RateLimiter, key: LimiterKey): Promise<ClientRateLimitInfo> {
+  const { limit, remaining, resetAfter } = await limiter.peek(key);
+  return { totalHits: limit - remaining, resetTime: new Date(Date.now() + resetAfter) };
 }
 
 /**

@@ -13,26 +13,37 @@ import type { NextFunction, Request, Response } from 'express';
 /** What Express hands to functions. */
 export type Args = [request: Request, response: Response];
 
+/** A value, or a function that gives it for a request. */
+export type ValueDeterminingMiddleware<T> = (request: Request, response: Response) => T | Promise<T>;
+
+/** Answers a denied request itself, or calls `next`. The headers are set already. */
+export type RateLimitExceededEventHandler = (
+  request: Request,
+  response: Response,
+  next: NextFunction,
+  decision: Decision,
+) => unknown;
+
 /** The words of `express-rate-limit` for what Sluice calls otherwise. */
 export interface ExpressRateLimitNames {
   /** Requests in a window of `windowMs`, or a function that gives them: `policy: fixedWindow({ limit, window: windowMs })`. */
-  readonly limit?:
-    | (number | ((request: Request, response: Response) => number | Promise<number>))
-    | undefined;
+  readonly limit?: number | ValueDeterminingMiddleware<number> | undefined;
   /** The same as `limit`. */
-  readonly max?: (number | ((request: Request, response: Response) => number | Promise<number>)) | undefined;
+  readonly max?: number | ValueDeterminingMiddleware<number> | undefined;
   /** The window of `limit`; milliseconds, or text as in other durations; default one minute. */
   readonly windowMs?: Duration | undefined;
-  /** The same as `name`. */
-  readonly identifier?: string | undefined;
+  /** The same as `name`; a function gives the name that headers and problems tell, and `name` stays the place of the counts. */
+  readonly identifier?: string | ValueDeterminingMiddleware<string> | undefined;
+  /** As for all adapters; `false`: each IPv6 address is a client. */
+  readonly ipv6Subnet?: number | false | ValueDeterminingMiddleware<number | false> | undefined;
 }
 
 /** What every adapter's `rateLimit` takes, with the words of `express-rate-limit`; functions are given `(request, response)`. */
-export interface RateLimitOptions extends RequestLimitOptions<Args>, ExpressRateLimitNames {
+export interface RateLimitOptions
+  extends Omit<RequestLimitOptions<Args>, 'ipv6Subnet'>,
+    ExpressRateLimitNames {
   /** Answers a denied request itself, or calls `next`. The headers are set already. */
-  readonly handler?:
-    | ((request: Request, response: Response, next: NextFunction, decision: Decision) => unknown)
-    | undefined;
+  readonly handler?: RateLimitExceededEventHandler | undefined;
   /** Where on the request the decision is put; default `'rateLimit'`. */
   readonly requestPropertyName?: string | undefined;
 }
@@ -45,18 +56,31 @@ const OWN = ['handler', 'requestPropertyName', 'limit', 'max', 'windowMs', 'iden
  */
 export function readOptions(options: RateLimitOptions) {
   checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, ...OWN]);
-  const { handler, requestPropertyName = 'rateLimit', identifier, ...rest } = options ?? {};
+  const { handler, requestPropertyName = 'rateLimit', identifier, ipv6Subnet, ...rest } = options ?? {};
   checkHandler('rateLimit', handler, rest);
   checkName('rateLimit: requestPropertyName', requestPropertyName);
   if (requestPropertyName === '__proto__')
     throw new TypeError('rateLimit: requestPropertyName cannot be __proto__');
-  if (identifier !== undefined && rest.name !== undefined) {
+  const named = identifier !== undefined && typeof identifier !== 'function';
+  if (named && rest.name !== undefined) {
     throw new TypeError('rateLimit: give name or identifier, not both');
   }
   const shared = readFixedWindow<Args>(
     'rateLimit',
-    { ...rest, ...(identifier !== undefined && { name: identifier }) },
+    {
+      ...rest,
+      ...(named && { name: identifier }),
+      ...(ipv6Subnet !== undefined && { ipv6Subnet: subnetOf(ipv6Subnet) }),
+    },
     { limit: ['limit', 'max'], window: 'windowMs', standard: '1m' },
   );
-  return { shared, handler, requestPropertyName };
+  return { shared, handler, requestPropertyName, nameFor: named ? undefined : identifier };
+}
+
+/** `false` of express-rate-limit: all bits. */
+function subnetOf(
+  given: NonNullable<RateLimitOptions['ipv6Subnet']>,
+): number | ValueDeterminingMiddleware<number> {
+  const bits = (subnet: number | false) => (subnet === false ? 128 : subnet);
+  return typeof given === 'function' ? async (...args: Args) => bits(await given(...args)) : bits(given);
 }

@@ -13,8 +13,14 @@ import type { RequestView } from './request-view.js';
 
 /** How a limit answers those whom it turns away. */
 export interface Denial<Args> {
-  /** A limit was exceeded. */
-  exceeded(request: RequestView, args: Args, decision: Decision, status?: number): MaybePromise<Reply>;
+  /** A limit was exceeded. The problem is that of `shown`, the decision with the name that clients are told. */
+  exceeded(
+    request: RequestView,
+    args: Args,
+    decision: Decision,
+    status?: number,
+    shown?: Decision,
+  ): MaybePromise<Reply>;
   /** The store is out, and the failure policy denies. */
   unavailable(request: RequestView): Reply;
   /** The request is on the deny list. */
@@ -76,10 +82,10 @@ export function denialOf<Args extends readonly unknown[]>(
     return replyTo(problem, accepted(request), text);
   };
   return {
-    exceeded: (request, args, decision, other) => {
+    exceeded: (request, args, decision, other, shown = decision) => {
       try {
-        if (typeof message !== 'function') return answer(request, decision, message, other);
-        const text = andThen(message(...args, decision), (told) => answer(request, decision, told, other));
+        if (typeof message !== 'function') return answer(request, shown, message, other);
+        const text = andThen(message(...args, decision), (told) => answer(request, shown, told, other));
         return isPromise(text) ? text.catch(refused) : text;
       } catch (error) {
         return refused(error);

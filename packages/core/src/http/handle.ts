@@ -14,6 +14,7 @@ import { denialOf } from './denial.js';
 import { givingBack } from './giving-back.js';
 import { headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/header-writers.js';
+import { renamed } from './headers/policy-name.js';
 import { causeOf, warnOfServerKey } from './key-errors.js';
 import { countsAddresses, type Keys, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import type { Limited } from './limited.js';
@@ -22,7 +23,7 @@ import { listsOf } from './listed.js';
 import { misuseChecks } from './misuse.js';
 import { LimiterOfRequests, withLimiter } from './own-limiter.js';
 import { requestCheck } from './request-check.js';
-import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
+import { type OfRequest, REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
 import type { RequestLimit, Verdict } from './verdict.js';
@@ -46,12 +47,14 @@ function ended(response: ResponseView): Verdict {
 /**
  * What all adapters share: from a request to a verdict.
  * @param attach puts a decision on the framework's request, also a denial, before any option's function sees it
+ * @param nameFor the name of the limit that clients are told, in headers and problems; default: its own
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function limitRequests<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
   attach?: (args: Args, decision: Decision) => void,
+  nameFor?: OfRequest<Args, string>,
 ): RequestLimit<Args> {
   checkOptions(where, options, REQUEST_LIMIT_OPTIONS);
   const source = limiterOfRequest(where, options);
@@ -80,7 +83,13 @@ export function limitRequests<Args extends readonly unknown[]>(
       Object.keys(headers.of(decision)).map((header) => [header, String(response.get(header))]),
     );
 
-  const denied = ({ request, response, args }: Exchange<Args>, decision?: Decision, keys?: Keys): Verdict => {
+  /** @param shown the decision with the name that clients are told */
+  const denied = (
+    { request, response, args }: Exchange<Args>,
+    decision?: Decision,
+    keys?: Keys,
+    shown?: Decision,
+  ): Verdict => {
     if (response.sent) return ended(response);
     if (options.throw) {
       throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
@@ -91,18 +100,31 @@ export function limitRequests<Args extends readonly unknown[]>(
           outcome: 'denied',
           decision,
           keys: keys!,
-          reply: (status) => denial.exceeded(request, args, decision, status),
+          reply: (status) => denial.exceeded(request, args, decision, status, shown),
         };
   };
 
-  const told = (exchange: Exchange<Args>, keys: Keys, decision: Decision): Verdict => {
+  const told = (
+    exchange: Exchange<Args>,
+    keys: Keys,
+    decision: Decision,
+    shown: Decision = decision,
+  ): Verdict => {
     if (dryRun) return { outcome: 'passed', decision, keys };
     const { response } = exchange;
     // Where nothing is counted there is nothing to tell.
     if (!response.sent && decision.source !== 'allow')
-      headers.write(decision, response, partitionKey ? keys : undefined);
-    return decision.allowed ? { outcome: 'passed', decision, keys } : denied(exchange, decision, keys);
+      headers.write(shown, response, partitionKey ? keys : undefined);
+    return decision.allowed ? { outcome: 'passed', decision, keys } : denied(exchange, decision, keys, shown);
   };
+
+  /** `told`, by the name that `nameFor` gives. */
+  const toldByName = (exchange: Exchange<Args>, keys: Keys, decision: Decision): MaybePromise<Verdict> =>
+    nameFor === undefined || dryRun
+      ? told(exchange, keys, decision)
+      : andThen(nameFor(...exchange.args), (name) =>
+          told(exchange, keys, decision, renamed(where, decision, name)),
+        );
 
   /** Nobody exceeded a limit, so `onLimited`, `message` and `handler` have no part in it. */
   const unavailable = ({ request, response }: Exchange<Args>, decision: Decision): Verdict => {
@@ -124,8 +146,8 @@ export function limitRequests<Args extends readonly unknown[]>(
     attach?.(exchange.args, decision);
     giveBack(limited, decision, exchange.response, exchange.args);
     if (isFailureDenial(decision)) return unavailable(exchange, decision);
-    if (decision.allowed || onLimited === undefined) return told(exchange, keys, decision);
-    return andThen(onLimited(...exchange.args, decision), () => told(exchange, keys, decision));
+    if (decision.allowed || onLimited === undefined) return toldByName(exchange, keys, decision);
+    return andThen(onLimited(...exchange.args, decision), () => toldByName(exchange, keys, decision));
   };
 
   const taken = (

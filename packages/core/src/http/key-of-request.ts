@@ -2,8 +2,8 @@ import type { CombinedKeys } from '../combined-limiter.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { describe } from '../options.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { checkInteger, describe } from '../options.js';
 import { checkFunction } from './check-function.js';
 import { compileRequestKey, serverKey } from './request-key.js';
 import { KEY_OPTIONS, type KeyOptions, type RequestLimitOptions } from './request-limit-options.js';
@@ -117,7 +117,17 @@ function keyOf<Args extends readonly unknown[]>(
   if (ipv6Subnet !== undefined && key !== undefined && !/#[{<]ip\b/.test(key)) {
     throw idle('ipv6Subnet', `key ${describe(key)}`, 'which has no #{ip}: omit it');
   }
-  return compileRequestKey({ limitType, key, user, ...(ipv6Subnet !== undefined && { ipv6Subnet }) });
+  const compile = (subnet?: number) =>
+    compileRequestKey({ limitType, key, user, ...(subnet !== undefined && { ipv6Subnet: subnet }) });
+  if (typeof ipv6Subnet !== 'function') return compile(ipv6Subnet);
+  compile(); // refuses a wrong template now
+  const bySubnet = new Map<number, ReturnType<typeof compile>>();
+  return (request, args) =>
+    andThen(ipv6Subnet(...args), (subnet) => {
+      const made = bySubnet.get(subnet) ?? compile(checkInteger(`${where}: ipv6Subnet`, subnet, 32, 128));
+      bySubnet.set(subnet, made);
+      return made(request);
+    });
 }
 
 /** Is the client's address, as the framework tells it, what a limit tells requests apart by? */

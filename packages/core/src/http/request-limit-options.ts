@@ -35,8 +35,8 @@ export interface KeyOptions<Args extends readonly unknown[]> {
   readonly keyGenerator?: OfRequest<Args, LimiterKey | CombinedKeys<string>> | undefined;
   /** Who makes a request, for `'USER'`; default `user.id`, or `user` when that is a plain value. */
   readonly user?: UserOf | undefined;
-  /** Leading bits of an IPv6 address that make one client, from 32 to 128, for `'IP'` and `#{ip}`; default 64. */
-  readonly ipv6Subnet?: number | undefined;
+  /** Leading bits of an IPv6 address that make one client, from 32 to 128, for `'IP'` and `#{ip}`, or a function; default 64. */
+  readonly ipv6Subnet?: number | OfRequest<Args, number> | undefined;
 }
 
 /** One of several `limits`: its numbers, and a key of its own. */

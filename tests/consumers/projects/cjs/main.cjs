@@ -19,6 +19,9 @@ const descriptor = { value: greet, writable: true, configurable: true, enumerabl
 Object.defineProperty(Greeter.prototype, 'greet', CountLimit()(Greeter.prototype, 'greet', descriptor));
 
 async function main() {
+  assert.equal(express, express.rateLimit); // as the module of express-rate-limit is its function
+  assert.equal(express, express.default);
+
   const limiter = new core.RateLimiter({ policy });
   assert.equal((await limiter.consume('k')).allowed, true);
   assert.equal((await limiter.consume('k')).allowed, false);
