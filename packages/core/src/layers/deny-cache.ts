@@ -4,6 +4,7 @@ import type { Store } from '../stores/store.js';
 import { around } from './around.js';
 import { type Denial, Denials, Loosenings } from './denials.js';
 import { alike, isDegraded } from './stand-in-answer.js';
+import { answerInTurn } from './turns.js';
 
 /** What lets a key pass sooner than a denial said. */
 const LOOSENS: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
@@ -43,7 +44,7 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
         const now = store.clock.now();
         const denial = denials.find(call, now);
         if (denial === undefined) ask(store, new Remembering(asking, denials, now));
-        else if (now < denial.until) asking.answered(denials.told(denial, now));
+        else if (now < denial.until) answerInTurn(() => asking.answered(denials.told(denial, now)));
         else if (denial.waiting === undefined)
           ask(store, new Refreshing(asking, denials, now, denial, store));
         else denial.waiting.push(asking);

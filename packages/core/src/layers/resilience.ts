@@ -9,6 +9,7 @@ import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
 import { around } from './around.js';
 import { bounded, Limited, withDeadline } from './deadline.js';
 import { standInsOf } from './stand-ins.js';
+import { answerInTurn } from './turns.js';
 
 /** What a failure policy can answer; all else is about what the store holds. */
 const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
@@ -37,8 +38,8 @@ export function withResilience(store: Store, deadline: number): Store {
     const node = nodeOf(asking.call.parts[0]!.key);
     const { error } = node.breaker;
     if (error === undefined) inner.limit(new Guarded(asking, guard, node));
-    else if (isDecision(asking.call)) decideWithout(guard, asking, error);
-    else asking.failed(known(error));
+    else if (isDecision(asking.call)) answerInTurn(() => decideWithout(guard, asking, error));
+    else answerInTurn(() => asking.failed(known(error)));
   };
 
   const fallback: Fallback = {
@@ -52,7 +53,10 @@ export function withResilience(store: Store, deadline: number): Store {
     async rate(change: RateChange): Promise<RateAnswer> {
       const node = nodeOf(change.key);
       const { error } = node.breaker;
-      if (error !== undefined) throw known(error);
+      if (error !== undefined) {
+        await new Promise<void>(answerInTurn);
+        throw known(error);
+      }
       const ticket = node.breaker.enter();
       try {
         const answer = await inner.rate(change);

@@ -1,0 +1,63 @@
+import { farStore } from '../../../../tests/support/far-store.js';
+import { fixedWindow, RateLimiter, SharedLimiter } from '../index.js';
+import { StoreHealth } from '../stores/store-health.js';
+
+const policy = fixedWindow({ limit: 1, window: '1h' });
+
+/** Asks without a pause until a timer fires. @returns whether one did */
+async function firesWhile(ask: () => Promise<unknown>): Promise<boolean> {
+  let fired = false;
+  const timer = setTimeout(() => {
+    fired = true;
+  }, 1);
+  for (let tries = 0; tries < 100_000 && !fired; tries += 1) await ask().catch(() => {});
+  clearTimeout(timer);
+  return fired;
+}
+
+async function outage() {
+  const health = new StoreHealth(() => undefined);
+  const { store, fail } = farStore({ health });
+  fail();
+  const opening = new RateLimiter({ name: 'opening', policy, store });
+  for (let i = 0; i < 5; i += 1) await opening.consume('k');
+  return { health, store };
+}
+
+test.each(['local', 'allow', 'deny'] as const)(
+  'who asks without a pause while the store is out lets timers run (%s)',
+  async (failurePolicy) => {
+    const { health, store } = await outage();
+    const limiter = new RateLimiter({ name: 'demo', policy, store, failurePolicy });
+    expect(await firesWhile(() => limiter.consume('k'))).toBe(true);
+    expect(await firesWhile(() => limiter.acquire('k', { timeout: 0 }))).toBe(true);
+    expect(await firesWhile(() => limiter.reset('k'))).toBe(true);
+    health.end();
+  },
+);
+
+test('a shared rate that is asked for without a pause while the store is out lets timers run', async () => {
+  const { health, store } = await outage();
+  const limiter = new SharedLimiter({ name: 'demo', store });
+  expect(await firesWhile(() => limiter.getConfig())).toBe(true);
+  expect(await firesWhile(() => limiter.acquire())).toBe(true);
+  health.end();
+});
+
+test('who asks without a pause what was just denied lets timers run', async () => {
+  const { store } = farStore();
+  const limiter = new RateLimiter({ name: 'demo', policy, store, denyCache: '1h' });
+  await limiter.consume('k');
+  await limiter.consume('k');
+  expect(await firesWhile(() => limiter.consume('k'))).toBe(true);
+});
+
+test('many calls at once are all answered, in their order', async () => {
+  const { health, store } = await outage();
+  const limiter = new RateLimiter({ name: 'demo', policy, store, failurePolicy: 'allow' });
+  const answered: number[] = [];
+  const calls = Array.from({ length: 1_000 }, (_, i) => limiter.consume(i).then(() => answered.push(i)));
+  await Promise.all(calls);
+  expect(answered).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
+  health.end();
+});
