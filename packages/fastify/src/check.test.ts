@@ -1,4 +1,4 @@
-import { fixedWindow, isRequestForbiddenError, memoryStore } from '@sluice/core';
+import { fixedWindow, isRequestForbiddenError, memoryStore, redisStore } from '@sluice/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type CreateRateLimitOptions, type RateLimitCheckResult, rateLimit } from './index.js';
 
@@ -93,11 +93,16 @@ test('max and timeWindow are functions of the request and its key; the decision 
   await store.close();
 });
 
-test('a store that is out, and a key that is missing, are errors', async () => {
+test('a key that is missing, and a store that is out where the failure policy denies, are errors', async () => {
+  const store = redisStore('redis://127.0.0.1:1');
   await app.register(rateLimit, { global: false, max: 1 });
-  const check = app.createRateLimit({ limitType: 'USER' });
-  app.get('/', (request) => check(request));
-  expect((await app.inject('/')).statusCode).toBe(400);
+  const byPhone = app.createRateLimit({ key: '#{query.phone}' });
+  const denies = app.createRateLimit({ name: 'out', store, failurePolicy: 'deny' });
+  app.get('/phone', (request) => byPhone(request));
+  app.get('/out', (request) => denies(request));
+  expect((await app.inject('/phone')).statusCode).toBe(400);
+  expect((await app.inject('/out')).statusCode).toBe(503);
+  await store.close();
 });
 
 test('has its limiter', async () => {
