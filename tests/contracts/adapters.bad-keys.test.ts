@@ -86,7 +86,10 @@ onEachAdapter(({ start }) => {
 
   test('nobody is no user', async () => {
     const handler = jest.fn(() => ({}));
-    const client = await start({ limits: [{ policy: hourly(1), limitType: 'USER' }], handler });
+    const client = await start({
+      limits: [{ policy: hourly(1), limitType: 'USER', validate: false }],
+      handler,
+    });
     await client.get('/').expect(500);
     await client.get('/').set('x-user', '').expect(500);
     expect(handler).not.toHaveBeenCalled();
@@ -98,7 +101,7 @@ onEachAdapter(({ start }) => {
     const given = [undefined, null, '', {}, [], ['a'], Number.NaN, Symbol('a'), () => 'a', new Date(0)];
     let next = 0;
     const keyGenerator = () => given[next] as never;
-    const client = await start({ limits: [{ policy: hourly(1), keyGenerator }], handler });
+    const client = await start({ limits: [{ policy: hourly(1), keyGenerator, validate: false }], handler });
     for (next = 0; next < given.length; next += 1) await client.get('/').expect(500);
     expect(handler).not.toHaveBeenCalled();
   });
