@@ -8,11 +8,12 @@ import {
   redisStore,
   SharedLimiter,
 } from '../../packages/core/src/index.js';
+import { expectOutages } from '../support/expect-outages.js';
 import type { Closed, Order } from './messages.js';
 
 // A program with waits of every kind, which closes all it opened when it is told to, and then has nothing more to do.
 
-const store = redisStore(process.argv[2]!);
+const store = expectOutages(redisStore(process.argv[2]!));
 const rate = new RateLimiter({ name: 'rate', policy: fixedWindow({ limit: 1, window: '1h' }), store });
 const slots = new RateLimiter({ name: 'slots', policy: concurrency({ limit: 1 }), store });
 const both = new CombinedLimiter({ rate, slots });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import supertest from 'supertest';
 import { startRedis } from '../support/redis/redis-server.js';
+import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 import { compile, NestApp } from './nest-app.js';
 
@@ -59,6 +60,24 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
       expect(await Promise.all([one.close(), other.close()])).toEqual([0, 0]);
     },
   );
+
+  test('it connects its store when it starts, and starts without it, with a warning', async () => {
+    const redis = await startRedis();
+    const admin = testClient(redis.url);
+    try {
+      const app = await start({ PLATFORM, REDIS: redis.url, CONFIGURED: 'forRootAsync' });
+      expect(String(await admin.client('LIST'))).toContain('name=sluice');
+      expect(await app.close()).toBe(0);
+      await redis.kill('SIGKILL');
+      const alone = await start({ PLATFORM, REDIS: redis.url });
+      await alone.says('[SLUICE_STORE_OUT]');
+      await get(alone, 'ann').expect(200);
+      expect(await alone.close()).toBe(0);
+    } finally {
+      admin.disconnect();
+      await redis.stop();
+    }
+  });
 
   test('without its Redis it counts by itself, and still ends when closed', async () => {
     const redis = await startRedis();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Cluster, Redis } from 'ioredis';
 import type { RedisClient } from '../../packages/core/src/index.js';
 import { type RedisStore, recommendedRedisOptions, redisStore } from '../../packages/core/src/index.js';
+import { expectOutages } from '../support/expect-outages.js';
 import { TcpProxy } from '../support/redis/tcp-proxy.js';
 import type { Place } from './heat.js';
 
@@ -20,7 +21,7 @@ export async function connect(place: Place): Promise<Connected> {
   const client = clientOf(place, proxy);
   client.on('error', () => undefined);
   await once(client, 'ready');
-  return { store: redisStore(client as RedisClient), proxy };
+  return { store: expectOutages(redisStore(client as RedisClient)), proxy };
 }
 
 function clientOf(place: Place, proxy: TcpProxy | undefined): Redis | Cluster {

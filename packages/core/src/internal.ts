@@ -33,3 +33,4 @@ export { prefetchDefault } from './layers/prefetch-options.js';
 export { PLACE_OPTIONS } from './limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
 export { checkBoolean, checkInteger, checkName, checkOptions, describe, givenOptions } from './options.js';
+export { connectAtStart } from './stores/connect-at-start.js';

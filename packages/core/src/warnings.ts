@@ -12,6 +12,7 @@ export type MisuseCode =
   | 'SLUICE_DRY_RUN_FAILED'
   | 'SLUICE_CLIENT_RESENDS'
   | 'SLUICE_EVICTION'
+  | 'SLUICE_STORE_OUT'
   | 'SLUICE_SAME_NAME';
 
 /** Subjects may come from requests: what was said about so many is known, and no memory is to be filled. */
@@ -31,6 +32,11 @@ export function warnOnce(code: MisuseCode, subject: string, message: string): vo
   const what = `${code} ${subject}`;
   if (given.size >= MOST || given.has(what)) return;
   given.add(what);
+  warn(code, message);
+}
+
+/** Emits a process warning of type `SluiceWarning` each time that it is called: for what can happen again. */
+export function warn(code: MisuseCode, message: string): void {
   process.emitWarning(message, {
     type: 'SluiceWarning',
     code,

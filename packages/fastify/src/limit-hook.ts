@@ -39,6 +39,8 @@ export interface HookedLimit {
   readonly callback: Callback;
   /** For a program's own use, without hooks. */
   readonly check: RateLimitCheck;
+  /** Connects its store, if that is a remote one. */
+  connect(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -131,6 +133,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
     hook: withLimiter(hook, limit) as RateLimitHook,
     callback,
     check: rateLimitCheck(limit, bans),
+    connect: () => limit.connect(),
     close: async () => {
       await limit.close();
       await bans?.close();

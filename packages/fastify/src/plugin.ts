@@ -57,6 +57,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
   }
   if (limit !== undefined) {
     app.decorateRequest(counted, false);
+    app.addHook('onReady', limit.connect);
     app.addHook('onClose', limit.close);
   }
   if (limit === undefined || !global) {

@@ -89,6 +89,7 @@ export class RouteLimits {
 
   #make(options: RateLimitOptions): HookedLimit {
     const limit = limitHook(options);
+    this.app.addHook('onReady', limit.connect);
     this.app.addHook('onClose', limit.close);
     return limit;
   }

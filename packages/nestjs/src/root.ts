@@ -1,5 +1,5 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
-import { memoryStore } from '@sluice/core';
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import { connectAtStart, memoryStore } from '@sluice/core';
 import { closeSluice, configureSluice } from '@sluice/decorators';
 import { LimitInParts } from './limit-in-parts.js';
 import {
@@ -19,7 +19,7 @@ export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root');
 const open: SluiceRoot[] = [];
 
 /** What one application has of Sluice: the configuration of its decorated methods, its guards' limits, its store. */
-export class SluiceRoot implements OnApplicationShutdown {
+export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   /** The limit of `forRoot({ limit })`. */
   readonly globalLimit: LimitInParts | undefined;
   readonly #globalOptions: RateLimitGuardOptions;
@@ -74,6 +74,12 @@ export class SluiceRoot implements OnApplicationShutdown {
     if (options.limiter !== undefined) return options;
     const { name = 'default', store = this.#options.store ?? this.#ownStore } = options;
     return { ...options, name, store };
+  }
+
+  /** Nest calls it before the application listens. */
+  async onModuleInit(): Promise<void> {
+    await connectAtStart(this.#options.store);
+    await this.globalLimit?.without([])?.connect(); // it may have a store of its own
   }
 
   /** Nest calls it when the server has answered its last request. */

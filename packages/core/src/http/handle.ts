@@ -5,6 +5,7 @@ import { toMicros } from '../duration.js';
 import { isKeyResolutionError } from '../errors.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions } from '../options.js';
+import { connectAtStart } from '../stores/connect-at-start.js';
 import { warnOnce } from '../warnings.js';
 import { asError } from './as-error.js';
 import { ask } from './ask.js';
@@ -215,5 +216,6 @@ export function limitRequests<Args extends readonly unknown[]>(
     }
   };
   const check = requestCheck({ source, keyOf, costOf, lists, skip, attach });
-  return withLimiter({ handle, check }, new LimiterOfRequests(where, source));
+  const connect = () => connectAtStart(source.store);
+  return withLimiter({ handle, check, connect }, new LimiterOfRequests(where, source));
 }

@@ -37,6 +37,8 @@ export interface RequestLimit<Args extends readonly unknown[]> extends OwnLimite
    * over. At once where nothing is to be waited for. Throws, or rejects, as `RateLimiter.consume` does, with `throw` also for denials.
    */
   handle(request: RequestView, response: ResponseView, ...args: Args): MaybePromise<Verdict>;
+  /** For the start of a server: connects the store now, if it is a remote one. Rejects for no store that is out or set up wrongly. */
+  connect(): Promise<void>;
   /** Decides without a response: sets no headers and gives nothing back. */
   check: RequestCheck<Args>;
 }

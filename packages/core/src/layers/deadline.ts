@@ -3,6 +3,7 @@ import type { Answer } from '../decisions/call.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { RateChange } from '../shared-rates/stored-rate.js';
 import { type Asking, ask, Passing } from '../stores/asking.js';
+import { FIRST_CONNECTION_MS } from '../stores/first-connection.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
 import { Deadlines, type Timed, timed } from './deadlines.js';
@@ -17,9 +18,9 @@ export class Limited extends Passing implements Timed {
   #within: Within | undefined;
 
   /** From now on its time runs. */
-  begin(within: Within): void {
+  begin(within: Within, until?: number): void {
     this.#within = within;
-    within.deadlines.begin(this);
+    within.deadlines.begin(this, until);
   }
 
   override get abandoned(): boolean {
@@ -66,8 +67,8 @@ interface LimitingStore extends Store {
 }
 
 /**
- * A store whose every answer comes within `micros` or is an error; the time it takes to load a client's package is not counted. A call that
- * had left before is counted or not, at most once; one that had not left (no connection yet) never leaves. A late answer is ignored.
+ * A store whose every answer comes within `micros` or is an error. The time it takes to load a client's package is not counted, and calls made
+ * before the store's very first connection wait for that as `firstConnectionUntil` says. A call that had left before is counted or not, at most once; one that had not left (no connection yet) never leaves. A late answer is ignored.
  */
 export function withDeadline(store: Store, micros: number): Store {
   return store.remote ? bounded(store, micros) : store;
@@ -76,12 +77,15 @@ export function withDeadline(store: Store, micros: number): Store {
 /** The same of a remote store. */
 export function bounded(store: Store, micros: number): LimitingStore {
   const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
-  const deadlines = new Deadlines(ms);
+  const usual: Within = { ms, deadlines: new Deadlines(ms), late: () => late(ms) };
+  const longer = Math.max(ms, FIRST_CONNECTION_MS);
+  // Apart from the others, which may be over sooner.
+  const first: Within = { ms, deadlines: new Deadlines(ms), late: () => late(longer) };
 
   /** Where there is no connection, that is why. */
-  const late = (): StoreUnavailableError => {
+  const late = (waited: number): StoreUnavailableError => {
     const cause = store.health?.connectionError();
-    const message = `${store.name} store: no answer within ${ms} ms`;
+    const message = `${store.name} store: no answer within ${waited} ms`;
     return cause === undefined
       ? new StoreUnavailableError(message, { reason: 'timeout', late: true })
       : new StoreUnavailableError(`${message} (${cause.message})`, {
@@ -94,11 +98,13 @@ export function bounded(store: Store, micros: number): LimitingStore {
   const race = <T>(asks: (asked: Asked) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const asked: Asked = { deadline: ms };
+      const until = store.firstConnectionUntil;
+      const { deadlines, late } = until === undefined ? usual : first;
       const wait = timed(() => {
         asked.abandoned = true;
         reject(late());
       });
-      deadlines.begin(wait);
+      deadlines.begin(wait, until);
       asks(asked)
         .then(resolve, reject)
         .finally(() => deadlines.end(wait));
@@ -115,9 +121,9 @@ export function bounded(store: Store, micros: number): LimitingStore {
     return race(asks);
   };
 
-  const within: Within = { ms, deadlines, late };
   const begin = (call: Limited) => {
-    call.begin(within);
+    const until = store.firstConnectionUntil;
+    call.begin(until === undefined ? usual : first, until);
     ask(store, call);
   };
   const limit = (call: Limited) => {

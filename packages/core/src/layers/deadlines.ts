@@ -28,7 +28,7 @@ export const timed = (expire: () => void): Timed => ({
 });
 
 /**
- * Deadlines that are all as long: they come in the order in which they began, so one timer, for the first of them, does for all.
+ * Deadlines that end in the order in which they began, as they are all as long: so one timer, for the first of them, does for all.
  * It keeps the process alive only while somebody waits.
  */
 export class Deadlines {
@@ -42,8 +42,9 @@ export class Deadlines {
     this.#ms = ms;
   }
 
-  begin(one: Timed): void {
-    one.due = performance.now() + this.#ms;
+  /** @param until ms of the monotonic clock: not over before that. Never less than at the call before. */
+  begin(one: Timed, until = 0): void {
+    one.due = Math.max(performance.now() + this.#ms, until);
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.#ms);
     else if (this.#first === undefined) this.#timer.ref();
     one.before = this.#last;

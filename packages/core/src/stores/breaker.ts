@@ -55,6 +55,11 @@ export class Breaker {
     return () => this.#waiting.delete(listener);
   }
 
+  /** Is the store not known to be out, nor tried again after it was? */
+  get closed(): boolean {
+    return this.#state === 'closed';
+  }
+
   /** To be called where `error` is undefined. */
   enter(): Ticket {
     if (this.#state !== 'half-open') return this.#mark;

@@ -124,6 +124,9 @@ export class MemoryStore implements Store {
     return this.#rates.change(change, this.clock.now());
   }
 
+  /** Resolves at once: there is nothing to connect to. */
+  async connect(): Promise<void> {}
+
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

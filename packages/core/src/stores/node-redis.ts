@@ -22,6 +22,10 @@ export interface NodeRedisClient {
 interface Parts {
   readonly isReady?: boolean;
   readonly _keyPrefix?: unknown;
+  readonly options?: {
+    readonly url?: string;
+    readonly socket?: { readonly host?: string; readonly port?: number };
+  };
   readonly slots?: readonly ({ readonly master: NodeRedisMaster } | undefined)[];
   info?(section: string): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
@@ -62,8 +66,8 @@ export class NodeRedisAdapter implements RedisClient {
   constructor(client: Client) {
     this.#client = client;
     this.isCluster = Array.isArray(client.slots);
-    const { _keyPrefix: prefix } = client;
-    this.options = { keyPrefix: prefix === undefined ? undefined : String(prefix) };
+    const { _keyPrefix: prefix, options: { url, socket } = {} } = client;
+    this.options = { keyPrefix: prefix === undefined ? undefined : String(prefix), url, ...socket };
     for (const event of ['end', 'disconnect', 'terminated']) {
       client.on(event, () => {
         this.#ended = true;

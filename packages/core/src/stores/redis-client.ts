@@ -21,6 +21,8 @@ export interface RedisClient {
   /** ioredis: what commands are written to. */
   readonly stream?: unknown;
   connect?(): Promise<unknown>;
+  /** Of a Cluster of ioredis: the connections to its nodes. */
+  nodes?(role: 'master'): readonly RedisClient[];
   on?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
   removeListener?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
 }
@@ -30,6 +32,11 @@ export interface RedisClientSettings {
   readonly keyPrefix?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  /** Of a socket in the file system. */
+  readonly path?: string | null | undefined;
+  /** Of a primary, with sentinels. */
+  readonly name?: string | null | undefined;
+  readonly url?: string | undefined;
   readonly autoResendUnfulfilledCommands?: boolean | undefined;
   readonly maxRetriesPerRequest?: number | null | undefined;
   readonly retryDelayOnFailover?: number | undefined;
@@ -66,7 +73,13 @@ export function isReady({ status, stream }: RedisClient): boolean {
   return status === 'ready' && (stream as { writable?: boolean } | null | undefined)?.writable !== false;
 }
 
-const connecting = new WeakMap<RedisClient, Promise<void>>();
+/** A connection that is waited for. */
+interface Connecting {
+  readonly ready: Promise<void>;
+  giveUp(): void;
+}
+
+const connecting = new WeakMap<RedisClient, Connecting>();
 
 /**
  * Resolves when the client is connected. Rejects when the server refuses or the client gives up. An attempt that was only too slow, or was
@@ -75,20 +88,27 @@ const connecting = new WeakMap<RedisClient, Promise<void>>();
  * @throws NoConnectionError
  */
 export function whenReady(client: RedisClient, refused: (error: unknown) => boolean): Promise<void> {
-  let ready = connecting.get(client);
-  if (ready === undefined) {
-    ready = connection(client, refused).finally(() => connecting.delete(client));
-    connecting.set(client, ready);
+  let one = connecting.get(client);
+  if (one === undefined) {
+    if (client.status === 'end' || client.on === undefined) {
+      return Promise.reject(new NoConnectionError(`the connection is in state '${client.status}'`));
+    }
+    one = connect(client, refused);
+    connecting.set(client, one);
   }
-  return ready;
+  return one.ready;
 }
 
-function connection(client: RedisClient, refused: (error: unknown) => boolean): Promise<void> {
-  if (client.status === 'end' || client.on === undefined) {
-    return Promise.reject(new NoConnectionError(`the connection is in state '${client.status}'`));
-  }
-  return new Promise((resolve, reject) => {
+/** Rejects what waits for this client. A client that is ended between two attempts to connect does not tell. */
+export function stopWaiting(client: RedisClient): void {
+  connecting.get(client)?.giveUp();
+}
+
+function connect(client: RedisClient, refused: (error: unknown) => boolean): Connecting {
+  let giveUp = () => {};
+  const ready = new Promise<void>((resolve, reject) => {
     const settle = (done: () => void) => {
+      connecting.delete(client);
       client.removeListener?.('ready', opened);
       client.removeListener?.('end', lost);
       client.removeListener?.(errorMonitor, failed);
@@ -99,6 +119,7 @@ function connection(client: RedisClient, refused: (error: unknown) => boolean): 
     const failed = (error: unknown) => {
       if (refused(error)) lost();
     };
+    giveUp = lost;
     client.on?.('ready', opened);
     client.on?.('end', lost);
     // Heard by the way: an error that nobody else listens to is dealt with as if we did not either.
@@ -106,4 +127,5 @@ function connection(client: RedisClient, refused: (error: unknown) => boolean): 
     // A lazy client connects when asked; how that ends is told by the events above.
     if (client.status === 'wait') client.connect?.().catch(() => {});
   });
+  return { ready, giveUp };
 }

@@ -28,21 +28,19 @@ const SHORTEST_ATTEMPT = recommendedRedisOptions.connectTimeout;
 export class OwnConnection {
   /** ioredis. Loading it takes longer than a deadline leaves for a server's answer. */
   readonly loading: Promise<Ioredis>;
-  readonly #place: OwnPlace;
   #client: OwnClient | undefined;
   /** ms; the longest that a call has waited for so far. */
   #deadline = 0;
   #revival: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(place: OwnPlace) {
-    this.#place = place;
+  constructor(readonly place: OwnPlace) {
     this.loading = loadIoredis();
     this.loading.catch(() => {}); // the first call tells
   }
 
   get isCluster(): boolean {
-    return 'cluster' in this.#place;
+    return 'cluster' in this.place;
   }
 
   async open(): Promise<RedisClient> {
@@ -73,12 +71,12 @@ export class OwnConnection {
     if (connection === undefined) return;
     const { options } = connection;
     options.socketTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_PATIENCE, 3 * this.#deadline));
-    if (!('url' in this.#place) || this.#place.options?.connectTimeout !== undefined) return;
+    if (!('url' in this.place) || this.place.options?.connectTimeout !== undefined) return;
     options.connectTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_ATTEMPT, this.#deadline));
   }
 
   #create({ Redis, Cluster }: Ioredis): OwnClient {
-    const place = this.#place;
+    const place = this.place;
     let client: unknown;
     if ('cluster' in place) client = new Cluster([...place.cluster], clusterOptions(place));
     else if ('sentinels' in place) client = new Redis(sentinelOptions(place));

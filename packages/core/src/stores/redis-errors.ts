@@ -13,6 +13,13 @@ export class NoConnectionError extends Error {}
 export const storeClosed = (): StoreUnavailableError =>
   new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
 
+/** Where there was no connection in time, that is why. */
+export const notConnected = (ms: number, cause: Error | undefined): StoreUnavailableError =>
+  new StoreUnavailableError(
+    `redis store: not connected within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
+    { reason: cause === undefined ? 'timeout' : 'connection', late: true, cause },
+  );
+
 /** What an answer means: not now, never like this, and then what to do where the server does not say. */
 type Meaning =
   | { readonly unavailable: UnavailableReason }

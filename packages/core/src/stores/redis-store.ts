@@ -7,11 +7,14 @@ import { sharedRateScript } from '../shared-rates/shared-rate.script.js';
 import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import { type Asking, Promised, promised } from './asking.js';
 import { Batch } from './batch.js';
+import { FIRST_CONNECTION_MS, FirstConnection, withinFirstConnection } from './first-connection.js';
 import type { NodeRedisClient } from './node-redis.js';
+import { addressOfClient, addressOfPlace } from './redis-address.js';
 import { RedisBatches } from './redis-batches.js';
-import { isReady, type RedisClient, runScript, whenReady } from './redis-client.js';
+import { isReady, type RedisClient, runScript, stopWaiting } from './redis-client.js';
+import { connected, introduced } from './redis-connected.js';
 import { OwnConnection } from './redis-connection.js';
-import { classified, isMistake, storeClosed } from './redis-errors.js';
+import { classified, isMistake, notConnected, storeClosed } from './redis-errors.js';
 import { placeOf } from './redis-place.js';
 import { Numbers, rateAnswer, settle } from './redis-reply.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
@@ -38,8 +41,13 @@ export class RedisStore implements Store {
   readonly name = 'redis';
   readonly remote = true;
   readonly clock = systemClock;
-  readonly health = new StoreHealth((node) => this.#watch?.error(node));
+  readonly health = new StoreHealth(
+    (node) => this.#watch?.error(node),
+    () => this.#address,
+  );
   readonly #own: OwnConnection | undefined;
+  /** Without a password. */
+  readonly #address: string;
   #client: RedisClient | undefined;
   #watch: RedisWatch | undefined;
   readonly #batches = new RedisBatches(
@@ -53,6 +61,8 @@ export class RedisStore implements Store {
     },
   );
   readonly #wakeUps = new RedisWakeUps(() => this.#connected());
+  readonly #first = new FirstConnection();
+  #connecting: Promise<void> | undefined;
   #met = false;
   #closed = false;
 
@@ -60,9 +70,12 @@ export class RedisStore implements Store {
     const place = placeOf(redis);
     if (place instanceof OwnConnection) {
       this.#own = place;
+      this.#address = addressOfPlace(place.place);
     } else {
+      this.#address = addressOfClient(place);
       this.#use(place);
       warnOfResending(place);
+      if (isReady(place)) this.#first.end();
     }
   }
 
@@ -73,6 +86,10 @@ export class RedisStore implements Store {
   /** ioredis, where the store makes its own client. */
   get loading(): Promise<unknown> | undefined {
     return this.#own?.loading;
+  }
+
+  get firstConnectionUntil(): number | undefined {
+    return this.#first.until;
   }
 
   nodeOf(key: string): string {
@@ -131,14 +148,42 @@ export class RedisStore implements Store {
     return this;
   }
 
+  /**
+   * Connects now, so that the first call finds a connection, and a server that knows the script; also opens a client of yours that nobody has
+   * opened. Resolves at once where that is done. Takes 2 s at the most, beside loading ioredis; call it again after it has rejected, if you like.
+   * @throws StoreUnavailableError when the server is out, StoreConfigurationError when the store is set up wrongly
+   */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.health.end();
     this.#wakeUps.close();
     this.#own?.close();
-    if (this.#client !== undefined) unwatch(this.#client);
+    if (this.#client === undefined) return;
+    if (this.#own !== undefined) stopWaiting(this.#client);
+    unwatch(this.#client);
   }
+
+  async #connect(): Promise<void> {
+    try {
+      const client = await this.#connected();
+      const late = () => notConnected(FIRST_CONNECTION_MS, this.#watch!.error());
+      await withinFirstConnection(introduced(client, this.#watch!, this.#runEmpty), late);
+    } catch (error) {
+      throw isSluiceError(error) ? error : classified(error, this.#watch?.error());
+    }
+  }
+
+  /** A script call without any call to decide. */
+  readonly #runEmpty = (client: RedisClient) =>
+    this.#runOn(client, decideScript, () => ({ keys: [], args: ['', '', '0'] }));
 
   /** @param arrived called when it is under way no more, before anybody is told */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
@@ -184,11 +229,11 @@ export class RedisStore implements Store {
 
   #runOn(client: RedisClient, script: Script, write: () => Written | undefined): Promise<unknown> {
     try {
-      return runScript(client, script, write);
+      const reply = runScript(client, script, write);
+      if (!this.#met) this.#meet(client, reply);
+      return reply;
     } catch (error) {
       return Promise.reject(error);
-    } finally {
-      if (!this.#met) this.#meet(client);
     }
   }
 
@@ -200,10 +245,20 @@ export class RedisStore implements Store {
     return isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)));
   }
 
-  /** What is to be known of a server is asked once, behind the first call. */
-  #meet(client: RedisClient): void {
+  /** What is to be known of a server is asked once, behind the first call that it answers. */
+  #meet(client: RedisClient, reply: Promise<unknown>): void {
     this.#met = true;
     void warnOfEviction(client);
+    reply.then(
+      () => {
+        this.#first.end();
+        this.health.answered();
+      },
+      (error) => {
+        if (!isMistake(error)) this.#met = false;
+        else this.#first.end();
+      },
+    );
   }
 
   get #open(): RedisClient | undefined {
@@ -221,14 +276,4 @@ export class RedisStore implements Store {
     this.#client = client;
     return client;
   }
-}
-
-/**
- * For who would wait for a connection. A wrong password stays wrong for longer than a deadline, and must not be taken for an outage when one
- * has passed; only a client that would try for the first time now finds out.
- */
-async function connected(client: RedisClient, watching: RedisWatch, node?: string): Promise<void> {
-  const lastError = watching.error(node);
-  if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
-  await whenReady(client, (error) => watching.isRefusal(error));
 }

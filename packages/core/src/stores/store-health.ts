@@ -1,13 +1,16 @@
 import { EventEmitter } from 'node:events';
 import { performance } from 'node:perf_hooks';
-import type {
-  ConfigurationReason,
-  StoreConfigurationError,
-  StoreUnavailableError,
-  UnavailableReason,
+import {
+  type ConfigurationReason,
+  isStoreConfigurationError,
+  isStoreUnavailableError,
+  type StoreConfigurationError,
+  type StoreUnavailableError,
+  type UnavailableReason,
 } from '../errors.js';
 import { describe } from '../options.js';
 import { Breaker } from './breaker.js';
+import { OutageWarning, warnOfSetUp } from './outage-warning.js';
 
 /** What is wrong with a store, or with one node of a cluster. */
 export interface StoreErrorEvent {
@@ -58,8 +61,17 @@ export class StoreHealth {
   readonly #endings: (() => unknown)[] = [];
   #ended = false;
 
-  /** @param connectionError the last error of the client's connection, of a cluster that to a node */
-  constructor(readonly connectionError: (node?: string) => Error | undefined) {}
+  /** Has the store ever answered? */
+  #known = false;
+
+  /**
+   * @param connectionError the last error of the client's connection, of a cluster that to a node
+   * @param address where the store is, for warnings, without a password; without it there are none
+   */
+  constructor(
+    readonly connectionError: (node?: string) => Error | undefined,
+    readonly address: () => string | undefined = () => undefined,
+  ) {}
 
   /** @throws TypeError when there is no such event: nobody would ever be told */
   on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
@@ -77,11 +89,34 @@ export class StoreHealth {
   node(name: string): NodeHealth {
     let node = this.#nodes.get(name);
     if (node === undefined) {
-      node = new NodeHealth(name === '' ? undefined : name, this.connectionError, this.#tell);
+      node = new NodeHealth(name === '' ? undefined : name, {
+        connectionError: this.connectionError,
+        tell: this.#tell,
+        known: () => this.#known,
+        warning: new OutageWarning(
+          () => (name === '' ? this.address() : name),
+          () => this.#emitter.listenerCount('degraded') > 0,
+        ),
+      });
       this.#nodes.set(name, node);
-      if (this.#ended) node.breaker.end();
+      if (this.#ended) node.end();
     }
     return node;
+  }
+
+  /** The store has answered: from now on an outage is what the breaker says. */
+  answered(): void {
+    if (this.#known) return;
+    this.#known = true;
+    for (const node of this.#nodes.values()) node.answered();
+  }
+
+  /** It could not be connected when a server started: nobody may call it for long. */
+  failedAtStart(error: StoreUnavailableError | StoreConfigurationError): void {
+    this.node('').failed(error);
+    const address = this.address();
+    const heard = this.#emitter.listenerCount('storeError') > 0;
+    if (isStoreConfigurationError(error) && address !== undefined && !heard) warnOfSetUp(address, error);
   }
 
   /** What else ends with the store. */
@@ -93,7 +128,7 @@ export class StoreHealth {
   end(): void {
     this.#ended = true;
     for (const ending of this.#endings.splice(0)) ending();
-    for (const { breaker } of this.#nodes.values()) breaker.end();
+    for (const node of this.#nodes.values()) node.end();
   }
 
   // Later, so that a listener that throws is an uncaught exception as with any emitter, and not a decision that failed.
@@ -104,22 +139,46 @@ export class StoreHealth {
 
 type Tell = <E extends keyof StoreEvents>(event: E, told: StoreEvents[E]) => void;
 
+/** What a node needs of its store. */
+interface NodeOptions {
+  readonly connectionError: StoreHealth['connectionError'];
+  readonly tell: Tell;
+  readonly warning: OutageWarning;
+  /** Has the store ever answered? */
+  known(): boolean;
+}
+
 export class NodeHealth {
   readonly breaker: Breaker;
   readonly #node: string | undefined;
-  readonly #connectionError: StoreHealth['connectionError'];
-  readonly #tell: Tell;
+  readonly #options: NodeOptions;
   #reason: StoreErrorEvent['reason'] | undefined;
   #failed = 0;
 
-  constructor(node: string | undefined, connectionError: StoreHealth['connectionError'], tell: Tell) {
+  constructor(node: string | undefined, options: NodeOptions) {
+    const { tell, warning } = options;
     this.#node = node;
-    this.#connectionError = connectionError;
-    this.#tell = tell;
+    this.#options = options;
     this.breaker = new Breaker({
-      opened: (error) => tell('degraded', { ...this.#event(error), reason: error.reason, error }),
-      closed: (after) => tell('recovered', { node, after }),
+      opened: (error) => {
+        warning.begin(error);
+        tell('degraded', { ...this.#event(error), reason: error.reason, error });
+      },
+      closed: (after) => {
+        warning.end();
+        tell('recovered', { node, after });
+      },
     });
+  }
+
+  /** For the first time ever. Where the breaker is open, it says when the outage is over. */
+  answered(): void {
+    if (this.breaker.closed) this.#options.warning.end();
+  }
+
+  end(): void {
+    this.breaker.end();
+    this.#options.warning.close();
   }
 
   /** Tells of an error if the last one had another reason, or was long ago. */
@@ -128,11 +187,13 @@ export class NodeHealth {
     const known = error.reason === this.#reason && now - this.#failed < CALM;
     this.#reason = error.reason;
     this.#failed = now;
-    if (!known) this.#tell('storeError', this.#event(error));
+    if (!known) this.#options.tell('storeError', this.#event(error));
+    // An address that is wrong is told with the first call: five may take a day.
+    if (!this.#options.known() && isStoreUnavailableError(error)) this.#options.warning.begin(error);
   }
 
   #event(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
-    const connectionError = this.#connectionError(this.#node);
+    const connectionError = this.#options.connectionError(this.#node);
     return { reason: error.reason, error, connectionError, node: this.#node };
   }
 }

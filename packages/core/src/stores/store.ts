@@ -35,6 +35,11 @@ export interface Store {
   readonly slotted: boolean;
   /** What this process has to load before it can ask at all; no deadline counts that. Rejects when it cannot be had. */
   readonly loading?: Promise<unknown> | undefined;
+  /**
+   * Of a remote store that has never been connected: until when calls wait for that, whatever their deadline, in ms of the monotonic clock.
+   * Undefined once it is connected, or has been waited for long enough.
+   */
+  readonly firstConnectionUntil?: number | undefined;
   /** Of a remote store: whether it is well. Limiters ask it no more while it is not, and decide by their failure policies. */
   readonly health?: StoreHealth | undefined;
   /** What decides while it is out, where something does. */
@@ -57,6 +62,11 @@ export interface Store {
   listen(key: string, granted: (id: number) => void): Promise<() => void>;
   /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
   rate(change: RateChange, asked?: Asked): Promise<RateAnswer>;
+  /**
+   * Does now what the first call would otherwise have to do. Rejects when the store is out or set up wrongly, and can then be called again.
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  connect?(): Promise<void>;
   /** Ends what this store itself opened; a client that was handed to it stays open. May be called twice. */
   close(): Promise<void>;
 }

@@ -1,0 +1,128 @@
+import { createClient } from 'redis';
+import {
+  isStoreConfigurationError,
+  isStoreUnavailableError,
+  memoryStore,
+  recommendedRedisOptions,
+  redisStore,
+} from '../../packages/core/src/index.js';
+import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
+
+const redis = new OwnRedis();
+
+/** How often the server was sent a script that it did not know, and had to be sent again as a whole. */
+async function sentInFull(): Promise<number> {
+  const stats = await redis.client().info('commandstats');
+  return Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+function nodeRedis(url = redis.server.url) {
+  const client = createClient({ url });
+  redis.open({ close: () => client.destroy() });
+  return client;
+}
+
+describe('the first connection', () => {
+  test('may take longer than the deadline, which holds for later calls', async () => {
+    const proxy = await redis.proxy();
+    proxy.delay(150);
+    const limiter = redis.limiter(redisStore(proxy.url), '100ms');
+    const burst = await Promise.all(Array.from({ length: 20 }, () => limiter.consume('k')));
+    expect(burst.map(({ source }) => source)).toEqual(Array(20).fill('redis'));
+    expect(burst.at(-1)!.remaining).toBe(LIMIT - 20);
+    const late = await rejection(limiter.consume('k'));
+    expect(isStoreUnavailableError(late) && late.message).toMatch(/no answer within 100 ms/);
+  });
+
+  test('of a client of yours likewise', async () => {
+    const proxy = await redis.proxy();
+    proxy.delay(150);
+    const client = redis.client(proxy.url, { ...recommendedRedisOptions, lazyConnect: true });
+    for (const theirs of [client, nodeRedis(proxy.url)])
+      expect(await redis.limiter(redisStore(theirs), '100ms').consume('k')).toMatchObject({
+        source: 'redis',
+      });
+  });
+
+  test('that is swallowed is given up after two seconds, and later calls wait no longer than their deadline', async () => {
+    const proxy = await redis.proxy();
+    proxy.blackhole();
+    const limiter = redis.limiter(redisStore(proxy.url), '100ms');
+    const first = await rejection(limiter.consume('k'));
+    expect(isStoreUnavailableError(first) && [first.late, first.message]).toEqual([
+      true,
+      expect.stringMatching(/no answer within 2000 ms/),
+    ]);
+    const later = await rejection(limiter.consume('k'));
+    expect(isStoreUnavailableError(later) && later.message).toMatch(/no answer within 100 ms/);
+  });
+});
+
+describe('store.connect()', () => {
+  test('connects, and has the server learn the script: the first call is one trip', async () => {
+    const store = redisStore(redis.server.url);
+    const limiter = redis.limiter(store);
+    await Promise.all([store.connect(), store.connect()]);
+    await store.connect();
+    const before = await sentInFull();
+    expect(before).toBe(1);
+    expect(await limiter.consume('k')).toMatchObject({ source: 'redis' });
+    expect(await sentInFull()).toBe(before);
+  });
+
+  test('opens a client of yours that nobody has opened', async () => {
+    const client = redis.client(redis.server.url, { ...recommendedRedisOptions, lazyConnect: true });
+    for (const theirs of [client, nodeRedis()]) {
+      const store = redis.open(redisStore(theirs));
+      await store.connect();
+      await store.connect();
+    }
+    expect(client.status).toBe('ready');
+  });
+
+  test('in memory has nothing to do', async () => {
+    await expect(memoryStore().connect()).resolves.toBeUndefined();
+  });
+
+  test('rejects while the server is away, and can be called again', async () => {
+    await redis.server.kill();
+    const store = redis.open(redisStore(redis.server.url));
+    const error = await rejection(store.connect());
+    expect(isStoreUnavailableError(error) && [error.reason, error.message]).toEqual([
+      'connection',
+      expect.stringMatching(/ECONNREFUSED/),
+    ]);
+    await redis.server.restart();
+    await eventually(() => store.connect());
+    expect(await redis.limiter(store).consume('k')).toMatchObject({ source: 'redis' });
+  });
+
+  test('rejects when the server does not answer', async () => {
+    const proxy = await redis.proxy();
+    proxy.blackhole();
+    const error = await rejection(redis.open(redisStore(proxy.url)).connect());
+    expect(isStoreUnavailableError(error) && [error.late, error.message]).toEqual([
+      true,
+      expect.stringMatching(/not connected within 2000 ms/),
+    ]);
+  });
+
+  test('rejects when the store is set up wrongly, or closed', async () => {
+    await redis.client().config('SET', 'requirepass', 'right');
+    const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
+    const error = await rejection(store.connect());
+    expect(isStoreConfigurationError(error) && error.reason).toBe('WRONGPASS');
+    await store.close();
+    expect(await rejection(store.connect())).toMatchObject({ reason: 'closed' });
+  });
+
+  test('ends when the store is closed meanwhile', async () => {
+    const proxy = await redis.proxy();
+    proxy.blackhole();
+    const store = redis.open(redisStore(proxy.url));
+    const connecting = rejection(store.connect());
+    await store.loading;
+    await store.close();
+    expect(isStoreUnavailableError(await connecting)).toBe(true);
+  });
+});

@@ -1,0 +1,104 @@
+import {
+  fixedWindow,
+  RateLimiter,
+  type RedisStore,
+  recommendedRedisOptions,
+  redisStore,
+} from '../../packages/core/src/index.js';
+import { connectAtStart } from '../../packages/core/src/stores/connect-at-start.js';
+import { uniqueName } from '../support/redis-url.js';
+import { fromRedis } from './callers.js';
+import { eventually, OwnRedis } from './own-redis.js';
+
+const redis = new OwnRedis();
+const policy = fixedWindow({ limit: 1_000, window: '1h' });
+
+let emitted: jest.SpyInstance;
+beforeEach(() => {
+  emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
+});
+afterEach(() => emitted.mockRestore());
+const warnings = (): string[] =>
+  emitted.mock.calls
+    .filter(([, { code }]) => code === 'SLUICE_STORE_OUT')
+    .map(([message, { type }]) => `${type}: ${message}`);
+
+const limiterOf = (store: RedisStore, failurePolicy?: 'allow') =>
+  new RateLimiter({ name: uniqueName('warned'), policy, store, failurePolicy });
+
+test('an address where nobody listens is told with the first call, once, and once that it is over', async () => {
+  await redis.server.kill();
+  const at = `127.0.0.1:${redis.server.port}`;
+  const store = redis.open(redisStore(`redis://ann:secret@${at}/2`));
+  const limiters = [limiterOf(store), limiterOf(store, 'allow'), limiterOf(store)];
+  for (let call = 0; call < 10; call += 1)
+    for (const limiter of limiters) expect(await limiter.consume('k')).toMatchObject({ degraded: true });
+  expect(warnings()).toEqual([
+    expect.stringMatching(
+      `^SluiceWarning: redisStore: redis://${at}/2 is out: .*ECONNREFUSED.*failurePolicy \\('local' by default: each process counts by itself\\)`,
+    ),
+  ]);
+  expect(warnings()[0]).not.toMatch(/ann|secret/);
+  await redis
+    .client(redis.server.url)
+    .quit()
+    .catch(() => undefined);
+  await redis.server.restart();
+  await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>secret', '~*', '&*', '+@all');
+  await eventually(async () => {
+    await fromRedis(() => limiters[0]!.consume('k'));
+    expect(warnings()).toHaveLength(2);
+  });
+  expect(warnings()[1]).toMatch(`redisStore: redis://${at}/2 answers again, after `);
+});
+
+test('each outage is told once, of all stores with one address', async () => {
+  const stores = [1, 2, 3].map(() => redis.open(redisStore(redis.server.url)));
+  const limiters = stores.map((store) => limiterOf(store));
+  for (let outage = 1; outage <= 2; outage += 1) {
+    for (const limiter of limiters) await fromRedis(() => limiter.consume('k'));
+    await eventually(async () => expect(warnings()).toHaveLength(2 * (outage - 1)));
+    await redis.server.kill();
+    for (let call = 0; call < 10; call += 1) for (const limiter of limiters) await limiter.consume('k');
+    expect(warnings()).toHaveLength(2 * outage - 1);
+    await redis.server.restart();
+  }
+});
+
+test('a listener for degraded is told instead', async () => {
+  await redis.server.kill();
+  const store = redis.open(redisStore(redis.server.url));
+  const degraded = new Promise((resolve) => store.on('degraded', resolve));
+  const limiter = limiterOf(store);
+  for (let call = 0; call < 10; call += 1) await limiter.consume('k');
+  await degraded;
+  expect(warnings()).toEqual([]);
+});
+
+test('a client of yours is told by its address', async () => {
+  await redis.server.kill();
+  const client = redis.client(redis.server.url, recommendedRedisOptions);
+  const limiter = limiterOf(redis.open(redisStore(client)));
+  for (let call = 0; call < 5; call += 1) await limiter.consume('k');
+  expect(warnings()).toEqual([
+    expect.stringContaining(`redisStore: 127.0.0.1:${redis.server.port} is out: `),
+  ]);
+});
+
+describe('a server that starts', () => {
+  test('does so without its Redis, with a warning', async () => {
+    await redis.server.kill();
+    const store = redis.open(redisStore(redis.server.url));
+    await Promise.all([connectAtStart(store), connectAtStart(store), connectAtStart(undefined)]);
+    await limiterOf(store).consume('k');
+    expect(warnings()).toEqual([expect.stringMatching(/is out: .*ECONNREFUSED/)]);
+  });
+
+  test('does so with a wrong password, with another warning; each call is told', async () => {
+    await redis.client().config('SET', 'requirepass', 'right');
+    const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
+    await connectAtStart(store);
+    expect(warnings()).toEqual([expect.stringMatching(/is set up wrongly: .*WRONGPASS.*Every call rejects/)]);
+    await expect(limiterOf(store).consume('k')).rejects.toMatchObject({ reason: 'WRONGPASS' });
+  });
+});
