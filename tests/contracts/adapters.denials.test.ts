@@ -35,6 +35,26 @@ onEachAdapter(({ start }) => {
     ]);
   });
 
+  test('a problem says that it depends on Accept, and keeps what the response said', async () => {
+    const client = await start({ limits: [{ policy: hourly(1) }, { name: 'none', policy: hourly(1) }] });
+    expect((await client.get('/').expect(200)).headers.vary ?? '').not.toMatch(/accept(?!-)/i);
+    await client
+      .get('/')
+      .set('accept', 'text/html')
+      .expect(429)
+      .expect('Vary', /^Accept$/i);
+    await client
+      .get('/')
+      .expect(429)
+      .expect('Vary', /^Accept$/i);
+  });
+
+  test('a message of the user does not depend on Accept', async () => {
+    const client = await start({ limits: [{ policy: hourly(1), message: 'later' }] });
+    await client.get('/').expect(200);
+    expect((await client.get('/').expect(429)).headers).not.toHaveProperty('vary');
+  });
+
   test('what onLimited throws fails the request, and never lets it through', async () => {
     const handler = jest.fn(() => ({}));
     const onLimited = () => Promise.reject(new Error('no log'));

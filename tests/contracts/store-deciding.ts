@@ -113,6 +113,21 @@ export function decidingContract(kind: StoreKind): void {
     for (const limiter of [batches, steady]) expect(await limiter.peek('k')).toMatchObject({ remaining: 5 });
   });
 
+  test('moreAfter is the next permit of a bucket, the next batch, the end of a window', async () => {
+    const hours = (policy: Parameters<typeof bench.limiter>[0]) =>
+      bench
+        .limiter(policy)
+        .consume('k', { cost: 9 })
+        .then(({ remaining, moreAfter, resetAfter }) => [
+          remaining,
+          ...[moreAfter, resetAfter].map((ms) => Math.round((ms / HOUR) * 100) / 100),
+        ]);
+    const bucket = { capacity: 10, refill: 2, every: '1h' } as const;
+    expect(await hours(tokenBucket(bucket))).toEqual([1, 0.5, 4.5]);
+    expect(await hours(tokenBucket({ ...bucket, mode: 'interval' }))).toEqual([1, 1, 5]);
+    expect(await hours(fixedWindow({ limit: 10, window: '1h' }))).toEqual([1, 1, 1]);
+  });
+
   test('tokenBucket with borrowing: a call goes into debt when one permit is there, and the debt is paid first', async () => {
     const limiter = bench.limiter(tokenBucket({ capacity: 5, refill: 5, every: '1h', borrow: 10 }));
     expect(await limiter.consume('k', { cost: 4 })).toMatchObject({ allowed: true, limit: 15 });

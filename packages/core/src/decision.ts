@@ -2,7 +2,7 @@ import type { DecisionDebug } from './decision-debug.js';
 
 /**
  * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. Where a limiter has several
- * policies, `limit`, `window`, `remaining` and `resetAfter` are those of the one that bound: the one to wait for longest, or
+ * policies, `limit`, `window`, `remaining`, `resetAfter` and `moreAfter` are those of the one that bound: the one to wait for longest, or
  * that has least left.
  */
 export interface Decision {
@@ -24,6 +24,11 @@ export interface Decision {
   readonly retryAfter: number;
   /** How long until every permit is back; where `acquire` slept, counted from when it woke. */
   readonly resetAfter: number;
+  /**
+   * How long until more than `remaining` are left, if nobody else comes: the end of a fixed window, the next permit of a bucket. Of what slides
+   * and of what is held it is `resetAfter`. 0 when all are there.
+   */
+  readonly moreAfter: number;
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
   readonly waited: number;
   /**
@@ -49,4 +54,7 @@ export interface PolicyDecision {
   /** How long until this policy alone would let the call pass; 0: it would now. */
   readonly retryAfter: number;
   readonly resetAfter: number;
+  readonly moreAfter: number;
+  /** Are its permits held until they are released, as those of `concurrency`? */
+  readonly held?: true;
 }

@@ -12,7 +12,7 @@ export { type Keys, keyForFunctions } from './http/key-of-request.js';
 export { LimitersByPolicy } from './http/limiters-by-policy.js';
 export { withLimiter } from './http/own-limiter.js';
 export { problemOf, problemOfError } from './http/problem.js';
-export { replyTo } from './http/reply.js';
+export { replyTo, writeVary } from './http/reply.js';
 export type { RequestCheck } from './http/request-check.js';
 export { runWithRequest } from './http/request-context.js';
 export { requestUser } from './http/request-key.js';

@@ -42,7 +42,8 @@ describe('consumeSync', () => {
 describe('consume', () => {
   test('tells the whole decision, in milliseconds', async () => {
     const { clock, limiter } = limiterOf({ name: 'login' });
-    const figures = { cost: 1, limit: 2, window: 10_000, remaining: 1, retryAfter: 0, resetAfter: 10_000 };
+    const times = { retryAfter: 0, resetAfter: 10_000, moreAfter: 10_000 };
+    const figures = { cost: 1, limit: 2, window: 10_000, remaining: 1, ...times };
     expect({ ...(await limiter.consume('ann')) }).toEqual({
       allowed: true,
       name: 'login',

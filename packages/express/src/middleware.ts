@@ -18,6 +18,7 @@ import {
   type Verdict,
   withLimiter,
   writeErrorHeaders,
+  writeVary,
 } from '@sluice/core';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { type Args, type RateLimitOptions, readOptions } from './options.js';
@@ -127,7 +128,9 @@ export function rateLimitErrors(): ErrorRequestHandler {
     if (isRateLimitExceededError(error) || isStoreUnavailableError(error)) {
       writeErrorHeaders(error, new NodeResponseView(response));
     }
-    send(response, replyTo(problem, request.get('accept')));
+    const reply = replyTo(problem, request.get('accept'));
+    writeVary(reply, new NodeResponseView(response));
+    send(response, reply);
   };
 }
 

@@ -100,8 +100,8 @@ export function errorResponse(error: unknown, request: Request): Response | unde
   );
 }
 
-const responseOf = ({ status, type, body }: Reply, headers: Record<string, string> = {}): Response =>
-  new Response(body, { status, headers: { ...headers, 'Content-Type': type } });
+const responseOf = ({ status, type, body, vary }: Reply, headers: Record<string, string> = {}): Response =>
+  new Response(body, { status, headers: { ...headers, 'Content-Type': type, ...(vary && { Vary: vary }) } });
 
 function complete(request: Request, response: Response): Response {
   const tells = told.get(request);
@@ -110,7 +110,7 @@ function complete(request: Request, response: Response): Response {
   // An upgrade (101) and Response.error() (0) cannot be made anew.
   if (response.status < 200) return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of tells.headers) headers.set(name, value);
+  for (const [name, value] of tells.headers) if (name !== 'Vary') headers.set(name, value); // a denial has its own
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }

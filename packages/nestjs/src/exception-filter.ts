@@ -10,6 +10,7 @@ import {
   type Reply,
   replyTo,
   writeErrorHeaders,
+  writeVary,
 } from '@sluice/core';
 import { throwError } from 'rxjs';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
@@ -43,7 +44,8 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
     return this.#send(replyTo(problemOf(exception.decision, exception.status), accept), host);
   }
 
-  #send({ status, type, body }: Reply, host: ArgumentsHost): void {
+  #send(reply: Reply, host: ArgumentsHost): void {
+    const { status, type, body } = reply;
     const adapter = this.applicationRef ?? this.httpAdapterHost?.httpAdapter;
     if (adapter === undefined) {
       throw new TypeError(
@@ -51,10 +53,12 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
       );
     }
     const response = host.switchToHttp().getResponse();
-    if (responseViewOf(response).sent) {
+    const view = responseViewOf(response);
+    if (view.sent) {
       adapter.end(response);
       return;
     }
+    writeVary(reply, view);
     adapter.setHeader(response, 'Content-Type', type);
     adapter.reply(response, body, status);
   }

@@ -15,6 +15,7 @@ export interface NamedPart extends Part {
 }
 
 const NOTHING: readonly NamedPart[] = [];
+const HELD = { held: true } as const;
 
 /** Rounded up: at this many whole milliseconds the moment has come. */
 const toMs = (micros: number) => Math.ceil(micros / 1000);
@@ -31,6 +32,7 @@ export class Booking implements Decision {
   readonly remaining: number;
   readonly retryAfter: number;
   readonly resetAfter: number;
+  readonly moreAfter: number;
   readonly waited: number;
   readonly source: string;
   readonly degraded: boolean;
@@ -69,6 +71,7 @@ export class Booking implements Decision {
     this.remaining = bound.remaining;
     this.retryAfter = allowed ? 0 : waitMs(answer.wait);
     this.resetAfter = bound.resetAfter;
+    this.moreAfter = bound.moreAfter;
     this.waited = allowed ? toMs(waited) : 0;
     this.source = store.name;
     this.degraded = isDegraded(answer);
@@ -112,14 +115,19 @@ const binds = (a: PolicyDecision, b: PolicyDecision, allowed: boolean): boolean 
   !allowed && a.retryAfter !== b.retryAfter ? a.retryAfter > b.retryAfter : a.remaining < b.remaining;
 
 function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer, asleep: number): PolicyDecision {
-  const { limit, window } = answer.override === undefined ? rule : rule.algorithm.size(answer.override);
+  const { algorithm } = rule;
+  const { limit, window } = answer.override === undefined ? rule : algorithm.size(answer.override);
+  const { remaining, reset } = answer;
+  const more = algorithm.more?.(answer.override ?? rule.parameters, remaining, reset) ?? reset;
   return {
     name,
     cost,
     limit,
     window: toMs(window),
-    remaining: answer.remaining,
+    remaining,
     retryAfter: waitMs(answer.wait === NEVER ? NEVER : Math.max(0, answer.wait - asleep)),
-    resetAfter: toMs(Math.max(0, answer.reset - asleep)),
+    resetAfter: toMs(Math.max(0, reset - asleep)),
+    moreAfter: toMs(Math.max(0, more - asleep)),
+    ...(algorithm.holders !== undefined && HELD),
   };
 }

@@ -74,6 +74,11 @@ export interface Algorithm {
   /** Whole permits left at `now`, and µs until every permit is back. */
   left(parameters: Parameters, state: State | undefined, now: number): Left;
   /**
+   * Where permits come back one by one at a known rate: µs until more than `remaining` are left, of what `left` said. Never too early.
+   * Without it, `reset`.
+   */
+  more?(parameters: Parameters, remaining: number, reset: number): number;
+  /**
    * Where a state means another count under other parameters: the state that means the same count. Without it a state is
    * read as it is.
    */

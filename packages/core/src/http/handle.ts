@@ -23,6 +23,7 @@ import { limiterOfRequest } from './limiter-of-request.js';
 import { listsOf } from './listed.js';
 import { misuseChecks } from './misuse.js';
 import { LimiterOfRequests, withLimiter } from './own-limiter.js';
+import { type Reply, writeVary } from './reply.js';
 import { requestCheck } from './request-check.js';
 import { type OfRequest, REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
@@ -34,6 +35,11 @@ interface Exchange<Args> {
   readonly request: RequestView;
   readonly response: ResponseView;
   readonly args: Args;
+}
+
+function varied(reply: Reply, response: ResponseView): Reply {
+  if (!response.sent) writeVary(reply, response);
+  return reply;
 }
 
 const SKIPPED: Verdict = { outcome: 'passed' };
@@ -96,12 +102,15 @@ export function limitRequests<Args extends readonly unknown[]>(
       throw denial.error(decision, decision === undefined ? {} : headersOf(decision, response));
     }
     return decision === undefined
-      ? { outcome: 'denied', reply: () => denial.forbidden(request) }
+      ? { outcome: 'denied', reply: () => varied(denial.forbidden(request), response) }
       : {
           outcome: 'denied',
           decision,
           keys: keys!,
-          reply: (status) => denial.exceeded(request, args, decision, status, shown),
+          reply: (status) =>
+            andThen(denial.exceeded(request, args, decision, status, shown), (reply) =>
+              varied(reply, response),
+            ),
         };
   };
 
@@ -133,7 +142,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     if (response.sent) return ended(response);
     if (options.throw) throw denial.error(decision, {});
     writeRetryAfter(decision, response);
-    return { outcome: 'denied', reply: () => denial.unavailable(request) };
+    return { outcome: 'denied', reply: () => varied(denial.unavailable(request), response) };
   };
 
   const settled = (

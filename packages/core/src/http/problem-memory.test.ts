@@ -11,6 +11,7 @@ const denial = (retryAfter: number, name = 'api', ...more: string[]): Decision =
     remaining: 0,
     retryAfter,
     resetAfter: 60_000,
+    moreAfter: 0,
   }));
   return {
     ...policies[0]!,

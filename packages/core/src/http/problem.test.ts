@@ -9,6 +9,7 @@ const policy: PolicyDecision = {
   remaining: 0,
   retryAfter: 1_001,
   resetAfter: 59_001,
+  moreAfter: 0,
 };
 
 const denied = (policies: PolicyDecision[]): Decision => ({

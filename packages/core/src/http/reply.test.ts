@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { HttpProblem } from './problem.js';
-import { replyTo } from './reply.js';
+import { replyTo, writeVary } from './reply.js';
 
 const problem = {
   type: 'about:blank',
@@ -90,4 +90,25 @@ test('no Accept fails', () => {
   );
   const types = [PROBLEM, 'application/json', 'text/html; charset=utf-8', 'text/plain; charset=utf-8'];
   fc.assert(fc.property(accepts, (accept) => expect(types).toContain(replyTo(problem, accept).type)));
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'Accept'],
+  ['', 'Accept'],
+  ['Origin', 'Origin, Accept'],
+  [['Origin', 'Cookie'], 'Origin, Cookie, Accept'],
+  ['Origin, accept', 'Origin, accept'],
+  ['*', '*'],
+  ['Accept-Encoding', 'Accept-Encoding, Accept'],
+])('a problem depends on Accept: a Vary of %j', (before, after) => {
+  const headers = new Map<string, unknown>([['Vary', before]]);
+  const response = {
+    get: (name: string) => headers.get(name),
+    set: (name: string, value: string) => void headers.set(name, value),
+  };
+  writeVary(replyTo(problem, 'text/html'), response);
+  expect(headers.get('Vary')).toBe(after);
+  headers.set('Vary', before);
+  writeVary(replyTo(problem, 'text/html', 'a text of yours'), response);
+  expect(headers.get('Vary')).toBe(before);
 });

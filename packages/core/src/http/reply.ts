@@ -1,4 +1,6 @@
 import Negotiator from 'negotiator';
+import { linesOf } from './headers/lines.js';
+import type { ResponseHeaders } from './headers/write-headers.js';
 import { type HttpProblem, PROBLEM_TYPE } from './problem.js';
 
 /** A response to be sent as it is. */
@@ -7,6 +9,17 @@ export interface Reply {
   /** The value of `Content-Type`. */
   readonly type: string;
   readonly body: string;
+  /** Another `Accept` may get another body. */
+  readonly vary?: 'Accept';
+}
+
+/** Adds what a reply depends on to the `Vary` of its response. */
+export function writeVary({ vary }: Reply, headers: ResponseHeaders): void {
+  if (vary === undefined) return;
+  const before = linesOf(headers.get('Vary')).join(', ');
+  const names = before.split(',').map((name) => name.trim().toLowerCase());
+  if (names.includes('*') || names.includes(vary.toLowerCase())) return;
+  headers.set('Vary', before === '' ? vary : `${before}, ${vary}`);
 }
 
 const JSON_TYPE = 'application/json';
@@ -28,13 +41,14 @@ export function replyTo(problem: HttpProblem, accept: string | undefined, messag
   if (typeof message === 'string') return { status, type: withCharset(TEXT_TYPE), body: message };
   if (message !== undefined) return { status, type: JSON_TYPE, body: JSON.stringify(message) ?? 'null' };
   const form = formFor(accept);
+  const vary = 'Accept';
   switch (form) {
     case HTML_TYPE:
-      return { status, type: withCharset(form), body: page(problem) };
+      return { status, type: withCharset(form), body: page(problem), vary };
     case TEXT_TYPE:
-      return { status, type: withCharset(form), body: `${problem.title}\n${problem.detail}\n` };
+      return { status, type: withCharset(form), body: `${problem.title}\n${problem.detail}\n`, vary };
     default:
-      return { status, type: form, body: jsonOf(problem) };
+      return { status, type: form, body: jsonOf(problem), vary };
   }
 }
 

@@ -28,6 +28,26 @@ const open = (p: Parameters, state: State | undefined, now: number): State | und
 
 const steps = fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 });
 
+test('says from what is left when more is, never too early, and to a µs or a tick', () => {
+  fc.assert(
+    fc.property(policies, steps, (options, calls) => {
+      const p = parametersOf(options);
+      let now = NOW;
+      let state: State | undefined;
+      for (const [elapsed, cost] of calls) {
+        now += elapsed;
+        state = open(p, state, now);
+        if (wait(p, state, now, cost) === 0) state = take(p, state, now, cost);
+        const { remaining, reset } = left(p, state, now);
+        const exact = wait(p, state, now, remaining + 1);
+        const more = meterAlgorithm.more(p, remaining, reset);
+        if (exact === -1) expect(more).toBe(reset);
+        else expect([0, 1]).toContain(more - exact);
+      }
+    }),
+  );
+});
+
 test('admits exactly what a bucket in rational arithmetic admits, at any rate, and says exactly when', () => {
   fc.assert(
     fc.property(policies, steps, (options, calls) => {

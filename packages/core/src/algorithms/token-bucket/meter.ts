@@ -25,7 +25,7 @@ export type MeterParameters = readonly [
 // Parameters are read by their places, `{ 1: perTick }`: V8 is slow at `[, perTick]`.
 
 /** The questions that other algorithms may leave out have answers here. */
-export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | 'due' | 'longest'>>;
+export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | 'due' | 'longest' | 'more'>>;
 
 const DAY = 86_400_000_000;
 
@@ -209,6 +209,15 @@ export const meterAlgorithm: Meter = {
       remaining: debt > full - perPermit ? 0 : down(full + borrow - debt, perPermit),
       reset: debt === 0 ? 0 : lastTick(p, state, now) + up(debt, perTick) * tick - now,
     };
+  },
+
+  // At `reset` nothing is missing, so the ticks until then tell what is missing now, rounded up to a whole tick.
+  more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
+    const bearable = Math.min(full - perPermit, full + borrow - (remaining + 1) * perPermit);
+    if (bearable < 0) return reset;
+    const ticks = up(reset, tick);
+    const needed = up(Math.max(0, ticks * perTick - bearable), perTick);
+    return Math.max(0, reset - (ticks - needed) * tick);
   },
 
   // What is missing counts in permits: who took 100 has 900 left when he may take 1,000; and no more than a bucket is missing.

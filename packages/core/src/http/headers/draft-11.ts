@@ -1,5 +1,5 @@
 import type { Decision } from '../../decision.js';
-import { oneOrMoreSeconds, quantity, seconds } from './numbers.js';
+import { oneOrMoreSeconds, quantity, seconds, untilMore } from './numbers.js';
 import { policyName } from './policy-name.js';
 
 /** What an RFC 9651 string cannot hold: anything but printable ASCII. */
@@ -13,7 +13,7 @@ const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(
 export interface Draft11Items {
   /** Their names, as RFC 9651 strings. */
   readonly names: readonly string[];
-  /** `"login";q=5;w=60`: q permits in w seconds. */
+  /** `"login";q=5;w=60`: q permits in w seconds; of what is held `"exports";q=2;qu="concurrent-requests"`. */
   readonly quotas: readonly string[];
   /** The whole of `RateLimit-Policy`, when there are no partition keys. */
   readonly policy: string;
@@ -24,9 +24,10 @@ export type PartitionOf = (policy: string) => string;
 
 export function draft11Items(decision: Decision): Draft11Items {
   const names = decision.policies.map((policy) => string(policyName(decision, policy)));
-  const quotas = decision.policies.map(
-    ({ limit, window }, i) => `${names[i]};q=${quantity(limit)};w=${oneOrMoreSeconds(window)}`,
-  );
+  const quotas = decision.policies.map(({ limit, window, held }, i) => {
+    const quota = `${names[i]};q=${quantity(limit)}`;
+    return held ? `${quota};qu="concurrent-requests"` : `${quota};w=${oneOrMoreSeconds(window)}`;
+  });
   return { names, quotas, policy: quotas.join(', ') };
 }
 
@@ -40,16 +41,22 @@ export const rateLimitPolicy = (
     ? policy
     : policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
 
-/** `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, all back in t seconds; one item for each policy. */
-export function rateLimit(
-  { policies }: Decision,
-  { names }: Draft11Items,
-  partitionOf?: PartitionOf,
-): string {
+/**
+ * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds; one item for each policy. Of what denied, t is
+ * `Retry-After`. When permits that are held come back is not known, so an allowed request is not told.
+ */
+export function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
+  const { policies, policy: bound, allowed } = decision;
   let list = '';
   for (let i = 0; i < policies.length; i += 1) {
-    const { name, remaining, resetAfter } = policies[i]!;
-    const item = `${names[i]};r=${quantity(remaining)};t=${seconds(resetAfter)}`;
+    const policy = policies[i]!;
+    const { name, remaining, held } = policy;
+    const more = untilMore(
+      !allowed && name === bound ? { ...policy, retryAfter: decision.retryAfter } : policy,
+      !allowed,
+    );
+    const unknown = held && (allowed || policy.retryAfter === 0);
+    const item = `${names[i]};r=${quantity(remaining)}${unknown ? '' : `;t=${seconds(more)}`}`;
     list += (i > 0 ? ', ' : '') + item + (partitionOf === undefined ? '' : partitionOf(name));
   }
   return list;

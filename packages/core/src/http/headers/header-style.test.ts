@@ -11,7 +11,8 @@ const perMinute: PolicyDecision = {
   window: 60_000,
   remaining: 4,
   retryAfter: 0,
-  resetAfter: 59_001,
+  resetAfter: 3_600_000,
+  moreAfter: 59_001,
 };
 const perHour = { ...perMinute, name: 'perHour', limit: 100, window: 3_600_000, remaining: 99 };
 
@@ -75,6 +76,35 @@ test.each<HeaderOptions>([
   expect(of(options, decisionOf(denied))['Retry-After']).toBe('2');
   expect(of(options, decisionOf({ ...denied, retryAfter: Infinity }))).not.toHaveProperty('Retry-After');
   expect(of(options)).not.toHaveProperty('Retry-After');
+});
+
+test('of a denial, the time until more comes is that of Retry-After', () => {
+  const denied = decisionOf({ ...perMinute, remaining: 0, retryAfter: 7_200, moreAfter: 1_000 }, perHour);
+  const styles = ['draft-11', 'draft-7', 'draft-6'] as const;
+  const [newest, draft7, draft6] = styles.map((standardHeaders) => of({ standardHeaders }, denied));
+  expect(newest).toMatchObject({
+    RateLimit: '"login";r=0;t=8, "login.perHour";r=99;t=60',
+    'Retry-After': '8',
+  });
+  expect(draft7).toMatchObject({ RateLimit: 'limit=5, remaining=0, reset=8', 'Retry-After': '8' });
+  expect(draft6).toMatchObject({ 'RateLimit-Reset': '8', 'Retry-After': '8' });
+  expect(of({ legacyHeaders: true }, denied)['X-RateLimit-Reset']).toBe('1700000008');
+  // One that can never pass: more comes all the same.
+  const never = decisionOf({ ...perMinute, retryAfter: Infinity });
+  expect(of({}, never)).toEqual({ 'RateLimit-Policy': '"login";q=5;w=60', RateLimit: '"login";r=4;t=60' });
+});
+
+test('what is held is announced as concurrent requests, without a window', () => {
+  const held: PolicyDecision = { ...perMinute, held: true };
+  expect(of({}, decisionOf(held))).toEqual({
+    'RateLimit-Policy': '"login";q=5;qu="concurrent-requests"',
+    RateLimit: '"login";r=4',
+  });
+  expect(of({}, decisionOf({ ...held, remaining: 0, retryAfter: 4_500 }))).toEqual({
+    'RateLimit-Policy': '"login";q=5;qu="concurrent-requests"',
+    RateLimit: '"login";r=0;t=5',
+    'Retry-After': '5',
+  });
 });
 
 test('an independent parser reads draft 7 back', () => {
@@ -174,11 +204,16 @@ const hostilePolicy = fc.record({
   remaining: hostileNumber,
   retryAfter: hostileNumber,
   resetAfter: hostileNumber,
+  moreAfter: hostileNumber,
 });
+const hostile = fc.oneof(
+  hostilePolicy,
+  hostilePolicy.map((policy) => ({ ...policy, held: true as const })),
+);
 const NUMBER = /^(?:0|[1-9]\d{0,14})$/;
 
 test('whatever the names and numbers are, the headers can be read back', () => {
-  const decisions = fc.array(hostilePolicy, { minLength: 1, maxLength: 4 }).map(([first, ...rest]) => ({
+  const decisions = fc.array(hostile, { minLength: 1, maxLength: 4 }).map(([first, ...rest]) => ({
     ...decisionOf(first!, ...rest),
     allowed: false,
   }));
@@ -188,7 +223,10 @@ test('whatever the names and numbers are, the headers can be read back', () => {
       for (const name of ['RateLimit', 'RateLimit-Policy']) {
         expect(read(all[name])).toHaveLength(given.policies.length);
       }
-      for (const [, { w }] of read(all['RateLimit-Policy'])) expect(w).toBeGreaterThanOrEqual(1);
+      for (const [, { w, qu }] of read(all['RateLimit-Policy'])) {
+        if (qu === undefined) expect(w).toBeGreaterThanOrEqual(1);
+        else expect({ w, qu }).toEqual({ w: undefined, qu: 'concurrent-requests' });
+      }
       const others = { ...of({ standardHeaders: 'draft-6' }, given), ...all };
       for (const [name, value] of Object.entries(others)) {
         expect(value).toMatch(/^[\x20-\x7e]*$/);

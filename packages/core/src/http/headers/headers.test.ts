@@ -12,7 +12,8 @@ const policy: PolicyDecision = {
   window: 60_000,
   remaining: 0,
   retryAfter: 1_001,
-  resetAfter: 59_001,
+  resetAfter: 3_600_000,
+  moreAfter: 59_001,
 };
 
 /** A denial by these policies, the first of which bound. */
@@ -34,19 +35,27 @@ const read = (list: string | undefined) =>
 test('an independent parser of RFC 9651 reads the lists back', () => {
   const headers = decisionHeaders(denied);
   expect(read(headers['RateLimit-Policy'])).toEqual([[policy.name, { q: 5, w: 60 }]]);
-  expect(read(headers.RateLimit)).toEqual([[policy.name, { r: 0, t: 60 }]]);
+  expect(read(headers.RateLimit)).toEqual([[policy.name, { r: 0, t: 2 }]]);
 });
 
 test('each of several policies is an item', () => {
   const perMinute = { ...policy, name: 'perMinute' };
-  const perDay = { ...policy, name: 'perDay', limit: 100, window: 86_400_000, remaining: 95, resetAfter: 1 };
+  const perDay = {
+    ...policy,
+    name: 'perDay',
+    limit: 100,
+    window: 86_400_000,
+    remaining: 95,
+    retryAfter: 0,
+    moreAfter: 1,
+  };
   const headers = decisionHeaders(denial('api', perMinute, perDay));
   expect(read(headers['RateLimit-Policy'])).toEqual([
     ['api.perMinute', { q: 5, w: 60 }],
     ['api.perDay', { q: 100, w: 86_400 }],
   ]);
   expect(read(headers.RateLimit)).toEqual([
-    ['api.perMinute', { r: 0, t: 60 }],
+    ['api.perMinute', { r: 0, t: 2 }],
     ['api.perDay', { r: 95, t: 1 }],
   ]);
 });
@@ -56,7 +65,7 @@ test.each([
   ['限\r\n', '%e9%99%90%0d%0a'],
   ['\ud800', '%ef%bf%bd'],
 ])('a name that no limiter has but a combination may, %j, breaks no header', (name, inHeader) => {
-  expect(read(decisionHeaders(named(name)).RateLimit)).toEqual([[inHeader, { r: 0, t: 60 }]]);
+  expect(read(decisionHeaders(named(name)).RateLimit)).toEqual([[inHeader, { r: 0, t: 2 }]]);
 });
 
 test.each([

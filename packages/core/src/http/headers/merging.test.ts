@@ -6,7 +6,16 @@ import { writeErrorHeaders } from './write-headers.js';
 
 /** A decision of a limiter of this name. */
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {
-  const policy = { name, cost: 1, limit: 10, window: 60_000, remaining, retryAfter, resetAfter };
+  const policy = {
+    name,
+    cost: 1,
+    limit: 10,
+    window: 60_000,
+    remaining,
+    retryAfter,
+    resetAfter,
+    moreAfter: resetAfter,
+  };
   const allowed = retryAfter === 0;
   return {
     ...policy,
@@ -52,9 +61,9 @@ const cases: [string, Decision, Decision, [number, number]][] = [
   ['less left, and sooner whole', decision('a', 1, 2000), decision('b', 2, 9000), [1, 2]],
   ['as much left, later whole, first', decision('a', 1, 9000), decision('b', 1, 2000), [1, 9]],
   ['as much left, later whole, last', decision('a', 1, 2000), decision('b', 1, 9000), [1, 9]],
-  ['a denial after what has less left', decision('a', 0), denied(3, 7000, 5000), [3, 7]],
-  ['a denial before what has less left', denied(3, 7000, 5000), decision('b', 0), [3, 7]],
-  ['the tighter of two denials', denied(3, 7000, 5000), denied(2, 6000, 5000), [2, 6]],
+  ['a denial after what has less left', decision('a', 0), denied(3, 7000, 5000), [3, 5]],
+  ['a denial before what has less left', denied(3, 7000, 5000), decision('b', 0), [3, 5]],
+  ['the tighter of two denials', denied(3, 7000, 5000), denied(2, 6000, 5000), [2, 5]],
 ];
 
 describe.each(cases)('%s', (_name, first, second, [remaining, reset]) => {
@@ -157,7 +166,7 @@ test('a denial that was thrown is told once, whether its headers are its own or 
   const response = new Response().write({}, decision('first', 5));
   const error = new RateLimitExceededError(denied(0, 2000, 1000));
   writeErrorHeaders(error, response);
-  expect(response.get('RateLimit')).toBe('"first";r=5;t=1, "denied";r=0;t=2');
+  expect(response.get('RateLimit')).toBe('"first";r=5;t=1, "denied";r=0;t=1');
   expect(response.get('Retry-After')).toBe('1');
   const headers = Object.fromEntries(response.headers) as Record<string, string>;
   writeErrorHeaders(new RateLimitExceededError(error.decision, { headers }), response);

@@ -10,6 +10,15 @@ export const quantity = (permits: number): string => whole(Math.floor(permits));
 /** Milliseconds as seconds, never too early. */
 export const seconds = (ms: number): string => whole(Math.ceil(ms / 1000));
 
+/**
+ * Milliseconds until more quota comes: of a denial until a retry can pass, the moment of `Retry-After`.
+ * @param denied was the request denied by this?
+ */
+export const untilMore = (
+  { retryAfter, moreAfter }: { readonly retryAfter: number; readonly moreAfter: number },
+  denied: boolean,
+): number => (denied && retryAfter > 0 && Number.isFinite(retryAfter) ? retryAfter : moreAfter);
+
 /** The same, at least 1: no window and no wait is shorter. */
 export const oneOrMoreSeconds = (ms: number): string => (ms > 1000 ? seconds(ms) : '1');
 

@@ -32,7 +32,13 @@ function samePolicies(some: readonly PolicyDecision[], others: readonly PolicyDe
   if (some.length !== others.length) return false;
   for (let i = 0; i < some.length; i += 1) {
     const [one, other] = [some[i]!, others[i]!];
-    if (one.name !== other.name || one.limit !== other.limit || one.window !== other.window) return false;
+    if (
+      one.name !== other.name ||
+      one.limit !== other.limit ||
+      one.window !== other.window ||
+      one.held !== other.held
+    )
+      return false;
   }
   return true;
 }
