@@ -5,12 +5,16 @@ import type { RedisWatch } from './redis-watch.js';
 
 /**
  * Resolves when the client, or the connection to a node, is ready. A wrong password stays wrong for longer than a deadline, and must not be
- * taken for an outage when one has passed; only a client that would try for the first time now finds out.
+ * taken for an outage when one has passed; only a client that would try for the first time now finds out. Nor is a connection ready that is
+ * in another database.
  */
 export async function connected(client: RedisClient, watching: RedisWatch, node?: string): Promise<void> {
-  const lastError = watching.error(node);
-  if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
-  await whenReady(client, (error) => watching.isRefusal(error));
+  if (!isReady(client)) {
+    const lastError = watching.error(node);
+    if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
+    await whenReady(client, (error) => watching.isRefusal(error));
+  }
+  if (watching.misplaced !== undefined) throw watching.misplaced;
 }
 
 /**
@@ -22,7 +26,7 @@ export async function introduced(
   watching: RedisWatch,
   run: (client: RedisClient) => Promise<unknown>,
 ): Promise<void> {
-  if (!isReady(client)) await connected(client, watching);
+  await connected(client, watching);
   await run(client);
   // A node of a cluster that is away is no reason not to begin: its keys are out, and no others.
   const nodes = client.nodes?.('master') ?? [];

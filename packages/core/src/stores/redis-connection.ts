@@ -1,6 +1,7 @@
 import { LONGEST_TIMER } from '../clock.js';
 import { StoreConfigurationError } from '../errors.js';
 import type { RedisClient } from './redis-client.js';
+import { isSelectError } from './redis-errors.js';
 import { clusterOptions, sentinelOptions, serverOptions } from './redis-own-settings.js';
 import { recommendedRedisOptions } from './redis-settings.js';
 import type { OwnPlace } from './redis-store-options.js';
@@ -9,7 +10,7 @@ import type { OwnPlace } from './redis-store-options.js';
 type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 
 type OwnClient = RedisClient & {
-  disconnect(): void;
+  disconnect(reconnect?: boolean): void;
   nodes?(): readonly OwnClient[];
   readonly options: { socketTimeout?: number | undefined; connectTimeout?: number | undefined };
 };
@@ -19,6 +20,8 @@ const { setTimeout, clearTimeout } = globalThis;
 
 /** ms until a client that has ended begins again. */
 const REVIVAL_MS = 100;
+/** ms until a connection that is in another database than it should be gives way to the next. */
+const SELECT_AGAIN_MS = 1_000;
 /** ms; no connection is given up sooner for want of an answer: with the usual deadline it is known by then that the store is out. */
 const SHORTEST_PATIENCE = recommendedRedisOptions.socketTimeout;
 /** ms that an attempt to connect has, if nobody waits longer. */
@@ -31,7 +34,7 @@ export class OwnConnection {
   #client: OwnClient | undefined;
   /** ms; the longest that a call has waited for so far. */
   #deadline = 0;
-  #revival: NodeJS.Timeout | undefined;
+  #retrying: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(readonly place: OwnPlace) {
@@ -51,7 +54,7 @@ export class OwnConnection {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#revival);
+    clearTimeout(this.#retrying);
     this.#client?.disconnect();
   }
 
@@ -82,7 +85,10 @@ export class OwnConnection {
     else if ('sentinels' in place) client = new Redis(sentinelOptions(place));
     else client = new Redis(...serverOptions(place));
     const own = client as OwnClient;
-    own.on?.('error', () => {}); // what is wrong is told by decisions and events
+    // What is wrong is told by decisions and events.
+    own.on?.('error', (error) => {
+      if (isSelectError(error)) this.#retry(() => own.disconnect(true), SELECT_AGAIN_MS);
+    });
     own.on?.('+node', (node) => this.#setPatience(node as OwnClient));
     own.on?.('end', () => this.#revive(own));
     if (own.nodes === undefined) this.#setPatience(own);
@@ -91,8 +97,13 @@ export class OwnConnection {
 
   /** A client of ioredis that hears of a failover while it is connecting ends for ever, as does one whose attempts are refused in other ways. */
   #revive(client: OwnClient): void {
+    this.#retry(() => client.connect?.().catch(() => {}), REVIVAL_MS);
+  }
+
+  #retry(begin: () => void, ms: number): void {
     if (this.#closed) return;
-    this.#revival = setTimeout(() => client.connect?.().catch(() => {}), REVIVAL_MS).unref();
+    clearTimeout(this.#retrying);
+    this.#retrying = setTimeout(begin, ms).unref();
   }
 }
 

@@ -84,6 +84,10 @@ const ROWS: readonly Row[] = [
       'this server is no node of a Redis Cluster: give redisStore its address or a client for one server',
     ),
   ],
+  [
+    phrase('ERR (?:DB index is out of range|invalid DB index)'),
+    wrong('other', 'the server has no such database: give redisStore one that it has, such as 0'),
+  ],
   [word('WRONGTYPE'), wrong('WRONGTYPE')],
   [/\bNOPERM\b|ACL failure in script|ERR The user executing the script can't/, wrong('NOPERM')],
   [/\bWRONGPASS\b|ERR invalid password/, wrong('WRONGPASS')],
@@ -137,6 +141,10 @@ export function isRefusal(error: unknown): boolean {
   if (UNTRUSTED.test(String((error as { code?: unknown } | undefined)?.code))) return true;
   return [...textsOf(error)].some((text) => REFUSED.test(text));
 }
+
+/** Is it the answer to SELECT, with which ioredis begins a connection? */
+export const isSelectError = (error: unknown): boolean =>
+  (error as { command?: { name?: unknown } } | undefined)?.command?.name === 'select';
 
 /** Was a connection given up because nothing came on it? */
 export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.test(messageOf(error));

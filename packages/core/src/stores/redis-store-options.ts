@@ -126,7 +126,13 @@ export function checkUrl(url: unknown): string {
       `redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options, not ${describe(withoutPassword(url))}`,
     );
   }
-  checkClientOptions('the query of the address', Object.fromEntries(new URL(url).searchParams));
+  const { pathname, searchParams } = new URL(url);
+  if (!/^\/?\d*$/.test(pathname)) {
+    throw new TypeError(
+      `redisStore: an address ends with the number of a database, such as redis://127.0.0.1:6379/0, not with ${describe(pathname)}`,
+    );
+  }
+  checkClientOptions('the query of the address', Object.fromEntries(searchParams));
   return url;
 }
 
@@ -150,6 +156,10 @@ function checkClientOptions(where: string, options: unknown): void {
     throw new TypeError(
       `redisStore: ${where} must be an object of ioredis's options, not ${describe(options)}`,
     );
+  }
+  const { db = 0 } = options as { db?: unknown };
+  if (!(typeof db === 'string' ? /^\d+$/.test(db) : Number.isInteger(db) && Number(db) >= 0)) {
+    throw new TypeError(`redisStore: ${where} must have a whole number as db, not ${describe(db)}`);
   }
   for (const name of Object.keys(options)) {
     if (BESIDE.includes(name))

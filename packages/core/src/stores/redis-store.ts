@@ -212,16 +212,15 @@ export class RedisStore implements Store {
    */
   #run(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
     const client = this.#open;
-    if (client === undefined || !isReady(client) || !isReady(this.#nodeFor(key) ?? client)) {
-      return this.#runLater(script, key, write);
-    }
+    const ready = client !== undefined && isReady(client) && this.#watch!.misplaced === undefined;
+    if (!ready || !isReady(this.#nodeFor(key) ?? client)) return this.#runLater(script, key, write);
     return this.#runOn(client, script, write);
   }
 
   async #runLater(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
     const client = await this.#connected();
     const watching = this.#watch!;
-    if (!isReady(client)) await connected(client, watching);
+    await connected(client, watching);
     const node = this.#nodeFor(key);
     if (node !== undefined && !isReady(node)) await connected(node, watching, watching.nodeOf(key));
     return this.#runOn(client, script, write);

@@ -2,7 +2,7 @@ import { errorMonitor } from 'node:events';
 import { NodeRedisAdapter } from './node-redis.js';
 import { readBeforeTimeout } from './read-before-timeout.js';
 import type { RedisClient } from './redis-client.js';
-import { isRefusal, isSocketTimeout, withoutCommand } from './redis-errors.js';
+import { isRefusal, isSelectError, isSocketTimeout, withoutCommand } from './redis-errors.js';
 import {
   type Address,
   type ClusterView,
@@ -23,6 +23,8 @@ export class RedisWatch {
   /** By node; that of the client as a whole under no name. */
   readonly #errors = new Map<string, Error>();
   readonly #listeners = new Listeners();
+  /** Why the connection is in another database than it should be. */
+  #misplaced: Error | undefined;
   #lastKey: string | undefined;
   #lastSlot = 0;
   #stores = 0;
@@ -70,6 +72,14 @@ export class RedisWatch {
     return this.#errors.get(node) ?? this.#errors.get('');
   }
 
+  /**
+   * ioredis tells that a database could not be selected, and then uses the one that it has: calls would be counted there. Undefined where it is
+   * in the right one.
+   */
+  get misplaced(): Error | undefined {
+    return this.#misplaced;
+  }
+
   /** A client of a cluster that reached no node does not tell why: its nodes did. */
   isRefusal(error: unknown): boolean {
     if (isRefusal(error)) return true;
@@ -88,12 +98,18 @@ export class RedisWatch {
 
   #follow(client: RedisClient, name: string): void {
     this.#listeners.add(client, errorMonitor, (error) => {
+      if (isSelectError(error)) this.#misplaced = withoutCommand(error as Error);
       // That nothing was answered on it is no reason why there is none: the calls tell that themselves.
       if (!isSocketTimeout(error)) this.#errors.set(name, withoutCommand(error as Error));
     });
     readBeforeTimeout(client);
     this.#listeners.add(client, 'connect', () => readBeforeTimeout(client));
-    this.#listeners.add(client, 'ready', () => this.#errors.delete(name));
+    this.#listeners.add(client, 'close', () => {
+      this.#misplaced = undefined; // the next connection selects again
+    });
+    this.#listeners.add(client, 'ready', () => {
+      if (this.#misplaced === undefined) this.#errors.delete(name);
+    });
   }
 }
 
