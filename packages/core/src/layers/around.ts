@@ -11,6 +11,9 @@ export const around = <Own extends Partial<Store>>(store: Store, own: Own): Stor
   get slotted() {
     return store.slotted;
   },
+  get budget() {
+    return store.budget;
+  },
   get fallback() {
     return store.fallback;
   },

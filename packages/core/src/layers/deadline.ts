@@ -6,6 +6,7 @@ import { type Asking, ask, Passing } from '../stores/asking.js';
 import { FIRST_CONNECTION_MS } from '../stores/first-connection.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
+import { Budget } from './budget.js';
 import { Deadlines, type Timed, timed } from './deadlines.js';
 
 /** A call that waits for its answer for a limited time. */
@@ -20,7 +21,8 @@ export class Limited extends Passing implements Timed {
   /** From now on its time runs. */
   begin(within: Within, until?: number): void {
     this.#within = within;
-    within.deadlines.begin(this, until);
+    if (this.budget === undefined) within.deadlines.begin(this, until);
+    else this.budget.stage(() => this.expire());
   }
 
   override get abandoned(): boolean {
@@ -64,6 +66,8 @@ interface LimitingStore extends Store {
   ask(asking: Asking): void;
   /** The same for a call that is ready to be limited. */
   limit(call: Limited): void;
+  /** What a call fails with whose time has passed. */
+  late(): StoreUnavailableError;
 }
 
 /**
@@ -121,10 +125,16 @@ export function bounded(store: Store, micros: number): LimitingStore {
     return race(asks);
   };
 
+  const start = (budget: Timed): Deadlines => {
+    const until = store.firstConnectionUntil;
+    const { deadlines } = until === undefined ? usual : first;
+    deadlines.begin(budget, until);
+    return deadlines;
+  };
   const begin = (call: Limited) => {
     const until = store.firstConnectionUntil;
     call.begin(until === undefined ? usual : first, until);
-    ask(store, call);
+    if (!call.abandoned) ask(store, call);
   };
   const limit = (call: Limited) => {
     if (loading === undefined) {
@@ -139,6 +149,8 @@ export function bounded(store: Store, micros: number): LimitingStore {
 
   return around(store, {
     limit,
+    late: usual.late,
+    budget: () => new Budget(start),
     ask: (asking: Asking) => limit(new Limited(asking)),
     rate: (change: RateChange) => inTime((asked) => store.rate(change, asked)),
   });

@@ -1,6 +1,6 @@
 import type { Answer, Operation } from '../decisions/call.js';
 import { type Asking, ask, Passing, pass } from '../stores/asking.js';
-import type { Store } from '../stores/store.js';
+import type { CallBudget, Store } from '../stores/store.js';
 import { around } from './around.js';
 import { type Denial, Denials, Loosenings } from './denials.js';
 import { alike, isDegraded } from './stand-in-answer.js';
@@ -47,7 +47,7 @@ export function withDenyCache(store: Store, longest: number, origin = store): St
         else if (now < denial.until) answerInTurn(() => asking.answered(denials.told(denial, now)));
         else if (denial.waiting === undefined)
           ask(store, new Refreshing(asking, denials, now, denial, store));
-        else denial.waiting.push(asking);
+        else denial.waiting.push(new Waiting(asking, store));
       }
     },
     close: () => {
@@ -98,6 +98,31 @@ class Remembering extends Passing {
   }
 
   failed(error: unknown): void {
+    this.asking.failed(error);
+  }
+}
+
+/** Waits for the question of another, and may have to ask after it: in the time of one call. */
+class Waiting extends Passing {
+  readonly #own: CallBudget | undefined;
+
+  constructor(asking: Asking, store: Store) {
+    super(asking);
+    if (asking.budget === undefined) this.#own = store.budget?.();
+    this.budget?.begin();
+  }
+
+  override get budget(): CallBudget | undefined {
+    return this.#own ?? this.asking.budget;
+  }
+
+  answered(answer: Answer): void {
+    this.#own?.end();
+    this.asking.answered(answer);
+  }
+
+  failed(error: unknown): void {
+    this.#own?.end();
     this.asking.failed(error);
   }
 }

@@ -23,21 +23,38 @@ export function withPrefetch(store: Store): Store {
   const spent = (stock: Stock, cost: number): StandInAnswer | undefined => stock.spend(cost, clock.now(), by);
 
   /** A denial, unless the permits have come here meanwhile, or could be had with those that are here. */
-  const denied = async (stock: Stock, call: Call, answer: Answer): Promise<Answer> => {
-    await stock.taking?.catch(() => {}); // its caller is told
+  const denied = async (stock: Stock, call: Call, answer: Answer, asked: Asked): Promise<Answer> => {
+    if (stock.taking !== undefined) await inTime(asked, stock.taking);
     const here = spent(stock, call.parts[0]!.cost);
     if (here !== undefined || stock.left(clock.now()) === 0) return here ?? answer;
-    await stock.empty(clock);
-    return store.decide(call);
+    await inTime(asked, stock.empty(clock));
+    return asked.budget?.over ? answer : store.decide(call, asked);
+  };
+
+  /** All that a call does here, in the time of one call. */
+  const staged = async <T>(asked: Asked | undefined, work: (own: Asked) => MaybePromise<T>): Promise<T> => {
+    const budget = asked?.budget ?? store.budget?.();
+    const own: Asked = {
+      get abandoned() {
+        return asked?.abandoned === true;
+      },
+      deadline: asked?.deadline,
+      budget,
+    };
+    try {
+      return await work(own);
+    } finally {
+      budget?.end();
+    }
   };
 
   /** Asks for what the call needs and for `ahead` permits more. What was left here is less than it needs, and goes back. */
-  const take = async (stock: Stock, call: Call, part: Part, ahead: number): Promise<Answer> => {
+  const take = async (stock: Stock, call: Call, part: Part, ahead: number, own: Asked): Promise<Answer> => {
     const asked = clock.now();
     const rest = stock.withdraw(asked);
     const back = rest && giveBack(rest, asked);
     const taken = { ...part, cost: part.cost + ahead };
-    const taking = (async () => store.decide({ ...call, parts: [taken] }))();
+    const taking = (async () => store.decide({ ...call, parts: [taken] }, own))();
     stock.expect(taking, ahead);
     let answer: Answer;
     try {
@@ -50,8 +67,8 @@ export function withPrefetch(store: Store): Store {
       return alike(answer, call);
     }
     if (!answer.allowed) {
-      await back;
-      return plain(stock, call, part);
+      if (back !== undefined) await inTime(own, back);
+      return plain(stock, call, part, own);
     }
     const life = lifeOf(part, answer);
     stock.learn(answer, life);
@@ -67,19 +84,25 @@ export function withPrefetch(store: Store): Store {
     });
 
   /** Beside a block that is on its way. */
-  const beside = (stock: Stock, call: Call, asked?: Asked): MaybePromise<Answer> =>
+  const beside = (stock: Stock, call: Call, asked: Asked): MaybePromise<Answer> =>
     andThen(store.decide(call, asked), (answer) =>
-      answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer),
+      answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer, asked),
     );
 
   /**
    * A block that is on its way has enough for this call, too: it comes sooner than an answer of its own would. When it fails, so does this
    * call: to ask then would take the time of a second deadline.
    */
-  const awaited = async (stock: Stock, call: Call, taking: Promise<Answer>): Promise<Answer> => {
+  const awaited = async (
+    stock: Stock,
+    call: Call,
+    taking: Promise<Answer>,
+    asked: Asked,
+  ): Promise<Answer> => {
+    asked.budget?.begin();
     const answer = await taking;
     if (isDegraded(answer)) return alike(answer, call);
-    return spent(stock, call.parts[0]!.cost) ?? beside(stock, call);
+    return spent(stock, call.parts[0]!.cost) ?? beside(stock, call, asked);
   };
 
   const consume = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> => {
@@ -87,11 +110,15 @@ export function withPrefetch(store: Store): Store {
     if (here !== undefined) return here;
     const { taking } = stock;
     if (taking !== undefined) {
-      return stock.claim(part.cost) ? awaited(stock, call, taking) : beside(stock, call, asked);
+      return staged(asked, (own) =>
+        stock.claim(part.cost) ? awaited(stock, call, taking, own) : beside(stock, call, own),
+      );
     }
     const now = clock.now();
     const ahead = stock.next(now);
-    if (ahead > 0 || stock.left(now) > 0) return take(stock, call, part, ahead);
+    if (ahead > 0 || stock.left(now) > 0) {
+      return staged(asked, (own) => take(stock, call, part, ahead, own));
+    }
     return plain(stock, call, part, asked);
   };
 
@@ -117,23 +144,31 @@ export function withPrefetch(store: Store): Store {
       }
       const stocks = parts.flatMap((each) => stockOf(each) ?? []).filter(isHere);
       if (stocks.length === 0) return store.decide(call, asked);
-      const emptied = () => Promise.all(stocks.map((stock) => stock.empty(clock, store)));
-      if (call.traced === true) return emptied().then(() => store.decide(call, asked));
-      switch (operation) {
-        case 'peek':
-          return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));
-        case 'consume':
-          return andThen(store.decide(call, asked), (answer) =>
-            answer.allowed || isDegraded(answer) ? answer : emptied().then(() => store.decide(call)),
-          );
-        case 'reset':
-          return Promise.all(stocks.map((stock) => stock.take(clock))).then(() => store.decide(call, asked));
-        default:
-          return emptied().then(() => store.decide(call, asked));
+      const emptied = (own: Asked) =>
+        inTime(own, Promise.all(stocks.map((stock) => stock.empty(clock, store))));
+      if (operation === 'peek') {
+        return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));
       }
+      return staged(asked, async (own) => {
+        if (operation === 'consume') {
+          const answer = await store.decide(call, own);
+          if (answer.allowed || isDegraded(answer)) return answer;
+          await emptied(own);
+          return own.budget?.over ? answer : store.decide(call, own);
+        }
+        if (operation === 'reset') await inTime(own, Promise.all(stocks.map((stock) => stock.take(clock))));
+        else await emptied(own);
+        return store.decide(call, own);
+      });
     },
   });
 }
+
+/** Waits for what others do, for as long as the call has time. */
+const inTime = async ({ budget }: Asked, others: Promise<unknown>): Promise<void> => {
+  if (budget !== undefined) return budget.until(others);
+  await others.catch(() => {}); // its caller is told
+};
 
 /** µs for which permits that were taken with this answer may be spent. */
 function lifeOf({ rule, prefetch }: Part, { now, parts: [said] }: Answer): number {

@@ -37,7 +37,9 @@ export function withResilience(store: Store, deadline: number): Store {
   const ask = (asking: Asking): void => {
     const node = nodeOf(asking.call.parts[0]!.key);
     const { error } = node.breaker;
-    if (error === undefined) inner.limit(new Guarded(asking, guard, node));
+    // The store itself has done nothing wrong by that: its breaker is not told.
+    if (asking.budget?.over) decideWithout(guard, asking, inner.late());
+    else if (error === undefined) inner.limit(new Guarded(asking, guard, node));
     else if (isDecision(asking.call)) answerInTurn(() => decideWithout(guard, asking, error));
     else answerInTurn(() => asking.failed(known(error)));
   };

@@ -1,6 +1,6 @@
 import type { Answer, Call } from '../decisions/call.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import type { Asked, Store } from './store.js';
+import type { Asked, CallBudget, Store } from './store.js';
 
 /** A call on its way to its answer. Each layer stands around that of the one before. Only the first answer or error that it is told counts. */
 export interface Asking {
@@ -9,6 +9,8 @@ export interface Asking {
   readonly abandoned: boolean;
   /** ms after which it fails by itself, if it does. */
   readonly deadline: number | undefined;
+  /** Of a call that may ask more than once. */
+  readonly budget?: CallBudget | undefined;
   answered(answer: Answer): void;
   failed(error: unknown): void;
 }
@@ -39,6 +41,10 @@ export class Promised implements Asking {
   get deadline(): number | undefined {
     return this.#asked?.deadline;
   }
+
+  get budget(): CallBudget | undefined {
+    return this.#asked?.budget;
+  }
 }
 
 /** One that is for another, and learns of its end before that does. */
@@ -55,6 +61,10 @@ export abstract class Passing implements Asking {
 
   get deadline(): number | undefined {
     return this.asking.deadline;
+  }
+
+  get budget(): CallBudget | undefined {
+    return this.asking.budget;
   }
 
   abstract answered(answer: Answer): void;

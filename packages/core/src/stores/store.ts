@@ -6,12 +6,28 @@ import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
 import type { Asking } from './asking.js';
 import type { StoreHealth } from './store-health.js';
 
+/** The time of a call that may ask more than once. */
+export interface CallBudget {
+  /** Has the time passed? */
+  readonly over: boolean;
+  /** From now on the time runs. No harm when it does already. */
+  begin(): void;
+  /** The next stage of the call: `late` is called when the time has passed, at once if it has. */
+  stage(late: () => void): void;
+  /** Resolves when the promise has settled or the time has passed. */
+  until(promise: Promise<unknown>): Promise<void>;
+  /** The call is over. */
+  end(): void;
+}
+
 /** What somebody waits for. */
 export interface Asked {
   /** Set by whoever stopped waiting for the answer: what has not left yet must not leave any more. */
   abandoned?: boolean;
   /** How long that is, in ms, if it ends by itself. */
   readonly deadline?: number | undefined;
+  /** Of a call that may ask more than once. */
+  readonly budget?: CallBudget | undefined;
 }
 
 /** What decides while a store is out. */
@@ -42,6 +58,8 @@ export interface Store {
   readonly firstConnectionUntil?: number | undefined;
   /** Of a remote store: whether it is well. Limiters ask it no more while it is not, and decide by their failure policies. */
   readonly health?: StoreHealth | undefined;
+  /** For a call that may ask more than once: the time for all of it, where calls have a deadline. */
+  readonly budget?: (() => CallBudget) | undefined;
   /** What decides while it is out, where something does. */
   readonly fallback?: Fallback | undefined;
   /** Of a cluster: which node a key lives on, `host:port`; empty where that is not known. */
