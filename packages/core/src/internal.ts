@@ -17,11 +17,11 @@ export type { RequestCheck } from './http/request-check.js';
 export { runWithRequest } from './http/request-context.js';
 export { requestUser } from './http/request-key.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './http/request-limit-options.js';
+export { pathOf, routeOf, routesByCase } from './http/request-path.js';
 export {
   type NamedParts,
   NamedPartsView,
   type Proxies,
-  pathOf,
   proxiesOf,
   REQUEST_FIELDS,
 } from './http/request-view.js';

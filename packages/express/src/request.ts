@@ -1,9 +1,15 @@
-import { NamedPartsView, type Proxies, proxiesOf } from '@sluice/core';
+import { NamedPartsView, type Proxies, pathOf, proxiesOf, routeOf } from '@sluice/core';
 import type { Request } from 'express';
 
 export class ExpressRequestView extends NamedPartsView<Request> {
   get path(): string {
-    return this.request.baseUrl + this.request.path;
+    const { baseUrl, path, app } = this.request;
+    return pathOf(baseUrl + path, app.enabled('case sensitive routing'));
+  }
+
+  get route(): string | undefined {
+    const { baseUrl, route, app } = this.request;
+    return routeOf(pathOf(baseUrl, app.enabled('case sensitive routing')), route?.path);
   }
 
   /** Parsers put a body there in any case, if only `undefined`. */

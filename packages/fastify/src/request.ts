@@ -1,4 +1,4 @@
-import { NamedPartsView, type Proxies, pathOf } from '@sluice/core';
+import { NamedPartsView, type Proxies, pathOf, routesByCase } from '@sluice/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
@@ -6,7 +6,12 @@ const trusted = new WeakMap<FastifyInstance, Proxies>();
 
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
-    return pathOf(this.request.url);
+    return pathOf(this.request.url, routesByCase(this.request.server.initialConfig));
+  }
+
+  /** What is not found counts together. */
+  get route(): string | undefined {
+    return this.request.is404 ? '(none)' : this.request.routeOptions.url;
   }
 
   get proxies(): Proxies {

@@ -1,4 +1,4 @@
-import type { RequestView } from '@sluice/core';
+import { pathOf, type RequestView } from '@sluice/core';
 
 /** What a web-standard request does not know of itself. */
 export interface RequestInfo {
@@ -7,18 +7,21 @@ export interface RequestInfo {
   readonly user?: unknown;
   /** Of the route, for `#{params.id}`. */
   readonly params?: unknown;
+  /** The pattern of the route, for `#{route}`: `/users/:id`. */
+  readonly route?: string | undefined;
   /** Parsed, for `#{body.phone}`: a body can be read once, so whoever reads it gives it. */
   readonly body?: unknown;
 }
 
 export function viewOf(request: Request, info: RequestInfo): RequestView {
-  const { ip, user, params, body } = info;
+  const { ip, user, params, route, body } = info;
   const url = new URL(request.url);
   return {
     ip,
     user,
     method: request.method,
-    path: url.pathname,
+    path: pathOf(url.pathname),
+    route,
     params,
     body,
     bodyParsed: 'body' in info,

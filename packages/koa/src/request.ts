@@ -1,4 +1,4 @@
-import type { Proxies, RequestView } from '@sluice/core';
+import { type Proxies, pathOf, type RequestView, routeOf } from '@sluice/core';
 import type { AnyContext } from './options.js';
 
 /** A Koa context as limiting sees it: each part is read when it is asked for. */
@@ -22,7 +22,31 @@ export class KoaRequestView implements RequestView {
   }
 
   get path(): string {
-    return this.#context.path;
+    return pathOf(this.#mountedAt + this.#context.path, this.#caseSensitive);
+  }
+
+  get route(): string | undefined {
+    const { _matchedRoute } = this.#context as { _matchedRoute?: unknown };
+    return routeOf(pathOf(this.#mountedAt, this.#caseSensitive), _matchedRoute);
+  }
+
+  /** koa-mount takes its prefix, and those of mounts around it, off the path; only the URL that came has them all. */
+  get #mountedAt(): string {
+    const { mountPath, originalUrl, path } = this.#context as {
+      mountPath?: string;
+      originalUrl: string;
+      path: string;
+    };
+    if (mountPath === undefined) return '';
+    const whole = originalUrl.replace(/[?#].*$/s, '');
+    if (whole.endsWith(path)) return whole.slice(0, whole.length - path.length);
+    return `${whole}/`.endsWith(path) ? whole : mountPath;
+  }
+
+  /** A router that has matched says so. By default those of Koa do not tell capitals apart. */
+  get #caseSensitive(): boolean {
+    const { router } = this.#context as { router?: { opts?: { sensitive?: boolean } } };
+    return router?.opts?.sensitive === true;
   }
 
   /** As routers put them on the context. */

@@ -6,12 +6,15 @@ import {
   type Proxies,
   pathOf,
   proxiesOf,
+  routeOf,
+  routesByCase,
 } from '@sluice/core';
 
 /** What we read of an Express request besides its parts. */
 interface ExpressRequest extends NamedParts {
   readonly baseUrl: string;
   readonly path: string;
+  readonly route?: { readonly path: unknown };
   readonly app?: { get(setting: string): unknown };
 }
 
@@ -19,6 +22,8 @@ interface ExpressRequest extends NamedParts {
 interface FastifyRequest extends NamedParts {
   readonly raw: object;
   readonly url: string;
+  readonly server?: { readonly initialConfig?: object };
+  readonly routeOptions?: { readonly url?: string };
   readonly ips?: readonly string[] | undefined;
 }
 
@@ -28,7 +33,13 @@ export type NestRequest = ExpressRequest | FastifyRequest;
 export class NestRequestView extends NamedPartsView<NestRequest> {
   get path(): string {
     const { request } = this;
-    return 'raw' in request ? pathOf(request.url) : request.baseUrl + request.path;
+    if ('raw' in request) return pathOf(request.url, routesByCase(request.server?.initialConfig));
+    return pathOf(request.baseUrl + request.path, request.app?.get('case sensitive routing') === true);
+  }
+
+  get route(): string | undefined {
+    const { request } = this;
+    return 'raw' in request ? request.routeOptions?.url : routeOf(request.baseUrl, request.route?.path);
   }
 
   /** Fastify parses before guards; Express has parsers, which put a body there in any case. */

@@ -42,6 +42,8 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
       return request.body === undefined && !bodyWasParsed(request)
         ? serverKeyError(expression, new TypeError(`${error.message}. ${NO_PARSER}`, { cause: error }))
         : clientKeyError(expression, error);
+    case 'route':
+      return serverKeyError(expression, new TypeError(`${error.message}. ${NO_ROUTE}`, { cause: error }));
     default:
       return serverKeyError(expression, error);
   }
@@ -50,6 +52,10 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
 const NO_PARSER =
   'The request has no body because no body parser ran before the limit: put one in front of it, such as express.json() or ' +
   "koa-bodyparser; in Fastify use hook: 'preValidation' or 'preHandler'; give fetch limits the body in info";
+
+const NO_ROUTE =
+  'The route is not known where the limit stands: give the limit to the route itself (app.get(path, limit, …)) or use #{path}; ' +
+  'give fetch limits the route in info';
 
 /** Where the framework does not tell: a body that was sent and is not there was not parsed. */
 function bodyWasParsed({ bodyParsed, headers }: RequestView): boolean {

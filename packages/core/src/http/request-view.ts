@@ -17,8 +17,10 @@ export interface RequestView {
   /** Who is logged in, as put on the request by whatever logs people in; `undefined` for nobody. */
   readonly user: unknown;
   readonly method: string;
-  /** Without the query. */
+  /** Normalised by `pathOf`: the whole of it, with the prefixes of routers, and without the query. */
   readonly path: string;
+  /** The pattern of the route, such as `/users/:id`, with the prefixes of routers; undefined where no route is known (yet). */
+  readonly route?: string | undefined;
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -32,7 +34,17 @@ export interface RequestView {
 }
 
 /** The names of a view's parts: first names that a key expression such as `#{query.phone}` may begin with. */
-export const REQUEST_FIELDS = ['ip', 'user', 'method', 'path', 'params', 'query', 'body', 'headers'] as const;
+export const REQUEST_FIELDS = [
+  'ip',
+  'user',
+  'method',
+  'path',
+  'route',
+  'params',
+  'query',
+  'body',
+  'headers',
+] as const;
 
 /** A request whose parts have the very names that a view gives them, as those of Express and Fastify have. */
 export interface NamedParts {
@@ -49,6 +61,8 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
   constructor(protected readonly request: R) {}
 
   abstract get path(): string;
+
+  abstract get route(): string | undefined;
 
   get source(): R {
     return this.request;
@@ -80,19 +94,5 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
 
   get headers(): unknown {
     return this.request.headers;
-  }
-}
-
-/**
- * The path of a raw URL as Fastify's router takes it: without `http://anything`, query and fragment, and decoded as far as it decodes. Otherwise a client has a
- * path of its own for each way to write one.
- */
-export function pathOf(url: string): string {
-  const path = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
   }
 }

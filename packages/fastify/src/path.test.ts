@@ -1,0 +1,28 @@
+import { fixedWindow } from '@sluice/core';
+import fastify from 'fastify';
+import { rateLimit } from './index.js';
+
+test.each([
+  [true, [200, 404, 200, 429]],
+  [false, [200, 429, 429, 429]],
+])('caseSensitive: %s', async (caseSensitive, expected) => {
+  const app = fastify({ routerOptions: { caseSensitive } });
+  await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{path}' });
+  app.get('/users/:id', async () => 'ok');
+  const statuses = [];
+  for (const path of ['/users/ann', '/USERS/ann', '/users/Ann', '/users/%61nn']) {
+    statuses.push((await app.inject(path)).statusCode);
+  }
+  expect(statuses).toEqual(expected);
+  await app.close();
+});
+
+test('#{route} is known in every hook; what is not found counts together', async () => {
+  const app = fastify();
+  await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{route}' });
+  app.get('/users/:id', async () => 'ok');
+  const statuses = [];
+  for (const path of ['/users/1', '/users/2', '/x', '/y']) statuses.push((await app.inject(path)).statusCode);
+  expect(statuses).toEqual([200, 429, 404, 429]);
+  await app.close();
+});
