@@ -12,6 +12,7 @@ test.each([
   [1, 1_000],
   [0.5, 500],
   ['3650d', 315_360_000_000_000],
+  [17_180_039_575.356, 17_180_039_575_356],
 ])('%j is %d µs', (duration, micros) => {
   expect(toMicros('window', duration)).toBe(micros);
 });

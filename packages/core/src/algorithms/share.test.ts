@@ -62,6 +62,12 @@ test.each<[string, Policy, number, Policy]>([
   expect(compileShare(policy, share).parameters).toEqual(compilePolicy(expected).parameters);
 });
 
+test('a share that takes months, in whole microseconds', () => {
+  const policy = gcra({ limit: 246, period: 9_831 * 246, burst: 1 });
+  const [all, some] = [compilePolicy(policy), compileShare(policy, 0.000_140_758_104_245_413_3)];
+  expect(some.window).toBeGreaterThan(7_000 * all.window);
+});
+
 test('the whole is the policy itself', () => {
   const policy = tokenBucket({ capacity: 1.5, refill: 7, every: '13s', initial: 0, borrow: 9 });
   expect(compileShare(policy, 1)).toEqual(compilePolicy(policy));
