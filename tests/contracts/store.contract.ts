@@ -8,6 +8,7 @@ import { liveContract } from './store-live.js';
 import { overridingContract } from './store-overriding.js';
 import { reservingContract } from './store-reserving.js';
 import { runningContract } from './store-running.js';
+import { savingContract } from './store-saving.js';
 import type { StoreKind } from './store-setup.js';
 import { togetherContract } from './store-together.js';
 import { waitingContract } from './store-waiting.js';
@@ -17,6 +18,7 @@ export function storeContract(kind: StoreKind): void {
   describe(kind.name, () => {
     describe('deciding', () => decidingContract(kind));
     describe('waiting', () => waitingContract(kind));
+    describe('saving up', () => savingContract(kind));
     describe('giving back', () => givingBackContract(kind));
     describe('reserving', () => reservingContract(kind));
     describe('overriding', () => overridingContract(kind));

@@ -49,6 +49,7 @@ export const policies: Record<string, fc.Arbitrary<Policy>> = {
         every,
         initial: optional(fc.constant(0)),
         borrow: optional(fc.integer({ min: 1, max: 5 })),
+        waitBeyondCapacity: optional(fc.constant(true)),
       })
       .map((o) => tokenBucket(given(o))),
     fc
@@ -65,6 +66,7 @@ export const policies: Record<string, fc.Arbitrary<Policy>> = {
       every,
       initial: optional(fc.constant(1)),
       borrow: optional(fc.integer({ min: 1, max: 5 })),
+      waitBeyondCapacity: optional(fc.constant(true)),
     })
     .map((o) =>
       tokenBucket(given({ ...o, mode: 'interval', initial: o.capacity === 0 ? undefined : o.initial })),

@@ -87,6 +87,13 @@ export interface Algorithm {
   see?(parameters: Parameters, now: number): State | undefined;
   /** Where `acquire` has its permits later than `consume` would: µs until they are due. */
   due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
+  /**
+   * Where `acquire` waits for more permits than can ever be taken at once, until they have flowed in one after the other: µs for which such
+   * a call waits at least, however much is there; 0 for costs that can be taken at once.
+   */
+  saving?(parameters: Parameters, cost: number): number;
+  /** Where such a call leaves another state than `take` would: the state after it went, at the moment that was promised to it. */
+  book?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
   /** Does its `spend.lua` decide equal calls of a key at once? */

@@ -60,7 +60,7 @@ export class Bookings {
   foresee(counter: Counter, state: State | undefined): void {
     let tail = state;
     for (let i = 0; i < this.queue.length; i += 2) {
-      tail = counter.take(tail, this.queue[i]!, this.queue[i + 1]!);
+      tail = counter.book(tail, this.queue[i]!, this.queue[i + 1]!);
     }
     this.tail = tail;
   }
@@ -77,7 +77,9 @@ export class Bookings {
     const { queue, last } = this;
     if (cost === 0) return from;
     if (this.none) return counter.next(now, from, cost, shaped);
-    if (!this.gaps || from >= last) return counter.next(this.tail, Math.max(from, last), cost, shaped);
+    // A call whose permits have to be saved up goes behind all others: while it waits, all that flows in is for it.
+    if (!this.gaps || from >= last || (shaped && counter.saving(cost) > 0))
+      return counter.next(this.tail, Math.max(from, last), cost, shaped);
     let state = now;
     for (let i = 0; i < queue.length; i += 2) {
       const next = queue[i]!;
@@ -87,7 +89,7 @@ export class Bookings {
         if (moment === NEVER || (moment < next && this.#delaysNobody(counter, state, i, moment, cost)))
           return moment;
       }
-      state = counter.take(state, next, queue[i + 1]!);
+      state = counter.book(state, next, queue[i + 1]!);
     }
     return counter.next(state, last, cost, shaped);
   }
@@ -99,11 +101,11 @@ export class Bookings {
     moment: number,
     cost: number,
   ): boolean {
-    let state: State | undefined = counter.take(before, moment, cost);
+    let state: State | undefined = counter.book(before, moment, cost);
     for (let i = from; i < this.queue.length; i += 2) {
       const [at, booked] = [this.queue[i]!, this.queue[i + 1]!];
       if (counter.next(state, at, booked, true) !== at) return false;
-      state = counter.take(state, at, booked);
+      state = counter.book(state, at, booked);
     }
     return true;
   }
@@ -116,7 +118,7 @@ export class Bookings {
     while (place > 0 && queue[place - 2]! > moment) place -= 2;
     this.queue = [...queue.slice(0, place), moment, cost, ...queue.slice(place)];
     if (place < queue.length) this.foresee(counter, state);
-    else this.tail = counter.take(queue.length === 0 ? state : this.tail, moment, cost);
+    else this.tail = counter.book(queue.length === 0 ? state : this.tail, moment, cost);
   }
 
   /**
@@ -150,7 +152,7 @@ export class Bookings {
     let remaining = this.gaps ? before.remaining : 0;
     let state = now;
     for (let i = 0; i < this.queue.length && remaining > 0; i += 2) {
-      state = counter.take(state, this.queue[i]!, this.queue[i + 1]!);
+      state = counter.book(state, this.queue[i]!, this.queue[i + 1]!);
       remaining = Math.min(remaining, counter.left(state, this.queue[i]!).remaining);
     }
     return { remaining, reset };

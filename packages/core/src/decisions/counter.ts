@@ -15,6 +15,19 @@ export class Counter {
     return this.algorithm.take(this.parameters, this.#asOf(state, at), at, cost);
   }
 
+  /** The state after permits went at the moment that was promised. */
+  book(state: State | undefined, at: number, cost: number): State {
+    const { algorithm, parameters } = this;
+    return algorithm.book === undefined
+      ? this.take(state, at, cost)
+      : algorithm.book(parameters, this.#asOf(state, at), at, cost);
+  }
+
+  /** µs for which `acquire` of so many waits at least, because they cannot be taken at once. */
+  saving(cost: number): number {
+    return this.algorithm.saving?.(this.parameters, cost) ?? 0;
+  }
+
   /** The state after permits went that other parameters allowed. */
   absorb(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;

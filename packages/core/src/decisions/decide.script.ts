@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '9f8d89e52a4eba0b2df7dcd6285af71395974191',
+  sha1: '74c409825f834a7de6238e1a1f1fa950c5e7cf8c',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -649,17 +649,37 @@ local function translate(from, p, state, now)
 local permits = up((debt_at(from, state, now)), from[1])
 return write(p, seen_at(state, now), math.min(permits * p[1], taken_at_most(p)), number(state, 3), now)
 end
+local function is_saved(p, cost)
+return p[6] == 2 and cost * p[1] > p[3] + p[4]
+end
 local function due(p, state, now, cost)
+if is_saved(p, cost) then
+local debt, last = debt_at(p, state, now)
+if cost * p[1] > most_of(p) - debt then return NEVER end
+return last + up(debt + cost * p[1] - p[3] - p[4], p[2]) * p[7] - now
+end
 local moment = wait(p, state, now, cost)
-if p[6] == 0 or moment == NEVER or cost == 0 then return moment end
+if p[6] ~= 1 or moment == NEVER or cost == 0 then return moment end
 return math.max(moment, down((debt_at(p, state, now)), p[2]))
 end
+local function saving(p, cost)
+if is_saved(p, cost) then return up(cost * p[1] - p[3] - p[4], p[2]) * p[7] end
+return 0
+end
+local function book(p, state, now, cost)
+if not is_saved(p, cost) then return take(p, state, now, cost) end
+local debt, last = debt_at(p, state, now)
+local since = now
+if debt > 0 then since = number(state, 3) end
+return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
+end
 local function longest(p, cost)
-if p[6] == 0 then return LONGEST end
+if p[6] ~= 1 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
 see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
+saving = saving, book = book,
 }
 end
 error('SLUICE unknown algorithm: ' .. tostring(tag))
@@ -746,6 +766,14 @@ end
 local function taken(lane, state, at, cost)
 return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
 end
+local function booked(lane, state, at, cost)
+local book = lane.algorithm.book or lane.algorithm.take
+return book(lane.parameters, as_of(lane, state, at), at, cost)
+end
+local function saving_of(lane, cost)
+local saving = lane.algorithm.saving
+return saving and saving(lane.parameters, cost) or 0
+end
 local function absorbed(lane, state, at, cost)
 local algorithm, parameters = lane.algorithm, lane.own_parameters
 local absorb = algorithm.absorb or algorithm.take
@@ -753,7 +781,7 @@ return absorb(parameters, as_of(lane, state, at), at, cost)
 end
 local function foresee(lane)
 local tail, queue = lane.state, lane.queue
-for i = 1, #queue, 2 do tail = taken(lane, tail, queue[i], queue[i + 1]) end
+for i = 1, #queue, 2 do tail = booked(lane, tail, queue[i], queue[i + 1]) end
 lane.tail = tail
 end
 local function wait_of(lane, state, at, cost, shaped)
@@ -767,20 +795,22 @@ if wait == NEVER then return NEVER end
 return from + wait
 end
 local function delays_nobody(lane, before, from, moment, cost)
-local queue, state = lane.queue, taken(lane, before, moment, cost)
+local queue, state = lane.queue, booked(lane, before, moment, cost)
 for i = from, #queue, 2 do
 if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
-state = taken(lane, state, queue[i], queue[i + 1])
+state = booked(lane, state, queue[i], queue[i + 1])
 end
 return true
 end
 local function earliest(lane, from, cost, shaped)
+local saves = shaped and saving_of(lane, cost) > 0
+if saves and from > lane.now then return math.max(from, lane.own) end
 local first, queue = math.max(from, lane.blocked_until), lane.queue
 local size = #queue
 if cost == 0 then return first end
 if size == 0 then return after(lane, lane.state, first, cost, shaped) end
 local last = queue[size - 1]
-if lane.gaps == 0 or first >= last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
+if lane.gaps == 0 or first >= last or saves then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
 local state = lane.state
 for i = 1, size, 2 do
 local next = queue[i]
@@ -790,7 +820,7 @@ if i > 1 then start = math.max(first, queue[i - 2]) end
 local moment = after(lane, state, start, cost, shaped)
 if moment == NEVER or (moment < next and delays_nobody(lane, state, i, moment, cost)) then return moment end
 end
-state = taken(lane, state, next, queue[i + 1])
+state = booked(lane, state, next, queue[i + 1])
 end
 return after(lane, state, last, cost, shaped)
 end
@@ -814,13 +844,9 @@ end
 local function counts(lane)
 return lane.override ~= '' and not lane.algorithm.last
 end
-local function spend(lane, at, cost, allowed_before)
+local function spend(lane, how, at, cost)
 lane.changed = true
-if allowed_before then
-lane.state = absorbed(lane, lane.state, at, cost)
-else
-lane.state = taken(lane, lane.state, at, cost)
-end
+lane.state = how(lane, lane.state, at, cost)
 if counts(lane) then lane.own_state = absorbed(lane, lane.own_state, at, cost) end
 end
 local function open(part, now)
@@ -895,7 +921,7 @@ if lane.own_state ~= own_state then lane.changed, lane.repaired = true, true end
 if #queue > 0 then
 local gone, anew = 0, lane.changed or lane.met
 while gone < #queue and queue[gone + 1] <= now do
-spend(lane, queue[gone + 1], queue[gone + 2], lapsed)
+spend(lane, lapsed and absorbed or booked, queue[gone + 1], queue[gone + 2])
 gone = gone + 2
 end
 if gone > 0 then
@@ -954,7 +980,7 @@ local cost = lane.cost
 if cost == 0 then return end
 lane.changed = true
 if moment <= lane.now then
-spend(lane, lane.now, cost)
+spend(lane, taken, lane.now, cost)
 if #lane.queue > 0 then foresee(lane) end
 else
 local queue, size = {}, #lane.queue
@@ -968,9 +994,9 @@ lane.queue = queue
 if place < size then
 foresee(lane)
 elseif size == 0 then
-lane.tail = taken(lane, lane.state, moment, cost)
+lane.tail = booked(lane, lane.state, moment, cost)
 else
-lane.tail = taken(lane, lane.tail, moment, cost)
+lane.tail = booked(lane, lane.tail, moment, cost)
 end
 end
 local last = lane.algorithm.last
@@ -1043,7 +1069,7 @@ if lane.gaps == 0 then remaining = 0 end
 local state = lane.state
 for i = 1, size, 2 do
 if remaining <= 0 then break end
-state = taken(lane, state, queue[i], queue[i + 1])
+state = booked(lane, state, queue[i], queue[i + 1])
 remaining = math.min(remaining, (algorithm.left(parameters, state, queue[i])))
 end
 end
@@ -1093,7 +1119,7 @@ local function admit(lanes, now, longest, shaped, taking)
 local overfull, held = false, false
 for i = 1, #lanes do
 local lane = lanes[i]
-lane.own = earliest(lane, now, lane.cost, shaped)
+lane.own = shaped and saving_of(lane, lane.cost) > longest and NEVER or earliest(lane, now, lane.cost, shaped)
 if shaped and lane.algorithm.longest and lane.own ~= NEVER then
 local waits = lane.own - math.max(now, lane.blocked_until)
 if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end

@@ -43,7 +43,10 @@ function admit(
   shaped: boolean,
   taking: boolean,
 ): Answer {
-  for (const lane of lanes) lane.own = lane.earliest(now, shaped);
+  for (const lane of lanes) {
+    const hopeless = shaped && lane.saving > longest;
+    lane.own = hopeless ? NEVER : lane.earliest(now, shaped);
+  }
   const moment = together(lanes, shaped);
   if (moment === NEVER) return answer(lanes, now, false, false, NEVER);
   const wait = moment - now;

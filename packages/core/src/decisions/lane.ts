@@ -130,16 +130,16 @@ export class Lane {
     if (bookings.none) return;
     const anew = this.changed || this.#met;
     const due = bookings.settle(this.now);
-    for (let i = 0; i < due.length; i += 2) this.#spend(due[i]!, due[i + 1]!, lapsed);
+    // Those whom an override has promised their moments that has ended since are no more than a whole limit.
+    const how = lapsed ? 'absorb' : 'book';
+    for (let i = 0; i < due.length; i += 2) this.#spend(how, due[i]!, due[i + 1]!);
     if (bookings.none) return;
     if (anew) bookings.foresee(this.#counter, this.#state);
     else bookings.tail = algorithm.repair(parameters, bookings.tail!, bookings.last);
   }
 
-  /** @param absorbed were they allowed by an override that has ended since? */
-  #spend(at: number, cost: number, absorbed = false): void {
-    const counter = this.#counter;
-    this.#become(absorbed ? counter.absorb(this.#state, at, cost) : counter.take(this.#state, at, cost));
+  #spend(how: 'take' | 'book' | 'absorb', at: number, cost: number): void {
+    this.#become(this.#counter[how](this.#state, at, cost));
     if (this.#counts) this.#own = this.#ownCounter.absorb(this.#own, at, cost);
   }
 
@@ -161,8 +161,15 @@ export class Lane {
     this.changed = true;
   }
 
+  /** µs for which `acquire` waits at least, because more is asked for than can be taken at once. */
+  get saving(): number {
+    return this.#counter.saving(this.part.cost);
+  }
+
   /** The first moment from `from` on at which the part's permits can go and delay nobody; `NEVER`. */
   earliest(from: number, shaped: boolean): number {
+    // What is saved up gathers from now on, and is still there at a moment to which another part puts the call off.
+    if (from > this.now && shaped && this.saving > 0) return Math.max(from, this.own);
     const first = Math.max(from, this.#blockedUntil);
     return this.#bookings.earliest(this.#counter, this.#state, first, this.part.cost, shaped);
   }
@@ -187,7 +194,7 @@ export class Lane {
     const { cost } = this.part;
     if (cost === 0) return;
     if (moment <= this.now) {
-      this.#spend(this.now, cost);
+      this.#spend('take', this.now, cost);
       if (!this.#bookings.none) this.#bookings.foresee(this.#counter, this.#state);
     } else {
       this.#bookings.add(this.#counter, this.#state, moment, cost, this.own < moment);

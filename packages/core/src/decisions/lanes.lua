@@ -128,6 +128,18 @@ local function taken(lane, state, at, cost)
   return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
 end
 
+-- The state after permits went at the moment that was promised.
+local function booked(lane, state, at, cost)
+  local book = lane.algorithm.book or lane.algorithm.take
+  return book(lane.parameters, as_of(lane, state, at), at, cost)
+end
+
+-- µs for which acquire waits at least, because more is asked for than can be taken at once.
+local function saving_of(lane, cost)
+  local saving = lane.algorithm.saving
+  return saving and saving(lane.parameters, cost) or 0
+end
+
 -- The state by the policy's own numbers after permits went that an override allowed.
 local function absorbed(lane, state, at, cost)
   local algorithm, parameters = lane.algorithm, lane.own_parameters
@@ -137,7 +149,7 @@ end
 
 local function foresee(lane)
   local tail, queue = lane.state, lane.queue
-  for i = 1, #queue, 2 do tail = taken(lane, tail, queue[i], queue[i + 1]) end
+  for i = 1, #queue, 2 do tail = booked(lane, tail, queue[i], queue[i + 1]) end
   lane.tail = tail
 end
 
@@ -154,21 +166,24 @@ local function after(lane, state, from, cost, shaped)
 end
 
 local function delays_nobody(lane, before, from, moment, cost)
-  local queue, state = lane.queue, taken(lane, before, moment, cost)
+  local queue, state = lane.queue, booked(lane, before, moment, cost)
   for i = from, #queue, 2 do
     if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
-    state = taken(lane, state, queue[i], queue[i + 1])
+    state = booked(lane, state, queue[i], queue[i + 1])
   end
   return true
 end
 
 local function earliest(lane, from, cost, shaped)
+  local saves = shaped and saving_of(lane, cost) > 0
+  if saves and from > lane.now then return math.max(from, lane.own) end
   local first, queue = math.max(from, lane.blocked_until), lane.queue
   local size = #queue
   if cost == 0 then return first end
   if size == 0 then return after(lane, lane.state, first, cost, shaped) end
   local last = queue[size - 1]
-  if lane.gaps == 0 or first >= last then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
+  -- A call whose permits have to be saved up goes behind all others.
+  if lane.gaps == 0 or first >= last or saves then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
   local state = lane.state
   for i = 1, size, 2 do
     local next = queue[i]
@@ -178,7 +193,7 @@ local function earliest(lane, from, cost, shaped)
       local moment = after(lane, state, start, cost, shaped)
       if moment == NEVER or (moment < next and delays_nobody(lane, state, i, moment, cost)) then return moment end
     end
-    state = taken(lane, state, next, queue[i + 1])
+    state = booked(lane, state, next, queue[i + 1])
   end
   return after(lane, state, last, cost, shaped)
 end
@@ -212,14 +227,10 @@ local function counts(lane)
   return lane.override ~= '' and not lane.algorithm.last
 end
 
--- Permits go at `at`; `allowed_before`: by an override that has ended since.
-local function spend(lane, at, cost, allowed_before)
+-- Permits go at `at`; `how`: taken, booked, or absorbed.
+local function spend(lane, how, at, cost)
   lane.changed = true
-  if allowed_before then
-    lane.state = absorbed(lane, lane.state, at, cost)
-  else
-    lane.state = taken(lane, lane.state, at, cost)
-  end
+  lane.state = how(lane, lane.state, at, cost)
   if counts(lane) then lane.own_state = absorbed(lane, lane.own_state, at, cost) end
 end
 
@@ -300,7 +311,7 @@ local function open(part, now)
   if #queue > 0 then
     local gone, anew = 0, lane.changed or lane.met
     while gone < #queue and queue[gone + 1] <= now do
-      spend(lane, queue[gone + 1], queue[gone + 2], lapsed)
+      spend(lane, lapsed and absorbed or booked, queue[gone + 1], queue[gone + 2])
       gone = gone + 2
     end
     if gone > 0 then
@@ -366,7 +377,7 @@ local function take(lane, moment)
   if cost == 0 then return end
   lane.changed = true
   if moment <= lane.now then
-    spend(lane, lane.now, cost)
+    spend(lane, taken, lane.now, cost)
     if #lane.queue > 0 then foresee(lane) end
   else
     local queue, size = {}, #lane.queue
@@ -380,9 +391,9 @@ local function take(lane, moment)
     if place < size then
       foresee(lane)
     elseif size == 0 then
-      lane.tail = taken(lane, lane.state, moment, cost)
+      lane.tail = booked(lane, lane.state, moment, cost)
     else
-      lane.tail = taken(lane, lane.tail, moment, cost)
+      lane.tail = booked(lane, lane.tail, moment, cost)
     end
   end
   local last = lane.algorithm.last
@@ -461,7 +472,7 @@ local function left(lane)
     local state = lane.state
     for i = 1, size, 2 do
       if remaining <= 0 then break end
-      state = taken(lane, state, queue[i], queue[i + 1])
+      state = booked(lane, state, queue[i], queue[i + 1])
       remaining = math.min(remaining, (algorithm.left(parameters, state, queue[i])))
     end
   end
@@ -516,7 +527,7 @@ local function admit(lanes, now, longest, shaped, taking)
   local overfull, held = false, false
   for i = 1, #lanes do
     local lane = lanes[i]
-    lane.own = earliest(lane, now, lane.cost, shaped)
+    lane.own = shaped and saving_of(lane, lane.cost) > longest and NEVER or earliest(lane, now, lane.cost, shaped)
     if shaped and lane.algorithm.longest and lane.own ~= NEVER then
       local waits = lane.own - math.max(now, lane.blocked_until)
       if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end

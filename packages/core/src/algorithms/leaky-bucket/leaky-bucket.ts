@@ -47,7 +47,7 @@ function ruleOf({ capacity, leak, every }: LeakyBucketPolicy): Rule {
     capacity,
     refill: leak,
     every: toMicros('leakyBucket: every', every),
-    shapes: true,
+    acquires: 'spaced',
   });
 }
 

@@ -1,6 +1,6 @@
 import { MAX_MICROS } from '../../duration.js';
 import type { Rule } from '../algorithm.js';
-import { exactDebt, type MeterParameters, meterAlgorithm, up } from './meter.js';
+import { exactDebt, type MeterParameters, meterAlgorithm, SAVED, SPACED, up } from './meter.js';
 
 /** What the policies of this family come down to. */
 export interface MeterNumbers {
@@ -17,15 +17,15 @@ export interface MeterNumbers {
   readonly borrow?: number | undefined;
   /** Permits in a bucket that is met for the first time. Default `capacity`. */
   readonly initial?: number | undefined;
-  /** Does `acquire` space calls out? Default no. */
-  readonly shapes?: boolean;
+  /** Does `acquire` space calls out, or save up for calls that take more than the bucket holds? Default neither. */
+  readonly acquires?: 'spaced' | 'saved' | undefined;
 }
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
 /** @throws RangeError when the numbers are beyond exact arithmetic */
 export function meterRule(numbers: MeterNumbers): Rule {
-  const { policy, every, inBatches, shapes } = numbers;
+  const { policy, every, inBatches, acquires } = numbers;
   const closed = numbers.capacity === 0 || numbers.refill === 0;
   const capacity = closed ? 0 : numbers.capacity;
   const refill = closed ? Math.max(1, numbers.refill) : numbers.refill;
@@ -41,7 +41,8 @@ export function meterRule(numbers: MeterNumbers): Rule {
       `${policy} is beyond exact numbers (2^53 units, or 3650 days to fill): use a smaller bucket or a rounder rate`,
     );
   }
+  const shape = acquires === 'spaced' ? SPACED : acquires === 'saved' && !closed ? SAVED : 0;
   const start = initial === capacity ? 0 : full - initial * perPermit;
-  const parameters: MeterParameters = [perPermit, perTick, full, debt, start, shapes ? 1 : 0, tick];
+  const parameters: MeterParameters = [perPermit, perTick, full, debt, start, shape, tick];
   return { algorithm: meterAlgorithm, parameters, ...meterAlgorithm.size(parameters) };
 }

@@ -1,7 +1,7 @@
 -- @tag tb
 -- The twin of meter.ts, where everything is explained: one moment, at which the bucket is whole again.
 -- parameters: units that pay for a permit, units that flow back at each tick, units of a full bucket, units that may be missing
---             beyond that, units missing at first, 1 when acquire shapes, µs between two ticks
+--             beyond that, units missing at first, 1 when acquire shapes, 2 when it waits for more than the bucket holds, µs between two ticks
 -- state:      forgotten at (µs), seen (µs), since (µs), [late (units), [whole at (µs), [span (µs)]]]
 
 local function down(a, b)
@@ -134,17 +134,40 @@ local function translate(from, p, state, now)
   return write(p, seen_at(state, now), math.min(permits * p[1], taken_at_most(p)), number(state, 3), now)
 end
 
+local function is_saved(p, cost)
+  return p[6] == 2 and cost * p[1] > p[3] + p[4]
+end
+
 local function due(p, state, now, cost)
+  if is_saved(p, cost) then
+    local debt, last = debt_at(p, state, now)
+    if cost * p[1] > most_of(p) - debt then return NEVER end
+    return last + up(debt + cost * p[1] - p[3] - p[4], p[2]) * p[7] - now
+  end
   local moment = wait(p, state, now, cost)
-  if p[6] == 0 or moment == NEVER or cost == 0 then return moment end
+  if p[6] ~= 1 or moment == NEVER or cost == 0 then return moment end
   return math.max(moment, down((debt_at(p, state, now)), p[2]))
 end
 
+local function saving(p, cost)
+  if is_saved(p, cost) then return up(cost * p[1] - p[3] - p[4], p[2]) * p[7] end
+  return 0
+end
+
+local function book(p, state, now, cost)
+  if not is_saved(p, cost) then return take(p, state, now, cost) end
+  local debt, last = debt_at(p, state, now)
+  local since = now
+  if debt > 0 then since = number(state, 3) end
+  return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
+end
+
 local function longest(p, cost)
-  if p[6] == 0 then return LONGEST end
+  if p[6] ~= 1 then return LONGEST end
   return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 
 return {
   see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
+  saving = saving, book = book,
 }

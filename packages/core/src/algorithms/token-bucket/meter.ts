@@ -16,7 +16,7 @@ export type MeterParameters = readonly [
   borrow: number,
   /** Units that are missing from a bucket that is met for the first time. */
   start: number,
-  /** 1: `acquire` has a call wait until all before it has flowed back. */
+  /** `SPACED`: `acquire` has a call wait until all before it has flowed back. `SAVED`: it waits for more than the bucket holds, too. */
   shape: number,
   /** µs between two ticks: 1 is a steady flow, more are batches. */
   tick: number,
@@ -28,6 +28,10 @@ export type MeterParameters = readonly [
 export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | 'due' | 'longest' | 'more'>>;
 
 const DAY = 86_400_000_000;
+
+/** What `shape` says. */
+export const SPACED = 1;
+export const SAVED = 2;
 
 /** Of a bucket, that it may keep in reserve: one part in so many. */
 const RESERVE = 10;
@@ -106,6 +110,9 @@ function write(p: MeterParameters, seen: number, debt: number, since: number, la
   if (start > 0) return [forgotten, seen, since, late, whole];
   return late > 0 ? [forgotten, seen, since, late] : [forgotten, seen, since];
 }
+
+/** Is it more than can ever be taken at once, and is waited for? */
+const isSaved = (p: MeterParameters, cost: number): boolean => p[5] === SAVED && cost * p[0] > p[2] + p[3];
 
 /** The state when `more` units are missing, because permits went. */
 const grown = (p: MeterParameters, state: State | undefined, now: number, more: number): State => {
@@ -228,13 +235,28 @@ export const meterAlgorithm: Meter = {
 
   // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
   due(p: MeterParameters, state, now, cost) {
+    if (isSaved(p, cost)) {
+      const debt = debtAt(p, state, now);
+      if (cost * p[0] > mostOf(p) - debt) return NEVER;
+      return lastTick(p, state, now) + up(debt + cost * p[0] - p[2] - p[3], p[1]) * p[6] - now;
+    }
     const wait = meterAlgorithm.wait(p, state, now, cost);
-    if (p[5] === 0 || wait === NEVER || cost === 0) return wait;
+    if (p[5] !== SPACED || wait === NEVER || cost === 0) return wait;
     return Math.max(wait, down(debtAt(p, state, now), p[1]));
   },
 
+  saving(p: MeterParameters, cost) {
+    return isSaved(p, cost) ? up(cost * p[0] - p[2] - p[3], p[1]) * p[6] : 0;
+  },
+
+  // While it waited, what flowed in was for it alone, also what the bucket has no room for: it leaves an empty bucket.
+  book(p: MeterParameters, state, now, cost): State {
+    if (!isSaved(p, cost)) return meterAlgorithm.take(p, state, now, cost);
+    return grown(p, state, now, Math.min(debtAt(p, state, now) + p[2] + p[3], mostOf(p)));
+  },
+
   longest({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
-    return shape === 0 ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
+    return shape !== SPACED ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
   },
 
   // Those that go in a time t were taken in t + longest: a bucket that is smaller by what flows back meanwhile lets no more of them

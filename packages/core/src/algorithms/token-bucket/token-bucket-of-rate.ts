@@ -4,14 +4,16 @@ import { type TokenBucketPolicy, tokenBucket } from './token-bucket.js';
 /**
  * The bucket of Guava's RateLimiter: `rate` permits a second, holding what flows in during `burst` seconds, and never
  * less than one permit (a smaller bucket could never let a call go). With a `rate` of 0 the limit is closed and denies every call.
+ * `acquire` of more permits than it holds waits until they have flowed in; `waitBeyondCapacity: false` refuses it.
  * @throws RangeError naming the number that is not acceptable
  */
 export function tokenBucketOfRate(options: {
   readonly rate: number;
   readonly burst: number;
+  readonly waitBeyondCapacity?: boolean;
 }): TokenBucketPolicy {
-  checkOptions('tokenBucketOfRate', options, ['rate', 'burst']);
-  const { rate, burst } = options;
+  checkOptions('tokenBucketOfRate', options, ['rate', 'burst', 'waitBeyondCapacity']);
+  const { rate, burst, waitBeyondCapacity = true } = options;
   for (const [name, value] of Object.entries({ rate, burst })) {
     if (name === 'rate' && value === 0) continue;
     if (typeof value !== 'number' || !(value >= 1e-8 && value <= 1e12)) {
@@ -22,7 +24,8 @@ export function tokenBucketOfRate(options: {
   }
   if (rate === 0) return tokenBucket({ capacity: 0, refill: 0, every: 1000 });
   const { refill, seconds } = fraction(rate);
-  return tokenBucket({ capacity: Math.max(1, rate * burst), refill, every: seconds * 1000 });
+  const capacity = Math.max(1, rate * burst);
+  return tokenBucket({ capacity, refill, every: seconds * 1000, waitBeyondCapacity });
 }
 
 /** The simplest fraction that is the given double to 9 digits, by continued fractions: 1 / 60 is meant as 1 in 60 s. */

@@ -1,5 +1,5 @@
 import { type Duration, toMicros } from '../../duration.js';
-import { checkInteger, checkOptions, describe } from '../../options.js';
+import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
 import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
@@ -30,6 +30,12 @@ export interface TokenBucketOptions {
    * there at least; those after it wait until the debt is paid.
    */
   readonly borrow?: number;
+  /**
+   * What becomes of an `acquire` of more permits than calls can ever take at once. By default it is refused. With `true` it waits until
+   * they have flowed in, and all who come later wait behind it: the call borrows from the future, once, and leaves an empty bucket.
+   * `consume` of so many is denied either way, as is an `acquire` whose `timeout` is shorter than they take.
+   */
+  readonly waitBeyondCapacity?: boolean;
 }
 
 export interface TokenBucketPolicy extends Policy {
@@ -41,7 +47,11 @@ export interface TokenBucketPolicy extends Policy {
   readonly mode?: 'interval';
   readonly initial?: number;
   readonly borrow?: number;
+  /** Only when it is true. */
+  readonly waitBeyondCapacity?: boolean;
 }
+
+const OPTIONS = ['capacity', 'refill', 'every', 'mode', 'initial', 'borrow', 'waitBeyondCapacity'];
 
 /**
  * A bucket that fills at a steady rate, or in batches. In any time span of length t at most
@@ -49,8 +59,9 @@ export interface TokenBucketPolicy extends Policy {
  * @throws RangeError naming the number that is not acceptable
  */
 export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
-  checkOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'mode', 'initial', 'borrow']);
-  const { capacity, refill, every, mode = 'continuous', initial, borrow } = options;
+  checkOptions('tokenBucket', options, OPTIONS);
+  const { capacity, refill, every, mode = 'continuous', initial, borrow, waitBeyondCapacity } = options;
+  checkBoolean('tokenBucket: waitBeyondCapacity', waitBeyondCapacity);
   if (mode !== 'continuous' && mode !== 'interval') {
     throw new RangeError(`tokenBucket: mode must be 'continuous' or 'interval', not ${describe(mode)}`);
   }
@@ -73,12 +84,14 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
     ...(mode === 'interval' ? { mode } : {}),
     ...(initial === undefined || initial === capacity ? {} : { initial }),
     ...(borrow === undefined || borrow === 0 ? {} : { borrow }),
+    ...(waitBeyondCapacity ? { waitBeyondCapacity } : {}),
   };
   ruleOf(policy);
   return notePeriod(policy, 'every', every);
 }
 
-function ruleOf({ capacity, refill, every, mode, initial, borrow }: TokenBucketPolicy): Rule {
+function ruleOf(policy: TokenBucketPolicy): Rule {
+  const { capacity, refill, every, mode, initial, borrow, waitBeyondCapacity } = policy;
   return meterRule({
     policy:
       `tokenBucket: capacity ${capacity}${borrow === undefined ? '' : `, borrow ${borrow}`} ` +
@@ -89,6 +102,7 @@ function ruleOf({ capacity, refill, every, mode, initial, borrow }: TokenBucketP
     inBatches: mode === 'interval',
     initial,
     borrow,
+    acquires: waitBeyondCapacity ? 'saved' : undefined,
   });
 }
 
