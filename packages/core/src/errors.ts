@@ -100,6 +100,8 @@ export class StoreUnavailableError extends SluiceError {
   readonly reason: UnavailableReason;
   /** Had the deadline passed? */
   readonly late: boolean;
+  /** Did the call certainly not leave this process? Then nothing was done, and it may be repeated. Otherwise what was done is unknown. */
+  readonly neverSent: boolean;
   /** Of the failure policy `'deny'`: its decision. */
   readonly decision: Decision | undefined;
   /** Ready to be set on a response: `Retry-After`. */
@@ -110,6 +112,7 @@ export class StoreUnavailableError extends SluiceError {
     options: {
       readonly reason?: UnavailableReason;
       readonly late?: boolean;
+      readonly neverSent?: boolean;
       readonly decision?: Decision;
       readonly cause?: unknown;
     } = {},
@@ -117,6 +120,7 @@ export class StoreUnavailableError extends SluiceError {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.reason = options.reason ?? 'connection';
     this.late = options.late ?? false;
+    this.neverSent = options.neverSent ?? false;
     this.decision = options.decision;
   }
 }

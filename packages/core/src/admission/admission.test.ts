@@ -290,3 +290,36 @@ test('who stands in line at a store that is closed learns it at the next look, n
   await waiting;
   await limiter.close();
 });
+
+test('a reservation whose settling never left stays open, and is settled once after that', async () => {
+  const { store, fail, mend } = near();
+  const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 10, window: '1h' }), store });
+  const [less, more, cancelled] = [
+    await limiter.reserve('k', 3),
+    await limiter.reserve('k', 1),
+    await limiter.reserve('k', 2),
+  ];
+  fail(new StoreUnavailableError('no connection', { neverSent: true }));
+  await expect(less.settle(1)).rejects.toThrow('no connection');
+  await expect(more.settle(4)).rejects.toThrow('no connection');
+  await expect(cancelled.cancel()).rejects.toThrow('no connection');
+  mend();
+  await less.settle(2);
+  await more.settle(5);
+  await cancelled.cancel();
+  await cancelled.cancel();
+  await expect(less.settle(2)).rejects.toThrow('settled or cancelled before');
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
+});
+
+test('a reservation of which it is unknown whether it was settled says so, and is not settled again', async () => {
+  const { store, refuse, mend } = near();
+  const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 10, window: '1h' }), store });
+  const reservation = await limiter.reserve('k', 3);
+  refuse('refund');
+  await expect(reservation.settle(1)).rejects.toThrow('gone');
+  mend();
+  await expect(reservation.settle(1)).rejects.toThrow('whether the store did that is unknown');
+  await reservation.cancel();
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 7 });
+});

@@ -215,7 +215,7 @@ export class Admission {
 
   /**
    * Gives back all that a decision took, or of some parts the cost that `costs` names. What was given back once is not given
-   * back again, also when the store did not answer: it may have done it.
+   * back again, also when the store did not answer: it may have done it, unless the call never left this process.
    */
   async refund(decision: Decision, backOf: (part: NamedPart) => number = ({ cost }) => cost): Promise<void> {
     const taken = Booking.taken(decision);
@@ -227,10 +227,15 @@ export class Admission {
       decision,
       taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost })).filter(({ cost }) => cost > 0),
     );
-    await this.#giveBack(
-      Booking.store(decision),
-      back.filter(({ cost }) => cost > 0),
-    );
+    try {
+      await this.#giveBack(
+        Booking.store(decision),
+        back.filter(({ cost }) => cost > 0),
+      );
+    } catch (error) {
+      if (isStoreUnavailableError(error) && error.neverSent) Booking.keep(decision, taken);
+      throw error;
+    }
   }
 
   /** Gives back what is held, and leaves spent what is spent. */

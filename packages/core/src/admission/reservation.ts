@@ -1,5 +1,6 @@
 import { isHeld } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
+import { isStoreUnavailableError } from '../errors.js';
 import type { Admission } from './admission.js';
 import { Booking, type NamedPart } from './booking.js';
 import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-options.js';
@@ -11,7 +12,7 @@ import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-o
 export class Reservation<Cost = number> {
   readonly #admission: Admission;
   readonly #costOf: (actual: Cost) => (part: NamedPart) => number;
-  #settled = false;
+  #state: 'open' | 'settled' | 'unknown' = 'open';
 
   /** @internal */
   constructor(
@@ -28,27 +29,44 @@ export class Reservation<Cost = number> {
    * Tells the actual cost: what was too much comes back, what was too little is taken, also when that is more than is left. Of
    * `concurrency` nothing is counted: what was held is released.
    * @throws TypeError when settled or cancelled before; RangeError for a wrong cost; StoreUnavailableError when the store that made the
-   *   decision is out now: what was too little is not taken then
+   *   decision is out now: with `neverSent` the reservation stays open and may be settled again, otherwise it is unknown what was done
    */
   async settle(actual: Cost): Promise<void> {
-    if (this.#settled)
-      throw new TypeError('A reservation can be settled once; this one was settled or cancelled before');
+    if (this.#state !== 'open') {
+      const outcome = this.#state === 'unknown' ? ', and whether the store did that is unknown' : '';
+      throw new TypeError(
+        `A reservation can be settled once; this one was settled or cancelled before${outcome}`,
+      );
+    }
     const costOf = this.#costOf(actual);
-    this.#settled = true;
-    const more = Booking.taken(this.decision)!
-      .filter((part) => !isHeld(part) && costOf(part) > part.cost)
-      .map((part) => ({ ...part, cost: costOf(part) - part.cost }));
-    await this.#admission.refund(this.decision, (part) =>
-      isHeld(part) ? part.cost : Math.max(0, part.cost - costOf(part)),
-    );
-    if (more.length > 0) await this.#admission.charge(more, this.decision);
+    await this.#once(async () => {
+      const more = Booking.taken(this.decision)!
+        .filter((part) => !isHeld(part) && costOf(part) > part.cost)
+        .map((part) => ({ ...part, cost: costOf(part) - part.cost }));
+      await this.#admission.refund(this.decision, (part) =>
+        isHeld(part) ? part.cost : Math.max(0, part.cost - costOf(part)),
+      );
+      if (more.length > 0) await this.#admission.charge(more, this.decision);
+    });
   }
 
-  /** Gives everything back. Does nothing when it was settled before, so that it can stand in a `finally`. */
+  /**
+   * Gives everything back. Does nothing when it was settled before, so that it can stand in a `finally`.
+   * @throws StoreUnavailableError as `settle` does
+   */
   async cancel(): Promise<void> {
-    if (this.#settled) return;
-    this.#settled = true;
-    await this.#admission.refund(this.decision);
+    if (this.#state === 'open') await this.#once(() => this.#admission.refund(this.decision));
+  }
+
+  /** What never left this process may be tried again; of anything else that fails the outcome is unknown. */
+  async #once(work: () => Promise<void>): Promise<void> {
+    this.#state = 'settled';
+    try {
+      await work();
+    } catch (error) {
+      this.#state = isStoreUnavailableError(error) && error.neverSent ? 'open' : 'unknown';
+      throw error;
+    }
   }
 }
 

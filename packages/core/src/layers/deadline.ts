@@ -15,6 +15,7 @@ export class Limited extends Passing implements Timed {
   spared = false;
   before: Timed | undefined;
   after: Timed | undefined;
+  unsent = false;
   #over = false;
   #within: Within | undefined;
 
@@ -34,7 +35,7 @@ export class Limited extends Passing implements Timed {
   }
 
   expire(): void {
-    this.failed(this.#within!.late());
+    this.failed(this.#within!.late(this.unsent));
   }
 
   answered(answer: Answer): void {
@@ -58,7 +59,7 @@ export class Limited extends Passing implements Timed {
 interface Within {
   readonly ms: number;
   readonly deadlines: Deadlines;
-  late(): StoreUnavailableError;
+  late(neverSent?: boolean): StoreUnavailableError;
 }
 
 /** A store that limits the time of calls. */
@@ -67,7 +68,7 @@ interface LimitingStore extends Store {
   /** The same for a call that is ready to be limited. */
   limit(call: Limited): void;
   /** What a call fails with whose time has passed. */
-  late(): StoreUnavailableError;
+  late(neverSent?: boolean): StoreUnavailableError;
 }
 
 /**
@@ -81,20 +82,21 @@ export function withDeadline(store: Store, micros: number): Store {
 /** The same of a remote store. */
 export function bounded(store: Store, micros: number): LimitingStore {
   const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
-  const usual: Within = { ms, deadlines: new Deadlines(ms), late: () => late(ms) };
+  const usual: Within = { ms, deadlines: new Deadlines(ms), late: (neverSent) => late(ms, neverSent) };
   const longer = Math.max(ms, FIRST_CONNECTION_MS);
   // Apart from the others, which may be over sooner.
-  const first: Within = { ms, deadlines: new Deadlines(ms), late: () => late(longer) };
+  const first: Within = { ms, deadlines: new Deadlines(ms), late: (neverSent) => late(longer, neverSent) };
 
   /** Where there is no connection, that is why. */
-  const late = (waited: number): StoreUnavailableError => {
+  const late = (waited: number, neverSent = false): StoreUnavailableError => {
     const cause = store.health?.connectionError();
     const message = `${store.name} store: no answer within ${waited} ms`;
     return cause === undefined
-      ? new StoreUnavailableError(message, { reason: 'timeout', late: true })
+      ? new StoreUnavailableError(message, { reason: 'timeout', late: true, neverSent })
       : new StoreUnavailableError(`${message} (${cause.message})`, {
           reason: 'connection',
           late: true,
+          neverSent,
           cause,
         });
   };

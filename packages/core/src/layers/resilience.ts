@@ -38,7 +38,7 @@ export function withResilience(store: Store, deadline: number): Store {
     const node = nodeOf(asking.call.parts[0]!.key);
     const { error } = node.breaker;
     // The store itself has done nothing wrong by that: its breaker is not told.
-    if (asking.budget?.over) decideWithout(guard, asking, inner.late());
+    if (asking.budget?.over) decideWithout(guard, asking, inner.late(true));
     else if (error === undefined) inner.limit(new Guarded(asking, guard, node));
     else if (isDecision(asking.call)) answerInTurn(() => decideWithout(guard, asking, error));
     else answerInTurn(() => asking.failed(known(error)));
@@ -160,6 +160,7 @@ function known(error: StoreUnavailableError): StoreUnavailableError {
   const { message, reason } = error;
   return new StoreUnavailableError(`${message}; it is out, and not asked until it answers again`, {
     reason,
+    neverSent: true,
     cause: error,
   });
 }

@@ -11,6 +11,8 @@ export interface Asking {
   readonly deadline: number | undefined;
   /** Of a call that may ask more than once. */
   readonly budget?: CallBudget | undefined;
+  /** Told by stores that know: has it not been sent yet? What is given up by then never is. */
+  unsent?: boolean;
   answered(answer: Answer): void;
   failed(error: unknown): void;
 }

@@ -41,6 +41,7 @@ export class Batch {
   #last: Map<string, Visit> | undefined;
 
   add(asking: Asking): void {
+    asking.unsent = true;
     const { call } = asking;
     const known = this.#lastTo(call.parts[0]!.key);
     if (known !== undefined && this.#joins(call, known)) {
@@ -83,6 +84,11 @@ export class Batch {
       for (const asking of left) this.add(asking);
     }
     return this.visits.length > 0;
+  }
+
+  /** From now on it is unknown what becomes of a call that is not answered. */
+  sent(): void {
+    for (const { asked } of this.visits) for (const asking of asked) asking.unsent = false;
   }
 
   /** None of them will be answered. Those who have their answers already keep them. */

@@ -11,7 +11,7 @@ export class NoConnectionError extends Error {}
 
 /** For who still asks. */
 export const storeClosed = (): StoreUnavailableError =>
-  new StoreUnavailableError('redis store: it was closed', { reason: 'closed' });
+  new StoreUnavailableError('redis store: it was closed', { reason: 'closed', neverSent: true });
 
 /** Where there was no connection in time, that is why. */
 export const notConnected = (ms: number, cause: Error | undefined): StoreUnavailableError =>
@@ -108,6 +108,7 @@ const NETWORK: Meaning = { unavailable: 'connection' };
 export function classified(
   error: unknown,
   lastConnectionError?: Error,
+  neverSent = false,
 ): StoreUnavailableError | StoreConfigurationError {
   const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
   const meaning = meaningOf(told);
@@ -121,6 +122,7 @@ export function classified(
     cause: lastConnectionError ?? error,
     reason: meaning.unavailable,
     late: meaning.unavailable === 'timeout',
+    neverSent,
   });
 }
 

@@ -188,7 +188,14 @@ export class RedisStore implements Store {
   /** @param arrived called when it is under way no more, before anybody is told */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
     const key = batch.visits[0]!.keys[0]!;
-    const write = () => (batch.forget() ? written(batch.visits, this.clock.now(), now) : undefined);
+    let sent = false;
+    const write = () => {
+      if (!batch.forget()) return undefined;
+      const call = written(batch.visits, this.clock.now(), now);
+      sent = true;
+      batch.sent();
+      return call;
+    };
     this.#run(decideScript, key, write).then(
       (reply) => {
         arrived();
@@ -200,7 +207,7 @@ export class RedisStore implements Store {
       },
       (error) => {
         arrived();
-        batch.failed(this.#classified(error, key));
+        batch.failed(this.#classified(error, key, !sent));
       },
     );
   }
@@ -240,8 +247,8 @@ export class RedisStore implements Store {
     return this.#watch!.connectionFor(key);
   }
 
-  #classified(error: unknown, key: string): unknown {
-    return isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)));
+  #classified(error: unknown, key: string, neverSent = false): unknown {
+    return isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)), neverSent);
   }
 
   /** What is to be known of a server is asked once, behind the first call that it answers. */

@@ -1,0 +1,67 @@
+import { fixedWindow, RateLimiter, redisStore } from '../../packages/core/src/index.js';
+import type { TcpProxy } from '../support/redis/tcp-proxy.js';
+import { uniqueName } from '../support/redis-url.js';
+import { eventually, OwnRedis, rejection } from './own-redis.js';
+
+const redis = new OwnRedis();
+
+async function reserved() {
+  const proxy = await redis.proxy();
+  const limiter = redis.open(
+    new RateLimiter({
+      name: uniqueName('settling'),
+      policy: fixedWindow({ limit: 10, window: '1h' }),
+      store: redis.open(redisStore(proxy.url)),
+      deadline: '500ms',
+      failurePolicy: 'deny',
+    }),
+  );
+  const reservation = await eventually(() => limiter.reserve('k', 4));
+  return { proxy, limiter, reservation };
+}
+
+test('what never reached Redis is settled when there is a connection again', async () => {
+  const { proxy, limiter, reservation } = await reserved();
+  await cut(proxy);
+  expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: true });
+  proxy.pass();
+  await eventually(() => reservation.settle(1));
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
+});
+
+test('while Redis is known to be out nothing is sent', async () => {
+  const { proxy, limiter, reservation } = await reserved();
+  await cut(proxy);
+  for (let i = 0; i < 5; i += 1) await limiter.consume('k');
+  expect(await rejection(reservation.cancel())).toMatchObject({ neverSent: true });
+  proxy.pass();
+  await eventually(() => reservation.cancel());
+  expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 10 });
+});
+
+test('of a reply that was lost it is unknown what was done', async () => {
+  const { proxy, limiter, reservation } = await reserved();
+  proxy.resetNextReply();
+  expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false });
+  await expect(reservation.settle(1)).rejects.toThrow('whether the store did that is unknown');
+  expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 9 });
+});
+
+test('of an answer that did not come in time it is unknown what was done', async () => {
+  const { proxy, reservation } = await reserved();
+  proxy.blackhole();
+  expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false, late: true });
+});
+
+/** The client knows that its connection is lost when it has opened the next, on which nothing comes. */
+async function cut(proxy: TcpProxy): Promise<void> {
+  const before = proxy.connections;
+  proxy.blackhole();
+  proxy.disconnectAll();
+  await eventually(async () => expect(proxy.connections).toBeGreaterThan(before));
+}
+
+function fromRedis<D extends { readonly source: string }>(decision: D): D {
+  if (decision.source !== 'redis') throw new Error(`decided by ${decision.source}`);
+  return decision;
+}
