@@ -30,6 +30,7 @@ describe('the first connection', () => {
     const burst = await Promise.all(Array.from({ length: 20 }, () => limiter.consume('k')));
     expect(burst.map(({ source }) => source)).toEqual(Array(20).fill('redis'));
     expect(burst.at(-1)!.remaining).toBe(LIMIT - 20);
+    proxy.delay(1_000);
     const late = await rejection(limiter.consume('k'));
     expect(isStoreUnavailableError(late) && late.message).toMatch(/no answer within 100 ms/);
   });

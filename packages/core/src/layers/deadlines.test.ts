@@ -33,7 +33,9 @@ test('who stopped waiting is told nothing, whoever waits beside him', async () =
   stops[0]!();
   stops[2]!();
   stops[2]!();
-  await sleep(40);
+  await new Promise<void>((resolve) => {
+    begin(deadlines, resolve); // after all of them
+  });
   expect(told).toEqual(['b']);
 });
 
