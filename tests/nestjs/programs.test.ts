@@ -26,10 +26,22 @@ test.each(platforms)(
     const rpc = expect.stringMatching(
       /^\{"status":"error","message":"Rate limit '.*' exceeded: retry in \d+ s"\}$/,
     );
+    const denial = "Rate limit 'known' exceeded: retry in 3600 s";
+    const told = ['passed', `RateLimitException: ${denial}`];
+    const wrong = [
+      expect.stringMatching(/^TypeError: getRequestResponse gave no res: timeout, concurrency, /),
+      expect.stringMatching(
+        /^TypeError: getRequestResponse must give { req } or { req, res } .* not "nobody"/,
+      ),
+    ];
     expect(result).toEqual({
-      rpc: ['passed', 'passed', 'passed rpc', rpc, guarded],
-      ws: ['passed', 'passed', 'passed ws', limited, guarded],
-      graphql: ['passed', 'passed', 'passed graphql', limited, guarded],
+      rpc: [
+        ...['passed', 'passed', 'passed rpc', rpc, guarded, 'passed'],
+        JSON.stringify({ status: 'error', message: denial }),
+        ...wrong,
+      ],
+      ws: ['passed', 'passed', 'passed ws', limited, guarded, ...told, ...wrong],
+      graphql: ['passed', 'passed', 'passed graphql', limited, guarded, ...told, ...wrong],
     });
     expect(log.match(/\[SluiceModule\] limit counts HTTP requests: '\w+' passes it/g)).toHaveLength(3);
   },

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { BadRequestException, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import {
   type Decision,
+  errorOfDenial,
   isKeyResolutionError,
   isLimiterClosedError,
   isStoreUnavailableError,
@@ -22,6 +23,8 @@ export class RateLimitException extends HttpException {
     readonly decision?: Decision,
   ) {
     super(bodyOf(reply), reply.status);
+    // For logs, and for callers that are not answered by HTTP.
+    if (decision !== undefined) this.message = errorOfDenial(decision).message;
   }
 }
 

@@ -11,9 +11,9 @@ import {
 import { isStoreUnavailableError, writeErrorHeaders } from '@sluice/core';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { type GuardLimit, LimitInParts, skippedBy } from './limit-in-parts.js';
-import type { RateLimitGuardOptions } from './options.js';
+import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 import { type Level, overrideOf } from './override-limit.js';
-import { NestRequestView } from './request.js';
+import { NestRequestView, requestResponseOf } from './request.js';
 import { responseViewOf } from './response.js';
 import { SLUICE_ROOT, type SluiceRoot } from './root.js';
 
@@ -21,8 +21,8 @@ import { SLUICE_ROOT, type SluiceRoot } from './root.js';
  * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request beyond the limit is answered with
  * 429, `Retry-After` and a problem body by a `RateLimitException`; each answer tells `RateLimit` and `RateLimit-Policy`. A key
  * that the request did not give is answered with 400; while a store is out its `failurePolicy` decides. Where `SluiceModule` is
- * imported, its `store`, `user`, `ipv6Subnet`, `keyPrefix`, `deadline`, `failurePolicy`, `denyCache` and `prefetch` are the guard's defaults. It guards HTTP requests only:
- * a message of another kind is refused with a TypeError.
+ * imported, its `store`, `user`, `ipv6Subnet`, `keyPrefix`, `deadline`, `failurePolicy`, `denyCache` and `prefetch` are the guard's defaults. What is not HTTP
+ * needs `getRequestResponse`, and is refused with a TypeError without it.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate> {
@@ -35,13 +35,15 @@ export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate
     }
 
     canActivate(context: ExecutionContext): Promise<boolean> {
-      if (context.getType() !== 'http') {
+      const both = requestResponseOf(context, this.#limit.getRequestResponse);
+      if (both === undefined) {
         throw new TypeError(
           `RateLimitGuard: ${context.getClass().name}.${context.getHandler().name} handles '${context.getType()}', not ` +
-            "'http': limit it by @RateLimit or @CountLimit",
+            "'http': limit it by @RateLimit or @CountLimit, or tell the guard where the request is, " +
+            'getRequestResponse: (context) => ({ req, res })',
         );
       }
-      return admit(this.#limit.without(skippedBy(this.#inside(context))), context);
+      return admit(this.#limit.without(skippedBy(this.#inside(context))), context, both);
     }
 
     /** The levels inside of the one that this guard stands on. What stands on that itself does not skip it. */
@@ -74,13 +76,16 @@ export class GlobalGuard implements CanActivate {
     const override = at < 0 ? undefined : this.#root.override(levels[at]!, context.getClass());
     const limit = override ?? this.#root.globalLimit;
     if (limit === undefined) return true;
+    const { getRequestResponse } = limit;
+    const both = requestResponseOf(context, getRequestResponse);
+    if (both !== undefined) {
+      return admit(limit.without(skippedBy(at < 0 ? levels : levels.slice(0, at))), context, both);
+    }
     const type = context.getType<string>();
-    if (type === 'http')
-      return admit(limit.without(skippedBy(at < 0 ? levels : levels.slice(0, at))), context);
-    if (!this.#passed.has(type)) {
+    if (getRequestResponse === undefined && !this.#passed.has(type)) {
       this.#passed.add(type);
       new Logger('SluiceModule').warn(
-        `limit counts HTTP requests: '${type}' passes it. Limit that by @RateLimit`,
+        `limit counts HTTP requests: '${type}' passes it. Limit that by @RateLimit, or give limit a getRequestResponse`,
       );
     }
     return true;
@@ -94,12 +99,15 @@ const levelsOf = (context: ExecutionContext): readonly Level[] => [context.getHa
 const guardsOf = (level: Level): readonly unknown[] => Reflect.getMetadata('__guards__', level) ?? [];
 
 /** @throws HttpException for a request that is turned away */
-async function admit(limit: GuardLimit | undefined, context: ExecutionContext): Promise<boolean> {
+async function admit(
+  limit: GuardLimit | undefined,
+  context: ExecutionContext,
+  { req, res }: RequestResponse,
+): Promise<boolean> {
   if (limit === undefined) return true;
-  const request = context.switchToHttp().getRequest();
-  const response = responseViewOf(context.switchToHttp().getResponse());
+  const response = responseViewOf(res);
   try {
-    const verdict = await limit.handle(new NestRequestView(request), response, context);
+    const verdict = await limit.handle(new NestRequestView(req), response, context);
     if (verdict.outcome === 'passed') return true;
     if (verdict.outcome === 'denied') throw new RateLimitException(await verdict.reply(), verdict.decision);
   } catch (error) {

@@ -3,5 +3,5 @@ export { SluiceExceptionFilter } from './exception-filter.js';
 export { RateLimitException } from './exceptions.js';
 export { RateLimitGuard } from './guard.js';
 export { SluiceModule } from './module.js';
-export type { RateLimitGuardOptions, SluiceModuleOptions } from './options.js';
+export type { RateLimitGuardOptions, RequestResponse, SluiceModuleOptions } from './options.js';
 export { OverrideLimit, type OverrideLimitDecorator } from './override-limit.js';

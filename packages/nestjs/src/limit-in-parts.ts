@@ -1,13 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
-import {
-  checkOptions,
-  limitRequests,
-  memoryStore,
-  REQUEST_LIMIT_OPTIONS,
-  type RequestLimit,
-} from '@sluice/core';
+import { checkOptions, describe, limitRequests, memoryStore, type RequestLimit } from '@sluice/core';
 import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
-import type { RateLimitGuardOptions } from './options.js';
+import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 import type { Level } from './override-limit.js';
 import { attachDecision } from './request.js';
 
@@ -15,14 +9,22 @@ export type GuardLimit = RequestLimit<[context: ExecutionContext]>;
 
 /** A limit, and what is left of it for handlers that skip some of its `limits`. */
 export class LimitInParts {
+  readonly getRequestResponse: RateLimitGuardOptions['getRequestResponse'];
   readonly #where: string;
   readonly #options: RateLimitGuardOptions;
   readonly #made = new Map<string, GuardLimit>();
   readonly #ownStore: { close(): Promise<void> } | undefined;
 
   /** @throws RangeError, TypeError naming the option that is wrong */
-  constructor(where: string, options: RateLimitGuardOptions) {
-    checkOptions(where, options, REQUEST_LIMIT_OPTIONS);
+  constructor(where: string, given: RateLimitGuardOptions) {
+    checkOptions(where, given, GUARD_OPTIONS);
+    const { getRequestResponse, ...options } = given;
+    if (getRequestResponse !== undefined && typeof getRequestResponse !== 'function') {
+      throw new TypeError(
+        `${where}: getRequestResponse must be a function, not ${describe(getRequestResponse)}`,
+      );
+    }
+    this.getRequestResponse = getRequestResponse;
     this.#where = where;
     this.#options = options;
     if (options.limits !== undefined && options.store === undefined) {

@@ -1,11 +1,5 @@
-import {
-  CHOICE_OPTIONS,
-  checkOptions,
-  KEY_OPTIONS,
-  PLACE_OPTIONS,
-  REQUEST_LIMIT_OPTIONS,
-} from '@sluice/core';
-import type { RateLimitGuardOptions } from './options.js';
+import { CHOICE_OPTIONS, checkOptions, KEY_OPTIONS, PLACE_OPTIONS } from '@sluice/core';
+import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 
 // biome-ignore lint/complexity/noBannedTypes: handlers and controllers, as Nest's ExecutionContext has them
 export type Level = Function;
@@ -31,7 +25,7 @@ interface Marked {
  * @throws TypeError at decoration for an option that does not exist. What else is wrong fails when the application starts.
  */
 export function OverrideLimit(options: RateLimitGuardOptions): OverrideLimitDecorator {
-  checkOptions('@OverrideLimit', options, REQUEST_LIMIT_OPTIONS);
+  checkOptions('@OverrideLimit', options, GUARD_OPTIONS);
   return ((target: unknown, name?: unknown, descriptor?: PropertyDescriptor) => {
     const marked = name === undefined ? target : descriptor?.value;
     if (typeof marked !== 'function') {

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import {
   type Decision,
+  describe,
   type NamedParts,
   NamedPartsView,
   type Proxies,
@@ -9,11 +10,12 @@ import {
   routeOf,
   routesByCase,
 } from '@sluice/core';
+import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 
 /** What we read of an Express request besides its parts. */
 interface ExpressRequest extends NamedParts {
-  readonly baseUrl: string;
-  readonly path: string;
+  readonly baseUrl?: string;
+  readonly path?: string;
   readonly route?: { readonly path: unknown };
   readonly app?: { get(setting: string): unknown };
 }
@@ -34,12 +36,13 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
   get path(): string {
     const { request } = this;
     if ('raw' in request) return pathOf(request.url, routesByCase(request.server?.initialConfig));
-    return pathOf(request.baseUrl + request.path, request.app?.get('case sensitive routing') === true);
+    const { baseUrl = '', path = '', app } = request;
+    return pathOf(baseUrl + path, app?.get('case sensitive routing') === true);
   }
 
   get route(): string | undefined {
     const { request } = this;
-    return 'raw' in request ? request.routeOptions?.url : routeOf(request.baseUrl, request.route?.path);
+    return 'raw' in request ? request.routeOptions?.url : routeOf(request.baseUrl ?? '', request.route?.path);
   }
 
   /** Fastify parses before guards; Express has parsers, which put a body there in any case. */
@@ -55,7 +58,31 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
   }
 }
 
+/** The requests behind what is not HTTP. */
+const found = new WeakMap<ExecutionContext, RequestResponse>();
+
+/** @returns undefined for what is not HTTP, unless `find` knows its request */
+export function requestResponseOf(
+  context: ExecutionContext,
+  find: RateLimitGuardOptions['getRequestResponse'],
+): RequestResponse | undefined {
+  if (context.getType() === 'http') {
+    const http = context.switchToHttp();
+    return { req: http.getRequest(), res: http.getResponse() };
+  }
+  const both = find?.(context);
+  if (both === undefined) return undefined;
+  if (Object(both.req) !== both.req) {
+    throw new TypeError(
+      `getRequestResponse must give { req } or { req, res } with the request of this '${context.getType()}' as an object, ` +
+        `not ${describe(both.req)}: see the README of @sluice/nestjs`,
+    );
+  }
+  found.set(context, both);
+  return both;
+}
+
 /** Puts a decision on the request, as `request.rateLimit`. */
 export function attachDecision([context]: [context: ExecutionContext], decision: Decision): void {
-  context.switchToHttp().getRequest().rateLimit = decision;
+  (found.get(context)?.req ?? context.switchToHttp().getRequest()).rateLimit = decision;
 }

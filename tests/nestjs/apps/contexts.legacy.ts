@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Injectable, Module, UseGuards } from '@nestjs/common';
 import { ExternalContextCreator, NestFactory } from '@nestjs/core';
-import { fixedWindow } from '@sluice/core';
+import { concurrency, fixedWindow } from '@sluice/core';
 import { CountLimit } from '@sluice/decorators';
 import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
 import { isObservable, lastValueFrom } from 'rxjs';
@@ -22,6 +22,33 @@ class Handlers {
 
   @UseGuards(RateLimitGuard({ policy }))
   guarded(): string {
+    return 'passed';
+  }
+
+  @UseGuards(
+    RateLimitGuard({
+      name: 'known',
+      policy,
+      getRequestResponse: (context) => ({ req: context.getArgByIndex(1) }),
+    }),
+  )
+  known(): string {
+    return 'passed';
+  }
+
+  @UseGuards(
+    RateLimitGuard({
+      policy: concurrency({ limit: 1 }),
+      name: 'held',
+      getRequestResponse: (context) => ({ req: context.getArgByIndex(1) }),
+    }),
+  )
+  held(): string {
+    return 'passed';
+  }
+
+  @UseGuards(RateLimitGuard({ policy, getRequestResponse: () => ({ req: 'nobody' }) }))
+  unknown(): string {
     return 'passed';
   }
 }
@@ -48,7 +75,7 @@ async function call(type: string, method: keyof Handlers): Promise<string> {
     type,
   );
   try {
-    const result: unknown = await handler(type);
+    const result: unknown = await handler(type, { ip: `192.0.2.${type.length}`, headers: {} });
     return String(isObservable(result) ? await lastValueFrom(result) : result);
   } catch (error) {
     return error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error);
@@ -58,7 +85,18 @@ async function call(type: string, method: keyof Handlers): Promise<string> {
 const answers: Record<string, string[]> = {};
 for (const type of ['rpc', 'ws', 'graphql']) {
   const seen: string[] = [];
-  for (const method of ['plain', 'plain', 'decorated', 'decorated', 'guarded'] as const) {
+  const methods = [
+    'plain',
+    'plain',
+    'decorated',
+    'decorated',
+    'guarded',
+    'known',
+    'known',
+    'held',
+    'unknown',
+  ] as const;
+  for (const method of methods) {
     seen.push(await call(type, method));
   }
   answers[type] = seen;
