@@ -52,9 +52,21 @@ test('it begins again after all have gone, and after its timer found nobody', as
   });
 });
 
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+/** Waits until no timer of what ran before in this process ends any more. @returns how many there are */
+async function quiet(): Promise<number> {
+  for (let before = -1, same = 0; same < 10; ) {
+    await sleep(50);
+    const now = timers();
+    same = now === before ? same + 1 : 0;
+    before = now;
+  }
+  return timers();
+}
+
 test('who is told that the time has passed may wait again, and there is one timer all the same', async () => {
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  const before = timers();
+  const before = await quiet();
   const deadlines = new Deadlines(20);
   const stops: (() => void)[] = [];
   const again = () => {
@@ -74,9 +86,8 @@ test('who is told that the time has passed may wait again, and there is one time
   expect(timers()).toBe(before);
 });
 
-test('the timer holds the process only while somebody waits', () => {
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  const before = timers();
+test('the timer holds the process only while somebody waits', async () => {
+  const before = await quiet();
   const deadlines = new Deadlines(600_000);
   const stops = [begin(deadlines, () => {}), begin(deadlines, () => {})];
   expect(timers()).toBe(before + 1);
