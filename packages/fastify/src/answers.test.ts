@@ -1,5 +1,5 @@
 import { fixedWindow } from '@sluice/core';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { type RateLimitPluginOptions, rateLimit } from './index.js';
 
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
@@ -129,15 +129,31 @@ test.each([() => {}, async () => {}])(
   },
 );
 
-test('a handler that returns reply answers later', async () => {
-  await serve({
-    handler: (_request, reply) => {
-      setImmediate(() => reply.send('later'));
-      return reply;
-    },
-  });
+test.each(['plugin', 'hook'])('a handler of a %s that returns reply answers later', async (form) => {
+  const handler = (_request: unknown, reply: FastifyReply) => {
+    setTimeout(() => reply.send('later'), 5);
+    return reply;
+  };
+  const served = jest.fn(ok);
+  await app.register(rateLimit, form === 'plugin' ? { policy: hourly(1), handler } : {});
+  const onRequest = form === 'hook' ? app.rateLimit({ policy: hourly(1), handler }) : [];
+  app.get('/', { onRequest }, served);
   await get();
   expect(await get()).toMatchObject({ statusCode: 429, body: 'later' });
+  expect(served).toHaveBeenCalledTimes(1);
+});
+
+test('onSend hooks may take their time over the denial of a hook', async () => {
+  await app.register(rateLimit);
+  app.addHook('onSend', async (_request, _reply, payload) => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return `${payload}!`;
+  });
+  const served = jest.fn(ok);
+  app.get('/', { preHandler: app.rateLimit({ policy: hourly(1), message: 'wait' }) }, served);
+  expect(await get()).toMatchObject({ statusCode: 200, body: 'ok!' });
+  expect(await get()).toMatchObject({ statusCode: 429, body: 'wait!' });
+  expect(served).toHaveBeenCalledTimes(1);
 });
 
 test('requestWasSuccessful gets the reply', async () => {

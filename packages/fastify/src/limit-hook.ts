@@ -89,6 +89,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
       return undefined;
     }
     await answer(request, reply, verdict);
+    await reply; // resolves when the response is over
     // A client that leaves while onSend hooks are still at it ends that wait, too: Fastify would go on to the route.
     return reply.sent ? reply : reply.hijack();
   };
