@@ -37,16 +37,30 @@ test('a penalty as large as can be, and a clock that trembles: the twins still h
         { ...question, operation: 'refund', cost: 8, move: -9_999 },
       ],
     );
-    const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
-    const told = await replay(
-      redis,
-      sha1,
-      1,
-      steps.map(({ asked }) => asked),
-    );
-    expect(difference(steps, told, 60_000)).toBeUndefined();
+    await expectTwins(steps);
   }
 });
+
+test('an override whose bucket begins empty, while a call saves up: the twins agree', async () => {
+  const bucket = { capacity: 1, refill: 1, every: 1, waitBeyondCapacity: true } as const;
+  const question = { move: 0, cost: 0, wait: 1, given: 0, policy: 0 } as const;
+  const steps = history(
+    [[tokenBucket(bucket)], [tokenBucket({ ...bucket, initial: 0 })]],
+    [
+      { ...question, operation: 'acquire', cost: 2, wait: 36e9 },
+      { ...question, operation: 'override' },
+      { ...question, operation: 'consume' },
+    ],
+  );
+  await expectTwins(steps);
+});
+
+/** Asks the script what the TypeScript twin was asked. */
+async function expectTwins(steps: ReturnType<typeof history>): Promise<void> {
+  const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+  const asked = steps.map((step) => step.asked);
+  expect(difference(steps, await replay(redis, sha1, 1, asked), 60_000)).toBeUndefined();
+}
 
 describe('what the script refuses by itself, before it writes', () => {
   const numbers = ['-2', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'];

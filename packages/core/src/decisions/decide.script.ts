@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '74c409825f834a7de6238e1a1f1fa950c5e7cf8c',
+  sha1: '468038686c6ce908323407837e3ec2ab79fe95a7',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -670,7 +670,7 @@ local function book(p, state, now, cost)
 if not is_saved(p, cost) then return take(p, state, now, cost) end
 local debt, last = debt_at(p, state, now)
 local since = now
-if debt > 0 then since = number(state, 3) end
+if state and debt > 0 then since = number(state, 3) end
 return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
 end
 local function longest(p, cost)

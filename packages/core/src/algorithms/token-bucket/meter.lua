@@ -158,7 +158,7 @@ local function book(p, state, now, cost)
   if not is_saved(p, cost) then return take(p, state, now, cost) end
   local debt, last = debt_at(p, state, now)
   local since = now
-  if debt > 0 then since = number(state, 3) end
+  if state and debt > 0 then since = number(state, 3) end
   return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
 end
 
