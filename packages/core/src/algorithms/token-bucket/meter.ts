@@ -218,12 +218,13 @@ export const meterAlgorithm: Meter = {
     };
   },
 
-  // At `reset` nothing is missing, so the ticks until then tell what is missing now, rounded up to a whole tick.
+  // At `reset` nothing is missing, so the ticks until then tell what is missing now, rounded up to a whole tick. What remains tells it exactly.
   more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
     const bearable = Math.min(full - perPermit, full + borrow - (remaining + 1) * perPermit);
     if (bearable < 0) return reset;
     const ticks = up(reset, tick);
-    const needed = up(Math.max(0, ticks * perTick - bearable), perTick);
+    const most = remaining > 0 ? full + borrow - remaining * perPermit : Number.POSITIVE_INFINITY;
+    const needed = up(Math.max(0, Math.min(ticks * perTick, most) - bearable), perTick);
     return Math.max(0, reset - (ticks - needed) * tick);
   },
 
