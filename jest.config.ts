@@ -1,5 +1,7 @@
 /** @jest-config-loader esbuild-register */
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { Config } from 'jest';
 
 /** Jest runs CommonJS; swc turns each file into it, with the decorators that the file's name asks for. */
@@ -21,6 +23,17 @@ const swc = (decorators: Record<string, unknown>): [string, Record<string, unkno
 const DEEP = '\\.deep\\.(legacy\\.)?test\\.ts$';
 const IGNORED = ['/node_modules/', '/dist/'];
 
+/** Quick tests of random cases. */
+const properties = ['packages/core/src', 'tests/security'].flatMap((folder) =>
+  readdirSync(join(__dirname, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `<rootDir>/${folder}/${file}`)
+    .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.deep.test.ts'))
+    .filter((file) =>
+      readFileSync(file.replace('<rootDir>', __dirname), 'utf8').includes("from 'fast-check'"),
+    ),
+);
+const noWarnings = '<rootDir>/tests/support/no-warnings.ts';
+
 const project = {
   testEnvironment: 'node',
   testEnvironmentOptions: {
@@ -28,7 +41,7 @@ const project = {
   },
   globalSetup: '<rootDir>/tests/support/redis/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
-  setupFilesAfterEnv: ['<rootDir>/tests/support/no-warnings.ts'],
+  setupFilesAfterEnv: [noWarnings],
   transform: {
     '\\.legacy(\\.test)?\\.ts$': swc({ legacyDecorator: true, decoratorMetadata: true }),
     '\\.ts$': swc({ decoratorVersion: '2022-03' }),
@@ -45,10 +58,13 @@ const config: Config = {
     {
       ...project,
       displayName: 'quick',
+      setupFilesAfterEnv: [noWarnings, '<rootDir>/tests/support/fixed-seed.ts'],
       testRegex: '(packages/.*/src|tests|examples)/.*\\.test\\.ts$',
       testPathIgnorePatterns: [...IGNORED, DEEP],
     },
     { ...project, displayName: 'deep', testRegex: DEEP, testPathIgnorePatterns: IGNORED },
+    // The same tests as in `npm test`, with new cases each time.
+    { ...project, displayName: 'random', testMatch: properties },
   ],
 };
 
