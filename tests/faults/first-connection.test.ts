@@ -123,7 +123,8 @@ describe('store.connect()', () => {
     const store = redis.open(redisStore(proxy.url));
     const connecting = rejection(store.connect());
     await store.loading;
+    await new Promise(setImmediate);
     await store.close();
-    expect(isStoreUnavailableError(await connecting)).toBe(true);
+    expect(await connecting).toMatchObject({ reason: 'closed' });
   });
 });

@@ -65,6 +65,21 @@ test('each outage is told once, of all stores with one address', async () => {
   }
 });
 
+test('a store that is closed while it connects is not out, and leaves the next outage to be told', async () => {
+  const closed = redis.open(redisStore(redis.server.url));
+  const call = limiterOf(closed).consume('k');
+  await closed.loading;
+  await new Promise(setImmediate);
+  await closed.close();
+  await call;
+  expect(warnings()).toEqual([]);
+  const limiter = limiterOf(redis.open(redisStore(redis.server.url)));
+  await fromRedis(() => limiter.consume('k'));
+  await redis.server.kill();
+  for (let failed = 0; failed < 5; failed += 1) await limiter.consume('k');
+  expect(warnings()).toEqual([expect.stringContaining(' is out: ')]);
+});
+
 test('a listener for degraded is told instead', async () => {
   await redis.server.kill();
   const store = redis.open(redisStore(redis.server.url));

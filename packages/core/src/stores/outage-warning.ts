@@ -18,6 +18,7 @@ const outages = shared[slot];
 /** Warns once when a server is out, and once when it answers again, where no listener is told. */
 export class OutageWarning {
   #outage: Outage | undefined;
+  #closed = false;
 
   /**
    * @param address of the server, without a password; undefined: this store gives no warnings
@@ -30,7 +31,8 @@ export class OutageWarning {
 
   /** May be called for each call that fails. */
   begin(error: StoreUnavailableError): void {
-    if (this.#outage !== undefined) return;
+    // Calls that the close of their store ends fail too: that is no outage, and nobody would tell of its end.
+    if (this.#closed || this.#outage !== undefined) return;
     const address = this.address();
     if (address === undefined) return;
     const outage = outages.get(address) ?? { told: false, since: performance.now(), stores: 0 };
@@ -60,6 +62,7 @@ export class OutageWarning {
 
   /** The store is closed: others may still wait for the end. */
   close(): void {
+    this.#closed = true;
     const outage = this.#outage;
     const address = this.address();
     this.#outage = undefined;

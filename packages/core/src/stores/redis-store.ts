@@ -177,6 +177,7 @@ export class RedisStore implements Store {
       const late = () => notConnected(FIRST_CONNECTION_MS, this.#watch!.error());
       await withinFirstConnection(introduced(client, this.#watch!, this.#runEmpty), late);
     } catch (error) {
+      if (this.#closed) throw storeClosed();
       throw isSluiceError(error) ? error : classified(error, this.#watch?.error());
     }
   }
