@@ -17,7 +17,7 @@ export type { RequestCheck } from './http/request-check.js';
 export { runWithRequest } from './http/request-context.js';
 export { requestUser } from './http/request-key.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './http/request-limit-options.js';
-export { pathOf, routeOf, routesByCase } from './http/request-path.js';
+export { fastifyPathOf, pathOf, routeOf } from './http/request-path.js';
 export {
   type NamedParts,
   NamedPartsView,

@@ -17,6 +17,24 @@ test.each([
   await app.close();
 });
 
+test.each<[object, number[]]>([
+  [{ useSemicolonDelimiter: true }, [200, 429, 429]],
+  [{ routerOptions: { useSemicolonDelimiter: true } }, [200, 429, 429]],
+  [{}, [200, 200, 200]],
+])(
+  '%j: what follows a semicolon gives a client new counts only where it is part of the path',
+  async (options, expected) => {
+    const app = fastify(options);
+    await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{path}' });
+    app.get('/users/:id', async () => 'ok');
+    const statuses = [];
+    for (const path of ['/users/1', '/users/1;a', '/users/1;b?c'])
+      statuses.push((await app.inject(path)).statusCode);
+    expect(statuses).toEqual(expected);
+    await app.close();
+  },
+);
+
 test('#{route} is known in every hook; what is not found counts together', async () => {
   const app = fastify();
   await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{route}' });

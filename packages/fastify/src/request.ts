@@ -1,4 +1,4 @@
-import { NamedPartsView, type Proxies, pathOf, routesByCase } from '@sluice/core';
+import { fastifyPathOf, NamedPartsView, type Proxies } from '@sluice/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
@@ -6,7 +6,7 @@ const trusted = new WeakMap<FastifyInstance, Proxies>();
 
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
-    return pathOf(this.request.url, routesByCase(this.request.server.initialConfig));
+    return fastifyPathOf(this.request.url, this.request.server.initialConfig);
   }
 
   /** What is not found counts together. */

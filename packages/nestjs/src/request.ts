@@ -2,13 +2,13 @@ import type { ExecutionContext } from '@nestjs/common';
 import {
   type Decision,
   describe,
+  fastifyPathOf,
   type NamedParts,
   NamedPartsView,
   type Proxies,
   pathOf,
   proxiesOf,
   routeOf,
-  routesByCase,
 } from '@sluice/core';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 
@@ -35,7 +35,7 @@ export type NestRequest = ExpressRequest | FastifyRequest;
 export class NestRequestView extends NamedPartsView<NestRequest> {
   get path(): string {
     const { request } = this;
-    if ('raw' in request) return pathOf(request.url, routesByCase(request.server?.initialConfig));
+    if ('raw' in request) return fastifyPathOf(request.url, request.server?.initialConfig);
     const { baseUrl = '', path = '', app } = request;
     return pathOf(baseUrl + path, app?.get('case sensitive routing') === true);
   }

@@ -1,4 +1,4 @@
-import { pathOf, routeOf, routesByCase } from './request-path.js';
+import { fastifyPathOf, pathOf, routeOf } from './request-path.js';
 
 test.each([
   ['/users/1', '/users/1'],
@@ -31,9 +31,17 @@ test.each([
 
 test('capitals are one with small letters where the router takes them so', () => {
   expect(pathOf('/Users/%41nn', false)).toBe('/users/ann');
-  expect([routesByCase({}), routesByCase(undefined)]).toEqual([true, true]);
-  expect(routesByCase({ caseSensitive: false })).toBe(false);
-  expect(routesByCase({ caseSensitive: true, routerOptions: { caseSensitive: false } })).toBe(false);
+});
+
+test.each<[string, object | undefined, string]>([
+  ['/Users/1;a', undefined, '/Users/1;a'],
+  ['/Users/1', { caseSensitive: false }, '/users/1'],
+  ['/Users/1', { caseSensitive: true, routerOptions: { caseSensitive: false } }, '/users/1'],
+  ['/Users/1;a?b', { useSemicolonDelimiter: true }, '/Users/1'],
+  ['http://a;b/users/1;a', { routerOptions: { useSemicolonDelimiter: true } }, '/users/1'],
+  ['/users/1%3Ba?b;c', { useSemicolonDelimiter: true }, '/users/1;a'],
+])('the path of %s in a Fastify server with %j is %s', (url, config, path) => {
+  expect(fastifyPathOf(url, config)).toBe(path);
 });
 
 test.each<[string, unknown, string | undefined]>([

@@ -8,10 +8,12 @@ const NORMAL = /^(?:\/(?!\.)[^/%?#]+)+$/;
  * @param caseSensitive does the framework's router tell `/users` from `/USERS`?
  */
 export function pathOf(url: string, caseSensitive = true): string {
-  const raw = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+  const raw = withoutOrigin(url).replace(/[?#].*$/s, '');
   const path = NORMAL.test(raw) ? raw : `/${segmentsOf(raw).join('/')}`;
   return caseSensitive ? path : path.toLowerCase();
 }
+
+const withoutOrigin = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
 
 function segmentsOf(raw: string): string[] {
   const segments: string[] = [];
@@ -40,8 +42,16 @@ function decoded(segment: string): string {
 export const routeOf = (prefix: string, pattern: unknown): string | undefined =>
   pattern === undefined ? undefined : `${prefix === '/' ? '' : prefix}${String(pattern)}`;
 
-/** @internal Does the router of a Fastify server tell `/users` from `/USERS`? The option has two places. */
-export function routesByCase(initialConfig: object | undefined): boolean {
-  const { caseSensitive, routerOptions } = Object(initialConfig);
-  return caseSensitive !== false && routerOptions?.caseSensitive !== false;
+/**
+ * @internal The same of a Fastify server, by its options, each of which has two places: does its router tell `/users` from `/USERS`, and does
+ * `;` end a path?
+ */
+export function fastifyPathOf(url: string, initialConfig: object | undefined): string {
+  const { caseSensitive, useSemicolonDelimiter, routerOptions } = Object(initialConfig);
+  const ends = useSemicolonDelimiter === true || routerOptions?.useSemicolonDelimiter === true;
+  const path = withoutOrigin(url);
+  return pathOf(
+    ends ? path.replace(/;.*$/s, '') : path,
+    caseSensitive !== false && routerOptions?.caseSensitive !== false,
+  );
 }
