@@ -15,7 +15,6 @@ export interface NamedPart extends Part {
 }
 
 const NOTHING: readonly NamedPart[] = [];
-const HELD = { held: true } as const;
 
 /** Rounded up: at this many whole milliseconds the moment has come. */
 const toMs = (micros: number) => Math.ceil(micros / 1000);
@@ -119,7 +118,7 @@ function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer, asl
   const { limit, window } = answer.override === undefined ? rule : algorithm.size(answer.override);
   const { remaining, reset } = answer;
   const more = algorithm.more?.(answer.override ?? rule.parameters, remaining, reset) ?? reset;
-  return {
+  const decision = {
     name,
     cost,
     limit,
@@ -128,6 +127,6 @@ function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer, asl
     retryAfter: waitMs(answer.wait === NEVER ? NEVER : Math.max(0, answer.wait - asleep)),
     resetAfter: toMs(Math.max(0, reset - asleep)),
     moreAfter: toMs(Math.max(0, more - asleep)),
-    ...(algorithm.holders !== undefined && HELD),
   };
+  return algorithm.holders === undefined ? decision : { ...decision, held: true };
 }
