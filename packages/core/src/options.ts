@@ -1,14 +1,22 @@
 /** Refuses option names that do not exist, so that a typing error is not a limit that silently never applies. */
-export function checkOptions(where: string, options: unknown, accepted: readonly string[]): void {
+export function checkOptions(
+  where: string,
+  options: unknown,
+  accepted: readonly string[],
+  remedies: Readonly<Record<string, string>> = {},
+): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(
       `${where} takes an options object (${accepted.join(', ')}), not ${describe(options)}`,
     );
   }
   for (const name of Object.keys(options)) {
-    if (!accepted.includes(name)) {
-      throw new TypeError(`${where} has no option '${name}'; its options are ${accepted.join(', ')}`);
-    }
+    if (accepted.includes(name)) continue;
+    throw new TypeError(
+      Object.hasOwn(remedies, name)
+        ? `${where} has no option '${name}': ${remedies[name]}`
+        : `${where} has no option '${name}'; its options are ${accepted.join(', ')}`,
+    );
   }
 }
 

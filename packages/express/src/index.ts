@@ -1,4 +1,4 @@
-export type { Decision as RateLimitInfo } from '@sluice/core';
+export type { DenialInfo, RateLimitInfo } from './info.js';
 export { ipKeyGenerator } from './ip-key-generator.js';
 export {
   type ClientRateLimitInfo,

@@ -21,6 +21,7 @@ import {
   writeVary,
 } from '@sluice/core';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
+import { denialInfo, type RateLimitInfo, withInfo } from './info.js';
 import { type Args, type RateLimitOptions, readOptions } from './options.js';
 import { ExpressRequestView } from './request.js';
 
@@ -42,12 +43,12 @@ declare global {
   namespace Express {
     interface Request {
       /** The decision of the last `rateLimit`; `handler`, `message` and `onLimited` find their denial here. */
-      rateLimit?: Decision;
+      rateLimit?: RateLimitInfo;
     }
   }
 }
 
-type Decided = Request & Record<string, Decision>;
+type Decided = Request & Record<string, RateLimitInfo>;
 
 /**
  * Lets requests through as a policy says: for all routes (`app.use`), a router, or one route. A request beyond it is answered
@@ -58,8 +59,9 @@ type Decided = Request & Record<string, Decision>;
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName, nameFor } = readOptions(options);
+  const { statusCode = 429 } = shared;
   const attach = ([request]: Args, decision: Decision) => {
-    (request as Decided)[requestPropertyName] = decision;
+    (request as Decided)[requestPropertyName] = withInfo(decision);
   };
   const limit = limitRequests('rateLimit', shared, attach, nameFor);
   const passes = (
@@ -73,7 +75,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
     const { decision } = verdict;
     const answered =
       handler !== undefined && decision !== undefined
-        ? handler(request, response, next, decision)
+        ? handler(request, response, next, denialInfo(decision, statusCode))
         : andThen(verdict.reply(), (reply) => send(response, reply));
     return andThen(answered, () => false);
   };

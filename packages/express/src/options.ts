@@ -2,13 +2,13 @@ import {
   checkHandler,
   checkName,
   checkOptions,
-  type Decision,
   type Duration,
   REQUEST_LIMIT_OPTIONS,
   type RequestLimitOptions,
   readFixedWindow,
 } from '@sluice/core';
 import type { NextFunction, Request, Response } from 'express';
+import type { DenialInfo } from './info.js';
 
 /** What Express hands to functions. */
 export type Args = [request: Request, response: Response];
@@ -16,12 +16,15 @@ export type Args = [request: Request, response: Response];
 /** A value, or a function that gives it for a request. */
 export type ValueDeterminingMiddleware<T> = (request: Request, response: Response) => T | Promise<T>;
 
-/** Answers a denied request itself, or calls `next`. The headers are set already. */
+/**
+ * Answers a denied request itself, or calls `next`. The headers are set already. `denial` is the decision, with the `statusCode` and the
+ * `message` that an `express-rate-limit` handler reads from its options.
+ */
 export type RateLimitExceededEventHandler = (
   request: Request,
   response: Response,
   next: NextFunction,
-  decision: Decision,
+  denial: DenialInfo,
 ) => unknown;
 
 /** The words of `express-rate-limit` for what Sluice calls otherwise. */
@@ -48,15 +51,29 @@ export interface RateLimitOptions
   readonly requestPropertyName?: string | undefined;
 }
 
+/** What to give in place of options of `express-rate-limit` that are not options here. */
+const REMEDIES = {
+  passOnStoreError: "give failurePolicy: 'allow' for true, 'deny' for false",
+  logger: "listen to process.on('warning', …), and to the events of the store",
+  headers: 'give legacyHeaders',
+  draft_polli_ratelimit_headers: 'give standardHeaders',
+  onLimitReached: 'give onLimited, which is called for each denial',
+};
+
 const OWN = ['handler', 'requestPropertyName', 'limit', 'max', 'windowMs', 'identifier'] as const;
 
 /**
  * Splits what only Express has from what all adapters share.
  * @throws RangeError, TypeError naming the option that is wrong
  */
-export function readOptions(options: RateLimitOptions) {
-  checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, ...OWN]);
-  const { handler, requestPropertyName = 'rateLimit', identifier, ipv6Subnet, ...rest } = options ?? {};
+export function readOptions(options: RateLimitOptions = {}) {
+  checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, ...OWN], REMEDIES);
+  const { handler, requestPropertyName = 'rateLimit', identifier, ipv6Subnet, ...rest } = options;
+  if (typeof rest.validate === 'object' && rest.validate !== null) {
+    throw new TypeError(
+      'rateLimit: validate must be true or false, not an object: to silence single warnings, run node with --disable-warning=CODE',
+    );
+  }
   checkHandler('rateLimit', handler, rest);
   checkName('rateLimit: requestPropertyName', requestPropertyName);
   if (requestPropertyName === '__proto__')

@@ -1,0 +1,79 @@
+import express from 'express';
+import supertest from 'supertest';
+import { type RateLimitOptions, rateLimit } from './index.js';
+
+const serving = (options: RateLimitOptions) => {
+  const app = express();
+  app.get('/', rateLimit(options), ({ rateLimit: told }, response) => {
+    response.json({ used: told!.used, resetTime: told!.resetTime });
+  });
+  return supertest(app);
+};
+
+test('the decision on a request has used and resetTime, also in a denial', async () => {
+  const soon = Date.now() + 60_000;
+  const client = serving({
+    windowMs: 60_000,
+    limit: 2,
+    message: ({ rateLimit: told }) => ({ used: told!.used, resetTime: told!.resetTime }),
+  });
+  for (const [status, used] of [
+    [200, 1],
+    [200, 2],
+    [429, 3],
+    [429, 3],
+  ]) {
+    const { body } = await client.get('/').expect(status!);
+    expect(body.used).toBe(used);
+    const ends = Date.parse(body.resetTime);
+    expect(ends).toBeGreaterThan(soon - 60_000);
+    expect(ends).toBeLessThanOrEqual(Date.now() + 60_000);
+  }
+});
+
+test('a handler finds status and message in its fourth argument', async () => {
+  const client = serving({
+    limit: 1,
+    statusCode: 420,
+    handler: (_request, response, _next, { statusCode, message, remaining }) =>
+      response.status(statusCode).send(`${message} ${remaining} left`),
+  });
+  await client.get('/').expect(200);
+  await client.get('/').expect(420, 'Too many requests, please try again later. 0 left');
+  const standard = serving({ limit: 0, handler: (_q, response, _n, told) => response.json(told.statusCode) });
+  await standard.get('/').expect(200, '429');
+});
+
+test.each<[unknown, string]>([
+  [
+    { limit: 1, passOnStoreError: true },
+    "rateLimit has no option 'passOnStoreError': give failurePolicy: 'allow'",
+  ],
+  [
+    { limit: 1, passOnStoreError: false },
+    "rateLimit has no option 'passOnStoreError': give failurePolicy: 'allow'",
+  ],
+  [{ limit: 1, logger: {} }, "rateLimit has no option 'logger': listen to process.on('warning', …)"],
+  [{ limit: 1, headers: false }, "rateLimit has no option 'headers': give legacyHeaders"],
+  [
+    { limit: 1, draft_polli_ratelimit_headers: true },
+    "'draft_polli_ratelimit_headers': give standardHeaders",
+  ],
+  [{ limit: 1, onLimitReached: () => {} }, "rateLimit has no option 'onLimitReached': give onLimited"],
+  [
+    { limit: 1, validate: { trustProxy: false } },
+    'rateLimit: validate must be true or false, not an object: to silence',
+  ],
+  [{ limit: 1, message: 'no', handler: () => {} }, 'message has no effect with handler, which answers'],
+  [
+    { limit: 1, store: { increment() {}, decrement() {}, resetKey() {} } },
+    'store must be memoryStore() or redisStore(…)',
+  ],
+  [{ limit: '100' }, 'limit must be a whole number'],
+  [{ limit: 1, windowMs: '900000' }, 'window must be a duration'],
+  [{ limit: 1, windowMS: 900_000 }, "rateLimit has no option 'windowMS'; its options are"],
+  [{}, 'rateLimit needs a policy'],
+  [undefined, 'rateLimit needs a policy'],
+])('%j is refused, naming the remedy', (options, message) => {
+  expect(() => rateLimit(options as RateLimitOptions)).toThrow(message);
+});
