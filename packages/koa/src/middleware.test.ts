@@ -43,7 +43,15 @@ test.each<[object, RegExp]>([
   [{ max: 1, policy: hourly(1) }, /give max or policy, not both/],
   [{ max: -1 }, /limit must be .* not -1/],
   [{ max: 1, duration: 'soon' }, /"soon"/],
-  [{ max: 1, id: () => 'x' }, /no option 'id'/],
+  [{ max: 1, id: () => 'x' }, /no option 'id': give keyGenerator, and skip for what was false/],
+  [
+    { max: 1, driver: 'memory', db: new Map() },
+    /no option 'driver': leave it out, or give store: redisStore\(client\)/,
+  ],
+  [{ max: 1, db: new Map() }, /no option 'db': leave it out, or give store/],
+  [{ max: 1, whitelist: () => true }, /no option 'whitelist': give allowList/],
+  [{ max: 1, errorMessage: 'no' }, /no option 'errorMessage': give message/],
+  [{ max: 1, disableHeader: true }, /no option 'disableHeader': give legacyHeaders and standardHeaders/],
   [{ max: 1, handler: 5 }, /handler must be a function, not 5/],
   [{ max: 1, handler: () => {}, throw: true }, /throw has no effect with handler/],
   [{}, /rateLimit needs a policy/],
@@ -70,6 +78,26 @@ test('a handler answers, or goes on', async () => {
   const { text } = await client.get('/').expect(420);
   expect(text).toMatch(/^come back in \d+/);
   await client.get('/').set('x-vip', 'yes').expect(200, '0 left');
+});
+
+test('with throw, what catches the error and writes a body only answers with the status of the denial', async () => {
+  const app = new Koa();
+  app.use(async (context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      context.body = (error as Error).name;
+    }
+  });
+  app.use(rateLimit({ max: 1, throw: true, denyList: ['banned'], keyGenerator: (c) => c.get('x-key') }));
+  app.use((context) => {
+    context.body = 'served';
+  });
+  const client = await serve(app);
+  const as = (key: string) => client.get('/').set('x-key', key);
+  await as('a').expect(200, 'served');
+  await as('a').expect(429, 'RateLimitExceededError');
+  await as('banned').expect(403, 'RequestForbiddenError');
 });
 
 test('throw gives the error to whoever catches it, with its status and headers', async () => {

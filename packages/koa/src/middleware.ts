@@ -7,7 +7,9 @@ import {
   limitRequests,
   NodeResponseView,
   type OwnLimiter,
+  problemOfError,
   runWithRequest,
+  type Verdict,
   withLimiter,
 } from '@sluice/core';
 import type { Context, Middleware, Next } from 'koa';
@@ -33,9 +35,16 @@ export function rateLimit<C extends AnyContext = Context>(
     context.state.rateLimit = decision;
   });
   const middleware = async (context: C, next: Next): Promise<void> => {
-    const view = new KoaRequestView(context);
-    const judged = limit.handle(view, new NodeResponseView(context.res), context);
-    const verdict = isPromise(judged) ? await judged : judged;
+    let verdict: Verdict;
+    try {
+      const judged = limit.handle(new KoaRequestView(context), new NodeResponseView(context.res), context);
+      verdict = isPromise(judged) ? await judged : judged;
+    } catch (error) {
+      // Who catches it and writes no more than a body would answer with 200.
+      const status = problemOfError(error)?.status;
+      if (status !== undefined) context.status = status;
+      throw error;
+    }
     if (verdict.outcome === 'gone') return;
     if (verdict.outcome === 'denied') {
       const { decision } = verdict;

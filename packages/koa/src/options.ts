@@ -31,12 +31,26 @@ export interface RateLimitOptions<C extends AnyContext = Context>
   readonly handler?: ((context: C, next: Next, decision: Decision) => unknown) | undefined;
 }
 
+/** What to give in place of options of `koa-ratelimit` that are not options here. */
+const REMEDIES = {
+  driver: 'leave it out, or give store: redisStore(client)',
+  db: 'leave it out, or give store: redisStore(client)',
+  id: 'give keyGenerator, and skip for what was false',
+  whitelist: 'give allowList',
+  blacklist: 'give denyList',
+  errorMessage: 'give message',
+  status: 'give statusCode',
+  onLimit: 'give onLimited',
+  headers: 'give legacyHeaders and standardHeaders; their names are fixed',
+  disableHeader: 'give legacyHeaders and standardHeaders',
+};
+
 /**
  * Splits what only Koa has from what all adapters share.
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function readOptions<C extends AnyContext>(options: RateLimitOptions<C>) {
-  checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'duration', 'handler']);
+  checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'duration', 'handler'], REMEDIES);
   const { handler, ...rest } = options ?? {};
   checkHandler('rateLimit', handler, rest);
   const names = { limit: ['max'], window: 'duration', standard: '1h' } as const;
