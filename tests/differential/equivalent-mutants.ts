@@ -24,7 +24,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     "frame: if life < LARGEST_LONG then life = format('%d', life) end",
     'tb: if price * (count - 1) >= room then count = (room - fmod(room, price)) / price + 1 end',
     'frame: if next >= first then',
-    'frame: if moment == NEVER or (moment <= next and delays_nobody(lane, state, i, moment, cost)) then return moment end',
+    'frame: while moment <= next do',
   ],
   'a short cut: the long way gives the same': [
     'cc: if waiting == 0 and held + cost < p[1] then return 0 end',
@@ -46,6 +46,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: while agreed <= #lanes do',
     'frame: if remaining < 0 then break end',
   ],
+  'where each tick is a µs a call that goes later delays no fewer': ['tb: return p[7] >= 1'],
   'the last holder is put where he stands': ['cc: if place < holders then'],
   'asked of those who wait only': ['cc: if not place or place < holders then return 1 end'],
   'nobody goes at the moment at which his window ends': [

@@ -4,7 +4,7 @@ import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Operation } from '../../packages/core/src/decisions/call.js';
 import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
-import { fixedWindow, slidingLog } from '../../packages/core/src/index.js';
+import { fixedWindow, slidingLog, tokenBucket } from '../../packages/core/src/index.js';
 import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
 import { difference, held, history, questionsOf, rates, type Step } from './histories.js';
@@ -54,10 +54,17 @@ corpora.set(undefined, [
 ]);
 
 /** What chance seldom brings. */
-const crafted = (policy: Policy, ...calls: readonly (readonly [Operation, number, number?])[]): Corpus => {
+const crafted = (
+  policy: Policy,
+  ...calls: readonly (readonly [
+    Operation,
+    cost: number,
+    more?: { given?: number; wait?: number; move?: number },
+  ])[]
+): Corpus => {
   const rules = [policy];
-  const questions = calls.map(([operation, cost, given = 0]) => {
-    return { move: 1_000, operation, cost, wait: 3_600_000_000, given, policy: 0 } as const;
+  const questions = calls.map(([operation, cost, more]) => {
+    return { move: 1_000, operation, cost, wait: 3_600_000_000, given: 0, policy: 0, ...more } as const;
   });
   return { keys: 1, steps: history([rules], questions) };
 };
@@ -77,7 +84,7 @@ corpora
       ['acquire', 2],
       ['acquire', 3],
       ['acquire', 1],
-      ['refund', 2, 1],
+      ['refund', 2, { given: 1 }],
     ),
   );
 
@@ -90,7 +97,7 @@ corpora
       ['consume', 6],
       ['acquire', 1],
       ['acquire', 3],
-      ['refund', 2, 1],
+      ['refund', 2, { given: 1 }],
     ),
     crafted(
       fixedWindow({ limit: 6, window: '1m' }),
@@ -98,10 +105,36 @@ corpora
       ['acquire', 2],
       ['acquire', 1],
       ['acquire', 5],
-      ['refund', 1, 2],
+      ['refund', 1, { given: 2 }],
       ['acquire', 3],
     ),
   );
+
+// Who is booked for a second is there because of a block. A call delays nobody if its window begins late, or after a window that has begun.
+const SECOND = 1_000_000;
+const until = (second: number) => ['block', 0, { move: 0, wait: second * SECOND }] as const;
+const book = (cost: number) => ['acquire', cost, { move: 0 }] as const;
+const look = (move: number) => ['peek', 1, { move }] as const;
+for (const policy of [
+  fixedWindow({ limit: 3, window: '10s' }),
+  tokenBucket({ capacity: 3, refill: 3, every: '10s', mode: 'interval' }),
+]) {
+  corpora
+    .get(undefined)!
+    .push(
+      crafted(
+        policy,
+        ...[until(20), book(1), until(28), book(1), book(3), until(0)],
+        ...[look(12 * SECOND), look(6 * SECOND), look(1), look(1)],
+      ),
+      crafted(
+        policy,
+        ...[until(10), book(1), until(27), book(1), until(34), book(2), until(38), book(2), until(0)],
+        ['refund', 1, { given: 1, move: 0 }],
+        ...[look(12 * SECOND), look(8 * SECOND), look(4 * SECOND), look(1)],
+      ),
+    );
+}
 
 const redis = new Redis(process.argv[2]!);
 

@@ -94,6 +94,8 @@ export interface Algorithm {
   saving?(parameters: Parameters, cost: number): number;
   /** Where such a call leaves another state than `take` would: the state after it went, at the moment that was promised to it. */
   book?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
+  /** Does the first call of a whole key begin a window, or start the ticks? Then a later call can delay fewer bookings. Without it, no. */
+  anchored?(parameters: Parameters): boolean;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
   /** Does its `spend.lua` decide equal calls of a key at once? */

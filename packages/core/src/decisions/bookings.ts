@@ -85,29 +85,44 @@ export class Bookings {
       const next = queue[i]!;
       if (next > from) {
         const start = i === 0 ? from : Math.max(from, queue[i - 2]!);
-        const moment = counter.next(state, start, cost, shaped);
-        if (moment === NEVER || (moment < next && this.#delaysNobody(counter, state, i, moment, cost)))
-          return moment;
+        let moment = counter.next(state, start, cost, shaped);
+        if (moment === NEVER) return NEVER;
+        while (moment < next) {
+          const better = this.#delayingNobody(counter, state, i, moment, cost);
+          if (better === moment) return moment;
+          moment = better;
+        }
       }
       state = counter.book(state, next, queue[i + 1]!);
     }
     return counter.next(state, last, cost, shaped);
   }
 
-  #delaysNobody(
+  /** `moment`, if a call at that moment delays no booking from the place `from` on. Otherwise the next moment worth trying. */
+  #delayingNobody(
     counter: Counter,
     before: State | undefined,
     from: number,
     moment: number,
     cost: number,
-  ): boolean {
+  ): number {
     let state: State | undefined = counter.book(before, moment, cost);
+    // The window of the call: the first booking behind its end begins another, which may then be too full for later bookings. It may help
+    // to begin a window so much later that this booking is part of it. Where a window has begun before, one can begin when it ends.
+    const start = counter.anchored ? counter.wholeAt(before, moment) : undefined;
+    let end = start === undefined ? undefined : counter.wholeAt(state, moment);
+    let later = Number.POSITIVE_INFINITY;
     for (let i = from; i < this.queue.length; i += 2) {
       const [at, booked] = [this.queue[i]!, this.queue[i + 1]!];
-      if (counter.next(state, at, booked, true) !== at) return false;
+      if (end !== undefined && at >= end) {
+        later = start! > moment ? start! : moment + at - end + 1;
+        end = undefined;
+      }
+      if (counter.next(state, at, booked, true) !== at) return later;
       state = counter.book(state, at, booked);
+      if (end !== undefined) end = counter.wholeAt(state, at);
     }
-    return true;
+    return moment;
   }
 
   /** @param early could it have gone earlier, but for another part of its call? Then others can. */

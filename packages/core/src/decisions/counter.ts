@@ -40,6 +40,16 @@ export class Counter {
     return this.algorithm.left(this.parameters, this.#asOf(state, at), at);
   }
 
+  /** Does the first call of a whole key begin a window, or start the ticks? */
+  get anchored(): boolean {
+    return this.algorithm.anchored?.(this.parameters) === true;
+  }
+
+  /** The moment at which every permit is back, if nobody else comes. */
+  wholeAt(state: State | undefined, at: number): number {
+    return at + this.left(state, at).reset;
+  }
+
   /** A key that is known is whole when its state has ended, and not one that is met for the first time. */
   #asOf(state: State | undefined, at: number): State | undefined {
     return this.algorithm.see === undefined ? live(state, at) : state;

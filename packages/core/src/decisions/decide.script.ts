@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '468038686c6ce908323407837e3ec2ab79fe95a7',
+  sha1: 'b832b636dc5b60c19518a0d359aa5aaabeac6a4f',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -425,7 +425,10 @@ local last, used = unpack('>dd', state)
 if last <= now then return p[1], 0 end
 return math.max(0, p[1] - used), last - now
 end
-return { repair = repair, wait = wait, take = take, give = give, left = left }
+local function anchored(p)
+return not p[3]
+end
+return { repair = repair, wait = wait, take = take, give = give, left = left, anchored = anchored }
 end
 if tag == 'sl' or tag == 'sw' then
 local function stamp(p, at)
@@ -673,13 +676,16 @@ local since = now
 if state and debt > 0 then since = number(state, 3) end
 return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
 end
+local function anchored(p)
+return p[7] > 1
+end
 local function longest(p, cost)
 if p[6] ~= 1 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
 see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
-saving = saving, book = book,
+saving = saving, book = book, anchored = anchored,
 }
 end
 error('SLUICE unknown algorithm: ' .. tostring(tag))
@@ -794,13 +800,27 @@ local wait = wait_of(lane, state, from, cost, shaped)
 if wait == NEVER then return NEVER end
 return from + wait
 end
-local function delays_nobody(lane, before, from, moment, cost)
-local queue, state = lane.queue, booked(lane, before, moment, cost)
-for i = from, #queue, 2 do
-if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
-state = booked(lane, state, queue[i], queue[i + 1])
+local function whole_at(lane, state, at)
+local _, reset = lane.algorithm.left(lane.parameters, as_of(lane, state, at), at)
+return at + reset
 end
-return true
+local function delaying_nobody(lane, before, from, moment, cost)
+local queue, state = lane.queue, booked(lane, before, moment, cost)
+local anchored, start, last, later = lane.algorithm.anchored, nil, nil, math.huge
+if anchored and anchored(lane.parameters) then
+start, last = whole_at(lane, before, moment), whole_at(lane, state, moment)
+end
+for i = from, #queue, 2 do
+local at = queue[i]
+if last and at >= last then
+later = start > moment and start or moment + at - last + 1
+last = nil
+end
+if wait_of(lane, state, at, queue[i + 1], true) ~= 0 then return later end
+state = booked(lane, state, at, queue[i + 1])
+if last then last = whole_at(lane, state, at) end
+end
+return moment
 end
 local function earliest(lane, from, cost, shaped)
 local saves = shaped and saving_of(lane, cost) > 0
@@ -818,7 +838,12 @@ if next > first then
 local start = first
 if i > 1 then start = math.max(first, queue[i - 2]) end
 local moment = after(lane, state, start, cost, shaped)
-if moment == NEVER or (moment < next and delays_nobody(lane, state, i, moment, cost)) then return moment end
+if moment == NEVER then return NEVER end
+while moment < next do
+local better = delaying_nobody(lane, state, i, moment, cost)
+if better == moment then return moment end
+moment = better
+end
 end
 state = booked(lane, state, next, queue[i + 1])
 end

@@ -165,13 +165,30 @@ local function after(lane, state, from, cost, shaped)
   return from + wait
 end
 
-local function delays_nobody(lane, before, from, moment, cost)
+-- The moment at which every permit is back, if nobody else comes.
+local function whole_at(lane, state, at)
+  local _, reset = lane.algorithm.left(lane.parameters, as_of(lane, state, at), at)
+  return at + reset
+end
+
+-- The moment, if a call then delays no booking from the place `from` on. Otherwise the next moment worth trying: see bookings.ts.
+local function delaying_nobody(lane, before, from, moment, cost)
   local queue, state = lane.queue, booked(lane, before, moment, cost)
-  for i = from, #queue, 2 do
-    if wait_of(lane, state, queue[i], queue[i + 1], true) ~= 0 then return false end
-    state = booked(lane, state, queue[i], queue[i + 1])
+  local anchored, start, last, later = lane.algorithm.anchored, nil, nil, math.huge
+  if anchored and anchored(lane.parameters) then
+    start, last = whole_at(lane, before, moment), whole_at(lane, state, moment)
   end
-  return true
+  for i = from, #queue, 2 do
+    local at = queue[i]
+    if last and at >= last then
+      later = start > moment and start or moment + at - last + 1
+      last = nil
+    end
+    if wait_of(lane, state, at, queue[i + 1], true) ~= 0 then return later end
+    state = booked(lane, state, at, queue[i + 1])
+    if last then last = whole_at(lane, state, at) end
+  end
+  return moment
 end
 
 local function earliest(lane, from, cost, shaped)
@@ -191,7 +208,12 @@ local function earliest(lane, from, cost, shaped)
       local start = first
       if i > 1 then start = math.max(first, queue[i - 2]) end
       local moment = after(lane, state, start, cost, shaped)
-      if moment == NEVER or (moment < next and delays_nobody(lane, state, i, moment, cost)) then return moment end
+      if moment == NEVER then return NEVER end
+      while moment < next do
+        local better = delaying_nobody(lane, state, i, moment, cost)
+        if better == moment then return moment end
+        moment = better
+      end
     end
     state = booked(lane, state, next, queue[i + 1])
   end

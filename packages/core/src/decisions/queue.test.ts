@@ -116,6 +116,54 @@ test('a penalty moves nobody who is booked', () => {
   expect(line.book(0)).toBe(seconds(14));
 });
 
+const ANCHORED: Record<string, Policy> = {
+  'a window that begins with its first call': fixedWindow({ limit: 3, window: '10s' }),
+  ticks: tokenBucket({ capacity: 3, refill: 3, every: '10s', mode: 'interval' }),
+};
+
+/** Books each cost for its second. */
+function booked(policy: Policy, ...pairs: readonly (readonly [second: number, cost: number])[]) {
+  const line = new Timeline(policy);
+  for (const [second, cost] of pairs) {
+    line.ask(0, { operation: 'block', wait: seconds(second) });
+    expect(line.book(0, cost)).toBe(seconds(second));
+  }
+  line.ask(0, { operation: 'block', wait: 0 });
+  return line;
+}
+
+test.each(Object.entries(ANCHORED))(
+  '%s: a call waits until its own window delays no booking',
+  (_, policy) => {
+    const line = booked(policy, [20, 1], [28, 1], [30, 3]);
+    // A window from 12 s on ends before 28 s. Another would begin there, too full for the three at 30 s.
+    const first = seconds(18) + 1;
+    for (const now of [seconds(12), seconds(18)]) {
+      expect(line.ask(now, { operation: 'peek' })).toMatchObject({ allowed: false, wait: first - now });
+    }
+    expect(line.ask(first, { operation: 'peek' })).toMatchObject({ allowed: true });
+    expect(line.ask(first, { operation: 'peek', cost: 2 })).toMatchObject({ wait: seconds(40) - first });
+    expect(line.book(seconds(12))).toBe(first - seconds(12));
+    expect(bookings(line.entries[0]).map(([at]) => at)).toEqual([
+      first,
+      seconds(20),
+      seconds(28),
+      seconds(30),
+    ]);
+  },
+);
+
+test.each(Object.entries(ANCHORED))('%s: the same after a window that has begun', (_, policy) => {
+  const line = booked(policy, [10, 1], [27, 1], [34, 2], [38, 2]);
+  // Those at 34 s and 38 s are too many for one window. Only a window that begins after 24 s, and ends between them, keeps them apart.
+  giveBack(line, 0, seconds(27));
+  const first = seconds(24) + 1;
+  for (const now of [seconds(12), seconds(20), seconds(24)]) {
+    expect(line.ask(now, { operation: 'peek' })).toMatchObject({ allowed: false, wait: first - now });
+  }
+  expect(line.ask(first, { operation: 'peek' })).toMatchObject({ allowed: true });
+});
+
 const RANDOM: Record<string, Policy> = {
   fixedWindow: fixedWindow({ limit: 5, window: '1s' }),
   slidingWindow: slidingWindow({ limit: 5, window: '1s' }),

@@ -69,4 +69,8 @@ local function left(p, state, now)
   return math.max(0, p[1] - used), last - now
 end
 
-return { repair = repair, wait = wait, take = take, give = give, left = left }
+local function anchored(p)
+  return not p[3]
+end
+
+return { repair = repair, wait = wait, take = take, give = give, left = left, anchored = anchored }

@@ -143,6 +143,8 @@ export const fixedWindowAlgorithm: Algorithm = {
     return { remaining: Math.max(0, limit! - state[1]!), reset: state[0]! - now };
   },
 
+  anchored: (parameters) => parameters[2] === undefined,
+
   // Until its window ends a permit counts the same whenever it goes.
   ahead: (parameters, micros) => ({ parameters, longest: micros }),
 

@@ -162,6 +162,10 @@ local function book(p, state, now, cost)
   return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
 end
 
+local function anchored(p)
+  return p[7] > 1
+end
+
 local function longest(p, cost)
   if p[6] ~= 1 then return LONGEST end
   return math.max(0, down(p[3] - cost * p[1], p[2]))
@@ -169,5 +173,5 @@ end
 
 return {
   see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
-  saving = saving, book = book,
+  saving = saving, book = book, anchored = anchored,
 }

@@ -256,6 +256,8 @@ export const meterAlgorithm: Meter = {
     return grown(p, state, now, Math.min(debtAt(p, state, now) + p[2] + p[3], mostOf(p)));
   },
 
+  anchored: ({ 6: tick }: MeterParameters) => tick > 1,
+
   longest({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
     return shape !== SPACED ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
   },
