@@ -99,6 +99,34 @@ test.each([openers[0]!, openers[2]!, openers.at(-1)!])(
   60_000,
 );
 
+test('a node that is away at the start is told to be out once, whatever the others answer', async () => {
+  const emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const [lost, other] = [own.nodes[1]!, own.nodes[0]!];
+  const [lostKey, otherKey] = [await own.keyOn(lost), await own.keyOn(other)];
+  const store = ownStore();
+  const limiter = own.limiter({ policy, store, deadline: '500ms', failurePolicy: 'local' });
+  const node = `127.0.0.1:${lost.port}`;
+  const ofNode = () =>
+    emitted.mock.calls.map(([message]) => String(message)).filter((message) => message.includes(` ${node} `));
+  try {
+    await lost.kill();
+    await eventually(async () => {
+      await limiter.consume(lostKey);
+      return ofNode().length > 0;
+    });
+    expect(await eventually(() => limiter.consume(otherKey))).toMatchObject({ source: 'redis' });
+    for (let call = 0; call < 10; call += 1)
+      expect(await limiter.consume(lostKey)).toMatchObject({ degraded: true });
+    expect(ofNode()).toEqual([expect.stringContaining(`${node} is out: `)]);
+  } finally {
+    await lost.restart();
+    await own.whole();
+  }
+  await eventually(async () => !(await limiter.consume(lostKey)).degraded);
+  expect(ofNode().slice(1)).toEqual([expect.stringContaining(`${node} answers again`)]);
+  emitted.mockRestore();
+}, 60_000);
+
 test('calls given up while a node was being connected to never leave', async () => {
   const proxies = await Promise.all(own.nodes.map(({ port }) => TcpProxy.start(port)));
   for (const proxy of proxies) own.open(proxy);

@@ -62,7 +62,7 @@ export function withResilience(store: Store, deadline: number): Store {
       const ticket = node.breaker.enter();
       try {
         const answer = await inner.rate(change);
-        node.breaker.succeeded(ticket);
+        node.succeeded(ticket);
         return answer;
       } catch (reason) {
         const get = () => patient.rate({ action: 'get', key: change.key });
@@ -96,7 +96,7 @@ class Guarded extends Limited {
 
   override answered(answer: Answer): void {
     if (!this.end()) return;
-    this.#node.breaker.succeeded(this.#ticket);
+    this.#node.succeeded(this.#ticket);
     this.asking.answered(answer);
   }
 
@@ -152,7 +152,7 @@ function failed(node: NodeHealth, ticket: Ticket, error: unknown, look: () => Pr
   if (unavailable && error.reason === 'closed') return; // by its owner
   if (unavailable || isStoreConfigurationError(error)) node.failed(error);
   if (unavailable) node.breaker.failed(ticket, error, look);
-  else node.breaker.succeeded(ticket); // it has answered
+  else node.succeeded(ticket); // it has answered
 }
 
 /** For who is answered at once, and not when a deadline has passed. */

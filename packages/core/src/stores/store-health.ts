@@ -9,7 +9,7 @@ import {
   type UnavailableReason,
 } from '../errors.js';
 import { describe } from '../options.js';
-import { Breaker } from './breaker.js';
+import { Breaker, type Ticket } from './breaker.js';
 import { OutageWarning, warnOfSetUp } from './outage-warning.js';
 
 /** What is wrong with a store, or with one node of a cluster. */
@@ -104,11 +104,14 @@ export class StoreHealth {
     return node;
   }
 
-  /** The store has answered: from now on an outage is what the breaker says. */
+  /**
+   * The store has answered: from now on an outage is what the breaker says. Of a cluster some node has, which says nothing of a node that is
+   * out: its own answers do.
+   */
   answered(): void {
     if (this.#known) return;
     this.#known = true;
-    for (const node of this.#nodes.values()) node.answered();
+    this.#nodes.get('')?.answered();
   }
 
   /** It could not be connected when a server started: nobody may call it for long. */
@@ -171,7 +174,13 @@ export class NodeHealth {
     });
   }
 
-  /** For the first time ever. Where the breaker is open, it says when the outage is over. */
+  /** @param ticket of a call that it has decided */
+  succeeded(ticket: Ticket): void {
+    this.breaker.succeeded(ticket);
+    this.answered();
+  }
+
+  /** Where the breaker is open, it says when the outage is over. */
   answered(): void {
     if (this.breaker.closed) this.#options.warning.end();
   }
