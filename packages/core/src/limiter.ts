@@ -179,6 +179,8 @@ export class RateLimiter {
    * Gives one key other numbers, for all processes, from their next decision until `expiresIn` has passed: this customer has ten times
    * as much. What the key has taken counts on, by the numbers of the override and by the policy's own: when the override ends, the key has
    * what it would have without it, and is never further behind than a whole limit.
+   * What is given back meanwhile also comes back by the policy's own numbers. A `tokenBucket`, `gcra` and `leakyBucket` do not know whether they
+   * had counted it: a key that was over its own limit may then have up to one limit more than that when the override ends.
    * @param policy of the same algorithm; with several `policies` an object of those to override, by their names
    * @throws TypeError for a policy of another algorithm or a name that is unknown
    */
