@@ -83,6 +83,7 @@ describe('not now', () => {
   ])('%s: %s', (reason, message) => {
     const told = classified(new Error(message));
     expect(isStoreUnavailableError(told) && told.reason).toBe(reason);
+    expect(told.message).not.toMatch(/maxRetriesPerRequest|Stream isn't writeable/);
   });
 });
 

@@ -192,9 +192,13 @@ function* textsOf(error: unknown, depth = 0): Generator<string> {
   for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
 }
 
+/** ioredis's own words for a lost connection name settings that the store has set on purpose: nobody should follow them. */
+const LOST = /^(?:Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/;
+
 /** Connection errors of several addresses arrive as an AggregateError with an empty message; those of a cluster's nodes beside one. */
 function messageOf(error: unknown): string {
   if (!isError(error)) return String(error);
+  if (LOST.test(error.message)) return 'the connection was lost';
   const { errors, lastNodeError } = error as { errors?: unknown; lastNodeError?: unknown };
   if (Array.isArray(errors) && error.message === '') return errors.map(messageOf).join('; ');
   return isError(lastNodeError) ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
