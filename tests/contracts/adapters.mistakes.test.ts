@@ -26,7 +26,7 @@ onEachAdapter(
         expect(text).not.toMatch(INTERNALS);
         expect(warnings).toHaveBeenCalledTimes(1);
         expect(warnings.mock.calls[0]).toMatchObject([
-          expect.stringContaining('What keyGenerator gave is '),
+          expect.stringContaining('The result of keyGenerator is '),
           { code: 'SLUICE_NO_KEY' },
         ]);
       },

@@ -35,7 +35,7 @@ test('an address where nobody listens is told with the first call, once, and onc
     for (const limiter of limiters) expect(await limiter.consume('k')).toMatchObject({ degraded: true });
   expect(warnings()).toEqual([
     expect.stringMatching(
-      `^SluiceWarning: redisStore: redis://${at}/2 is out: .*ECONNREFUSED.*failurePolicy \\('local' by default: each process counts by itself\\)`,
+      `^SluiceWarning: redisStore: redis://${at}/2 is out: .*ECONNREFUSED.*failurePolicy \\(default 'local': each process counts by itself\\)`,
     ),
   ]);
   expect(warnings()[0]).not.toMatch(/ann|secret/);
@@ -113,7 +113,9 @@ describe('a server that starts', () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
     await connectAtStart(store);
-    expect(warnings()).toEqual([expect.stringMatching(/is set up wrongly: .*WRONGPASS.*Every call rejects/)]);
+    expect(warnings()).toEqual([
+      expect.stringMatching(/is not set up correctly: .*WRONGPASS.*Every call rejects/),
+    ]);
     await expect(limiterOf(store).consume('k')).rejects.toMatchObject({ reason: 'WRONGPASS' });
   });
 });

@@ -43,7 +43,7 @@ test('of a reply that was lost it is unknown what was done', async () => {
   const { proxy, limiter, reservation } = await reserved();
   proxy.resetNextReply();
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false });
-  await expect(reservation.settle(1)).rejects.toThrow('whether the store did that is unknown');
+  await expect(reservation.settle(1)).rejects.toThrow('the outcome of that call is unknown');
   expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 9 });
 });
 

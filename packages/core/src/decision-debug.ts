@@ -1,42 +1,42 @@
 import type { State } from './algorithms/algorithm.js';
 import type { Answer, Part, PartAnswer } from './decisions/call.js';
 
-/** What a decision was made by, as its store has it: `consume(key, { debug: true })`. Moments and times are whole µs. */
+/** The inputs of a decision, as its store has them: `consume(key, { debug: true })`. Times are whole µs. */
 export interface DecisionDebug {
-  /** The moment of the decision on the clock of the store: that of the Redis server, or of this process. */
+  /** The moment of the decision on the store's clock: the Redis server's, or this process's. */
   readonly now: number;
-  /** In the order in which the policies were given. */
+  /** One entry per policy, in the order given. */
   readonly policies: readonly PolicyDebug[];
 }
 
 export interface PolicyDebug {
   /** The name of the policy. */
   readonly name: string;
-  /** Where the store keeps the state. */
+  /** The storage key of the state. */
   readonly key: string;
-  /** The numbers that the policy is reckoned with, by their names; those of the override while there is one. */
+  /** The policy's parameters by name; during an override the override's. */
   readonly numbers: Readonly<Record<string, number>>;
-  /** Are those the numbers of an override, or of a shared rate? */
+  /** Are they the parameters of an override or of a shared rate? */
   readonly overridden: boolean;
-  /** What the key had taken when the call came, and afterwards. */
+  /** What the key had taken before and after the call. */
   readonly before: StateDebug;
   readonly after: StateDebug;
-  /** Calls that wait for a moment that was promised to them. */
+  /** Calls that wait for their promised moment. */
   readonly booked: readonly { readonly at: number; readonly cost: number }[];
-  /** Until when the key is blocked; 0 when it is not. */
+  /** End of the key's block; 0 without one. */
   readonly blockedUntil: number;
 }
 
 export interface StateDebug {
-  /** As it is stored: see the algorithm's `State` in its source. Empty when nothing that was taken counts any more. */
+  /** As stored: see the algorithm's `State` in its source. Empty if nothing that was taken counts any more. */
   readonly state: readonly number[];
-  /** Whole permits that are left by this state, before calls that are booked. */
+  /** Whole permits left in this state, without the calls that are booked. */
   readonly remaining: number;
-  /** Until every permit is back. */
+  /** Time until every permit is back. */
   readonly resetAfter: number;
 }
 
-/** What an answer was made by; undefined when nobody asked, or the store did not decide. */
+/** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */
 export function debugOf(
   parts: readonly (Part & { readonly name: string })[],
   { now, parts: answers }: Answer,

@@ -1,9 +1,8 @@
 import type { DecisionDebug } from './decision-debug.js';
 
 /**
- * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. Where a limiter has several
- * policies, `limit`, `window`, `remaining`, `resetAfter` and `moreAfter` are those of the one that bound: the one to wait for longest, or
- * that has least left.
+ * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. With several policies, `limit`,
+ * `window`, `remaining`, `resetAfter` and `moreAfter` belong to the binding policy: the one with the longest wait, or with the least left.
  */
 export interface Decision {
   /** May the call go? */
@@ -25,8 +24,8 @@ export interface Decision {
   /** How long until every permit is back; where `acquire` slept, counted from when it woke. */
   readonly resetAfter: number;
   /**
-   * How long until more than `remaining` are left, if nobody else comes: the end of a fixed window, the next permit of a bucket. Of what slides
-   * and of what is held it is `resetAfter`. 0 when all are there.
+   * Time until more than `remaining` permits are left, if no other call comes: the end of a fixed window, the next permit of a bucket.
+   * Sliding policies and `concurrency` report `resetAfter`. 0 if all permits are there.
    */
   readonly moreAfter: number;
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
@@ -38,7 +37,7 @@ export interface Decision {
   readonly source: string;
   /** Was the store out, so that the failure policy decided? */
   readonly degraded: boolean;
-  /** What it was decided by; only with `{ debug: true }`, and where the store decided, or this process in its place. */
+  /** The inputs of the decision. Only with `{ debug: true }`, and if the store or the `local` failure policy decided. */
   readonly debug?: DecisionDebug;
   /** What each policy says by itself, in the order in which they were given. */
   readonly policies: readonly PolicyDecision[];
@@ -55,6 +54,6 @@ export interface PolicyDecision {
   readonly retryAfter: number;
   readonly resetAfter: number;
   readonly moreAfter: number;
-  /** Are its permits held until they are released, as those of `concurrency`? */
+  /** Are its permits held until released, as with `concurrency`? */
   readonly held?: true;
 }

@@ -18,7 +18,7 @@ export const MAX_MICROS = 3650 * MICROS.d;
 export function toMicros(what: string, value: Duration, min = 1, or = ''): number {
   const micros = typeof value === 'number' ? value * MICROS.ms : parse(value);
   const whole = Math.round(micros);
-  // A long time in ms that was made from whole µs is a product that is off by more than a thousandth.
+  // A long time in ms, computed from whole µs, has a rounding error of more than a thousandth.
   const isWhole = Math.abs(whole - micros) <= 1e-3 || whole / MICROS.ms === value;
   if (!(whole >= min && whole <= MAX_MICROS && isWhole)) {
     const least = min === 0 ? '0' : min < MICROS.ms ? `${min} µs` : `${min / MICROS.ms} ms`;

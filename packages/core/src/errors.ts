@@ -100,7 +100,7 @@ export class StoreUnavailableError extends SluiceError {
   readonly reason: UnavailableReason;
   /** Had the deadline passed? */
   readonly late: boolean;
-  /** Did the call certainly not leave this process? Then nothing was done, and it may be repeated. Otherwise what was done is unknown. */
+  /** True: the call certainly never left this process, had no effect and may be repeated. False: its outcome is unknown. */
   readonly neverSent: boolean;
   /** Of the failure policy `'deny'`: its decision. */
   readonly decision: Decision | undefined;
@@ -143,8 +143,8 @@ export class StoreConfigurationError extends SluiceError {
 }
 
 /**
- * A key could not be made from a call or a request: a value is missing, or is not a plain string, number or boolean. Of a request the
- * message is fit for clients; `cause` says more.
+ * No key could be made from a call or a request: a value is missing, or is not a plain string, number or boolean. For a request the
+ * message is safe to send to clients; `cause` says more.
  */
 export class KeyResolutionError extends SluiceError {
   readonly code = 'SLUICE_KEY_RESOLUTION';

@@ -9,7 +9,7 @@ import { memoryStore } from './stores/memory-store.js';
 
 const twoAnHour = () => fixedWindow({ limit: 2, window: '1h' });
 
-test('makes a limiter once for each name, and each name counts by itself', async () => {
+test('creates one limiter per name, and each name has its own count', async () => {
   const limiters = new LimiterFactory();
   const policy = jest.fn(twoAnHour);
   for (const tenant of ['a', 'b', 'a', 'b']) {
@@ -31,7 +31,7 @@ test('several policies are decided all or nothing', async () => {
   expect(await limiter.consume('user')).toMatchObject({ allowed: false, policy: 'burst' });
 });
 
-test('counts where a RateLimiter of the same name, store and policy counts', async () => {
+test('shares its count with a RateLimiter of the same name, store and policy', async () => {
   const store = memoryStore();
   await new LimiterFactory({ store }).get('tenant', twoAnHour).consume('user', { cost: 2 });
   const limiter = new RateLimiter({ name: 'tenant', policy: twoAnHour(), store });
@@ -44,14 +44,14 @@ test('20,000 names leave 1000 limiters, and nothing when their counts have expir
   const limiters = new LimiterFactory({ store });
   for (let name = 0; name < 20_000; name += 1) limiters.get(`tenant-${name}`, twoAnHour).consumeSync('user');
   expect([limiters.size, store.size]).toEqual([1000, 20_000]);
-  // A limiter that was dropped is made again and knows what its keys have taken.
+  // A dropped limiter is created again and still knows what its keys have taken.
   expect(limiters.get('tenant-0', twoAnHour).consumeSync('user')).toMatchObject({ remaining: 0 });
   await clock.advance('2h');
   await eventually(async () => store.size === 0);
   await limiters.close();
 });
 
-test('keeps the limiters used last', () => {
+test('keeps the most recently used limiters', () => {
   const limiters = new LimiterFactory({ max: 2 });
   const [a, b] = ['a', 'b'].map((name) => limiters.get(name, twoAnHour));
   expect(limiters.get('a', twoAnHour)).toBe(a);
@@ -76,7 +76,7 @@ test('a limiter with a waiting call or a held permit is not dropped, so close() 
   expect(decision.allowed).toBe(true);
 });
 
-test('after delete a name has its new numbers, and what was taken counts on', async () => {
+test('after delete a name gets its new policy and keeps its count', async () => {
   const limiters = new LimiterFactory();
   await limiters.get('tenant', twoAnHour).consume('user', { cost: 2 });
   expect(limiters.delete('tenant')).toBe(true);
@@ -85,7 +85,7 @@ test('after delete a name has its new numbers, and what was taken counts on', as
   expect(await limiters.get('tenant', fiveAnHour).consume('user')).toMatchObject({ limit: 5, remaining: 2 });
 });
 
-test('a policy that throws or is none leaves no limiter', async () => {
+test('a policy function that throws or returns no policy leaves no limiter', async () => {
   const limiters = new LimiterFactory();
   const unknownPlan = () => {
     throw new Error('no such plan');

@@ -9,23 +9,23 @@ import { RecentMap } from './recent-map.js';
 import { memoryStore } from './stores/memory-store.js';
 import type { Store } from './stores/store.js';
 
-/** What a `LimiterFactory` takes: the options of a `RateLimiter` but its name and policies. */
+/** Options of a `LimiterFactory`: those of a `RateLimiter`, without its name and policies. */
 export interface LimiterFactoryOptions extends Omit<LimiterPlace, 'name'> {
-  /** Where all limiters of the factory count; default a `memoryStore()` of the factory's own. A store that you give stays yours to close. */
+  /** The store of all limiters. Default: a `memoryStore()` of the factory. A store that you pass is yours to close. */
   readonly store?: Store | undefined;
   /** The most limiters to keep, from 1 to 1,000,000; default 1000. */
   readonly max?: number | undefined;
 }
 
-/** The limit of one name: a policy, or several policies by their names. */
+/** The limit of one name: a policy, or several policies by name. */
 export type LimiterPolicies = Policy | Readonly<Record<string, Policy>>;
 
-/** Checks the other options of a limiter before there is a policy. */
+/** Checks the other options before a policy is known. */
 const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
 /**
- * Makes limiters at run time: one for each tenant, plan or partner. Keeps the `max` limiters used last and drops the others: only
- * their counts stay, in the store, until they expire. So many names cost about what as many keys cost.
+ * Creates limiters at run time: one for each tenant, plan or partner. Keeps the `max` most recently used limiters and drops the
+ * others. The counts of a dropped limiter stay in the store until they expire. So a name costs about as much as a key.
  */
 export class LimiterFactory {
   readonly #ownStore: Store | undefined;
@@ -34,7 +34,7 @@ export class LimiterFactory {
   readonly #limiters: RecentMap<string, RateLimiter>;
   #closed = false;
 
-  /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
+  /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
   constructor(options: LimiterFactoryOptions = {}) {
     const own = PLACE_OPTIONS.filter((name) => name !== 'name');
     checkOptions('LimiterFactory', options, ['max', ...own]);
@@ -50,20 +50,19 @@ export class LimiterFactory {
     this.#limiters = new RecentMap(max, (limiter) => RateLimiter.inside(limiter).busy);
   }
 
-  /** How many limiters are kept now. */
+  /** Number of limiters kept now. */
   get size(): number {
     return this.#limiters.size;
   }
 
   /**
-   * The limiter of this name. Ask for it at each use instead of keeping it: a limiter that was dropped still works, but is no longer closed
-   * with the factory.
-   * @param policy called when there is no limiter of this name. To change the numbers of a name, `delete` it first.
-   * @throws RangeError, TypeError for a wrong name or policy, and what `policy` throws; LimiterClosedError
+   * Returns the limiter of this name. Call it for each use instead of keeping the limiter: a dropped limiter still works, but the
+   * factory no longer closes it.
+   * @param policy called if there is no limiter of this name. To change the policy of a name, `delete` the name first.
+   * @throws RangeError, TypeError for an invalid name or policy; every error of `policy`; LimiterClosedError
    */
   get(name: string, policy: () => LimiterPolicies): RateLimiter {
-    if (this.#closed)
-      throw new LimiterClosedError(`LimiterFactory: limiter '${name}' was asked for after close()`);
+    if (this.#closed) throw new LimiterClosedError(`LimiterFactory: get('${name}') was called after close()`);
     return this.#limiters.get(name) ?? this.#make(name, policy);
   }
 
@@ -71,8 +70,8 @@ export class LimiterFactory {
     const given = policy();
     if (typeof given !== 'object' || given === null) {
       throw new TypeError(
-        `LimiterFactory: the policy of '${name}' must be a policy, such as fixedWindow({ limit: 100, window: '1m' }), or policies by their ` +
-          `names, not ${describe(given)}`,
+        `LimiterFactory: the policy of '${name}' must be a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several ` +
+          `policies by name, not ${describe(given)}`,
       );
     }
     const policies = isPolicy(given) ? { policy: given } : { policies: given };
@@ -81,12 +80,12 @@ export class LimiterFactory {
     return limiter;
   }
 
-  /** Drops a limiter: the next `get` makes it again. What its keys have taken counts on. Returns whether there was one. */
+  /** Drops a limiter: the next `get` creates it again. Its keys keep their counts. Returns whether there was one. */
   delete(name: string): boolean {
     return this.#limiters.delete(name);
   }
 
-  /** Closes all limiters, and the store if it is the factory's own. */
+  /** Closes all limiters, and the store if the factory created it. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#limiters.values().map((limiter) => limiter.close()));

@@ -4,8 +4,8 @@ import { withResilience } from './layers/resilience.js';
 import type { Store } from './stores/store.js';
 
 /**
- * What stands between limiters and their store: prefetched permits, deny cache, deadline and failure policy.
- * @param options deadline and life of a remembered denial, in µs
+ * The layers between limiters and their store: prefetched permits, deny cache, deadline and failure policy.
+ * @param options deadline and lifetime of a cached denial, in µs
  */
 export const layersOf = (
   store: Store,

@@ -12,27 +12,27 @@ beforeEach(() => {
 });
 afterEach(() => emitted.mockRestore());
 
-test('two limiters of one name in one store with different numbers: one warning that says what to do', () => {
+test('two limiters with one name and different policies cause one warning with a remedy', () => {
   const store = memoryStore();
   for (const limit of [1, 2, 3]) new RateLimiter({ name: 'same-name', policy: policy(limit), store });
   expect(emitted.mock.calls).toEqual([
     [
       expect.stringMatching(
-        /^Two limiters named 'same-name' in one store .*"limit":1.*"limit":2.*Give each limiter a name/,
+        /^Two limiters named 'same-name' in one store .*"limit":1.*"limit":2.*Give each limiter its own name/,
       ),
       expect.objectContaining({ code: 'SLUICE_SAME_NAME' }),
     ],
   ]);
 });
 
-test('also of one policy among several', () => {
+test('it also warns if one of several policies differs', () => {
   const store = memoryStore();
   const policies = (limit: number) => ({ day: gcra({ limit: 9, period: '1d' }), hour: policy(limit) });
   for (const limit of [1, 2]) new RateLimiter({ name: 'one-of-several', policies: policies(limit), store });
   expect(emitted).toHaveBeenCalledTimes(1);
 });
 
-test('limits that cannot meet need no warning', async () => {
+test('limits that share no count cause no warning', async () => {
   const store = memoryStore();
   new RateLimiter({ name: 'apart', policy: policy(1), store });
   new RateLimiter({ name: 'apart', policy: policy(1), store });
@@ -44,7 +44,7 @@ test('limits that cannot meet need no warning', async () => {
   expect(emitted).not.toHaveBeenCalled();
 });
 
-test('a limiter that was closed has given up its name', async () => {
+test('a closed limiter frees its name', async () => {
   const store = memoryStore();
   const first = new RateLimiter({ name: 'renewed', policy: policy(1), store });
   const twin = new RateLimiter({ name: 'renewed', policy: policy(1), store });
@@ -55,7 +55,7 @@ test('a limiter that was closed has given up its name', async () => {
   expect(emitted).not.toHaveBeenCalled();
 });
 
-test('a factory changes the numbers of a name on purpose', () => {
+test('a factory may change the policy of a name', () => {
   const limiters = new LimiterFactory({ store: memoryStore() });
   for (const limit of [1, 2]) {
     limiters.get('on-purpose', () => policy(limit));

@@ -2,10 +2,10 @@ import type { Policy } from './algorithms/algorithm.js';
 import type { Store } from './stores/store.js';
 import { warnOnce } from './warnings.js';
 
-/** Limits of one store that are known by name; limits made at run time must not fill the memory. */
+/** The most limits of one store that are tracked: limits created at run time must not fill the memory. */
 const MOST = 1000;
 
-/** What counts under one name: the policy as text, and how many limiters use it. */
+/** A name in use: its policy as text, and the number of limiters that use it. */
 interface Use {
   readonly policy: string;
   limiters: number;
@@ -14,10 +14,10 @@ interface Use {
 const uses = new WeakMap<Store, Map<string, Use>>();
 
 /**
- * Warns when two limiters that are open at once count under the same storage keys with different numbers: each call is then held to another
- * limit than the one before, depending on which limiter it meets.
- * @param places the policies of a limiter by the storage keys that they count under
- * @returns ends the use of the name
+ * Warns if two open limiters use the same storage keys with different policies: the limit of a call then depends on which limiter it
+ * meets.
+ * @param places the policies of a limiter, by the prefix of their storage keys
+ * @returns a function that ends the use of the name
  */
 export function useNames(store: Store, limiter: string, places: ReadonlyMap<string, Policy>): () => void {
   const known = uses.get(store) ?? new Map<string, Use>();
@@ -47,4 +47,4 @@ export function useNames(store: Store, limiter: string, places: ReadonlyMap<stri
 
 const sameName = (limiter: string, one: string, other: string): string =>
   `Two limiters named '${limiter}' in one store have different policies, ${one} and ${other}, and share one count for each key. ` +
-  'Give each limiter a name of its own, or close the first before you make the second';
+  'Give each limiter its own name, or close the first before you create the second';

@@ -49,7 +49,7 @@ export class RateLimiter {
 
   /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(options: RateLimiterOptions);
-  /** @internal @param layers made by `layersOf` for limiters that are made at run time and have the same options */
+  /** @internal @param layers result of `layersOf`, shared by limiters that are created at run time with the same options */
   constructor(options: RateLimiterOptions, layers: Store);
   constructor(options: RateLimiterOptions, layers?: Store) {
     const checked = checkLimiterOptions(options);
@@ -176,11 +176,11 @@ export class RateLimiter {
   }
 
   /**
-   * Gives one key other numbers, for all processes, from their next decision until `expiresIn` has passed: this customer has ten times
-   * as much. What the key has taken counts on, by the numbers of the override and by the policy's own: when the override ends, the key has
-   * what it would have without it, and is never further behind than a whole limit.
-   * What is given back meanwhile also comes back by the policy's own numbers. A `tokenBucket`, `gcra` and `leakyBucket` do not know whether they
-   * had counted it: a key that was over its own limit may then have up to one limit more than that when the override ends.
+   * Gives one key another policy, in all processes, from their next decision until `expiresIn` has passed: for example ten times the
+   * limit for one customer. The key keeps its count under both policies. So when the override ends, the key has what it would have
+   * without the override, but never owes more than one whole limit.
+   * A refund during the override also counts under the policy. A `tokenBucket`, `gcra` or `leakyBucket` cannot know whether the policy had
+   * counted those permits. So a key that was over its own limit may then have up to one limit more when the override ends.
    * @param policy of the same algorithm; with several `policies` an object of those to override, by their names
    * @throws TypeError for a policy of another algorithm or a name that is unknown
    */
@@ -200,8 +200,8 @@ export class RateLimiter {
   }
 
   /**
-   * Forgets what a key took, what is booked, and a block: all its permits are back. An override stays. Calls that wait for a
-   * `concurrency` permit ask again at once; calls that were given a moment go at that moment.
+   * Clears what a key took, its bookings and a block: all its permits are back. An override stays. Calls that wait for a
+   * `concurrency` permit ask again at once; calls with a promised moment resolve at that moment.
    */
   async reset(key: LimiterKey): Promise<void> {
     await this.#admission.change('reset', 0, this.#parts(key, one));

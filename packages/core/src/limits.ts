@@ -84,7 +84,7 @@ export class Limits {
     });
   }
 
-  /** The policies by what their storage keys begin with: limits that have it in common count together. */
+  /** The policies by the prefix of their storage keys. Limits with the same prefix share their counts. */
   get places(): Map<string, Policy> {
     return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
   }

@@ -20,7 +20,7 @@ export function checkOptions(
   }
 }
 
-/** The options that were given: those that are undefined must not hide what is inherited. */
+/** The options without undefined ones, which must not hide inherited values. */
 export const givenOptions = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 

@@ -1,11 +1,11 @@
-/** Busy entries that one call of `set` may look at: it stays cheap when many are busy. */
+/** Busy entries that one `set` may skip, so that it stays cheap if many are busy. */
 const LOOKS = 8;
 
-/** A Map that keeps the entries used last. An entry that is busy is never evicted: then the map is larger than `max` for a while. */
+/** A Map that evicts the least recently used entries. It never evicts a busy entry, so it may exceed `max` for a while. */
 export class RecentMap<K, V> {
   readonly #max: number;
   readonly #isBusy: (value: V) => boolean;
-  /** The entry that was not used for longest comes first. */
+  /** Least recently used first. */
   readonly #entries = new Map<K, V>();
 
   constructor(max: number, isBusy: (value: V) => boolean) {

@@ -8,9 +8,9 @@ export interface SharedRate {
   /** `'OVERALL'` (default): the fleet shares the rate; `'PER_CLIENT'`: each client has it for itself. */
   readonly mode?: 'OVERALL' | 'PER_CLIENT';
   /**
-   * Permits in any `interval`: a whole number from 1 to 2^53 - 1. Up to 10,000 each call in the interval is remembered by itself, in
-   * 16 bytes, and its permits come back to the microsecond. Above that the calls of a thousandth of the interval are remembered together:
-   * a permit comes back up to that much later.
+   * Permits in any `interval`: a whole number from 1 to 2^53 - 1. Up to 10,000, each call of the interval is stored in 16 bytes, and
+   * its permits return to the microsecond. Above 10,000 the calls of a thousandth of the interval are stored together: a permit
+   * returns up to that much later.
    */
   readonly rate: number;
   readonly interval: Duration;
@@ -26,7 +26,7 @@ export interface SharedRateConfig {
   readonly keepAliveTime: number;
 }
 
-/** Slots of an interval, of a rate too large to remember each call. */
+/** Slots per interval, for a rate too large to store each call. */
 const SLOTS = 1000;
 
 const METHODS = { try: 'trySetRate', set: 'setRate', update: 'updateRate' } as const;
@@ -54,13 +54,13 @@ export function storedRate(
   return { keepAlive, perClient: mode === 'PER_CLIENT' ? 1 : 0, parameters };
 }
 
-/** What is remembered of a rate: each call by itself, or the calls of a slot together. */
+/** The algorithm of a rate: it stores each call, or the calls of a slot together. */
 function parametersOf(where: string, limit: number, window: number): Parameters {
   if (limit <= MAX_LIMIT) return [limit, window];
   const slot = Math.ceil(window / SLOTS);
   if (window + slot <= MAX_MICROS) return [limit, window, slot];
   throw new RangeError(
-    `${where}: with a rate above ${MAX_LIMIT} the interval and a thousandth of it must be at most 3650 days together: use a shorter one`,
+    `${where}: with a rate above ${MAX_LIMIT} the interval and a thousandth of it must be at most 3650 days together; use a shorter interval`,
   );
 }
 

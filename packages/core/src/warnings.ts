@@ -35,7 +35,7 @@ export function warnOnce(code: MisuseCode, subject: string, message: string): vo
   warn(code, message);
 }
 
-/** Emits a process warning of type `SluiceWarning` each time that it is called: for what can happen again. */
+/** Emits a process warning of type `SluiceWarning` on each call, for events that can happen again. */
 export function warn(code: MisuseCode, message: string): void {
   process.emitWarning(message, {
     type: 'SluiceWarning',

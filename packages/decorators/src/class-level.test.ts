@@ -232,7 +232,7 @@ test('skipsLimit knows classes and those that extend them', () => {
   expect([Other, {}, undefined].map(skipsLimit)).toEqual([false, false, false]);
 });
 
-test('skips limits by their names', async () => {
+test('skips limits by name', async () => {
   configureSluice();
   @CountLimit({ prefix: 'codes:', limit: 1, period: 60 })
   @Limit({ policy: once, prefix: 'all' })
@@ -254,7 +254,7 @@ test('skips limits by their names', async () => {
   for (let i = 0; i < 3; i += 1) await expect(codes.free()).resolves.toBe('free');
 });
 
-test('a class that skips another limit may be limited', () => {
+test('a class may have a limit and skip another one', () => {
   @CountLimit()
   @SkipLimit('login')
   class Mixed {
@@ -265,7 +265,7 @@ test('a class that skips another limit may be limited', () => {
   expect(() => CountLimit({ prefix: 'login' })(Mixed)).toThrow(/the class has @SkipLimit\(\), too/);
 });
 
-test.each([['a b'], [''], [7]])('@SkipLimit(%p) names no limit', (name) => {
+test.each([['a b'], [''], [7]])('@SkipLimit(%p) is refused, as no limit can have that name', (name) => {
   expect(() => SkipLimit(name as string)).toThrow(/@SkipLimit: the name of a limit must be 1 to 100/);
 });
 

@@ -10,7 +10,7 @@ const OF_THE_LANGUAGE = ['constructor', 'toString', 'toLocaleString', 'valueOf',
  * Puts a limit on each method that a class has of its own and under a name: not on what it inherits, statics, accessors, fields,
  * private methods and those named by symbols, which protocols of the language call. Left out are methods with
  * `@SkipLimit()`, and those that the same decorator gave a limit of their own.
- * @param name by which `@SkipLimit(name)` leaves a method out of this limit and no other
+ * @param name with `@SkipLimit(name)` a method skips this limit and no other
  * @throws TypeError when there is no method to limit, or one that cannot be limited
  */
 export function limitClass(

@@ -30,26 +30,28 @@ class Orders {
 
 const orders = new Orders();
 
-test('a function gives the key for the arguments of a call', async () => {
+test('a function returns the key for the arguments of a call', async () => {
   await orders.place({ customer: 'ann' });
   await orders.place({ customer: 'bob' });
   await expect(orders.place({ customer: 'ann' })).rejects.toThrow(/countLimit:Orders.place/);
 });
 
-test('one key for all methods of a prefix is one count', async () => {
+test('methods with one prefix and one key share one count', async () => {
   await orders.list();
   await expect(orders.find()).rejects.toThrow(/catalogue/);
 });
 
-test('a function that gives no key is a mistake of the program, not of the request', async () => {
+test('a function without a valid result is a server error (500)', async () => {
   await expect(orders.named()).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
     status: 500,
-    message: expect.stringMatching(/@Limit on named: the value of the function key is missing \(undefined\)/),
+    message: expect.stringMatching(
+      /@Limit on named: the result of the key function is missing \(undefined\)/,
+    ),
   });
   await expect(orders.named('ann')).resolves.toBeUndefined();
 });
 
-test('what the function throws is what the call rejects with', async () => {
+test('the call rejects with the error that the function throws', async () => {
   await expect(orders.failing()).rejects.toThrow('no such tenant');
 });

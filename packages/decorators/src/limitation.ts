@@ -13,10 +13,9 @@ import { declaredParameterNames, type ParameterNames } from './parameter-names.j
 /** The attributes that all decorators have. */
 export interface CommonOptions {
   /**
-   * With `limitType: 'CUSTOM'`, and only then: what is counted. A key expression such as `#{phone}`, `#{user.id}` or
-   * `order:#{0}`, where a name is a parameter of the method or else a field of the current request; or a function that
-   * gives the key for the arguments of a call: `(order) => order.customer`, or `() => 'all'` for one count for everybody.
-   * Default `''`.
+   * The key of a call, only with `limitType: 'CUSTOM'`. Either a key expression such as `#{phone}`, `#{user.id}` or `order:#{0}`: a
+   * name is a parameter of the method, otherwise a field of the current request. Or a function of the call's arguments:
+   * `(order) => order.customer`; `() => 'all'` makes all calls share one count. Default `''`.
    */
   readonly key?: string | KeyOfArguments;
   /** By what calls are told apart; default `'METHOD'`. */
@@ -50,8 +49,8 @@ export interface Limitation {
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of whatever method is decorated
 export type CostOfCall = Cost | ((...args: any[]) => Cost);
 
-/** Gives the key of a call for its arguments. */
-// biome-ignore lint/suspicious/noExplicitAny: the arguments of whatever method is decorated
+/** Returns the key of a call from its arguments. */
+// biome-ignore lint/suspicious/noExplicitAny: the arguments of any decorated method
 export type KeyOfArguments = (...args: any[]) => LimiterKey;
 
 /** What limiters accept as a name. */

@@ -45,9 +45,9 @@ type ReadRoot = (args: readonly unknown[]) => unknown;
 
 const POSITION = /^(?:0|[1-9]\d?)$/;
 
-/** What the function gives is the program's own, so a wrong key is no fault of a request. */
+/** The function belongs to the program, so an invalid key is a server error, not a client error. */
 function callKeyFunction(keyOf: KeyOfArguments, where: string): KeyOfCall {
-  const what = `${where}: the value of the function key`;
+  const what = `${where}: the result of the key function`;
   return (args) => {
     try {
       return keyPart(keyOf(...args), what);

@@ -2,7 +2,7 @@ import { checkName } from '@sluice/core';
 import type { Class } from './defining-class.js';
 import { checkParentheses } from './limitation.js';
 
-/** Holds what a method or a class skips; a registered symbol, so that it is one for all copies of this package. */
+/** Property for the skipped limits of a method or class. Registered globally, so that all copies of this package share it. */
 const SKIP = Symbol.for('sluice.skipLimit');
 
 /** Names of limits, or true for all. */
@@ -22,10 +22,10 @@ export interface SkipLimitDecorator {
 }
 
 /**
- * On a method: the limits of its class leave it out. Its own decorators still hold. On a class: for what limits whole
- * controllers from outside and asks `skippedLimits`, as guards do; a limit of the same class is refused.
- * @param names the limits to skip: of a decorated class their prefixes, without the last `:`; default: all
- * @throws TypeError at decoration for anything that is neither a method nor a class, and for a name that no limit can have
+ * On a method: skips the limits of its class; its own decorators still apply. On a class: skips outer limits that check `skippedLimits`,
+ * such as guards. The class cannot also have a limit that it skips.
+ * @param names the limits to skip; a decorated class's limit is named by its prefix without the last `:`. Default: all limits
+ * @throws TypeError at decoration for anything but a method or a class, and for a name that no limit can have
  */
 export function SkipLimit(...names: string[]): SkipLimitDecorator {
   const [first] = names as unknown[];
@@ -42,12 +42,12 @@ export function SkipLimit(...names: string[]): SkipLimitDecorator {
   }) as SkipLimitDecorator;
 }
 
-/** What a method, or a class or one that it extends, skips by `@SkipLimit(…)`: the names of limits, or true for all. */
+/** The limits that a method, or a class or its base class, skips with `@SkipLimit(…)`: their names, or true for all. */
 export function skippedLimits(target: unknown): SkippedLimits {
   return (typeof target === 'function' && (target as Marked)[SKIP]) || [];
 }
 
-/** Whether a method, or a class or one that it extends, skips all limits: `@SkipLimit()`. */
+/** Whether a method, or a class or its base class, skips all limits: `@SkipLimit()`. */
 export function skipsLimit(target: unknown): boolean {
   return skippedLimits(target) === true;
 }

@@ -27,13 +27,13 @@ import { ExpressRequestView } from './request.js';
 
 export interface RateLimitMiddleware extends OwnLimiter {
   (request: Request, response: Response, next: NextFunction): void;
-  /** Forgets what a key has used. @throws TypeError as `limiter` */
+  /** Clears the count of a key. @throws TypeError as `limiter` */
   resetKey(key: LimiterKey): Promise<void>;
-  /** What a key has used, and when all of it comes back. @throws TypeError as `limiter` */
+  /** Returns what a key has used, and when all of it comes back. @throws TypeError as `limiter` */
   getKey(key: LimiterKey): Promise<ClientRateLimitInfo>;
 }
 
-/** What a key has used, in the words of `express-rate-limit`. */
+/** The usage of a key, with the names of `express-rate-limit`. */
 export interface ClientRateLimitInfo {
   readonly totalHits: number;
   readonly resetTime: Date;
@@ -42,7 +42,7 @@ export interface ClientRateLimitInfo {
 declare global {
   namespace Express {
     interface Request {
-      /** The decision of the last `rateLimit`; `handler`, `message` and `onLimited` find their denial here. */
+      /** The decision of the last `rateLimit`. `handler`, `message` and `onLimited` find their denial here. */
       rateLimit?: RateLimitInfo;
     }
   }
@@ -51,11 +51,11 @@ declare global {
 type Decided = Request & Record<string, RateLimitInfo>;
 
 /**
- * Lets requests through as a policy says: for all routes (`app.use`), a router, or one route. A request beyond it is answered
- * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
- * `concurrency` policy is released when its response is over. A key that the client did not send goes to
- * `next` as an error of status 400, one that the server did not provide as one of 500; while a store is out its `failurePolicy` decides.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Limits requests by a policy: for all routes (`app.use`), a router, or one route. A request over the limit gets a 429 with
+ * `Retry-After` and a problem body. Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
+ * released when the response is over. If the client did not send a key, `next` gets an error of status 400; if the server did not
+ * provide one, of status 500. While a store is out, its `failurePolicy` decides.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName, nameFor } = readOptions(options);
@@ -116,9 +116,9 @@ export function requestContext(): RequestHandler {
 }
 
 /**
- * Answers our errors as `rateLimit` answers: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that clients did not
- * send (400), a store that is out (503). Express would answer with its own page, and with a stack trace in the log for
- * each. Put it after the routes; other errors pass on.
+ * Answers Sluice's errors as `rateLimit` would: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that clients did
+ * not send (400), a store that is out (503). Express's own handler would send its error page and log a stack trace each time. Put
+ * this after the routes; other errors pass on.
  */
 export function rateLimitErrors(): ErrorRequestHandler {
   return (error, request, response, next) => {

@@ -13,12 +13,12 @@ import type { DenialInfo } from './info.js';
 /** What Express hands to functions. */
 export type Args = [request: Request, response: Response];
 
-/** A value, or a function that gives it for a request. */
+/** A value, or a function of the request that returns it. */
 export type ValueDeterminingMiddleware<T> = (request: Request, response: Response) => T | Promise<T>;
 
 /**
- * Answers a denied request itself, or calls `next`. The headers are set already. `denial` is the decision, with the `statusCode` and the
- * `message` that an `express-rate-limit` handler reads from its options.
+ * Answers a denied request, or calls `next`. The headers are already set. `denial` is the decision, with the `statusCode` and `message`
+ * that an `express-rate-limit` handler reads from its options.
  */
 export type RateLimitExceededEventHandler = (
   request: Request,
@@ -35,9 +35,9 @@ export interface ExpressRateLimitNames {
   readonly max?: number | ValueDeterminingMiddleware<number> | undefined;
   /** The window of `limit`; milliseconds, or text as in other durations; default one minute. */
   readonly windowMs?: Duration | undefined;
-  /** The same as `name`; a function gives the name that headers and problems tell, and `name` stays the place of the counts. */
+  /** The same as `name`. A function returns the public name for headers and problems, while `name` still names the counts. */
   readonly identifier?: string | ValueDeterminingMiddleware<string> | undefined;
-  /** As for all adapters; `false`: each IPv6 address is a client. */
+  /** As in all adapters; `false` counts each IPv6 address as a client. */
   readonly ipv6Subnet?: number | false | ValueDeterminingMiddleware<number | false> | undefined;
 }
 

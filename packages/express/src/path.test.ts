@@ -6,7 +6,7 @@ import { rateLimit } from './index.js';
 const limit = (key: string) =>
   rateLimit({ policy: fixedWindow({ limit: 1, window: '1h' }), key, validate: false });
 
-test('a path is the same in capitals, unless the application tells them apart', async () => {
+test('paths ignore case, unless the application routes are case sensitive', async () => {
   const statuses = async (app: express.Express) => {
     app.get('/users/:id', limit('#{path}'), (_request, response) => void response.send('ok'));
     const all = [];
@@ -19,7 +19,7 @@ test('a path is the same in capitals, unless the application tells them apart', 
   expect(await statuses(express().enable('case sensitive routing'))).toEqual([200, 404, 200, 429]);
 });
 
-test('a route has the prefix of its router, however the client writes it', async () => {
+test('a route has the prefix of its router, however the client spells it', async () => {
   const app = express();
   const router = express.Router();
   router.get('/users/:id', limit('#{route}'), (_request, response) => void response.send('ok'));
@@ -28,7 +28,7 @@ test('a route has the prefix of its router, however the client writes it', async
   await supertest(app).get('/API/users/2').expect(429);
 });
 
-test('where there is no route yet, #{route} is the mistake of the server', async () => {
+test('#{route} before routing is a server error (500)', async () => {
   const app = express();
   app.use(limit('#{route}'));
   const errors: unknown[] = [];
@@ -40,7 +40,7 @@ test('where there is no route yet, #{route} is the mistake of the server', async
   expect(errors).toMatchObject([
     {
       code: 'SLUICE_KEY_RESOLUTION',
-      cause: { message: expect.stringContaining('give the limit to the route') },
+      cause: { message: expect.stringContaining('Put the limit on the route') },
     },
   ]);
 });

@@ -32,7 +32,7 @@ test.each<[string, string, number | false | undefined]>([
   expect(ipKeyGenerator(ip, subnet)).toBe(key);
 });
 
-test('identifier may be a function: headers and problems tell that name, counts stay', async () => {
+test('identifier may be a function: headers and problems use its name, the counts stay', async () => {
   const identifier: ValueDeterminingMiddleware<string> = async (request) => `for ${request.get('x-plan')}`;
   const { client } = serving({ windowMs: 60_000, limit: 1, identifier });
   const first = await client.get('/').set('x-plan', 'a').expect(200, '0 left');
@@ -42,7 +42,7 @@ test('identifier may be a function: headers and problems tell that name, counts 
   expect(denied.body['violated-policies']).toEqual(['for b']);
 });
 
-test('an identifier function that gives no text is an error', async () => {
+test('an identifier function that returns no string is an error', async () => {
   const { client } = serving({ limit: 1, identifier: () => undefined as never });
   await client.get('/').expect(500);
 });
@@ -79,7 +79,7 @@ test.each<[string, Options]>([
   expect(headers).toMatchObject({ 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0' });
 });
 
-test('getKey tells what a key has used, and resetKey forgets it', async () => {
+test('getKey returns the usage of a key, and resetKey clears it', async () => {
   const { client, limit } = serving({ limit: 2, keyGenerator: () => 'ann' });
   await client.get('/').expect(200);
   await client.get('/').expect(200);

@@ -12,7 +12,7 @@ export class ExpressRequestView extends NamedPartsView<Request> {
     return routeOf(pathOf(baseUrl, app.enabled('case sensitive routing')), route?.path);
   }
 
-  /** Parsers put a body there in any case, if only `undefined`. */
+  /** A parser sets the property even without a body, then to `undefined`. */
   get bodyParsed(): boolean {
     return 'body' in this.request;
   }

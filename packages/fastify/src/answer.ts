@@ -14,7 +14,7 @@ interface AnswerOptions
   readonly bans: Bans | undefined;
 }
 
-/** Answers a request that does not go on. What it throws is for Fastify's error handling. */
+/** Answers a denied request. An error it throws goes to Fastify's error handling. */
 export function answerWith({
   handler,
   errorResponseBuilder,
@@ -29,12 +29,12 @@ export function answerWith({
       if (!reply.sent && own !== undefined && own !== reply) reply.send(own);
       return reply.sent || own !== undefined;
     } catch (error) {
-      reply.code(200); // Fastify gives an error its own status only where none was set
+      reply.code(200); // Fastify sets an error's own status only if no other status was set
       throw asError('rateLimit', error);
     }
   };
 
-  /** @returns has it been answered? */
+  /** @returns whether it answered */
   const byOptions = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -54,7 +54,7 @@ export function answerWith({
     });
     if (typeof error === 'object' && error !== null) throw error;
     throw new TypeError(
-      `rateLimit: errorResponseBuilder gave ${describe(error)}, which is no error and no object`,
+      `rateLimit: errorResponseBuilder must return an error or an object, not ${describe(error)}`,
     );
   };
 
@@ -73,7 +73,7 @@ export function answerWith({
       if (await byOptions(request, reply, decision, ban)) return;
     }
     const { status, type, body } = await refusal.reply(ban ? 403 : undefined);
-    // Fastify adds a charset to every JSON type that has no serializer; application/problem+json has none.
+    // Fastify adds a charset to every JSON type without a serializer; application/problem+json must have none.
     if (type === 'application/problem+json') reply.serializer(asItIs);
     reply.code(status).type(type).send(body);
   };

@@ -20,7 +20,7 @@ const get = async () => {
   return { statusCode, type: headers['content-type'], body };
 };
 
-test('a problem has no charset, which its type does not define', async () => {
+test('a problem has no charset, because its type defines none', async () => {
   await serve({});
   await get();
   expect(await get()).toMatchObject({ statusCode: 429, type: 'application/problem+json' });
@@ -28,7 +28,7 @@ test('a problem has no charset, which its type does not define', async () => {
   expect(asJson.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
-test('onExceeding is called for those that pass, onExceeded for those that are denied, with the key', async () => {
+test('onExceeding runs for requests that pass, onExceeded for denials, with the key', async () => {
   const calls: unknown[] = [];
   await serve({
     policy: hourly(2),
@@ -46,7 +46,7 @@ test('onExceeding is called for those that pass, onExceeded for those that are d
 });
 
 test.each(['onExceeding', 'onExceeded'] as const)(
-  '%s of a hook is called, too; what it throws is an error',
+  '%s of a hook also runs, and its error is an error of the request',
   async (option) => {
     const fails = jest.fn().mockRejectedValueOnce(undefined).mockReturnValue(undefined);
     await app.register(rateLimit);
@@ -56,7 +56,7 @@ test.each(['onExceeding', 'onExceeded'] as const)(
   },
 );
 
-test('after so many denials a key is banned: 403', async () => {
+test('a key with more denials than `ban` gets 403', async () => {
   const onBanReach = jest.fn();
   await serve({ ban: 2, onBanReach });
   const statuses = [];
@@ -72,13 +72,13 @@ test('after so many denials a key is banned: 403', async () => {
   });
 });
 
-test('ban 0 answers each denial with 403; a handler finds the status set', async () => {
+test('ban 0 answers each denial with 403, and a handler finds the status set', async () => {
   await serve({ ban: 0, handler: (_request, reply) => `status ${reply.statusCode}` });
   await get();
   expect(await get()).toMatchObject({ statusCode: 403, body: 'status 403' });
 });
 
-test('routes count their bans apart, a group together', async () => {
+test('routes count their bans separately, the routes of a group together', async () => {
   await app.register(rateLimit, { global: false, max: 1, timeWindow: '1h', ban: 1 });
   for (const url of ['/a', '/b']) app.get(url, { config: { rateLimit: { max: 1 } } }, ok);
   for (const url of ['/c', '/d']) app.get(url, { config: { rateLimit: { groupId: 'g' } } }, ok);
@@ -91,7 +91,7 @@ test('routes count their bans apart, a group together', async () => {
   expect(await statuses('/c', '/c', '/d')).toEqual([200, 429, 403]);
 });
 
-test('errorResponseBuilder makes what is thrown: an error or an object', async () => {
+test('errorResponseBuilder returns the error or object to throw', async () => {
   const contexts: unknown[] = [];
   const thrown = [
     Object.assign(new Error('slow down'), { statusCode: 429 }),
@@ -121,7 +121,7 @@ test('errorResponseBuilder makes what is thrown: an error or an object', async (
 });
 
 test.each([() => {}, async () => {}])(
-  'a handler that answers nothing gets the default answer',
+  'without an answer from the handler the default answer is sent',
   async (handler) => {
     await serve({ handler });
     await get();
@@ -129,7 +129,7 @@ test.each([() => {}, async () => {}])(
   },
 );
 
-test.each(['plugin', 'hook'])('a handler of a %s that returns reply answers later', async (form) => {
+test.each(['plugin', 'hook'])('a handler of a %s that returns reply may answer later', async (form) => {
   const handler = (_request: unknown, reply: FastifyReply) => {
     setTimeout(() => reply.send('later'), 5);
     return reply;
@@ -143,7 +143,7 @@ test.each(['plugin', 'hook'])('a handler of a %s that returns reply answers late
   expect(served).toHaveBeenCalledTimes(1);
 });
 
-test('onSend hooks may take their time over the denial of a hook', async () => {
+test('an asynchronous onSend hook may handle a denial', async () => {
   await app.register(rateLimit);
   app.addHook('onSend', async (_request, _reply, payload) => {
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -169,7 +169,7 @@ test('requestWasSuccessful gets the reply', async () => {
   expect(statuses).toEqual([200, 200, 200, 429]);
 });
 
-test('an authenticated limit may be set before the hooks that say who asks', async () => {
+test('a limit by user may be registered before the hooks that authenticate', async () => {
   app.decorateRequest('user', null);
   await app.register(rateLimit, { policy: hourly(1), limitType: 'USER', hook: 'preHandler' });
   app.addHook('preHandler', async (request) => {

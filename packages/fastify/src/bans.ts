@@ -7,13 +7,13 @@ import {
 } from '@sluice/core';
 import type { Args } from './options.js';
 
-/** Counts denials: a key with more of them than `ban` in one window is banned. */
+/** Counts denials: a key with more than `ban` denials in one window is banned. */
 export class Bans {
   readonly #limiters: LimitersByPolicy;
 
   /**
-   * @param ban denials of a key that are answered with 429 before those with 403; 0: none
-   * @param options of the limit: denials are counted in its store
+   * @param ban denials of a key that get 429; further ones get 403. 0: all get 403
+   * @param options the options of the limit, whose store also counts the denials
    */
   constructor(
     readonly ban: number,
@@ -28,12 +28,12 @@ export class Bans {
     this.#limiters = new LimitersByPolicy({ ...place, keyPrefix: `${options.keyPrefix ?? 'sluice'}#bans` });
   }
 
-  /** Counts a denial. @param peek count nothing */
+  /** Counts a denial. @param peek only checks */
   async reached(key: string, { window }: Decision, peek = false): Promise<boolean> {
     if (this.ban === 0) return true;
     const { limiter } = this.#limiters.of({ policy: fixedWindow({ limit: this.ban, window }) });
     const { allowed, degraded } = await (peek ? limiter.peek(key as never) : limiter.consume(key as never));
-    // While the store is out nobody knows how many denials there were.
+    // While the store is out, the number of denials is unknown.
     return !allowed && !degraded;
   }
 

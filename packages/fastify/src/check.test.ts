@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => app.close());
 
-/** A route that answers what a check says. */
+/** A route that returns the result of a check. */
 function serve(options?: CreateRateLimitOptions, increment?: boolean): () => Promise<RateLimitCheckResult> {
   const check = app.createRateLimit(options);
   app.get('/', (request) => check(request, { increment }));
@@ -27,7 +27,7 @@ const first = {
   isBanned: false,
 };
 
-test('says what it knows of a request, and leaves the answer to the program', async () => {
+test('returns the decision, and leaves the response to the program', async () => {
   await app.register(rateLimit, { global: false });
   const ask = serve({ max: 2, timeWindow: '1h', ban: 1 });
   expect(await ask()).toEqual(first);
@@ -62,7 +62,7 @@ test('increment: false counts nothing', async () => {
   expect(await look()).toMatchObject({ isExceeded: true, isBanned: true });
 });
 
-test('who is on the allowList, or skipped, is allowed; who is on the denyList is an error', async () => {
+test('the allowList and skip allow a request, the denyList is an error', async () => {
   await app.register(rateLimit, { global: false, max: 1 });
   const listed = app.createRateLimit({ allowList: (_request, key) => key === '127.0.0.1' });
   const skipped = app.createRateLimit({ skip: () => true });
@@ -93,7 +93,7 @@ test('max and timeWindow are functions of the request and its key; the decision 
   await store.close();
 });
 
-test('a key that is missing, and a store that is out where the failure policy denies, are errors', async () => {
+test('a missing key is an error, and so is a denial by the failure policy', async () => {
   const store = redisStore('redis://127.0.0.1:1');
   await app.register(rateLimit, { global: false, max: 1 });
   const byPhone = app.createRateLimit({ key: '#{query.phone}' });
@@ -105,7 +105,7 @@ test('a key that is missing, and a store that is out where the failure policy de
   await store.close();
 });
 
-test('has its limiter', async () => {
+test('exposes its limiter', async () => {
   await app.register(rateLimit);
   const check = app.createRateLimit({ policy: fixedWindow({ limit: 1, window: '1h' }) });
   app.get('/', (request) => check(request));
@@ -124,7 +124,7 @@ test.each(['message', 'handler', 'throw', 'onExceeding', 'skipFailedRequests', '
   },
 );
 
-test('refuses an option of a call that there is not', async () => {
+test('refuses an unknown option of a call', async () => {
   await app.register(rateLimit);
   const check = app.createRateLimit({ max: 1 });
   app.get('/', (request) => check(request, { incremnt: false } as object));

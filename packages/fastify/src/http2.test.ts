@@ -54,7 +54,7 @@ test.each<[string, (stream: { close(): void }, body: PassThrough) => unknown]>([
   await limiter.release(await limiter.acquire('all'));
 });
 
-test('hooks and checks of a program have the types of such a server', async () => {
+test('hooks and checks have the types of an HTTP/2 server', async () => {
   const app = fastify({ http2: true });
   open.push(() => app.close());
   await app.register(rateLimit);

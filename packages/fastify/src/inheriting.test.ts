@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const app of open.splice(0)) await app.close();
 });
 
-/** An app with a plugin of these options, and its routes: as one of several processes builds it. */
+/** One process: an app with a plugin of these options, and its routes. */
 async function build(options: RateLimitPluginOptions | undefined, routes: (app: FastifyInstance) => void) {
   const app = fastify();
   open.push(app);
@@ -26,7 +26,7 @@ async function build(options: RateLimitPluginOptions | undefined, routes: (app: 
   };
 }
 
-describe('each form of a limit counts in the store of the plugin, so two processes share it', () => {
+describe('each form of a limit counts in one store, so two processes share it', () => {
   const own: RateLimitOptions = { name: 'mine', policy: hourly(2) };
   const forms: [string, (app: FastifyInstance) => void][] = [
     ['app.rateLimit(options)', (app) => app.get('/', { onRequest: app.rateLimit(own) }, ok)],
@@ -64,7 +64,7 @@ describe('each form of a limit counts in the store of the plugin, so two process
   });
 });
 
-test('a hook inherits keyPrefix, keys, lists and answers, and replaces what it gives', async () => {
+test('a hook inherits keyPrefix, keys, lists and answers, unless it sets them', async () => {
   const store = memoryStore();
   const plugin: RateLimitPluginOptions = {
     global: false,
@@ -103,7 +103,7 @@ test('a hook inherits keyPrefix, keys, lists and answers, and replaces what it g
 test.each<[string, (app: FastifyInstance, own: RateLimitOptions) => unknown]>([
   ['app.rateLimit', (app, own) => app.get('/', { onRequest: app.rateLimit({ name: 'mine', ...own }) }, ok)],
   ['config.rateLimit', (app, own) => app.get('/', { config: { rateLimit: own } }, ok)],
-])('%s: an option that is undefined is inherited', async (_, route) => {
+])('%s: an undefined option is inherited', async (_, route) => {
   const store = memoryStore();
   const undefineds = { store: undefined, keyPrefix: undefined, statusCode: undefined, max: undefined };
   const plugin = { global: false, name: 'all', store, statusCode: 420, max: 1, timeWindow: '1h' } as const;
@@ -123,7 +123,7 @@ test('a hook inherits the failure policy', async () => {
   await store.close();
 });
 
-test('a hook inherits from the nearest registration, and a limiter of its own keeps its place', async () => {
+test('a hook inherits from the nearest registration, but its own limiter keeps its store', async () => {
   const mine = new RateLimiter({ name: 'mine', policy: hourly(1) });
   const { statuses } = await build({ global: false, max: 1, statusCode: 420 }, (app) => {
     app.get('/outer', { onRequest: app.rateLimit({ max: 1 }) }, ok);
@@ -140,15 +140,15 @@ test('a hook inherits from the nearest registration, and a limiter of its own ke
 });
 
 test.each(['rateLimit', 'createRateLimit'] as const)(
-  'app.%s in the store of the plugin needs a name: two without would count together',
+  'app.%s in the store of the plugin needs a name, or two limits would share their counts',
   async (form) => {
     const store = memoryStore();
     const { app } = await build({ global: false, store }, () => {});
     expect(() => app[form]({ max: 1 })).toThrow(
-      `app.${form}: a limit in the plugin's store needs a name of its own, such as app.${form}({ name: 'login', … })`,
+      `app.${form}: a limit in the plugin's store needs its own name, such as app.${form}({ name: 'login', … })`,
     );
     expect(() => app[form]({ max: 1, groupId: 'search' })).not.toThrow();
-    expect(() => app[form]()).toThrow('needs a name');
+    expect(() => app[form]()).toThrow('needs its own name');
     await store.close();
   },
 );
@@ -159,7 +159,7 @@ test.each([null, 5, 'login', [], () => {}])('app.rateLimit(%j) is refused', asyn
   expect(() => app.createRateLimit(own as never)).toThrow('app.createRateLimit takes an options object');
 });
 
-test('without a limit of the plugin there is none to be inherited', async () => {
+test('without a limit of the plugin there is none to inherit', async () => {
   const { app } = await build(undefined, () => {});
   expect(() => app.rateLimit()).toThrow('rateLimit needs a policy');
 });

@@ -21,7 +21,7 @@ import { type RateLimitHookName, type RateLimitOptions, readOptions } from './op
 import { type RateLimitCheck, rateLimitCheck } from './rate-limit-check.js';
 import { FastifyRequestView } from './request.js';
 
-/** A hook, with the limiter behind it. Its types fit servers of HTTP, HTTPS and HTTP/2. */
+/** A hook with its limiter. Its types fit HTTP, HTTPS and HTTP/2 servers. */
 export interface RateLimitHook extends OwnLimiter {
   (
     request: FastifyRequest<RouteGenericInterface, RawServerBase>,
@@ -37,9 +37,9 @@ export interface HookedLimit {
   readonly hook: RateLimitHook;
   /** As a callback: without a promise where none is needed, which is half of what a limit in memory costs. */
   readonly callback: Callback;
-  /** For a program's own use, without hooks. */
+  /** A check outside of hooks. */
   readonly check: RateLimitCheck;
-  /** Connects its store, if that is a remote one. */
+  /** Connects a remote store. */
   connect(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,8 +52,8 @@ export const hookFor = (hook: RateLimitHookName, callback: Callback): Callback =
     : callback;
 
 /**
- * @param counted marks requests that this limit has counted already: they pass. Default: none
- * @throws RangeError, TypeError naming the option that is wrong
+ * @param counted marks requests that this limit has already counted, so that they pass. Default: no mark
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLimit {
   const { shared, answers, onExceeding } = readOptions(options);
@@ -69,7 +69,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
     return limit.handle(new FastifyRequestView(request), new ReplyView(reply), request);
   };
 
-  /** Has this limit counted the request before? From now on it has. */
+  /** Marks the request. @returns whether this limit had counted it before */
   const again = (request: FastifyRequest): boolean => {
     if (counted === undefined) return false;
     const marks = request as unknown as Record<symbol, boolean>;
@@ -142,7 +142,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
   };
 }
 
-/** `requestWasSuccessful` gets the reply, too. */
+/** `requestWasSuccessful` also gets the reply. */
 function withReplies(
   shared: ReturnType<typeof readOptions>['shared'],
   replies: WeakMap<FastifyRequest, FastifyReply> | undefined,

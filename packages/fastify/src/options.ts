@@ -15,7 +15,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** What Fastify hands to functions. */
 export type Args = [request: FastifyRequest];
 
-/** What `errorResponseBuilder` is told of a denial. */
+/** What `errorResponseBuilder` gets for a denial. */
 export interface ErrorResponseContext {
   /** 429, or 403 for a ban. */
   readonly statusCode: number;
@@ -23,7 +23,7 @@ export interface ErrorResponseContext {
   readonly max: number;
   /** Milliseconds until the request can pass. */
   readonly ttl: number;
-  /** The same in words: `'1 minute'`. */
+  /** The same as text: `'1 minute'`. */
   readonly after: string;
 }
 
@@ -31,42 +31,42 @@ export interface ErrorResponseContext {
 export interface FastifyRateLimitNames {
   /** Requests in a window of `timeWindow`, or a function that gives them: `policy: fixedWindow({ limit: max, window: timeWindow })`. */
   readonly max?: number | ((request: FastifyRequest, key: string) => number | Promise<number>) | undefined;
-  /** The window of `max`, or a function that gives it; milliseconds, or text such as `'1m'`; default one minute. */
+  /** The window of `max`, or a function that returns it: milliseconds, or a text such as `'1m'`; default one minute. */
   readonly timeWindow?:
     | Duration
     | ((request: FastifyRequest, key: string) => Duration | Promise<Duration>)
     | undefined;
   /** The same as `name`: routes of one group in one store share a count. */
   readonly groupId?: string | undefined;
-  /** Called for each request that was counted and passes. */
+  /** Called for each counted request that passes. */
   readonly onExceeding?: ((request: FastifyRequest, key: string) => unknown) | undefined;
-  /** Called for each request that is denied. */
+  /** Called for each denied request. */
   readonly onExceeded?: ((request: FastifyRequest, key: string) => unknown) | undefined;
   /**
-   * After so many denials of a key, further ones are answered with 403 instead of 429. The denials are counted in a window as long as
-   * that of the limit, which begins with the first of them. Default: no bans.
+   * The denials of a key that get a 429; further ones get a 403. Denials are counted in a window as long as the limit's, which begins with
+   * the first denial. Default: no bans.
    */
   readonly ban?: number | undefined;
-  /** Called for each request that is answered with 403 because of `ban`. */
+  /** Called for each request that gets a 403 because of `ban`. */
   readonly onBanReach?: ((request: FastifyRequest, key: string) => unknown) | undefined;
-  /** Makes the error, or the object, that is thrown for a denied request. */
+  /** Returns the error or object to throw for a denied request. */
   readonly errorResponseBuilder?:
     | ((request: FastifyRequest, context: ErrorResponseContext) => object)
     | undefined;
 }
 
-/** What every adapter's `rateLimit` takes, with the words of `@fastify/rate-limit`; functions get `(request)`. */
+/** The options of every adapter's `rateLimit`, and the names of `@fastify/rate-limit`; functions get `(request)`. */
 export interface RateLimitOptions
   extends Omit<RequestLimitOptions<Args>, 'requestWasSuccessful'>,
     FastifyRateLimitNames {
   /**
-   * Answers a denied request itself: with `reply`, or by what it returns. The headers and the status are set already. If it does
-   * neither, the default answer is sent; to answer later return `reply` or a promise.
+   * Answers a denied request with `reply`, or with its return value. Headers and status are already set. If it does neither, the default
+   * answer is sent. To answer later, return `reply` or a promise.
    */
   readonly handler?:
     | ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown)
     | undefined;
-  /** Has a request succeeded? Called when its response is over; default: it is complete, with a status below 400. */
+  /** Has a request succeeded? Called when its response is over. Default: the response is complete, with a status below 400. */
   readonly requestWasSuccessful?:
     | ((request: FastifyRequest, reply: FastifyReply) => boolean | Promise<boolean>)
     | undefined;
@@ -95,7 +95,7 @@ const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as cons
 /** Options that say which limit. */
 export const CHOICES = ['limiter', ...CHOICE_OPTIONS, 'max', 'timeWindow'] as const;
 
-/** These answer a denial: a route that gives one of them inherits none. */
+/** Options that answer a denial. A route with one of them inherits none. */
 export const ANSWERS = ['handler', 'errorResponseBuilder', 'message', 'throw'] as const;
 
 /** Is there a limit in these options? */
@@ -111,7 +111,7 @@ export function checkHook(hook: RateLimitHookName): void {
 
 const FUNCTIONS = ['handler', 'errorResponseBuilder', 'onExceeding', 'onExceeded', 'onBanReach'] as const;
 const OWN = [...FUNCTIONS, 'max', 'timeWindow', 'groupId', 'ban'] as const;
-/** The names of all options of a limit. */
+/** Names of all options of a limit. */
 export const RATE_LIMIT_OPTIONS = [...REQUEST_LIMIT_OPTIONS, ...OWN];
 
 /** @throws RangeError, TypeError: a plugin that was given options but no limit would limit nobody */
@@ -153,7 +153,7 @@ export function readOptions(options: RateLimitOptions) {
   };
 }
 
-/** What would have no effect is refused. */
+/** Refuses options that would have no effect. */
 function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options }: RateLimitOptions): void {
   const idle = (option: string, why: string) => new TypeError(`rateLimit: ${option} has no effect ${why}`);
   if (onBanReach !== undefined && ban === undefined) throw idle('onBanReach', 'without ban');
@@ -165,6 +165,6 @@ function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options 
   if (ban === undefined) return;
   checkInteger('rateLimit: ban', ban, 0);
   if (limiter !== undefined) {
-    throw new TypeError('rateLimit: ban counts beside a policy of this limit, not beside a limiter of yours');
+    throw new TypeError('rateLimit: ban has no effect with limiter: give this limit a policy instead');
   }
 }

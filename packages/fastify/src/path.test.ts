@@ -22,7 +22,7 @@ test.each<[object, number[]]>([
   [{ routerOptions: { useSemicolonDelimiter: true } }, [200, 429, 429]],
   [{}, [200, 200, 200]],
 ])(
-  '%j: what follows a semicolon gives a client new counts only where it is part of the path',
+  '%j: text after a semicolon changes the count only if it is part of the path',
   async (options, expected) => {
     const app = fastify(options);
     await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{path}' });
@@ -35,7 +35,7 @@ test.each<[object, number[]]>([
   },
 );
 
-test('#{route} is known in every hook; what is not found counts together', async () => {
+test('#{route} is known in every hook, and all 404s share one count', async () => {
   const app = fastify();
   await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{route}' });
   app.get('/users/:id', async () => 'ok');

@@ -16,11 +16,11 @@ import { attach, RouteLimits } from './route-limits.js';
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Makes a hook for one route: `{ preHandler: app.rateLimit({ … }) }`. It inherits the options of the plugin; in a store of the
-     * plugin it needs a `name`. Without options it is the limit of the plugin, which counts each request once.
+     * Returns a hook for one route: `{ preHandler: app.rateLimit({ … }) }`. It inherits the options of the plugin. In the plugin's store it
+     * needs a `name`. Without options it is the plugin's limit, which counts each request once.
      */
     rateLimit(options?: RateLimitOptions): RateLimitHook;
-    /** Makes a function that decides a request when you call it, and leaves the answer to you. Its options are those of `rateLimit`. */
+    /** Returns a function that decides on your call and leaves the response to you. Takes the options of `rateLimit`. */
     createRateLimit(options?: CreateRateLimitOptions): RateLimitCheck;
   }
   interface FastifyRequest {
@@ -69,14 +69,14 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
 
 export const rateLimit = plugin(register, { fastify: '5.x', name: '@sluice/fastify' });
 
-/** Limits each route after its own hooks and those of its scope; earlier routes and what is not found among the hooks of the scope. */
+/** Limits each route after its own hooks and the hooks of its scope. Earlier routes and 404s are limited among the hooks of the scope. */
 function limitAll(app: Scope, hook: RateLimitHookName, limit: HookedLimit): void {
   const attached = Symbol('sluice.attached');
   app.addHook('onRoute', (route) => {
     if (route.config?.rateLimit === undefined) attach(route, hook, limit, attached);
   });
   const others: HookedLimit['callback'] = (request, reply, done) => {
-    const route = request.routeOptions; // made anew each time
+    const route = request.routeOptions; // a new object on each access
     if (attached in route.config) done();
     else if (route.config.rateLimit !== undefined) done(unlimited(route));
     else limit.callback(request, reply, done);

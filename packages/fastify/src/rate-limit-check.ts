@@ -4,15 +4,15 @@ import type { Bans } from './bans.js';
 import type { Args, RateLimitOptions } from './options.js';
 import { FastifyRequestView } from './request.js';
 
-/** What a check says of a request. */
+/** The result of a check. */
 export type RateLimitCheckResult =
   | {
-      /** The request is on the `allowList`, or is skipped: it was not counted. */
+      /** The request is on the `allowList` or skipped: it was not counted. */
       readonly isAllowed: true;
       readonly key: string;
     }
   | {
-      /** The request was counted; `isExceeded` says whether it may go on. */
+      /** The request was counted; `isExceeded` is true for a denial. */
       readonly isAllowed: false;
       readonly key: string;
       readonly max: number;
@@ -28,12 +28,12 @@ export type RateLimitCheckResult =
       readonly isBanned: boolean;
     };
 
-/** Decides a request when a program asks for it, and leaves the answer to the program. */
+/** Decides a request on your call and leaves the response to you. */
 export interface RateLimitCheck extends OwnLimiter {
   /**
    * Counts the request, and puts the decision at `request.rateLimit`.
-   * @param options with `increment: false` nothing is counted: `isExceeded` says what a request would get now
-   * @throws KeyResolutionError; RequestForbiddenError for the `denyList`; StoreUnavailableError where the failure policy denies
+   * @param options `increment: false` counts nothing: `isExceeded` says whether a request would be denied now
+   * @throws KeyResolutionError; RequestForbiddenError for the `denyList`; StoreUnavailableError if the failure policy denies
    */
   (
     request: FastifyRequest<RouteGenericInterface, RawServerBase>,
@@ -66,7 +66,7 @@ export function rateLimitCheck(limit: RequestLimit<Args>, bans: Bans | undefined
   return withLimiter(check as RateLimitCheck, limit);
 }
 
-/** A check answers nobody and is over before the response is. */
+/** Options without effect: a check sends no response, and is over before the response is. */
 const WITHOUT_ANSWER = [
   'handler',
   'errorResponseBuilder',
@@ -94,6 +94,8 @@ export type CreateRateLimitOptions = Omit<RateLimitOptions, (typeof WITHOUT_ANSW
 export function checkOptionsOfCheck(options: CreateRateLimitOptions): void {
   const spare = WITHOUT_ANSWER.find((name) => (options as RateLimitOptions | null)?.[name] !== undefined);
   if (spare !== undefined) {
-    throw new TypeError(`createRateLimit: ${spare} has no effect: who calls the check answers the request`);
+    throw new TypeError(
+      `createRateLimit: ${spare} has no effect: your code sends the response after a check`,
+    );
   }
 }

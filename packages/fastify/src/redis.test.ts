@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { rateLimit } from './index.js';
 
-/** As one of several processes: an app of its own, with a connection of its own. */
+/** One of several processes: its own app and its own connection. */
 async function build(keyPrefix: string) {
   const store = redisStore(redisUrl());
   const app = fastify();

@@ -9,7 +9,7 @@ export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
     return fastifyPathOf(this.request.url, this.request.server.initialConfig);
   }
 
-  /** What is not found counts together. */
+  /** All 404s share one count. */
   get route(): string | undefined {
     return this.request.is404 ? '(none)' : this.request.routeOptions.url;
   }

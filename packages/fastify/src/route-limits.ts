@@ -14,14 +14,14 @@ import { constraintsOf, nameOf } from './route-name.js';
 /** Marks the configuration of routes that are limited by it. */
 const LIMITED = Symbol('sluice.limited');
 
-/** The limits of single routes in a scope. What they leave open is as the plugin's options say. */
+/** The limits of single routes in a scope. They inherit the plugin's options. */
 export class RouteLimits {
   /** By options and route: HEAD comes with the options of GET, and counts with it. */
   readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, HookedLimit>>();
   readonly #gets = new WeakMap<RouteRateLimitOptions, Map<string, string>>();
   #store: Store | undefined;
 
-  /** @param shared the limit of the plugin itself, which routes without options of their own share */
+  /** @param shared the limit of the plugin itself, shared by routes without their own options */
   constructor(
     readonly app: FastifyInstance,
     readonly options: RateLimitOptions,
@@ -34,8 +34,8 @@ export class RouteLimits {
   }
 
   /**
-   * The limit of a route's `config.rateLimit`.
-   * @throws RangeError, TypeError naming the option that is wrong
+   * Attaches the limit of a route's `config.rateLimit`.
+   * @throws RangeError, TypeError naming the invalid option
    */
   limit(route: RouteOptions, own: RouteRateLimitOptions): void {
     if (typeof own !== 'object' || own === null) {
@@ -54,8 +54,8 @@ export class RouteLimits {
   }
 
   /**
-   * A limit that a program uses by itself; without options that of the plugin.
-   * @throws RangeError, TypeError naming the option that is wrong
+   * A limit that the program calls itself; without options the plugin's limit.
+   * @throws RangeError, TypeError naming the invalid option
    */
   own(where: string, own: RateLimitOptions): HookedLimit {
     checkOptions(where, own, RATE_LIMIT_OPTIONS);
@@ -65,8 +65,8 @@ export class RouteLimits {
     const all = { ...inherited(this.options, options), ...options };
     if (limiter === undefined && all.store !== undefined && (name ?? groupId) === undefined) {
       throw new TypeError(
-        `${where}: a limit in the plugin's store needs a name of its own, such as ${where}({ name: 'login', … }): ` +
-          'two without would count together',
+        `${where}: a limit in the plugin's store needs its own name, such as ${where}({ name: 'login', … }). ` +
+          'Without names two limits would share their counts',
       );
     }
     return this.#make(all);
@@ -111,7 +111,7 @@ export class RouteLimits {
   }
 }
 
-/** Limits a route after its own hooks, which may say who makes a request. */
+/** Limits a route after its own hooks, which may authenticate the request. */
 export function attach(route: RouteOptions, hook: RateLimitHookName, limit: HookedLimit, mark: symbol): void {
   const before = route[hook] ?? [];
   Object.assign(route, {

@@ -134,7 +134,7 @@ test('a route says at which hook it is limited: a key of the body comes late', a
 });
 
 test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
-  'at %s it comes after the hooks of the route and later ones of its scope',
+  'at %s it runs after the hooks of the route and later hooks of its scope',
   async (hook) => {
     const order: string[] = [];
     const own = async () => void order.push('own');

@@ -23,7 +23,7 @@ test.each([
   expect((await app.inject('/')).statusCode).toBe(429);
 });
 
-test('a server starts without its Redis, and uses it once it is there', async () => {
+test('a server starts without its Redis, and uses it once it is reachable', async () => {
   await redis.server.kill();
   const store = redis.open(redisStore(redis.server.url));
   const failed = new Promise((resolve) => store.on('storeError', resolve));

@@ -5,7 +5,7 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/** Milliseconds in words, rounded up: `'1 second'`, `'2 minutes'`. */
+/** Milliseconds as text, rounded up: `'1 second'`, `'2 minutes'`. */
 export function inWords(ms: number): string {
   if (!Number.isFinite(ms)) return 'never';
   const seconds = Math.max(1, Math.ceil(ms / 1000)) * 1000;

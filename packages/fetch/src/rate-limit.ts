@@ -18,7 +18,7 @@ export type RateLimitOptions = RequestLimitOptions<[request: Request, info: Requ
 export interface FetchRateLimit extends OwnLimiter {
   /**
    * Decides over a request: `undefined` lets it pass, a response denies it.
-   * @throws KeyResolutionError (400, or 500 where you did not provide it), StoreUnavailableError (503), and with `throw` RateLimitExceededError
+   * @throws KeyResolutionError (400, or 500 if you did not provide the key), StoreUnavailableError (503), and with `throw` RateLimitExceededError
    */
   (request: Request, info?: RequestInfo): Promise<Response | undefined>;
   /**
@@ -54,7 +54,7 @@ class Told implements ResponseView {
     else listener(this.#complete);
   }
 
-  endBegun(): void {} // no response has begun before it is returned
+  endBegun(): void {} // a fetch response cannot have started yet
 
   /** Only the first end counts: an answer, or the client's leaving. */
   over(status: number, complete: boolean): void {
@@ -87,7 +87,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
 }
 
 /**
- * The answer to an error of ours: a denial that was thrown (429), a key that the client did not send (400), a store that is out (503).
+ * The response to one of Sluice's errors: a thrown denial (429), a key that the client did not send (400), a store that is out (503).
  * `undefined` for other errors.
  */
 export function errorResponse(error: unknown, request: Request): Response | undefined {
@@ -110,7 +110,7 @@ function complete(request: Request, response: Response): Response {
   // An upgrade (101) and Response.error() (0) cannot be made anew.
   if (response.status < 200) return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of tells.headers) if (name !== 'Vary') headers.set(name, value); // a denial has its own
+  for (const [name, value] of tells.headers) if (name !== 'Vary') headers.set(name, value); // a denial sets its own
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }

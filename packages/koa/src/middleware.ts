@@ -21,11 +21,11 @@ export interface RateLimitMiddleware<C extends AnyContext = Context> extends Own
 }
 
 /**
- * Lets requests through as a policy says, and puts each decision, denied ones too, into `ctx.state.rateLimit`. A request beyond it is answered
- * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
- * `concurrency` policy is released when its response is over. A key that the client did not send is thrown as an error of status 400, one that the server did not provide as one of 500, and
- * with `throw` a denial as one of 429; while a store is out its `failurePolicy` decides.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Limits requests by a policy, and puts each decision, also a denial, at `ctx.state.rateLimit`. A request over the limit gets a 429 with
+ * `Retry-After` and a problem body. Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
+ * released when the response is over. If the client did not send a key, an error of status 400 is thrown; if the server did not
+ * provide one, of status 500. With `throw` a denial is thrown, too. While a store is out, its `failurePolicy` decides.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function rateLimit<C extends AnyContext = Context>(
   options: RateLimitOptions<C>,
@@ -84,7 +84,7 @@ function keepOnError(context: AnyContext): void {
   own.onerror = (error) => {
     if (!context.headerSent) keepHeaders(error, context.response.headers);
     answer.call(context, error);
-    // Koa leaves it to whoever has begun; a denial comes in their place.
+    // Koa does not end a response that was already started, so a denial ends it here.
     if (isRateLimitExceededError(error) || isStoreUnavailableError(error)) {
       new NodeResponseView(context.res).endBegun();
     }

@@ -6,7 +6,7 @@ import { rateLimit } from './index.js';
 
 const limit = (key: string) => rateLimit({ policy: fixedWindow({ limit: 1, window: '1h' }), key });
 
-/** As koa-mount does it: takes the prefix off the path while `inner` runs. */
+/** Like koa-mount: removes the prefix from the path while `inner` runs. */
 const mount =
   (prefix: string, inner: Middleware): Middleware =>
   async (context, next) => {
@@ -27,7 +27,7 @@ const ok: Middleware = (context) => {
   context.body = 'ok';
 };
 
-test('a path has the prefixes of its mounts', async () => {
+test('a path includes the prefixes of its mounts', async () => {
   const app = new Koa();
   const shared = limit('#{path}');
   const limited: Middleware = (context, next) => shared(context, () => Promise.resolve(ok(context, next)));
@@ -38,7 +38,7 @@ test('a path has the prefixes of its mounts', async () => {
   ]);
 });
 
-test('a path is the same in capitals, unless the router tells them apart', async () => {
+test('paths ignore case, unless the router is case sensitive', async () => {
   const routed = (sensitive: boolean) => {
     const router = new Router({ sensitive });
     router.get('/users/:id', limit('#{path}'), ok);

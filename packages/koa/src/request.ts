@@ -30,7 +30,7 @@ export class KoaRequestView implements RequestView {
     return routeOf(pathOf(this.#mountedAt, this.#caseSensitive), _matchedRoute);
   }
 
-  /** koa-mount takes its prefix, and those of mounts around it, off the path; only the URL that came has them all. */
+  /** The prefixes of koa-mount, which removes them from the path. Only the original URL has them all. */
   get #mountedAt(): string {
     const { mountPath, originalUrl, path } = this.#context as {
       mountPath?: string;
@@ -43,7 +43,7 @@ export class KoaRequestView implements RequestView {
     return `${whole}/`.endsWith(path) ? whole : mountPath;
   }
 
-  /** A router that has matched says so. By default those of Koa do not tell capitals apart. */
+  /** The setting of the router that matched. Koa's routers ignore case by default. */
   get #caseSensitive(): boolean {
     const { router } = this.#context as { router?: { opts?: { sensitive?: boolean } } };
     return router?.opts?.sensitive === true;

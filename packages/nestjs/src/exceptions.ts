@@ -11,7 +11,7 @@ import {
 
 const logger = new Logger('Sluice');
 
-/** Bodies are written out, because versions of Nest differ in those that they make themselves. */
+/** Bodies are written out, because the built-in ones differ between versions of Nest. */
 const UNAVAILABLE = { statusCode: 503, message: 'Service Unavailable' };
 
 /** What a guard throws for a request that it turns away. Its headers are on the response already. */
@@ -23,7 +23,7 @@ export class RateLimitException extends HttpException {
     readonly decision?: Decision,
   ) {
     super(bodyOf(reply), reply.status);
-    // For logs, and for callers that are not answered by HTTP.
+    // For logs, and for contexts other than HTTP.
     if (decision !== undefined) this.message = errorOfDenial(decision).message;
   }
 }

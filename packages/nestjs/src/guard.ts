@@ -18,12 +18,12 @@ import { responseViewOf } from './response.js';
 import { SLUICE_ROOT, type SluiceRoot } from './root.js';
 
 /**
- * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request beyond the limit is answered with
- * 429, `Retry-After` and a problem body by a `RateLimitException`; each answer tells `RateLimit` and `RateLimit-Policy`. A key
- * that the request did not give is answered with 400; while a store is out its `failurePolicy` decides. Where `SluiceModule` is
- * imported, its `store`, `user`, `ipv6Subnet`, `keyPrefix`, `deadline`, `failurePolicy`, `denyCache` and `prefetch` are the guard's defaults. What is not HTTP
- * needs `getRequestResponse`, and is refused with a TypeError without it.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request over the limit gets a 429 with
+ * `Retry-After` and a problem body from a `RateLimitException`. Every response has `RateLimit` and `RateLimit-Policy`. A missing key is
+ * answered with 400. While a store is out, its `failurePolicy` decides. With `SluiceModule`, the module's `store`, `user`, `ipv6Subnet`,
+ * `keyPrefix`, `deadline`, `failurePolicy`, `denyCache` and `prefetch` are the defaults. Contexts other than HTTP need
+ * `getRequestResponse`; without it they fail with a TypeError.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate> {
   const own = new LimitInParts('RateLimitGuard', options);
@@ -39,14 +39,14 @@ export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate
       if (both === undefined) {
         throw new TypeError(
           `RateLimitGuard: ${context.getClass().name}.${context.getHandler().name} handles '${context.getType()}', not ` +
-            "'http': limit it by @RateLimit or @CountLimit, or tell the guard where the request is, " +
+            "'http'. Limit it with @RateLimit or @CountLimit, or return its request with the guard's option " +
             'getRequestResponse: (context) => ({ req, res })',
         );
       }
       return admit(this.#limit.without(skippedBy(this.#inside(context))), context, both);
     }
 
-    /** The levels inside of the one that this guard stands on. What stands on that itself does not skip it. */
+    /** The levels inside the one that has this guard. A skip on the guard's own level does not apply to it. */
     #inside(context: ExecutionContext): readonly Level[] {
       const levels = levelsOf(context);
       const own = levels.findIndex((level) =>
@@ -85,7 +85,7 @@ export class GlobalGuard implements CanActivate {
     if (getRequestResponse === undefined && !this.#passed.has(type)) {
       this.#passed.add(type);
       new Logger('SluiceModule').warn(
-        `limit counts HTTP requests: '${type}' passes it. Limit that by @RateLimit, or give limit a getRequestResponse`,
+        `limit counts HTTP requests only, so '${type}' is not limited. Use @RateLimit for it, or set getRequestResponse in limit`,
       );
     }
     return true;
@@ -95,7 +95,7 @@ export class GlobalGuard implements CanActivate {
 /** From the inside out. */
 const levelsOf = (context: ExecutionContext): readonly Level[] => [context.getHandler(), context.getClass()];
 
-/** What `@UseGuards` has put on a handler, or on a controller or one that it extends. */
+/** The guards that `@UseGuards` attached to a handler, or to a controller or its base class. */
 const guardsOf = (level: Level): readonly unknown[] => Reflect.getMetadata('__guards__', level) ?? [];
 
 /** @throws HttpException for a request that is turned away */

@@ -7,7 +7,7 @@ import { attachDecision } from './request.js';
 
 export type GuardLimit = RequestLimit<[context: ExecutionContext]>;
 
-/** A limit, and what is left of it for handlers that skip some of its `limits`. */
+/** A limit, and its variants for handlers that skip some of its `limits`. */
 export class LimitInParts {
   readonly getRequestResponse: RateLimitGuardOptions['getRequestResponse'];
   readonly #where: string;
@@ -15,7 +15,7 @@ export class LimitInParts {
   readonly #made = new Map<string, GuardLimit>();
   readonly #ownStore: { close(): Promise<void> } | undefined;
 
-  /** @throws RangeError, TypeError naming the option that is wrong */
+  /** @throws RangeError, TypeError naming the invalid option */
   constructor(where: string, given: RateLimitGuardOptions) {
     checkOptions(where, given, GUARD_OPTIONS);
     const { getRequestResponse, ...options } = given;
@@ -28,7 +28,7 @@ export class LimitInParts {
     this.#where = where;
     this.#options = options;
     if (options.limits !== undefined && options.store === undefined) {
-      // Without some of its parts it counts in the same place.
+      // The variants must share their counts.
       const store = memoryStore();
       this.#ownStore = store;
       this.#options = { ...options, name: options.name ?? 'default', store };
@@ -36,7 +36,7 @@ export class LimitInParts {
     this.#make('', this.#options);
   }
 
-  /** @returns undefined when all of it is skipped */
+  /** @returns undefined if all of it is skipped */
   without(skipped: SkippedLimits): GuardLimit | undefined {
     if (skipped === true) return undefined;
     if (skipped.length === 0) return this.#made.get('');
@@ -58,7 +58,7 @@ export class LimitInParts {
   }
 }
 
-/** What levels, from the inside out, skip of a limit that stands outside of them. */
+/** The limits that these levels, from the inside out, skip together. */
 export function skippedBy(levels: readonly Level[]): SkippedLimits {
   const names: string[] = [];
   for (const level of levels) {
@@ -69,7 +69,7 @@ export function skippedBy(levels: readonly Level[]): SkippedLimits {
   return names;
 }
 
-/** Options without the limits of these names: the same options when none is among them, undefined when nothing is left. */
+/** The options without these limits: the same object if none matches, undefined if none is left. */
 function withoutParts(
   options: RateLimitGuardOptions,
   names: readonly string[],

@@ -51,7 +51,7 @@ export class SluiceModule extends ConfigurableModuleClass implements NestModule 
     this.#makeOverrides();
   }
 
-  /** What is wrong in an `@OverrideLimit` fails at start. */
+  /** An invalid `@OverrideLimit` fails at start. */
   #makeOverrides(): void {
     const scanner = new MetadataScanner();
     const controllers = [...this.#modules.values()].flatMap((module) => [...module.controllers.values()]);

@@ -42,13 +42,13 @@ test.each([
   expect(withDefaults(options, root)).toEqual(expected);
 });
 
-test('a guard by a field of the body is a guard where the module says what an IPv6 client is', async () => {
+test('a guard by a body field works with ipv6Subnet of the module', async () => {
   const module = new SluiceRoot({ ipv6Subnet: 56 });
   expect(() => module.limit({ policy, key: '#{body.email}' })).not.toThrow();
   await module.onApplicationShutdown();
 });
 
-test('an option that is undefined is as the module has it', () => {
+test('an undefined option is inherited from the module', () => {
   const undefineds = { store: undefined, keyPrefix: undefined, deadline: undefined, ipv6Subnet: undefined };
   expect(withDefaults({ policy, ...undefineds }, root)).toEqual({ policy, ...place, ipv6Subnet });
   expect(withDefaults({ limits: { ip: { policy, ipv6Subnet: undefined } } }, root)).toEqual({

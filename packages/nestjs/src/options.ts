@@ -14,18 +14,18 @@ import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
 /** What every adapter's `rateLimit` takes; functions are given Nest's `ExecutionContext`. */
 export interface RateLimitGuardOptions extends RequestLimitOptions<[context: ExecutionContext]> {
   /**
-   * Finds the request behind what is not HTTP: a GraphQL resolver, a message of a WebSocket. `undefined`: the module's `limit` does not count it.
-   * Default: the module's `limit` counts HTTP only, and a guard on anything else is an error.
+   * Returns the request of a context other than HTTP, such as a GraphQL resolver or a WebSocket message. For `undefined` the module's `limit`
+   * does not count it. Default: the module's `limit` counts HTTP only, and a guard on anything else is an error.
    */
   readonly getRequestResponse?: ((context: ExecutionContext) => RequestResponse | undefined) | undefined;
 }
 
-/** A request of Express or Fastify, or what stands for one, and its response if there is one. */
+/** A request of Express or Fastify, or a substitute, and its response if there is one. */
 export interface RequestResponse {
-  /** With the parts that the key is made of: `ip`, `user`, `headers`, … */
+  /** Has the values that the key uses: `ip`, `user`, `headers`, … */
   // biome-ignore lint/suspicious/noExplicitAny: requests of all frameworks
   readonly req: any;
-  /** Gets the headers. Needed for what lasts until the response is over: `timeout`, `concurrency`, `skipFailedRequests`, … */
+  /** Gets the headers. Required for `timeout`, `concurrency`, `skipFailedRequests` and others that last until the response is over. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of all frameworks
   readonly res?: any;
 }

@@ -31,11 +31,11 @@ test.each<[RateLimitGuardOptions, RateLimitGuardOptions, RateLimitGuardOptions]>
   expect(overridden(limit, override, 'A.b')).toEqual(expected);
 });
 
-test('any name of a class and a method names a limit', () => {
+test('every class and method name gives a valid limit name', () => {
   expect(overridden({}, { policy }, 'Größe$.发').name).toBe('default:Gr@u00f6@u00dfe@u0024.@u53d1');
 });
 
-test('decorates handlers and controllers, and those that extend them', () => {
+test('decorates handlers and controllers, and is inherited', () => {
   class Base {
     list() {}
   }

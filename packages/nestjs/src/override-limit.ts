@@ -10,7 +10,7 @@ export interface OverrideLimitDecorator {
   (target: Level): void;
 }
 
-/** A registered symbol, so that it is one for all copies of this package. */
+/** Registered globally, so that all copies of this package share it. */
 const OVERRIDE = Symbol.for('sluice.nestjs.overrideLimit');
 
 interface Marked {
@@ -18,11 +18,10 @@ interface Marked {
 }
 
 /**
- * Replaces the `limit` of `SluiceModule` for one handler, or for all handlers of a controller together; what it does not say is
- * as the module's `limit` has it. With a `policy`, `policies`, `limits`, `limiter` or a key of its own it counts by itself, under
- * the name `default:Controller.handler` unless it has a `name`. Without them it counts where the module's `limit` counts:
- * `@OverrideLimit({ cost: 5 })`.
- * @throws TypeError at decoration for an option that does not exist. What else is wrong fails when the application starts.
+ * Replaces the `limit` of `SluiceModule` for one handler, or for all handlers of a controller together, and inherits the options it leaves
+ * out. With its own `policy`, `policies`, `limits`, `limiter` or key it has its own count, named `default:Controller.handler` unless
+ * it has a `name`. Without them it shares the count of the module's `limit`: `@OverrideLimit({ cost: 5 })`.
+ * @throws TypeError at decoration for an unknown option. Other invalid options fail when the application starts.
  */
 export function OverrideLimit(options: RateLimitGuardOptions): OverrideLimitDecorator {
   checkOptions('@OverrideLimit', options, GUARD_OPTIONS);
@@ -35,10 +34,10 @@ export function OverrideLimit(options: RateLimitGuardOptions): OverrideLimitDeco
   }) as OverrideLimitDecorator;
 }
 
-/** What `@OverrideLimit` on a handler, or on a controller or one that it extends, says. */
+/** The override of a handler, or of a controller or its base class. */
 export const overrideOf = (level: Level): RateLimitGuardOptions | undefined => (level as Marked)[OVERRIDE];
 
-/** The options of `limit` with what an override says in their place. */
+/** The options of `limit`, replaced by those of an override. */
 export function overridden(
   limit: RateLimitGuardOptions,
   override: RateLimitGuardOptions,
@@ -52,13 +51,13 @@ export function overridden(
     for (const name of names) delete base[name];
   };
   if (chooses) drop(['limiter', ...CHOICE_OPTIONS, 'cost']);
-  // Keys by limit belong to the limits that are replaced.
+  // Keys per limit belong to the limits that are replaced.
   if (keyed || has('limits') || (chooses && limit.limiter !== undefined)) drop(KEY_OPTIONS);
   if (has('limiter')) drop(PLACE_OPTIONS);
   else if (chooses || (keyed && limit.limiter === undefined)) base.name = ownName(limit, levelName);
   return { ...base, ...override };
 }
 
-/** What limiters' names cannot have is written as decorators write it. */
+/** Characters that limiter names cannot have are escaped, as the decorators do. */
 const ownName = ({ name = 'default' }: RateLimitGuardOptions, levelName: string): string =>
   `${name}:${levelName.replace(/[^\w.]/g, (unit) => `@u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;

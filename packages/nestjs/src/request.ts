@@ -45,7 +45,7 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
     return 'raw' in request ? request.routeOptions?.url : routeOf(request.baseUrl ?? '', request.route?.path);
   }
 
-  /** Fastify parses before guards; Express has parsers, which put a body there in any case. */
+  /** Fastify parses before guards run. In Express a body parser always sets the property. */
   get bodyParsed(): boolean {
     return 'raw' in this.request || 'body' in this.request;
   }
@@ -58,10 +58,10 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
   }
 }
 
-/** The requests behind what is not HTTP. */
+/** The requests of contexts other than HTTP. */
 const found = new WeakMap<ExecutionContext, RequestResponse>();
 
-/** @returns undefined for what is not HTTP, unless `find` knows its request */
+/** @returns undefined for contexts other than HTTP, unless `find` returns their request */
 export function requestResponseOf(
   context: ExecutionContext,
   find: RateLimitGuardOptions['getRequestResponse'],
@@ -74,8 +74,8 @@ export function requestResponseOf(
   if (both === undefined) return undefined;
   if (Object(both.req) !== both.req) {
     throw new TypeError(
-      `getRequestResponse must give { req } or { req, res } with the request of this '${context.getType()}' as an object, ` +
-        `not ${describe(both.req)}: see the README of @sluice/nestjs`,
+      `getRequestResponse must return { req } or { req, res } for this '${context.getType()}', with an object as req, ` +
+        `not ${describe(both.req)}. See the README of @sluice/nestjs`,
     );
   }
   found.set(context, both);

@@ -7,7 +7,7 @@ export function responseViewOf(response: ServerResponse | ReplyLike | undefined)
   return 'raw' in response ? new ReplyView(response) : new NodeResponseView(response);
 }
 
-/** Of a message that has none: headers have no place to go. */
+/** For a message without a response: headers are dropped. */
 const NO_RESPONSE: ResponseView = {
   sent: false,
   status: 200,
@@ -15,7 +15,7 @@ const NO_RESPONSE: ResponseView = {
   set: () => {},
   whenOver: () => {
     throw new TypeError(
-      'getRequestResponse gave no res: timeout, concurrency, skipSuccessfulRequests and skipFailedRequests need the response, for they last until it is over',
+      'getRequestResponse returned no res. timeout, concurrency, skipSuccessfulRequests and skipFailedRequests need it, because they last until the response is over',
     );
   },
   endBegun: () => {},

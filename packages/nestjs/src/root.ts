@@ -49,10 +49,9 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The limit that `@OverrideLimit` on a handler or a controller puts in place of the module's: one for each of them, and for each
-   * class that inherits a handler.
-   * @returns undefined when there is no override
-   * @throws RangeError, TypeError naming the option that is wrong
+   * The limit of `@OverrideLimit` on a handler or a controller: one for each of them, and one for each class that inherits a handler.
+   * @returns undefined without an override
+   * @throws RangeError, TypeError naming the invalid option
    */
   override(level: Level, controller: Level): LimitInParts | undefined {
     const override = overrideOf(level);
@@ -69,17 +68,17 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
     return limit;
   }
 
-  /** There is one limit of an application, so it needs no name; what overrides it may count in the same place. */
+  /** An application has one `limit`, so it needs no name. Its overrides may share its counts. */
   #inOneStore(options: RateLimitGuardOptions): RateLimitGuardOptions {
     if (options.limiter !== undefined) return options;
     const { name = 'default', store = this.#options.store ?? this.#ownStore } = options;
     return { ...options, name, store };
   }
 
-  /** Nest calls it before the application listens. */
+  /** Called by Nest before the application listens. */
   async onModuleInit(): Promise<void> {
     await connectAtStart(this.#options.store);
-    await this.globalLimit?.without([])?.connect(); // it may have a store of its own
+    await this.globalLimit?.without([])?.connect(); // it may have its own store
   }
 
   /** Nest calls it when the server has answered its last request. */

@@ -173,7 +173,7 @@ test('an error of the store for as long as a lease is told to who waits in line,
   expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
 });
 
-/** A store on which listening begins when it is told to. */
+/** A store whose subscriptions start only after `begin` is called. */
 function slowToListen() {
   const far = near();
   let begin = () => {};
@@ -196,7 +196,7 @@ function slowToListen() {
   return { ...far, store, begin, listening: () => listening };
 }
 
-test('who waits looks by itself while it does not listen, and once more when it does', async () => {
+test('a waiting call polls until its subscription starts, then checks once more', async () => {
   const { clock, store, begin, questions } = slowToListen();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
@@ -207,11 +207,11 @@ test('who waits looks by itself while it does not listen, and once more when it 
   await limiter.release(held);
   await clock.advance('10s');
   await limiter.release(await waits[0]!);
-  begin(); // and time stands still
+  begin(); // without advancing the clock
   expect(await waits[1]).toMatchObject({ allowed: true });
 });
 
-test('who has gone before it listened does not listen for ever', async () => {
+test('a subscription that starts after its call has ended is dropped', async () => {
   const { clock, store, begin, listening } = slowToListen();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
@@ -225,7 +225,7 @@ test('who has gone before it listened does not listen for ever', async () => {
   expect(listening()).toBe(0);
 });
 
-test('who can never listen is told why, and who cannot listen for the moment tries again', async () => {
+test('a temporary subscription error is retried, a permanent one rejects the call', async () => {
   const { clock, store, memory } = near();
   let refusal: Error | undefined = new StoreUnavailableError('busy', { reason: 'BUSY' });
   const listen: Store['listen'] = async (key, granted) => {
@@ -238,7 +238,7 @@ test('who can never listen is told why, and who cannot listen for the moment tri
   await clock.advance('5s');
   refusal = undefined;
   await clock.advance('10s');
-  await limiter.release(held); // and time stands still
+  await limiter.release(held); // without advancing the clock
   await waiting;
   refusal = new StoreConfigurationError('no right to subscribe', { reason: 'NOPERM' });
   expect(await rejection(limiter.acquire('k'))).toBe(refusal);
@@ -267,7 +267,7 @@ test('reserved permits that are held are released when the reservation is settle
   expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 2 }, { remaining: 30 }]);
 });
 
-test('who stands in line at a store that is closed learns it at the next look, not when the lease is over', async () => {
+test('closing the store rejects a queued call at its next poll, before its lease ends', async () => {
   const { clock, store: far } = farStore();
   let closed = false;
   const store: Store = {
@@ -291,7 +291,7 @@ test('who stands in line at a store that is closed learns it at the next look, n
   await limiter.close();
 });
 
-test('a reservation whose settling never left stays open, and is settled once after that', async () => {
+test('a settlement that was never sent leaves the reservation open for one more settlement', async () => {
   const { store, fail, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 10, window: '1h' }), store });
   const [less, more, cancelled] = [
@@ -308,18 +308,18 @@ test('a reservation whose settling never left stays open, and is settled once af
   await more.settle(5);
   await cancelled.cancel();
   await cancelled.cancel();
-  await expect(less.settle(2)).rejects.toThrow('settled or cancelled before');
+  await expect(less.settle(2)).rejects.toThrow('already settled or cancelled');
   expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
 });
 
-test('a reservation of which it is unknown whether it was settled says so, and is not settled again', async () => {
+test('a settlement with an unknown outcome cannot be repeated, and the error says so', async () => {
   const { store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 10, window: '1h' }), store });
   const reservation = await limiter.reserve('k', 3);
   refuse('refund');
   await expect(reservation.settle(1)).rejects.toThrow('gone');
   mend();
-  await expect(reservation.settle(1)).rejects.toThrow('whether the store did that is unknown');
+  await expect(reservation.settle(1)).rejects.toThrow('the outcome of that call is unknown');
   await reservation.cancel();
   expect(await limiter.peek('k')).toMatchObject({ remaining: 7 });
 });

@@ -24,7 +24,7 @@ export interface Patience {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Was it denied what others hold, and may wait in line for it? */
+/** Can a denied call still wait in the queue for permits that other calls hold? */
 const mayQueue = (parts: readonly NamedPart[], answer: Answer): boolean =>
   !answer.allowed &&
   answer.wait !== NEVER &&
@@ -121,7 +121,7 @@ export class Admission {
     return decision;
   }
 
-  /** Waits in line. Should the store go out meanwhile, its failure policies decide, for what is left of the wait. */
+  /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
   async #inLine(
     parts: readonly NamedPart[],
     first: Answer,
@@ -170,7 +170,7 @@ export class Admission {
       if (answer.allowed && rest.length > 0) {
         answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
         if (isDegraded(answer)) {
-          await undo(answer, rest); // one store for all: what is held is in the other
+          await undo(answer, rest); // the held permits are in another store, and one call uses one store
           throw answer.error;
         }
         rest.forEach((part, i) => {
@@ -180,7 +180,7 @@ export class Admission {
       if (!answer.allowed) await this.#giveBack(store, had);
       return { ...first, ...answer, parts: answers };
     } catch (error) {
-      const back = this.#giveBack(store, had).catch(() => {}); // then their leases end
+      const back = this.#giveBack(store, had).catch(() => {}); // if this fails, their leases expire
       if (!isStoreUnavailableError(error)) await back;
       throw error;
     }
@@ -214,8 +214,8 @@ export class Admission {
   }
 
   /**
-   * Gives back all that a decision took, or of some parts the cost that `costs` names. What was given back once is not given
-   * back again, also when the store did not answer: it may have done it, unless the call never left this process.
+   * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
+   * nothing, even if the store did not answer the first: it may have applied it. A call that was never sent may be repeated.
    */
   async refund(decision: Decision, backOf: (part: NamedPart) => number = ({ cost }) => cost): Promise<void> {
     const taken = Booking.taken(decision);

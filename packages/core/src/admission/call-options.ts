@@ -12,8 +12,8 @@ export interface ConsumeOptions {
 
 export interface DecisionOptions extends ConsumeOptions {
   /**
-   * Tells in `decision.debug` what the decision was made by: the state before and after, the clock of the store, the numbers of the policy. It
-   * asks the store itself, whatever is known or was taken ahead here. Default: false, and nothing is made for it.
+   * Adds `decision.debug`: the state before and after the decision, the store's clock and the policy's parameters. Such a call
+   * always reaches the store: it uses no cached denial and no prefetched permits. Default: false.
    */
   readonly debug?: boolean;
 }
@@ -36,10 +36,10 @@ export const NO_OPTIONS: AcquireOptions = {};
 export type CostOf = (policy: string) => number;
 const ONE: CostOf = () => 1;
 
-/** What `consume` and `peek` accept. */
+/** Option names of `consume` and `peek`. */
 export const DECISION_OPTIONS: readonly string[] = ['cost', 'debug'];
 
-/** @throws TypeError when it is neither true nor false */
+/** @throws TypeError if `debug` is not a boolean */
 export function debugOption(method: string, { debug }: DecisionOptions): boolean {
   if (debug === undefined) return false;
   checkBoolean(`${method}: debug`, debug);

@@ -7,26 +7,26 @@ import { leaseOf } from './leases.js';
 import { Listening } from './listening.js';
 import { Turn } from './turn.js';
 
-/** Signs of life in the time of one lease: who waits and is silent for a whole lease loses its place. */
+/** Renewals per lease. A waiting call that sends none for a whole lease loses its place. */
 const SIGNS_OF_LIFE = 3;
-/** µs until the first look while nothing is listened to or the store does not answer, doubled with each that follows. */
+/** First polling interval, µs, while there is no subscription or the store does not answer. It doubles after each poll. */
 const FIRST_LOOK = 100_000;
 
-/** How long a call that waits sleeps until it looks by itself. */
+/** How long a waiting call sleeps before it polls. */
 class Looks {
   #next = FIRST_LOOK;
 
-  /** @param lease µs after which it loses its place if it does not look */
+  /** @param lease µs without a renewal after which the place is lost */
   constructor(public lease: number) {}
 
-  /** As nobody else would tell it. */
+  /** Without a subscription: only polling finds out. */
   next(): number {
     const pause = Math.min(this.#next, this.#third);
     this.#next *= 2;
     return pause;
   }
 
-  /** As it is told of news. */
+  /** With a subscription: polling only keeps the lease. */
   longest(): number {
     this.#next = FIRST_LOOK;
     return this.#third;
@@ -37,15 +37,15 @@ class Looks {
   }
 }
 
-/** Waits for permits that others hold. A release lets in those who wait, in order, and the store tells them. */
+/** Waits for permits that other calls hold. A release admits the calls in the queue in order, and the store notifies them. */
 export class Line {
   constructor(readonly store: Store) {}
 
   /**
-   * @param first an answer by which it may stand in line already
-   * @param left µs until the caller gives up
-   * @returns allowed when it holds the permits, denied when its time was over
-   * @throws StoreUnavailableError when the store is known to be out, or did not answer for a whole lease or until the caller's time was over
+   * @param first an answer that may already hold a place in the queue
+   * @param left µs until the call times out
+   * @returns allowed once the permits are held; denied on timeout
+   * @throws StoreUnavailableError if the store is known to be out, or did not answer for a whole lease or until the timeout
    */
   async wait(part: NamedPart, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
     if (!first.queued) signal.throwIfAborted();
@@ -61,10 +61,10 @@ export class Line {
     const ignore = store.fallback?.onOutage(part.key, (error) => turn.fail(error));
     try {
       const held = await this.#stand(place, turn, listening, left);
-      // Silent for too long, it was taken for dead: it begins anew, at the end of the line.
+      // Without a renewal for a whole lease the place was lost: join again at the end of the queue.
       return held ?? (await this.wait(part, { ...first, queued: false }, left, signal));
     } catch (reason) {
-      const left = this.#ask('refund', place).catch(() => {}); // then its place lapses with its lease
+      const left = this.#ask('refund', place).catch(() => {}); // if this fails, the place expires with its lease
       if (!isStoreUnavailableError(reason)) await left;
       throw reason;
     } finally {
@@ -87,7 +87,7 @@ export class Line {
       listening.begin();
       await turn.nap(Math.min(pause, left()));
       const answer = await this.#ask('renew', place).catch((error: unknown) => {
-        // Out of reach for a moment: its place is kept for as long as its lease goes on.
+        // The store may come back: the place is kept until its lease ends.
         const mayComeBack = isStoreUnavailableError(error) && error.reason !== 'closed';
         if (!mayComeBack || clock.now() - heard >= looks.lease || left() === 0) throw error;
         return undefined;
@@ -111,7 +111,7 @@ export class Line {
   async #join(part: NamedPart, wait: number): Promise<Answer> {
     const answer = await this.store.decide({ operation: 'acquire', wait, parts: [part] });
     if (!isDegraded(answer)) return answer;
-    await undo(answer, [part]); // the caller asks the failure policies for its whole call
+    await undo(answer, [part]); // the caller applies the failure policies to the whole call
     throw answer.error;
   }
 

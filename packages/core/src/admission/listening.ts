@@ -2,8 +2,8 @@ import { isStoreUnavailableError } from '../errors.js';
 import type { Store } from '../stores/store.js';
 
 /**
- * Listens to the messages of a key in the background. A call that waits does not depend on them: it also looks by itself, more often
- * while nothing is listened to.
+ * Subscribes to the messages of a key in the background. A waiting call does not depend on them: it also polls, and more often
+ * without a subscription.
  */
 export class Listening {
   readonly #listen: () => Promise<() => void>;
@@ -11,7 +11,7 @@ export class Listening {
   #state: 'off' | 'beginning' | 'on' | 'ended' = 'off';
   #stop = () => {};
 
-  /** @param told `look` when it has begun to listen: a message may have been missed before; `fail` when it never can */
+  /** @param told `look` runs when the subscription has started, as a message may have been missed; `fail` on a permanent error */
   constructor(
     store: Store,
     key: string,
@@ -26,7 +26,7 @@ export class Listening {
     return this.#state === 'on';
   }
 
-  /** Begins to listen, unless it does or is about to. */
+  /** Subscribes, unless a subscription exists or is starting. */
   begin(): void {
     if (this.#state !== 'off') return;
     this.#state = 'beginning';
@@ -43,7 +43,7 @@ export class Listening {
       (error: unknown) => {
         if (this.#state === 'ended') return;
         this.#state = 'off';
-        // Out of reach for the moment: the next look tries again. Anything else would fail each time.
+        // Temporarily unavailable: the next poll subscribes again. Any other error would happen each time.
         if (!isStoreUnavailableError(error) || error.reason === 'closed') this.#told.fail(error);
       },
     );

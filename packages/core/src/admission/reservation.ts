@@ -26,16 +26,16 @@ export class Reservation<Cost = number> {
   }
 
   /**
-   * Tells the actual cost: what was too much comes back, what was too little is taken, also when that is more than is left. Of
-   * `concurrency` nothing is counted: what was held is released.
-   * @throws TypeError when settled or cancelled before; RangeError for a wrong cost; StoreUnavailableError when the store that made the
-   *   decision is out now: with `neverSent` the reservation stays open and may be settled again, otherwise it is unknown what was done
+   * Reports the actual cost. Permits reserved in excess come back; missing permits are taken, even if fewer are left. A `concurrency`
+   * policy counts no cost: its held permits are released.
+   * @throws TypeError if already settled or cancelled; RangeError for an invalid cost; StoreUnavailableError if the store that decided
+   *   is out: with `neverSent` the reservation stays open and can be settled again, otherwise the outcome is unknown
    */
   async settle(actual: Cost): Promise<void> {
     if (this.#state !== 'open') {
-      const outcome = this.#state === 'unknown' ? ', and whether the store did that is unknown' : '';
+      const outcome = this.#state === 'unknown' ? '; the outcome of that call is unknown' : '';
       throw new TypeError(
-        `A reservation can be settled once; this one was settled or cancelled before${outcome}`,
+        `A reservation can be settled once; this one was already settled or cancelled${outcome}`,
       );
     }
     const costOf = this.#costOf(actual);
@@ -51,14 +51,14 @@ export class Reservation<Cost = number> {
   }
 
   /**
-   * Gives everything back. Does nothing when it was settled before, so that it can stand in a `finally`.
+   * Gives everything back. Does nothing after `settle` or `cancel`, so a `finally` block may call it.
    * @throws StoreUnavailableError as `settle` does
    */
   async cancel(): Promise<void> {
     if (this.#state === 'open') await this.#once(() => this.#admission.refund(this.decision));
   }
 
-  /** What never left this process may be tried again; of anything else that fails the outcome is unknown. */
+  /** After `neverSent` the call may be repeated. After any other error the outcome is unknown. */
   async #once(work: () => Promise<void>): Promise<void> {
     this.#state = 'settled';
     try {

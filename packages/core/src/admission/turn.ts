@@ -3,7 +3,7 @@ import { onAbort } from './on-abort.js';
 
 const LOOK = Symbol('look again');
 
-/** When a call that waits in line should look again, or give up: one nap after the other, each of which can be cut short. */
+/** Wakes a waiting call: to poll again, or to give up. Each sleep can be cut short. */
 export class Turn {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -12,14 +12,14 @@ export class Turn {
   #look = false;
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param signal ends the wait with its reason */
+  /** @param signal aborting it ends the wait with its reason */
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock;
     this.#signal = signal;
     this.#ignore = onAbort(signal, () => this.#nap?.abort(LOOK));
   }
 
-  /** There may be news: ends the nap, or skips the next one. */
+  /** Wakes the call to poll: ends its sleep, or skips the next one. */
   look(): void {
     this.#look = true;
     this.#nap?.abort(LOOK);
@@ -31,7 +31,7 @@ export class Turn {
     this.#nap?.abort(LOOK);
   }
 
-  /** Sleeps for so many µs, or until there may be news. @throws the signal's reason, and what `fail` was given */
+  /** Sleeps for `micros`, or until `look` or `fail`. @throws the signal's reason, or the error given to `fail` */
   async nap(micros: number): Promise<void> {
     this.#check();
     if (!this.#look) {

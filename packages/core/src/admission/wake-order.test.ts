@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import { fixedWindow, gcra, memoryStore, type Policy, RateLimiter } from '../index.js';
 import { WakeOrder } from './wake-order.js';
 
-/** A clock whose timers fire together, the latest first, as Node's may that are due at nearly the same time. */
+/** A clock that fires all due timers together, latest first. Node may do so with timers that are due at nearly the same time. */
 class UnorderedClock implements Clock {
   #now = 1_735_689_600_000_000;
   #sleepers: { due: number; wake: () => void; stop: (reason: unknown) => void }[] = [];
@@ -30,9 +30,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 test.each<[string, Policy]>([
-  ['at moments of their own', gcra({ limit: 1000, period: '1s', burst: 1 })],
-  ['ten at each moment', fixedWindow({ limit: 10, window: '10ms' })],
-])('120 callers %s go in the order in which they were booked, however timers fire', async (_, policy) => {
+  ['with one moment each', gcra({ limit: 1000, period: '1s', burst: 1 })],
+  ['with ten calls per moment', fixedWindow({ limit: 10, window: '10ms' })],
+])('120 calls %s resolve in booking order, whatever the order of timers', async (_, policy) => {
   const clock = new UnorderedClock();
   const limiter = new RateLimiter({ name: 'order', policy, store: memoryStore({ clock }) });
   const gone: number[] = [];
@@ -47,7 +47,7 @@ test.each<[string, Policy]>([
   expect(gone).toEqual(numbers(120));
 });
 
-test('nobody goes before his own moment, and who is called off holds nobody up', async () => {
+test('no call resolves before its moment, and an aborted call delays no other', async () => {
   const clock = new UnorderedClock();
   const order = new WakeOrder();
   const never = new AbortController();
@@ -59,7 +59,7 @@ test('nobody goes before his own moment, and who is called off holds nobody up',
       () => gone.push(`not ${name}`),
     );
   const waits = [
-    wait('second', 20, 15, never), // whose reply was quicker than that of the first
+    wait('second', 20, 15, never), // its reply arrived before the reply to 'first'
     wait('first', 10, 30, stop),
     wait('third', 30, 40, never),
   ];
@@ -69,7 +69,7 @@ test('nobody goes before his own moment, and who is called off holds nobody up',
   stop.abort();
   await turn();
   expect(gone).toEqual(['not first', 'second']);
-  const late = wait('late', 25, 0, never); // its moment came before that of the third
+  const late = wait('late', 25, 0, never); // its moment is before the moment of 'third'
   await turn();
   expect(gone.at(-1)).toBe('late');
   clock.advance(20);
@@ -77,7 +77,7 @@ test('nobody goes before his own moment, and who is called off holds nobody up',
   expect(gone).toEqual(['not first', 'second', 'late', 'third']);
 });
 
-test('a call that is free to go does not pass one that is due before it', async () => {
+test('a call without a wait does not overtake an earlier booking', async () => {
   const clock = new UnorderedClock();
   const order = new WakeOrder();
   const { signal } = new AbortController();
@@ -92,7 +92,7 @@ test('a call that is free to go does not pass one that is due before it', async 
   expect(gone).toEqual(['elsewhere', 'booked', 'free']);
 });
 
-test('a clock of the store that went back by an hour holds nobody up', async () => {
+test('calls still resolve after the clock of the store went back by an hour', async () => {
   const clock = new UnorderedClock();
   const order = new WakeOrder();
   const { signal } = new AbortController();

@@ -1,27 +1,27 @@
 import type { Clock } from '../clock.js';
 
-/** µs; moments of two calls are compared only if this process expects them no further apart: otherwise the store's clock jumped. */
+/** µs. Two calls whose local due times are further apart are ordered by those: the store's clock jumped between their decisions. */
 const JUMP = 1_000_000;
 
 interface Waiting {
-  /** µs of the store's clock: what the call was given. */
+  /** When the store admits the call: µs of the store's clock. */
   readonly moment: number;
-  /** µs of this process's clock. */
+  /** The same moment in µs of this process's clock. */
   readonly due: number;
   ready: boolean;
   go(): void;
 }
 
 /**
- * Lets the calls of this process that wait at one key go in the order of their moments. Timers of near moments fire in any order, and
- * replies take unequal times.
+ * Resolves the waiting calls of one key in the order of their moments. Without it, timers that are close fire in any order,
+ * and replies arrive out of order.
  */
 export class WakeOrder {
   readonly #queues = new Map<string, Waiting[]>();
 
   /**
-   * Resolves when `micros` have passed and no call with an earlier moment still waits; rejects with the signal's reason.
-   * @param queue whose moments are compared
+   * Resolves after `micros`, once no call with an earlier moment waits. Rejects with the signal's reason.
+   * @param queue calls with the same name are ordered among each other
    * @param moment µs of the store's clock
    */
   wait(queue: string, moment: number, micros: number, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -51,7 +51,7 @@ export interface Algorithm {
    * algorithm starts anew.
    */
   readonly tag: string;
-  /** What the parameters are called, in their order; times are µs. */
+  /** Names of the parameters, in order. Times are µs. */
   readonly parameterNames: readonly string[];
   /** The figures of a policy with these parameters, which may come from an override and not from a policy in code. */
   size(parameters: Parameters): Size;
@@ -62,8 +62,8 @@ export interface Algorithm {
   /** The state after `cost` ≥ 1 permits went at `now`, whether that was allowed or not. */
   take(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /**
-   * Where a state can go beyond what calls are able to take: the state after calls that other parameters allowed, in which no more is
-   * missing than calls can take by these. Without it, as `take` has it.
+   * The state after a call that other parameters allowed. Unlike `take`, no more is missing in it than calls can take under these
+   * parameters. Default: `take`.
    */
   absorb?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /**
@@ -74,8 +74,8 @@ export interface Algorithm {
   /** Whole permits left at `now`, and µs until every permit is back. */
   left(parameters: Parameters, state: State | undefined, now: number): Left;
   /**
-   * Where permits come back one by one at a known rate: µs until more than `remaining` are left, of what `left` said. Never too early.
-   * Without it, `reset`.
+   * For algorithms whose permits return one by one at a known rate: µs until more than `remaining` permits are left, never too
+   * early. `remaining` and `reset` are the results of `left`. Default: `reset`.
    */
   more?(parameters: Parameters, remaining: number, reset: number): number;
   /**
@@ -88,11 +88,11 @@ export interface Algorithm {
   /** Where `acquire` has its permits later than `consume` would: µs until they are due. */
   due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /**
-   * Where `acquire` waits for more permits than can ever be taken at once, until they have flowed in one after the other: µs for which such
-   * a call waits at least, however much is there; 0 for costs that can be taken at once.
+   * For algorithms whose `acquire` accepts a cost above the capacity and waits until that many permits have flowed in: the shortest
+   * wait for such a cost, µs, even if nothing was taken. 0 for a cost within the capacity.
    */
   saving?(parameters: Parameters, cost: number): number;
-  /** Where such a call leaves another state than `take` would: the state after it went, at the moment that was promised to it. */
+  /** The state after such a call at its promised moment, where it differs from `take`. */
   book?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /** Does the first call of a whole key begin a window, or start the ticks? Then a later call can delay fewer bookings. Without it, no. */
   anchored?(parameters: Parameters): boolean;

@@ -62,7 +62,7 @@ test.each<[string, Policy, number, Policy]>([
   expect(compileShare(policy, share).parameters).toEqual(compilePolicy(expected).parameters);
 });
 
-test('a share that takes months, in whole microseconds', () => {
+test('a share with a period of months stays in whole microseconds', () => {
   const policy = gcra({ limit: 246, period: 9_831 * 246, burst: 1 });
   const [all, some] = [compilePolicy(policy), compileShare(policy, 0.000_140_758_104_245_413_3)];
   expect(some.window).toBeGreaterThan(7_000 * all.window);

@@ -46,7 +46,7 @@ export class Bookings {
     this.#become(NOBODY);
   }
 
-  /** Removes those who are due by `now`. @returns moment, cost, moment, cost, … */
+  /** Removes the bookings that are due by `now`. @returns moment, cost, moment, cost, … */
   settle(now: number): readonly number[] {
     let gone = 0;
     while (gone < this.queue.length && this.queue[gone]! <= now) gone += 2;
@@ -77,7 +77,7 @@ export class Bookings {
     const { queue, last } = this;
     if (cost === 0) return from;
     if (this.none) return counter.next(now, from, cost, shaped);
-    // A call whose permits have to be saved up goes behind all others: while it waits, all that flows in is for it.
+    // A call that saves up goes to the end: all permits that flow in while it waits are for it.
     if (!this.gaps || from >= last || (shaped && counter.saving(cost) > 0))
       return counter.next(this.tail, Math.max(from, last), cost, shaped);
     let state = now;

@@ -23,7 +23,7 @@ export type Operation =
   | 'override'
   | 'reset';
 
-/** In place of the id of one who was let in: all who wait at the key should look again. */
+/** Sent instead of the id of an admitted call: all calls that wait at the key should poll again. */
 export const EVERYONE = -1;
 
 /** One question to a store: all its parts are answered alike, at once, or none is. Plain, so that questions can be joined. */
@@ -32,7 +32,7 @@ export interface Call {
   /** µs: the longest wait for `acquire`; how long a `block` or an `override` lasts. */
   readonly wait: number;
   readonly parts: readonly Part[];
-  /** Of `consume` and `peek`: the answer tells what it was decided by, as `trace`. */
+  /** For `consume` and `peek`: the answer includes a `trace`. */
   readonly traced?: boolean;
 }
 
@@ -109,18 +109,18 @@ export interface PartAnswer {
   readonly at: number;
   /** The parameters by which it was decided when they were not the rule's own. */
   readonly override: Parameters | undefined;
-  /** Only where the call asks for it. */
+  /** Present only if the call requested it. */
   readonly trace?: Trace;
 }
 
-/** What a part was decided by. */
+/** The inputs and outputs of the decision on one part. */
 export interface Trace {
-  /** Those of the policy, of its override or of a shared rate. */
+  /** Parameters of the policy, of its override or of a shared rate. */
   readonly parameters: Parameters;
-  /** As of the moment of the decision; undefined when nothing that the key has taken counts any more. */
+  /** State at the moment of the decision; undefined if no earlier call counts any more. */
   readonly before: State | undefined;
   readonly after: State | undefined;
-  /** Moments and costs of those who are booked, and until when the key is blocked: µs, 0 when it is not. */
+  /** Moments and costs of the bookings; the end of a block in µs, 0 without one. */
   readonly queue: readonly number[];
   readonly blockedUntil: number;
 }

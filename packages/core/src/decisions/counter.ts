@@ -15,7 +15,7 @@ export class Counter {
     return this.algorithm.take(this.parameters, this.#asOf(state, at), at, cost);
   }
 
-  /** The state after permits went at the moment that was promised. */
+  /** The state after permits were taken at the promised moment of the call. */
   book(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
     return algorithm.book === undefined
@@ -23,12 +23,12 @@ export class Counter {
       : algorithm.book(parameters, this.#asOf(state, at), at, cost);
   }
 
-  /** µs for which `acquire` of so many waits at least, because they cannot be taken at once. */
+  /** µs that `acquire` of `cost` waits at least, because the cost is above the capacity. */
   saving(cost: number): number {
     return this.algorithm.saving?.(this.parameters, cost) ?? 0;
   }
 
-  /** The state after permits went that other parameters allowed. */
+  /** The state after a call that other parameters allowed. */
   absorb(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
     return algorithm.absorb === undefined

@@ -19,8 +19,8 @@
 --      less, and its reset is since + (owed + n × price) / units, rounded up, × tick
 --   -4 so many are denied, -5 so many may go and take nothing: how many, wait, remaining, reset
 --   -6 denied, -7 allowed, -8 queued: wait; for each part: remaining, wait, reset, at, number of overriding parameters, those
---      and then, of the operations 'traced consume' and 'traced peek', for each part five lists, of how many numbers and those: its
---      parameters, the state before, the state after, the queue, and until when it is blocked
+--      and then, for 'traced consume' and 'traced peek', five lists for each part, each as its length and its numbers: the
+--      parameters, the state before, the state after, the queue, and the end of the block
 -- Moments and times are µs; a wait of -1 never ends. See call.ts for the operations, entry.ts for what a key holds: numbers
 -- as eight-byte doubles, a bare state, or after an 'E' a header and all the rest. Each is written with its TTL, or keeps the one
 -- that it has when it ends as before.

@@ -20,7 +20,7 @@ export interface Envelope {
   readonly blockedUntil: number;
   /** Takes the place of the policy's parameters; empty when there is none. */
   readonly override: Parameters;
-  /** While there is an override: the state by the policy's own parameters, which counts again when the override ends. */
+  /** During an override: the state under the policy's own parameters. It counts again when the override ends. */
   readonly own: State | undefined;
   readonly overrideUntil: number;
   /** Of a shared rate: the setting of it under which this was written. */

@@ -24,16 +24,16 @@ export class Lane {
    * shorter until somebody took something.
    */
   repaired = false;
-  /** Those who were let in, by their ids; `EVERYONE` when the whole line is gone. */
+  /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
   granted: readonly number[] = NONE;
   /** Set by `decide`: when this part alone would let the call go. */
   own = 0;
   #at = 0;
   #counter: Counter;
   #state: State | undefined;
-  /** By the policy's own numbers; `#counter` has those of the override while there is one. */
+  /** Counts with the policy's own parameters. During an override `#counter` has the parameters of the override. */
   readonly #ownCounter: Counter;
-  /** While there is an override: the state by the policy's own numbers, which counts again when the override ends. */
+  /** During an override: the state under the policy's own parameters. It counts again when the override ends. */
   #own: State | undefined;
   /** Is the key met for the first time, and begins with a state? To give something back to it is not to use it. */
   #met = false;
@@ -80,12 +80,12 @@ export class Lane {
     return this.#counter.algorithm.holders;
   }
 
-  /** Is there an override, beside which permits are counted by the policy's own numbers, too? Those that are held are held by any. */
+  /** Is there an override during which permits also count under the policy's own parameters? Held permits have one state for both. */
   get #counts(): boolean {
     return this.#override.length > 0 && this.holders === undefined;
   }
 
-  /** @returns whether an override has ended since */
+  /** @returns whether an override has ended since the last call */
   #open(envelope: Envelope): boolean {
     const { seen, blockedUntil, override, overrideUntil, own } = envelope;
     const back = seen - this.now > JITTER ? seen - this.now : 0;
@@ -130,7 +130,7 @@ export class Lane {
     if (bookings.none) return;
     const anew = this.changed || this.#met;
     const due = bookings.settle(this.now);
-    // Those whom an override has promised their moments that has ended since are no more than a whole limit.
+    // Bookings made under an ended override count at most as one whole limit.
     const how = lapsed ? 'absorb' : 'book';
     for (let i = 0; i < due.length; i += 2) this.#spend(how, due[i]!, due[i + 1]!);
     if (bookings.none) return;
@@ -161,14 +161,14 @@ export class Lane {
     this.changed = true;
   }
 
-  /** µs for which `acquire` waits at least, because more is asked for than can be taken at once. */
+  /** µs that `acquire` waits at least, because its cost is above the capacity. */
   get saving(): number {
     return this.#counter.saving(this.part.cost);
   }
 
   /** The first moment from `from` on at which the part's permits can go and delay nobody; `NEVER`. */
   earliest(from: number, shaped: boolean): number {
-    // What is saved up gathers from now on, and is still there at a moment to which another part puts the call off.
+    // Permits are saved up from now on, and remain until a later moment that another part requires.
     if (from > this.now && shaped && this.saving > 0) return Math.max(from, this.own);
     const first = Math.max(from, this.#blockedUntil);
     return this.#bookings.earliest(this.#counter, this.#state, first, this.part.cost, shaped);
@@ -182,7 +182,7 @@ export class Lane {
     return this.own - Math.max(this.now, this.#blockedUntil) > algorithm.longest(parameters, this.part.cost);
   }
 
-  /** Takes permits as a penalty, whether they are there or not: all of them count by the policy's own numbers, too. */
+  /** Takes permits as a penalty, even if fewer are left. All of them also count under the policy's own parameters. */
   charge(): void {
     const own = this.#own;
     this.take(this.now);
@@ -278,7 +278,7 @@ export class Lane {
     this.#bookings.reconsider(this.#counter, this.#state);
   }
 
-  /** The state by the numbers of the override: from now on, and not from when it is read next. */
+  /** Normalizes the state to the override's parameters now, instead of at the next read. */
   #translated(from: Parameters, state: State): State | undefined {
     const { algorithm, parameters } = this.#counter;
     const translated = algorithm.translate?.(from, parameters, state, this.now) ?? state;
@@ -293,7 +293,7 @@ export class Lane {
     this.#blockedUntil = 0;
   }
 
-  /** What is known now. @param before what was known before the call */
+  /** The current values. @param before the state before the call */
   trace(before?: Trace): Trace {
     const { parameters } = this.#counter;
     const { queue } = this.#bookings;

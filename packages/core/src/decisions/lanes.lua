@@ -128,19 +128,19 @@ local function taken(lane, state, at, cost)
   return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
 end
 
--- The state after permits went at the moment that was promised.
+-- The state after permits were taken at the promised moment of the call.
 local function booked(lane, state, at, cost)
   local book = lane.algorithm.book or lane.algorithm.take
   return book(lane.parameters, as_of(lane, state, at), at, cost)
 end
 
--- µs for which acquire waits at least, because more is asked for than can be taken at once.
+-- µs that acquire waits at least, because its cost is above the capacity.
 local function saving_of(lane, cost)
   local saving = lane.algorithm.saving
   return saving and saving(lane.parameters, cost) or 0
 end
 
--- The state by the policy's own numbers after permits went that an override allowed.
+-- The state under the policy's own parameters after a call that an override allowed.
 local function absorbed(lane, state, at, cost)
   local algorithm, parameters = lane.algorithm, lane.own_parameters
   local absorb = algorithm.absorb or algorithm.take
@@ -199,7 +199,7 @@ local function earliest(lane, from, cost, shaped)
   if cost == 0 then return first end
   if size == 0 then return after(lane, lane.state, first, cost, shaped) end
   local last = queue[size - 1]
-  -- A call whose permits have to be saved up goes behind all others.
+  -- A call that saves up goes to the end.
   if lane.gaps == 0 or first >= last or saves then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
   local state = lane.state
   for i = 1, size, 2 do
@@ -223,7 +223,7 @@ end
 -- Lanes: what a part's key holds, opened at the moment now.
 
 local NOTHING = {}
--- In place of an id: all who waited have lost their places, and should ask again.
+-- Instead of an id: all waiting calls have lost their places and should poll again.
 local EVERYONE = -1
 -- Every one of them is read and written with each call.
 local MOST_BOOKED = 1000
@@ -244,12 +244,12 @@ local function promote(lane)
   for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
 end
 
--- Is there an override, beside which permits are counted by the policy's own numbers, too?
+-- Is there an override during which permits also count under the policy's own parameters?
 local function counts(lane)
   return lane.override ~= '' and not lane.algorithm.last
 end
 
--- Permits go at `at`; `how`: taken, booked, or absorbed.
+-- Takes permits at `at`. `how`: taken, booked or absorbed.
 local function spend(lane, how, at, cost)
   lane.changed = true
   lane.state = how(lane, lane.state, at, cost)
@@ -422,7 +422,7 @@ local function take(lane, moment)
   if last then lane.at = last(lane.state) else lane.at = moment end
 end
 
--- A penalty counts whole by the policy's own numbers, too.
+-- A penalty counts in full under the policy's own parameters, too.
 local function charge(lane)
   local own_state = lane.own_state
   take(lane, lane.now)
@@ -616,7 +616,7 @@ local function change(lane, operation, wait)
       if lane.state then
         local state, translate = lane.state, algorithm.translate
         if translate then state = translate(lane.parameters, lane.others, state, now) end
-        -- By the numbers of the override from now on, and not from when it is read next.
+        -- Normalized to the override's parameters now, instead of at the next read.
         lane.state = live(algorithm.repair(lane.others, state, now), now)
       end
       lane.parameters = lane.others
@@ -634,7 +634,7 @@ local function change(lane, operation, wait)
   end
 end
 
--- The operations whose replies tell what they were decided by.
+-- Operations whose replies include a trace.
 local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
 
 local function tell(numbers)

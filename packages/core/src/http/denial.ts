@@ -13,7 +13,7 @@ import type { RequestView } from './request-view.js';
 
 /** How a limit answers those whom it turns away. */
 export interface Denial<Args> {
-  /** A limit was exceeded. The problem is that of `shown`, the decision with the name that clients are told. */
+  /** A limit was exceeded. The problem document describes `shown`: the decision under its public name. */
   exceeded(
     request: RequestView,
     args: Args,

@@ -18,9 +18,10 @@ export interface FixedWindowNames {
 }
 
 /**
- * Reads a policy that was given in a framework's own words: `{ limit: 100, windowMs: 60_000 }` is
- * `{ policy: fixedWindow({ limit: 100, window: 60_000 }) }`, and a function `limit` or `windowMs` a function `policy`, which get the request's key last.
- * @throws RangeError, TypeError naming what is wrong
+ * Reads a policy given in a framework's own option names: `{ limit: 100, windowMs: 60_000 }` becomes
+ * `{ policy: fixedWindow({ limit: 100, window: 60_000 }) }`. If `limit` or `windowMs` is a function, `policy` becomes a function.
+ * Functions get the request's key as their last argument.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function readFixedWindow<Args extends readonly unknown[]>(
   where: string,

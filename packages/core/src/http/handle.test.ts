@@ -110,7 +110,7 @@ test.each([
   [{ ...request, body: {} }, { key: '#{body.email}' }, 400, '#{body.email}'],
   [{ ...request, body: undefined, bodyParsed: true }, { key: '#{body.email}' }, 400, '#{body.email}'],
   [{ ...request, body: undefined, bodyParsed: false }, { key: '#{body.email}' }, 500, 'no body parser ran'],
-  // Where the framework does not tell, the headers do.
+  // If the framework does not say whether a body parser ran, the headers decide.
   [{ ...request, body: undefined, headers: {} }, { key: '#{body.email}' }, 400, '#{body.email}'],
   [{ ...request, body: undefined, headers: { 'content-length': '9' } }, { key: '#{body.a}' }, 500, 'parser'],
   [

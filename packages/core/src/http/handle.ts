@@ -45,17 +45,17 @@ function varied(reply: Reply, response: ResponseView): Reply {
 const SKIPPED: Verdict = { outcome: 'passed' };
 const GONE: Verdict = { outcome: 'gone' };
 
-/** Nobody can be answered any more: the client has left, or somebody has begun to answer. */
+/** There is nothing left to answer: the client has disconnected, or a response was already started. */
 function ended(response: ResponseView): Verdict {
   response.endBegun();
   return GONE;
 }
 
 /**
- * What all adapters share: from a request to a verdict.
- * @param attach puts a decision on the framework's request, also a denial, before any option's function sees it
- * @param nameFor the name of the limit that clients are told, in headers and problems; default: its own
- * @throws RangeError, TypeError naming the option that is wrong
+ * The part that all adapters share: from a request to a verdict.
+ * @param attach puts the decision, also a denial, on the framework's request before any option function runs
+ * @param nameFor returns the public name of the limit, for headers and problems; default: its own name
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function limitRequests<Args extends readonly unknown[]>(
   where: string,
@@ -90,7 +90,7 @@ export function limitRequests<Args extends readonly unknown[]>(
       Object.keys(headers.of(decision)).map((header) => [header, String(response.get(header))]),
     );
 
-  /** @param shown the decision with the name that clients are told */
+  /** @param shown the decision under its public name */
   const denied = (
     { request, response, args }: Exchange<Args>,
     decision?: Decision,
@@ -128,7 +128,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     return decision.allowed ? { outcome: 'passed', decision, keys } : denied(exchange, decision, keys, shown);
   };
 
-  /** `told`, by the name that `nameFor` gives. */
+  /** `told` under the name that `nameFor` returns. */
   const toldByName = (exchange: Exchange<Args>, keys: Keys, decision: Decision): MaybePromise<Verdict> =>
     nameFor === undefined || dryRun
       ? told(exchange, keys, decision)
@@ -203,7 +203,7 @@ export function limitRequests<Args extends readonly unknown[]>(
   };
 
   const failed = (error: unknown, response: ResponseView): Verdict => {
-    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // who has left has no address
+    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // a disconnected client has no address
     if (!dryRun) {
       if (options.validate !== false) warnOfServerKey(where, source.name, error);
       throw asError(where, error);
@@ -211,7 +211,7 @@ export function limitRequests<Args extends readonly unknown[]>(
     warnOnce(
       'SLUICE_DRY_RUN_FAILED',
       source.name,
-      `The dry run of limit '${source.name}' let a request pass undecided: ${error}${causeOf(error)}`,
+      `The dry run of limit '${source.name}' could not decide a request and let it pass: ${error}${causeOf(error)}`,
     );
     return SKIPPED;
   };

@@ -3,15 +3,15 @@ import { warnOnce } from '../warnings.js';
 import type { RequestView } from './request-view.js';
 
 /**
- * The error when the server's own code or setup gives no key. Clients see a message that tells nothing; the cause, for the
- * log, says what is wrong and what to do.
+ * The error when the server's own code or setup provides no key. Its message reveals nothing to clients. Its cause, for the log,
+ * says what is wrong and how to fix it.
  */
 export const serverKeyError = (expression: string, cause: unknown): KeyResolutionError =>
-  new KeyResolutionError('The server could not tell for whom this request counts', expression, 500, {
+  new KeyResolutionError('The server has no rate limit key for this request', expression, 500, {
     cause,
   });
 
-/** The error when a client did not send what a key needs. The message names the field; the cause has the template. */
+/** The error when a request lacks a value that the key needs. The message names the field; the cause has the template. */
 const clientKeyError = (expression: string, cause: unknown): KeyResolutionError =>
   new KeyResolutionError(
     `The request needs a value at ${nameOf(expression)}: text, a number or a boolean`,
@@ -20,15 +20,15 @@ const clientKeyError = (expression: string, cause: unknown): KeyResolutionError 
     { cause },
   );
 
-/** The error for an address that is none: a framework that has none is set up wrongly, a strange one was written by somebody. */
+/** The error for an unusable address. No address at all is a setup error of the server; a malformed one came from the client. */
 export const addressError = (address: string | undefined, cause: unknown): KeyResolutionError =>
   address === undefined || address === ''
     ? serverKeyError('IP', cause)
-    : new KeyResolutionError('The client has no address that can be read', 'IP', 400, { cause });
+    : new KeyResolutionError('The client address is not valid', 'IP', 400, { cause });
 
 /**
- * Says who has to mend a key template's failure for this request: the client that left a value out, or the server where a body
- * was not parsed, a route has no such parameter, or nobody is logged in. Other errors stay as they are.
+ * Decides whose error it is that a key template failed for this request. A missing value is the client's error. A body that was not
+ * parsed, an unknown route parameter or a missing user is the server's. Other errors stay as they are.
  */
 export function keyErrorOfRequest(error: unknown, request: RequestView): unknown {
   if (!isKeyResolutionError(error) || error.expression === undefined || error.cause !== undefined)
@@ -50,14 +50,14 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
 }
 
 const NO_PARSER =
-  'The request has no body because no body parser ran before the limit: put one in front of it, such as express.json() or ' +
-  "koa-bodyparser; in Fastify use hook: 'preValidation' or 'preHandler'; give fetch limits the body in info";
+  'The request has no body because no body parser ran before the limit. Put a body parser in front of the limit, such as ' +
+  "express.json() or koa-bodyparser. In Fastify use hook: 'preValidation' or 'preHandler'. For fetch pass the body in info";
 
 const NO_ROUTE =
-  'The route is not known where the limit stands: give the limit to the route itself (app.get(path, limit, …)) or use #{path}; ' +
-  'give fetch limits the route in info';
+  'The route is not known at this point. Put the limit on the route itself (app.get(path, limit, …)) or use #{path}. ' +
+  'For fetch pass the route in info';
 
-/** Where the framework does not tell: a body that was sent and is not there was not parsed. */
+/** If the framework does not say: a body that was sent but is missing was not parsed. */
 function bodyWasParsed({ bodyParsed, headers }: RequestView): boolean {
   if (bodyParsed !== undefined) return bodyParsed;
   const { 'content-length': length, 'transfer-encoding': encoding } = Object(headers);
@@ -67,11 +67,11 @@ function bodyWasParsed({ bodyParsed, headers }: RequestView): boolean {
 /** `body.email` of `#{body.email}`. */
 const nameOf = (expression: string): string => expression.replace(/^#[{<]|[}>]$/g, '');
 
-/** The cause of a `serverKeyError`, for a log, which may show messages only. */
+/** The cause of a `serverKeyError` as text, because a log may show messages only. */
 export const causeOf = (error: unknown): string =>
   isKeyResolutionError(error) && error.cause !== undefined ? ` (${error.cause})` : '';
 
-/** Tells, once for each limit, what of the server's own keeps requests from being counted. */
+/** Warns once per limit about a fault of the server that keeps requests from being counted. */
 export function warnOfServerKey(where: string, limiterName: string, error: unknown): void {
   if (!isKeyResolutionError(error) || error.status !== 500) return;
   warnOnce(

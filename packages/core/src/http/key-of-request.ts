@@ -48,8 +48,8 @@ export function plainKeys(keys: Keys, combined: boolean): string[] {
 }
 
 /**
- * The key as functions of a program get it: as it was made, usually text; of several limits all keys by their names, as JSON.
- * @throws KeyResolutionError when it is none
+ * The key as it is passed to functions in options: as it was resolved, usually a string. Several limits: all keys by name, as JSON.
+ * @throws KeyResolutionError if it is not a valid key
  */
 export function keyForFunctions(keys: Keys): string {
   if (typeof keys === 'object' && keys !== null && !Array.isArray(keys)) return JSON.stringify(keys);
@@ -58,16 +58,18 @@ export function keyForFunctions(keys: Keys): string {
 }
 
 /**
- * Checks what a `keyGenerator` gave, for the limiters of these names if there are several.
- * @throws KeyResolutionError of status 500 when it is no key: the function is the server's
+ * Checks the result of `keyGenerator`: one key, or one for each of `names`.
+ * @throws KeyResolutionError of status 500 for an invalid key, because the function belongs to the server
  */
 function generatedKeys(keys: Keys, names: readonly string[]): Keys {
   if (names.length === 0) {
-    if (typeof keys !== 'string' || keys === '') serverKey(keys, 'What keyGenerator gave', 'keyGenerator');
+    if (typeof keys !== 'string' || keys === '')
+      serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
     return keys;
   }
   const byName = Object(keys) as CombinedKeys<string>;
-  for (const name of names) serverKey(byName[name], `What keyGenerator gave for '${name}'`, 'keyGenerator');
+  for (const name of names)
+    serverKey(byName[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
   return keys;
 }
 

@@ -24,7 +24,7 @@ export interface LimiterSource<Args> {
   readonly store: Store | undefined;
   /** The limiter of all requests, unless each has its own. */
   readonly single: Limited | undefined;
-  /** @param key whom the request counts for, for functions that give policies */
+  /** @param key the request's key, passed to functions that return policies */
   ofRequest(args: Args, key: string): Promise<Limited>;
   /** Is told which limiter made a decision, where there are several. */
   decided?(decision: Decision, by: Limited): void;

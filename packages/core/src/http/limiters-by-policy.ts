@@ -26,7 +26,7 @@ export class LimitersByPolicy {
   readonly #place: LimiterPlace;
   readonly #ownStore = memoryStore();
   readonly #layers: Store;
-  /** By policies as text. */
+  /** By their policies as text. */
   readonly #made = new RecentMap<string, Limited & { readonly limiter: RateLimiter }>(
     MOST,
     ({ limiter }) => RateLimiter.inside(limiter).busy,

@@ -8,7 +8,7 @@ import type { RequestView } from './request-view.js';
 /** What the lists say of a request: it goes on uncounted, it is turned away, or nothing. */
 type Listed = 'allowed' | 'denied' | undefined;
 
-/** Asks the lists, and makes the request's keys if they are needed. */
+/** Checks the lists, and resolves the request's keys if they are needed. */
 export type Lists<Args> = (
   request: RequestView,
   args: Args,
@@ -16,9 +16,9 @@ export type Lists<Args> = (
 ) => Promise<{ readonly listed: Listed; readonly keys?: Keys }>;
 
 /**
- * A request without a key may be listed by its address or by a function: a health check from an allowed address needs no user.
- * @returns undefined where there are no lists
- * @throws TypeError naming the entry that is wrong
+ * The address and the functions are checked even if the request has no key: a health check from an allowed address needs no user.
+ * @returns undefined without lists
+ * @throws TypeError naming the invalid entry
  */
 export function listsOf<Args extends readonly unknown[]>(
   where: string,
@@ -32,7 +32,7 @@ export function listsOf<Args extends readonly unknown[]>(
     if (await denied(request, args, keys)) return 'denied';
     return (await allowed(request, args, keys)) ? 'allowed' : undefined;
   };
-  // Functions are asked once, with the key.
+  // Functions run only once, with the key, so the first check is skipped for them.
   const byFunction = typeof allowList === 'function' || typeof denyList === 'function';
   return async (request, args, keysOf) => {
     let listed = byFunction ? undefined : await ask(request, args);

@@ -28,7 +28,7 @@ const codes = () => emitted.mock.calls.map(([, { code }]) => code);
 beforeEach(() => {
   emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
   test_ += 1;
-  where = `rateLimit ${test_}`; // so that no test knows of another's limits
+  where = `rateLimit ${test_}`; // separates the limits of the tests
 });
 afterEach(() => jest.restoreAllMocks());
 
@@ -37,31 +37,31 @@ const make = (options: object = {}) =>
 const ask = (limit: ReturnType<typeof make>, ip?: string) =>
   limit.handle(request(ip), new OpenResponse() as never);
 
-test('a limit that is made for each request of a client is told of, once', async () => {
+test('a limit created for each request causes one warning', async () => {
   for (let i = 0; i < 10; i += 1) {
     expect((await ask(make())).outcome).toBe('passed'); // with a limit of 2
     await sleep(1);
   }
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
   expect(emitted.mock.calls[0][0]).toBe(
-    `${where}: limit 'made-${test_}' was made anew for each of 3 requests of one client. Each counts for itself, so none denies. ` +
-      'Make it once, outside of the request handler',
+    `${where}: limit 'made-${test_}' was created again for each of 3 requests of one client. Each instance counts separately, so it ` +
+      'never denies. Create the limit once, outside the request handler',
   );
 });
 
-test('so it is when requests of many clients come between', async () => {
+test('it also warns with requests of many clients in between', async () => {
   for (let i = 0; i < 3; i += 1) {
     for (let client = 0; client < 50; client += 1) await ask(make(), `192.0.2.${client}`);
   }
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
 });
 
-test('so it is with a policy of each request', async () => {
+test('it also warns if the policy depends on the request', async () => {
   for (let i = 0; i < 3; i += 1) await ask(make({ policy: () => policy }));
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
 });
 
-test('so it is when the limit is asked after an await', async () => {
+test('it also warns if the handler awaits before the limit', async () => {
   const server = createServer(async (_, response) => {
     const limit = make();
     await Promise.resolve();
@@ -77,7 +77,7 @@ test('so it is when the limit is asked after an await', async () => {
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
 });
 
-test('a limit for each tenant, made when it is first needed and kept, is not', async () => {
+test('a limit per tenant, created on first use and kept, causes no warning', async () => {
   const limits = new Map<number, ReturnType<typeof make>>();
   for (const tenant of [1, 2, 1, 3, 2, 4, 5, 6]) {
     const limit = limits.get(tenant) ?? make();
@@ -87,7 +87,7 @@ test('a limit for each tenant, made when it is first needed and kept, is not', a
   expect(codes()).toEqual([]);
 });
 
-test('nor are limits that are made before their requests come, as in a test for each app', async () => {
+test('limits created before their requests, as in tests, cause no warning', async () => {
   for (let i = 0; i < 5; i += 1) {
     const limit = make();
     await sleep(1);
@@ -96,7 +96,7 @@ test('nor are limits that are made before their requests come, as in a test for 
   expect(codes()).toEqual([]);
 });
 
-test('nor limits that count in one place, however often they are made', async () => {
+test('limits that share a store cause no warning, however often they are created', async () => {
   const store = memoryStore();
   const limiter = new RateLimiter({ policy });
   const outcomes = [];
@@ -107,12 +107,12 @@ test('nor limits that count in one place, however often they are made', async ()
   await Promise.all([store.close(), limiter.close()]);
 });
 
-test('validate: false keeps quiet', async () => {
+test('validate: false turns the warning off', async () => {
   for (let i = 0; i < 5; i += 1) await ask(make({ validate: false }));
   expect(codes()).toEqual([]);
 });
 
-test('names and keys that come from requests fill no memory', async () => {
+test('names and keys from requests do not fill the memory', async () => {
   for (let i = 0; i < 3000; i += 1) await ask(make({ name: `n${i}` }), `2001:db8:${i.toString(16)}::1`);
   expect(codes()).toEqual([]);
 });

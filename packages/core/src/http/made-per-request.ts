@@ -1,28 +1,28 @@
 import type { LimiterKey } from '../keys/key-part.js';
 import { warnOnce } from '../warnings.js';
 
-/** What is known of all limits of one name that count in a memory of their own. */
+/** What is known about all limits of one name that have no shared store. */
 interface Siblings {
-  /** Requests of each key that got a limit made for them alone. */
+  /** For each key, the requests that were the first of their limit. */
   readonly fresh: Map<string, number>;
-  /** One of them has decided a second request, so they are kept. */
+  /** A limit of this name has decided a second request, so such limits are kept. */
   kept: boolean;
 }
 
-/** So many requests of one key, each decided by a new limit, are no accident: tests and first calls make one or two. */
+/** A new limit for each of this many requests of one key is no accident. Tests and first calls create one or two. */
 const SUSPICIOUS = 3;
-/** Names may come from requests, and keys do: neither may fill the memory. */
+/** Keys come from requests, and names may, so neither may fill the memory. */
 const MOST_NAMES = 100;
 const MOST_KEYS = 1000;
 
 const siblings = new Map<string, Siblings>();
 
-/** As it is when this is loaded: tests put another in its place. */
+/** The original, because tests replace it. */
 const { setImmediate } = globalThis;
 let turn = 0;
 let counting = false;
 
-/** Differs from one turn of the event loop to the next. */
+/** A number that changes with each turn of the event loop. */
 function currentTurn(): number {
   if (!counting) {
     counting = true;
@@ -35,9 +35,9 @@ function currentTurn(): number {
 }
 
 /**
- * Looks whether limits are made in a request handler: each is new, so none ever denies. Such a limit decides one request, in the turn of the
- * event loop in which it was made, and no other.
- * @returns looks at a request of this limit; false when there is nothing more to find out
+ * Finds limits that are created in a request handler: each instance is new, so it never denies. Such a limit decides only one
+ * request, in the turn of the event loop in which it was created.
+ * @returns a check to run for each request of this limit; it returns false once further checks are pointless
  */
 export function limitsMadePerRequest(
   where: string,
@@ -65,8 +65,8 @@ export function limitsMadePerRequest(
     warnOnce(
       'SLUICE_LIMIT_PER_REQUEST',
       limiterName,
-      `${where}: limit '${limiterName}' was made anew for each of ${fresh} requests of one client. Each counts for itself, so none ` +
-        'denies. Make it once, outside of the request handler',
+      `${where}: limit '${limiterName}' was created again for each of ${fresh} requests of one client. Each instance counts separately, so it ` +
+        'never denies. Create the limit once, outside the request handler',
     );
     return false;
   };

@@ -12,7 +12,7 @@ import { warnOfShortPeriods } from './short-period.js';
 
 interface MisuseOptions {
   readonly validate?: boolean | undefined;
-  /** Without these a limit counts in a memory of its own. */
+  /** Without either, a limit counts in its own memory. */
   readonly store?: object | undefined;
   readonly limiter?: object | undefined;
 }
@@ -24,7 +24,7 @@ export interface MisuseCheck {
    * @param ownKey do the keys come from a `key` or a `keyGenerator`?
    */
   request(view: RequestView, keys: Keys, ownKey: boolean): void;
-  /** Looks at the limiter of all requests, or of one. */
+  /** Checks a limiter, for all requests or for one. */
   limiter(by: Limited): void;
 }
 

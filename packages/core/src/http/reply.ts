@@ -9,11 +9,11 @@ export interface Reply {
   /** The value of `Content-Type`. */
   readonly type: string;
   readonly body: string;
-  /** Another `Accept` may get another body. */
+  /** The request header that the body depends on. */
   readonly vary?: 'Accept';
 }
 
-/** Adds what a reply depends on to the `Vary` of its response. */
+/** Adds `vary` of the reply to the `Vary` header of the response. */
 export function writeVary({ vary }: Reply, headers: ResponseHeaders): void {
   if (vary === undefined) return;
   const before = linesOf(headers.get('Vary')).join(', ');

@@ -8,7 +8,7 @@ import type { Lists } from './listed.js';
 import type { OfRequest } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 
-/** The answer to a check. */
+/** The result of a check. */
 export interface CheckedRequest {
   readonly key: string;
   /** Undefined for a request that is skipped or on the `allowList`. */
@@ -16,13 +16,13 @@ export interface CheckedRequest {
 }
 
 /**
- * @param peek take nothing
- * @throws all that `RateLimiter.consume` rejects with; RequestForbiddenError for the `denyList`, StoreUnavailableError while a store
- *   is out and the failure policy denies
+ * @param peek true takes no permits
+ * @throws every error of `RateLimiter.consume`; RequestForbiddenError for the `denyList`; StoreUnavailableError if the store is out
+ *   and the failure policy denies
  */
 export type RequestCheck<Args> = (request: RequestView, args: Args, peek: boolean) => Promise<CheckedRequest>;
 
-/** What a check needs of a limit. */
+/** The parts of a limit that a check uses. */
 interface CheckedLimit<Args extends readonly unknown[]> {
   readonly source: LimiterSource<Args>;
   readonly keyOf: KeyOfRequest<Args>;

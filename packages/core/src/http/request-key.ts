@@ -7,7 +7,7 @@ import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { addressError, keyErrorOfRequest, serverKeyError } from './key-errors.js';
 import { REQUEST_FIELDS, type RequestView } from './request-view.js';
 
-/** Gives who makes a request, also as a promise. Nobody is `undefined` or `null`, which is an error of status 500. */
+/** Returns the user of a request, also as a promise. `undefined` and `null` are an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;
 
 export interface RequestKeyOptions extends ClientIpOptions {
@@ -20,10 +20,10 @@ export interface RequestKeyOptions extends ClientIpOptions {
 const userId = compileKey('#{user.id}');
 
 /**
- * Compiles how requests are told apart.
- * @returns the key of a request; it throws KeyResolutionError when there is no such value: of status 400 where the client did not
- *   send it, of status 500 where the server did not provide it
- * @throws RangeError when a template begins with a name that requests do not have
+ * Compiles the options that tell requests apart.
+ * @returns a function from a request to its key. It throws KeyResolutionError if there is no value: with status 400 if the client did
+ *   not send it, with status 500 if the server did not provide it
+ * @throws RangeError if a template begins with a name that requests do not have
  */
 export function compileRequestKey({
   limitType,
@@ -68,12 +68,12 @@ export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise
 }
 
 const NO_USER =
-  'The request has no user. Put the limit behind what logs people in, let only signed-in users through to what is limited by ' +
-  'USER, or say who makes a request with the option `user`: (request) => id';
+  'The request has no user. Put the limit behind your authentication, and reject requests without a user before it. Or ' +
+  'return the user id with the option `user`: (request) => id';
 
-const userKey = (given: unknown): string => serverKey(given, 'What the option `user` gave', 'USER');
+const userKey = (given: unknown): string => serverKey(given, 'The result of the option `user`', 'USER');
 
-/** The key that the server's own code gave. @throws KeyResolutionError of status 500 when it is none */
+/** Checks a key from the server's own code. @throws KeyResolutionError of status 500 if it is invalid */
 export function serverKey(value: unknown, what: string, expression: string): string {
   try {
     return keyPart(value, what, expression);

@@ -14,7 +14,7 @@ import type { UserOf } from './request-key.js';
 /** Something that a function may say anew for each request. */
 export type OfRequest<Args extends readonly unknown[], T> = (...args: Args) => MaybePromise<T>;
 
-/** What a framework hands to functions, and the key that the request counts for. */
+/** The arguments of functions in options: the framework's own, then the request's key. */
 export type WithKey<Args extends readonly unknown[]> = number extends Args['length']
   ? Args
   : [...Args, key: string];
@@ -35,7 +35,7 @@ export interface KeyOptions<Args extends readonly unknown[]> {
   readonly keyGenerator?: OfRequest<Args, LimiterKey | CombinedKeys<string>> | undefined;
   /** Who makes a request, for `'USER'`; default `user.id`, or `user` when that is a plain value. */
   readonly user?: UserOf | undefined;
-  /** Leading bits of an IPv6 address that make one client, from 32 to 128, for `'IP'` and `#{ip}`, or a function; default 64. */
+  /** IPv6 prefix length that counts as one client, for `'IP'` and `#{ip}`: from 32 to 128, or a function; default 64. */
   readonly ipv6Subnet?: number | OfRequest<Args, number> | undefined;
 }
 
@@ -51,8 +51,9 @@ export interface LimitChoice<Args extends readonly unknown[]> {
   /** A limiter of yours, which stays yours to close. Routes that are given the same one share its counts. */
   readonly limiter?: RateLimiter | CombinedLimiter | undefined;
   /**
-   * How to decide; see `RateLimiter`. A function gives it for each request, and gets the request's key last: paying users have other numbers. They all count in
-   * one place, so whose numbers change keeps what was used, as long as the algorithm stays.
+   * The algorithm and its numbers; see `RateLimiter`. A function returns it for each request and gets the request's key as its last
+   * argument, for example to give paying users a higher limit. All policies share one count: a key keeps what it used when its
+   * numbers change, as long as the algorithm stays.
    */
   readonly policy?: Policy | OfRequest<WithKey<Args>, Policy> | undefined;
   /** Several policies by their names, decided all or nothing; also as a function. */
@@ -70,7 +71,7 @@ export interface CountingOptions<Args extends readonly unknown[]> {
   readonly cost?: Cost | OfRequest<Args, Cost> | undefined;
   /** Requests for which this is true are not counted. */
   readonly skip?: OfRequest<Args, boolean> | undefined;
-  /** Who is not counted: addresses, ranges (`10.0.0.0/8`) and keys, or a function, which gets the key last; `''` where there is none. */
+  /** Requests that are not counted: addresses, ranges (`10.0.0.0/8`) and keys, or a function. It gets the key last, `''` without one. */
   readonly allowList?: readonly string[] | OfRequest<WithKey<Args>, boolean> | undefined;
   /** Who is answered with 403, given in the same way. Goes before `allowList`. No business of `onLimited`, `message` and `handler`. */
   readonly denyList?: readonly string[] | OfRequest<WithKey<Args>, boolean> | undefined;

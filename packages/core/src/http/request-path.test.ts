@@ -16,7 +16,7 @@ test.each([
   ['', '/'],
   ['//', '/'],
   ['/?a=/b', '/'],
-  // What would be another path stays as it is.
+  // Escapes that would change the path if decoded stay as they are.
   ['/a%2fb', '/a%2Fb'],
   ['/%252e%252e/a', '/%252e%252e/a'],
   ['/50%25', '/50%25'],
@@ -29,7 +29,7 @@ test.each([
   expect(pathOf(path.replaceAll('é', '%C3%A9'))).toBe(path);
 });
 
-test('capitals are one with small letters where the router takes them so', () => {
+test('upper and lower case are the same if the router ignores case', () => {
   expect(pathOf('/Users/%41nn', false)).toBe('/users/ann');
 });
 
@@ -49,6 +49,6 @@ test.each<[string, unknown, string | undefined]>([
   ['/', '/users/:id', '/users/:id'],
   ['', /^\/a/, '/^\\/a/'],
   ['/api', undefined, undefined],
-])('the route under %s of %s is %s', (prefix, pattern, route) => {
+])('mounted at %s, the route of %s is %s', (prefix, pattern, route) => {
   expect(routeOf(prefix, pattern)).toBe(route);
 });

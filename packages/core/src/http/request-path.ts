@@ -1,11 +1,11 @@
-/** Nothing to normalise: most paths. */
+/** Matches paths that need no normalization: most of them. */
 const NORMAL = /^(?:\/(?!\.)[^/%?#]+)+$/;
 
 /**
- * The path of a raw URL in one form for all that reach the same route: without `http://anything`, query, fragment and trailing slash;
- * escapes decoded except `%2F` and `%25`; duplicate slashes and dot segments removed. A limit by the path would be evaded otherwise,
- * with a key of its own for each way to write one path.
- * @param caseSensitive does the framework's router tell `/users` from `/USERS`?
+ * Normalizes the path of a raw URL: all spellings that reach the same route get one form. Drops the origin, query, fragment and
+ * trailing slash. Decodes escapes except `%2F` and `%25`. Removes duplicate slashes and dot segments. Otherwise each spelling would
+ * have its own count, and a client could evade a limit by path.
+ * @param caseSensitive whether the framework's router distinguishes `/users` from `/USERS`
  */
 export function pathOf(url: string, caseSensitive = true): string {
   const raw = withoutOrigin(url).replace(/[?#].*$/s, '');
@@ -25,26 +25,26 @@ function segmentsOf(raw: string): string[] {
   return segments;
 }
 
-/** Each character as it is; the two that would be taken for something else stay escaped. */
+/** Decodes a segment. `%2F` and `%25` stay escaped, because decoding them would change the path. */
 function decoded(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment).replace(/[%/]/g, encodeURIComponent);
   } catch {
-    return segment; // routers refuse it
+    return segment; // routers reject it
   }
 }
 
 /**
- * The pattern of a route under the prefix at which its router is mounted.
- * @param pattern what a framework has for it: text, a regular expression, or several of them
+ * The pattern of a route, with the prefix at which its router is mounted.
+ * @param pattern as the framework has it: a string, a regular expression or an array
  */
 export const routeOf = (prefix: string, pattern: unknown): string | undefined =>
   pattern === undefined ? undefined : `${prefix === '/' ? '' : prefix}${String(pattern)}`;
 
 /**
- * @internal The same of a Fastify server, by its options, each of which has two places: does its router tell `/users` from `/USERS`, and does
- * `;` end a path?
+ * @internal `pathOf` for a Fastify server. Its options decide whether the router ignores case and whether `;` ends a path; each option
+ * has two places.
  */
 export function fastifyPathOf(url: string, initialConfig: object | undefined): string {
   const { caseSensitive, useSemicolonDelimiter, routerOptions } = Object(initialConfig);

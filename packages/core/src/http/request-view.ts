@@ -17,14 +17,14 @@ export interface RequestView {
   /** Who is logged in, as put on the request by whatever logs people in; `undefined` for nobody. */
   readonly user: unknown;
   readonly method: string;
-  /** Normalised by `pathOf`: the whole of it, with the prefixes of routers, and without the query. */
+  /** Normalized by `pathOf`: the full path with router prefixes, without the query. */
   readonly path: string;
-  /** The pattern of the route, such as `/users/:id`, with the prefixes of routers; undefined where no route is known (yet). */
+  /** The route pattern with router prefixes, such as `/users/:id`; undefined while no route is known. */
   readonly route?: string | undefined;
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
-  /** Has a body parser run, whatever it found? Undefined if it cannot be told. */
+  /** Did a body parser run, even without a result? Undefined if unknown. */
   readonly bodyParsed?: boolean | undefined;
   readonly headers: unknown;
   /** Undefined if it cannot be told. */

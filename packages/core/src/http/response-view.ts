@@ -11,7 +11,7 @@ export interface ResponseView extends ResponseHeaders {
   readonly status: number;
   /** Calls `listener` once when the response is over: complete, or broken off. At once if it is over already. */
   whenOver(listener: (complete: boolean) => void): void;
-  /** Ends what somebody began before its request was denied. */
+  /** Ends a response that other code started before its request was denied. */
   endBegun(): void;
 }
 

@@ -37,7 +37,7 @@ test.each<[string, number, Policy]>([
   ['every', 60, tokenBucket({ capacity: 1, refill: 1, every: 60 })],
   ['period', 60, gcra({ limit: 1, period: 60 })],
   ['every', 60, leakyBucket({ capacity: 1, leak: 1, every: 60 })],
-])('%s: %d is told of', (option, value, policy) => {
+])('%s: %d causes a warning', (option, value, policy) => {
   limitRequests('rateLimit', { policy, name });
   limitRequests('rateLimit', { policy, name });
   expect(told()).toEqual([warning(name, option, value)]);
@@ -49,19 +49,19 @@ test.each<[string, Policy]>([
   ['a minute', tokenBucket({ capacity: 1, refill: 1, every: 60_000 })],
   ['a rate', tokenBucketOfRate({ rate: 1000, burst: 1 })],
   ['a lease', concurrency({ limit: 1, lease: 500 })],
-])('%s is not', (_, policy) => {
+])('%s causes no warning', (_, policy) => {
   limitRequests('rateLimit', { policy, name });
   expect(told()).toEqual([]);
 });
 
-test('so it is in each of several policies, and of several limits', () => {
+test('it warns for each of several policies, and of several limits', () => {
   const [short, long] = [fixedWindow({ limit: 1, window: 60 }), fixedWindow({ limit: 1, window: '1h' })];
   limitRequests('rateLimit', { policies: { long, short }, name });
   limitRequests('rateLimit', { limits: { long: { policy: long }, short: { policy: short } }, name });
   expect(told()).toEqual([warning(name, 'window', 60), warning(`${name}.short`, 'window', 60)]);
 });
 
-test('so it is in policies of each request', async () => {
+test('it warns for policies that depend on the request', async () => {
   const limit = limitRequests('rateLimit', { policy: () => fixedWindow({ limit: 9, window: 60 }), name });
   expect(told()).toEqual([]);
   const request = {
@@ -78,7 +78,7 @@ test('so it is in policies of each request', async () => {
   expect(told()).toEqual([warning(name, 'window', 60)]);
 });
 
-test('validate: false keeps quiet', () => {
+test('validate: false turns the warning off', () => {
   limitRequests('rateLimit', { policy: fixedWindow({ limit: 1, window: 60 }), name, validate: false });
   expect(told()).toEqual([]);
 });

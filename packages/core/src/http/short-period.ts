@@ -2,7 +2,7 @@ import { shortPeriodOf } from '../algorithms/short-periods.js';
 import type { RateLimiter } from '../limiter.js';
 import { warnOnce } from '../warnings.js';
 
-/** Warns of limits whose window is a number below 1000: `window: 60` is 60 ms, and limits hardly anybody. */
+/** Warns about windows given as a number below 1000: `window: 60` means 60 ms and limits hardly anything. */
 export function warnOfShortPeriods(where: string, limiters: Readonly<Record<string, RateLimiter>>): void {
   for (const { name, policies } of Object.values(limiters)) {
     for (const policy of Object.values(policies)) {

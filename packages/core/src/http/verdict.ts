@@ -13,7 +13,7 @@ export type Verdict =
       readonly outcome: 'passed';
       /** Undefined when the request was skipped. */
       readonly decision?: Decision;
-      /** The key that was counted. Undefined when nothing was. */
+      /** The key that was counted. Undefined if none was. */
       readonly keys?: Keys;
     }
   | {
@@ -22,8 +22,8 @@ export type Verdict =
       readonly decision?: Decision;
       readonly keys?: Keys;
       /**
-       * The answer, unless the adapter's user has one. At once where nothing is to be waited for.
-       * @param status instead of that of the options
+       * The response, unless the application sends its own. Synchronous unless something is awaited.
+       * @param status overrides the status of the options
        */
       reply(status?: number): MaybePromise<Reply>;
     }
@@ -37,7 +37,7 @@ export interface RequestLimit<Args extends readonly unknown[]> extends OwnLimite
    * over. At once where nothing is to be waited for. Throws, or rejects, as `RateLimiter.consume` does, with `throw` also for denials.
    */
   handle(request: RequestView, response: ResponseView, ...args: Args): MaybePromise<Verdict>;
-  /** For the start of a server: connects the store now, if it is a remote one. Rejects for no store that is out or set up wrongly. */
+  /** Connects a remote store at server start. Never rejects because a store is out or not set up correctly. */
   connect(): Promise<void>;
   /** Decides without a response: sets no headers and gives nothing back. */
   check: RequestCheck<Args>;

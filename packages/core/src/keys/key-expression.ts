@@ -30,8 +30,8 @@ type Read = (scope: KeyScope) => string;
  * `#{user.id}` and `#<user.id>` mean the same; `#{0}` and `#{0.phone}` begin at a position; text may stand around
  * them, and several may stand in one template: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`;
  * others are written `['x.y']`. Steps find own properties and class accessors only, never methods or inherited values.
- * `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find exactly one value, on a way through at most 1,000. Recursion
- * (`..`), filters and scripts are refused, and so is a template without an expression: all calls would share one key.
+ * `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find exactly one value, on a way through at most 1,000.
+ * Recursion (`..`), filters and scripts are refused. So is a template without an expression: all calls would share one key.
  *
  * One value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two that has none of
  * `: / | ; #` or a space gets a `:`, so that different values never make the same key.
@@ -39,7 +39,7 @@ type Read = (scope: KeyScope) => string;
  * Templates are code: never build one from a request. An address is plain text here, so `#{req.ip}` counts each IPv6
  * address and each spelling by itself: count clients by `LimitType.IP` or `clientIp`.
  * @param template 1 to 1,000 characters; a path has at most 16 steps.
- * @throws RangeError when it is malformed or has no expression, naming the remedy; TypeError when it is not a string.
+ * @throws TypeError if it is not a string; RangeError, naming the remedy, if it is malformed or has no expression.
  */
 export function compileKey(template: string): KeyTemplate {
   const { texts, expressions } = parseTemplate(template);

@@ -40,7 +40,7 @@ describe('malformed key templates', () => {
     expect(() => compileKey(template)).toThrow(problem);
   });
 
-  // All requests would share one count: what was meant is told, and how to say it when it is meant.
+  // All requests would share one count. The error says how to write the key, or how to share one count on purpose.
   it.each([
     ['body.email', '#{body.email}'],
     [`\${body.email}`, '#{body.email}'],
@@ -76,7 +76,7 @@ describe('malformed key templates', () => {
   });
 
   it.each([`\${body.email}:#{ip}`, `#{ip}:\${body.email}`, '#{ip} {{body.email}}'])(
-    'refuses %s, where one expression is only text',
+    'refuses %s, where one expression is plain text',
     (template) => {
       expect(() => compileKey(template)).toThrow(RangeError);
       expect(() => compileKey(template)).toThrow(/is plain text here.*#\{/);

@@ -21,7 +21,7 @@ const CLOSE: Readonly<Record<string, string>> = { '{': '}', '<': '>' };
 
 /**
  * Splits a key template into its texts and expressions, in one pass.
- * @throws TypeError when it is not a string; RangeError naming the template and the remedy when it is malformed or has no expression.
+ * @throws TypeError if it is not a string; RangeError, naming the template and the remedy, if it is malformed or has no expression.
  */
 export function parseTemplate(template: string): ParsedTemplate {
   if (typeof template !== 'string') {
@@ -67,16 +67,16 @@ export function parseTemplate(template: string): ParsedTemplate {
   }
 }
 
-/** A path that was meant, without the signs of other template languages around it. */
+/** Matches a path that was probably meant, once the brackets of other template languages are removed. */
 const PATH = /^(?!-)[\w$-]+(?:\.[\w$-]+|\[\d+\]|\['[^']+'\])*$/;
 
-/** A template without an expression gives every call the same key, which few mean and nobody sees. */
+/** A template without an expression gives every call the same key. That is rarely meant, and easily missed. */
 function oneForAll(template: string): RangeError {
   const meant = template.replace(/^[\s$#:.{<(]+/, '').replace(/[\s)}>]+$/, '');
   const path = meant.length <= 60 && PATH.test(meant) ? meant : 'user.id';
   return new RangeError(
-    `Key template ${describe(template)} has no expression, so all calls would share one count: write '#{${path}}'; ` +
-      "if one count for everybody is meant, use limitType 'METHOD' without a key",
+    `Key template ${describe(template)} has no expression, so all calls would share one count. Write '#{${path}}'. ` +
+      "To share one count on purpose, use limitType 'METHOD' without a key",
   );
 }
 

@@ -9,7 +9,7 @@ import { Deadlines, type Timed } from './deadlines.js';
 const DEADLINE = 400;
 const policy = fixedWindow({ limit: 100, window: '1h' });
 
-/** A store whose answers from a moment on come when they are let go, one by one. */
+/** A store that holds its answers back after `hold`. `release` sends them one by one. */
 function setup(options: Partial<RateLimiterOptions> = {}) {
   const health = new StoreHealth(() => undefined);
   const held: (() => void)[] = [];
@@ -29,18 +29,18 @@ function setup(options: Partial<RateLimiterOptions> = {}) {
   return {
     ...far,
     limiter,
-    /** What another process has open. */
+    /** The same limiter in another process. */
     elsewhere: (name: string) => new RateLimiter({ name, policy, store: far.memory }),
     hold: () => {
       holding = true;
     },
-    /** Lets the first answer that is held go. */
+    /** Sends the first answer that was held back. */
     release: () => held.shift()!(),
     end: () => health.end(),
   };
 }
 
-/** Which of them ends first: the call that asks twice, or one that began after it and is never answered. */
+/** Which call ends first: one that asks the store twice, or a later one that is never answered? */
 async function firstOf(
   { limiter, release, hold, end }: ReturnType<typeof setup>,
   twice: () => Promise<unknown>,
@@ -64,11 +64,11 @@ async function firstOf(
 
 const WITHOUT_STORE = { degraded: true, source: 'local' };
 
-test('prefetch: a call that waited for a block that is refused, and then asks by itself, has one deadline for both', async () => {
+test('prefetch: waiting for a refused block and then asking alone share one deadline', async () => {
   const it = setup({ prefetch: { most: 100 } });
   const one = it.limiter('demo');
-  for (let i = 0; i < 6; i += 1) await one.consume('k'); // blocks of 1 and 2, and both are spent
-  await it.elsewhere('demo').consume('k', { cost: 93 }); // one is left: not enough for the next block
+  for (let i = 0; i < 6; i += 1) await one.consume('k'); // uses up blocks of 1 and 2 permits
+  await it.elsewhere('demo').consume('k', { cost: 93 }); // 1 is left: too few for the next block
   const { ended, decision } = await firstOf(it, async () => {
     const [, second] = await Promise.all([one.consume('k'), one.consume('k')]);
     return second;
@@ -76,26 +76,26 @@ test('prefetch: a call that waited for a block that is refused, and then asks by
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
 
-test('prefetch: a block that is refused, and then the call alone, have one deadline', async () => {
+test('prefetch: a refused block and the call alone share one deadline', async () => {
   const it = setup({ prefetch: { most: 100 } });
   const one = it.limiter('demo');
   await one.consume('k');
-  await it.elsewhere('demo').consume('k', { cost: 98 }); // one is left: not enough for a block
+  await it.elsewhere('demo').consume('k', { cost: 98 }); // 1 is left: too few for a block
   const { ended, decision } = await firstOf(it, () => one.consume('k'));
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
 
-test('prefetch: a combination that is denied, and asks again with what was here, has one deadline', async () => {
+test('prefetch: a denied combined call and its retry with local permits share one deadline', async () => {
   const it = setup({ prefetch: { most: 100 } });
   const one = it.limiter('demo');
-  for (let i = 0; i < 12; i += 1) await one.consume('k'); // some are here
+  for (let i = 0; i < 12; i += 1) await one.consume('k'); // leaves some prefetched permits
   await it.elsewhere('demo').consume('k', { cost: 80 });
   const both = new CombinedLimiter({ one, other: it.limiter('other') });
   const { ended, decision } = await firstOf(it, () => both.consume({ one: 'k', other: 'k' }, { cost: 8 }));
   expect([ended, decision]).toMatchObject([['twice', 'later'], { allowed: false }]);
 });
 
-test('deny cache: a call that waited for the question of another has one deadline for both', async () => {
+test('deny cache: waiting for the answer to another call counts towards the deadline', async () => {
   const it = setup({ denyCache: '10s' });
   const one = it.limiter('demo');
   await one.consume('k', { cost: 100 });
@@ -110,7 +110,7 @@ test('deny cache: a call that waited for the question of another has one deadlin
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
 
-test('a budget that is over ends each later stage at once, and none when it has ended', async () => {
+test('an expired budget ends each later stage at once; an ended one ends none', async () => {
   const deadlines = new Deadlines(1);
   const start = (budget: Timed) => {
     deadlines.begin(budget);
@@ -120,12 +120,12 @@ test('a budget that is over ends each later stage at once, and none when it has 
   const late: string[] = [];
   budget.stage(() => late.push('first'));
   await budget.until(new Promise(() => {}));
-  expect([late, budget.over]).toEqual([[], true]); // one stage at a time: the second took the place of the first
+  expect([late, budget.over]).toEqual([[], true]); // one stage at a time: the second replaced the first
   budget.stage(() => late.push('third'));
   expect(late).toEqual(['third']);
   budget.end();
   const other = new Budget(start);
-  await other.until(Promise.reject(new Error('told to its caller')));
+  await other.until(Promise.reject(new Error('reported to its caller')));
   other.end();
   await sleep(20);
   expect(other.over).toBe(false);

@@ -1,7 +1,7 @@
 import type { CallBudget } from '../stores/store.js';
 import type { Deadlines, Timed } from './deadlines.js';
 
-/** The time of one call, however often it asks the store: it begins once, and every stage has what the ones before it left. */
+/** The time of one call, however often it asks the store. It starts once, and each stage gets the time that is left. */
 export class Budget implements CallBudget, Timed {
   due = 0;
   spared = false;
@@ -12,7 +12,7 @@ export class Budget implements CallBudget, Timed {
   #state: 'new' | 'running' | 'over' | 'ended' = 'new';
   #late: (() => void) | undefined;
 
-  /** @param start puts it among those whose time runs */
+  /** @param start starts the deadline of this call */
   constructor(start: (budget: Timed) => Deadlines) {
     this.#start = start;
   }
@@ -38,7 +38,7 @@ export class Budget implements CallBudget, Timed {
       this.stage(resolve);
       promise.then(
         () => resolve(),
-        () => resolve(), // its caller is told
+        () => resolve(), // its own caller gets the error
       );
     });
   }

@@ -67,13 +67,14 @@ interface LimitingStore extends Store {
   ask(asking: Asking): void;
   /** The same for a call that is ready to be limited. */
   limit(call: Limited): void;
-  /** What a call fails with whose time has passed. */
+  /** The error of a call whose time is over. */
   late(neverSent?: boolean): StoreUnavailableError;
 }
 
 /**
- * A store whose every answer comes within `micros` or is an error. The time it takes to load a client's package is not counted, and calls made
- * before the store's very first connection wait for that as `firstConnectionUntil` says. A call that had left before is counted or not, at most once; one that had not left (no connection yet) never leaves. A late answer is ignored.
+ * Bounds a remote store: every call resolves or rejects within `micros`. Loading the client's package does not count. Calls before
+ * the very first connection wait for it, until `firstConnectionUntil`. After a timeout, a call that was sent may have been counted
+ * once; a call that was not sent yet is never sent. A late answer is ignored.
  */
 export function withDeadline(store: Store, micros: number): Store {
   return store.remote ? bounded(store, micros) : store;
@@ -84,7 +85,7 @@ export function bounded(store: Store, micros: number): LimitingStore {
   const ms = Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
   const usual: Within = { ms, deadlines: new Deadlines(ms), late: (neverSent) => late(ms, neverSent) };
   const longer = Math.max(ms, FIRST_CONNECTION_MS);
-  // Apart from the others, which may be over sooner.
+  // Separate from the usual deadlines, which may be over sooner.
   const first: Within = { ms, deadlines: new Deadlines(ms), late: (neverSent) => late(longer, neverSent) };
 
   /** Where there is no connection, that is why. */

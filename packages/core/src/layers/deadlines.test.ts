@@ -34,7 +34,7 @@ test('who stopped waiting is told nothing, whoever waits beside him', async () =
   stops[2]!();
   stops[2]!();
   await new Promise<void>((resolve) => {
-    begin(deadlines, resolve); // after all of them
+    begin(deadlines, resolve); // after all the others
   });
   expect(told).toEqual(['b']);
 });
@@ -54,7 +54,7 @@ test('it begins again after all have gone, and after its timer found nobody', as
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-/** Waits until no timer of what ran before in this process ends any more. @returns how many there are */
+/** Waits until the timers of earlier tests have ended. @returns how many active timers remain */
 async function quiet(): Promise<number> {
   for (let before = -1, same = 0; same < 10; ) {
     await sleep(50);
@@ -86,7 +86,7 @@ test('who is told that the time has passed may wait again, and there is one time
   expect(timers()).toBe(before);
 });
 
-test('the timer holds the process only while somebody waits', async () => {
+test('the timer keeps the process alive only while a call waits', async () => {
   const before = await quiet();
   const deadlines = new Deadlines(600_000);
   const stops = [begin(deadlines, () => {}), begin(deadlines, () => {})];

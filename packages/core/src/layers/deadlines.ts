@@ -28,8 +28,8 @@ export const timed = (expire: () => void): Timed => ({
 });
 
 /**
- * Deadlines that end in the order in which they began, as they are all as long: so one timer, for the first of them, does for all.
- * It keeps the process alive only while somebody waits.
+ * Deadlines of equal length. They end in the order in which they started, so one timer for the first is enough. It keeps the process
+ * alive only while a call waits.
  */
 export class Deadlines {
   readonly #ms: number;
@@ -42,7 +42,7 @@ export class Deadlines {
     this.#ms = ms;
   }
 
-  /** @param until ms of the monotonic clock: not over before that. Never less than at the call before. */
+  /** @param until earliest end, ms of the monotonic clock; never less than in the call before */
   begin(one: Timed, until = 0): void {
     one.due = Math.max(performance.now() + this.#ms, until);
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.#ms);

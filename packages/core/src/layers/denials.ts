@@ -121,7 +121,7 @@ function covers({ parts }: Call, asked: Call): boolean {
   if (parts.length !== asked.parts.length) return false;
   for (let i = 0; i < parts.length; i += 1) {
     const [one, other] = [parts[i]!, asked.parts[i]!];
-    // Limiters of one name that were made at run time have the same keys, and other numbers.
+    // Limiters created at run time with one name have the same keys but other rules.
     if (one.key !== other.key || one.cost !== other.cost || one.rule !== other.rule) return false;
   }
   return true;

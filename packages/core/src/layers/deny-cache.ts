@@ -102,7 +102,7 @@ class Remembering extends Passing {
   }
 }
 
-/** Waits for the question of another, and may have to ask after it: in the time of one call. */
+/** Waits for the answer to another call, and may have to ask afterwards, within the time of one call. */
 class Waiting extends Passing {
   readonly #own: CallBudget | undefined;
 

@@ -31,7 +31,7 @@ export function withPrefetch(store: Store): Store {
     return asked.budget?.over ? answer : store.decide(call, asked);
   };
 
-  /** All that a call does here, in the time of one call. */
+  /** Runs all steps of a call here within the time of one call. */
   const staged = async <T>(asked: Asked | undefined, work: (own: Asked) => MaybePromise<T>): Promise<T> => {
     const budget = asked?.budget ?? store.budget?.();
     const own: Asked = {
@@ -164,10 +164,10 @@ export function withPrefetch(store: Store): Store {
   });
 }
 
-/** Waits for what others do, for as long as the call has time. */
+/** Waits for `others` while the call has time left. */
 const inTime = async ({ budget }: Asked, others: Promise<unknown>): Promise<void> => {
   if (budget !== undefined) return budget.until(others);
-  await others.catch(() => {}); // its caller is told
+  await others.catch(() => {}); // its own caller gets the error
 };
 
 /** µs for which permits that were taken with this answer may be spent. */

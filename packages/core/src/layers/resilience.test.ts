@@ -272,7 +272,7 @@ test('a limiter in a greater hurry than the network allows does not keep the oth
     arrive = resolve;
   });
   const decide: Store['decide'] = async (call) => {
-    await trip; // not a time: a busy machine adds to a deadline
+    await trip; // not a timer: a busy machine would extend the deadline
     return store.decide(call);
   };
   const slow: Store = { ...store, decide };

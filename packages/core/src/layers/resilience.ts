@@ -37,7 +37,7 @@ export function withResilience(store: Store, deadline: number): Store {
   const ask = (asking: Asking): void => {
     const node = nodeOf(asking.call.parts[0]!.key);
     const { error } = node.breaker;
-    // The store itself has done nothing wrong by that: its breaker is not told.
+    // The store did nothing wrong here, so its breaker does not count it.
     if (asking.budget?.over) decideWithout(guard, asking, inner.late(true));
     else if (error === undefined) inner.limit(new Guarded(asking, guard, node));
     else if (isDecision(asking.call)) answerInTurn(() => decideWithout(guard, asking, error));

@@ -26,7 +26,7 @@ export const isDegraded = (answer: Answer): answer is DegradedAnswer =>
 export const alike = ({ by, error }: DegradedAnswer, call: Call): MaybePromise<DegradedAnswer> =>
   andThen(by.decide(call), (answer) => ({ ...answer, by, error }));
 
-/** Gives back what a failure policy has taken with an answer that is not used. */
+/** Gives back what a failure policy took for an answer that is not used. */
 export async function undo(
   { by, allowed, queued, parts }: DegradedAnswer,
   asked: readonly Part[],

@@ -4,7 +4,7 @@ import { StoreHealth } from '../stores/store-health.js';
 
 const policy = fixedWindow({ limit: 1, window: '1h' });
 
-/** Asks without a pause until a timer fires. @returns whether one did */
+/** Calls without a pause until a timer fires. @returns whether one did */
 async function firesWhile(ask: () => Promise<unknown>): Promise<boolean> {
   let fired = false;
   const timer = setTimeout(() => {
@@ -25,7 +25,7 @@ async function outage() {
 }
 
 test.each(['local', 'allow', 'deny'] as const)(
-  'who asks without a pause while the store is out lets timers run (%s)',
+  'calls without a pause let timers run while the store is out (%s)',
   async (failurePolicy) => {
     const { health, store } = await outage();
     const limiter = new RateLimiter({ name: 'demo', policy, store, failurePolicy });
@@ -36,7 +36,7 @@ test.each(['local', 'allow', 'deny'] as const)(
   },
 );
 
-test('a shared rate that is asked for without a pause while the store is out lets timers run', async () => {
+test('calls of a shared rate without a pause let timers run while the store is out', async () => {
   const { health, store } = await outage();
   const limiter = new SharedLimiter({ name: 'demo', store });
   expect(await firesWhile(() => limiter.getConfig())).toBe(true);
@@ -44,7 +44,7 @@ test('a shared rate that is asked for without a pause while the store is out let
   health.end();
 });
 
-test('who asks without a pause what was just denied lets timers run', async () => {
+test('calls without a pause let timers run while their denial is cached', async () => {
   const { store } = farStore();
   const limiter = new RateLimiter({ name: 'demo', policy, store, denyCache: '1h' });
   await limiter.consume('k');
@@ -52,7 +52,7 @@ test('who asks without a pause what was just denied lets timers run', async () =
   expect(await firesWhile(() => limiter.consume('k'))).toBe(true);
 });
 
-test('many calls at once are all answered, in their order', async () => {
+test('many calls at once are all answered, in order', async () => {
   const { health, store } = await outage();
   const limiter = new RateLimiter({ name: 'demo', policy, store, failurePolicy: 'allow' });
   const answered: number[] = [];

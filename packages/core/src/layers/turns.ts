@@ -1,7 +1,7 @@
-/** Node's own: under a fake one nobody would ever be answered. */
+/** Node's own: with a fake one no call would ever be answered. */
 const { setImmediate } = globalThis;
 
-/** Answers without any waiting in one turn of the event loop. */
+/** Answers without waiting per turn of the event loop. */
 const MOST = 200;
 
 let given = 0;
@@ -9,8 +9,8 @@ let begun = false;
 let waiting: (() => void)[] = [];
 
 /**
- * Runs `answer` at once, or in the next turn of the event loop when many have been given in this one. A caller that asks again without a
- * pause would otherwise keep timers and sockets from running for as long as no network is in between.
+ * Runs `answer` at once, or in the next turn of the event loop if this turn already had many. Otherwise a caller that asks again
+ * without a pause would keep timers and sockets from running, since no network delay lies in between.
  */
 export function answerInTurn(answer: () => void): void {
   if (!begun) {

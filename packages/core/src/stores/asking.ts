@@ -9,9 +9,9 @@ export interface Asking {
   readonly abandoned: boolean;
   /** ms after which it fails by itself, if it does. */
   readonly deadline: number | undefined;
-  /** Of a call that may ask more than once. */
+  /** Time limit of a call that may ask the store more than once. */
   readonly budget?: CallBudget | undefined;
-  /** Told by stores that know: has it not been sent yet? What is given up by then never is. */
+  /** Set by stores that know: true until the call is sent. A call abandoned before that is never sent. */
   unsent?: boolean;
   answered(answer: Answer): void;
   failed(error: unknown): void;

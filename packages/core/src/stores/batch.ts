@@ -86,7 +86,7 @@ export class Batch {
     return this.visits.length > 0;
   }
 
-  /** From now on it is unknown what becomes of a call that is not answered. */
+  /** From now on the outcome of an unanswered call is unknown. */
   sent(): void {
     for (const { asked } of this.visits) for (const asking of asked) asking.unsent = false;
   }

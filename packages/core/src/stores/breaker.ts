@@ -48,14 +48,14 @@ export class Breaker {
     return this.#state === 'open' || this.#state === 'trial' ? this.#error : undefined;
   }
 
-  /** Calls `listener` whenever it opens, and at once if it is open. @returns what ends that */
+  /** Calls `listener` whenever the breaker opens, and at once if it is open. @returns a function that removes the listener */
   onOpen(listener: (error: StoreUnavailableError) => void): () => void {
     this.#waiting.add(listener);
     if (this.error !== undefined) listener(this.error);
     return () => this.#waiting.delete(listener);
   }
 
-  /** Is the store not known to be out, nor tried again after it was? */
+  /** False while the store is out, and while a trial call checks it again. */
   get closed(): boolean {
     return this.#state === 'closed';
   }

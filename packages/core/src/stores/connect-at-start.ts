@@ -1,12 +1,12 @@
 import { isStoreConfigurationError, isStoreUnavailableError } from '../errors.js';
 import type { Store } from './store.js';
 
-/** One attempt for each store, however many limits a server has in it. */
+/** One attempt per store, however many limits use it. */
 const attempts = new WeakMap<Store, Promise<void>>();
 
 /**
- * For adapters with a hook at the start of a server: connects the store, so that the first request need not. A store that is out, or set up wrongly,
- * keeps no server from starting: its listeners are told, or a warning is given. To start only with it call `store.connect()` before.
+ * For adapters with a start hook: connects the store, so that the first request finds a connection. The server also starts if the store
+ * is out or not set up correctly; a listener gets the error, or a warning reports it. To require the store, await `store.connect()` first.
  */
 export function connectAtStart(store: Store | undefined): Promise<void> {
   if (store?.connect === undefined) return Promise.resolve();

@@ -1,20 +1,20 @@
 import { performance } from 'node:perf_hooks';
 
-/** Node's own: under a fake one a server that says nothing would be waited for without end. */
+/** Node's own: with a fake timer a silent server would be awaited for ever. */
 const { setTimeout, clearTimeout } = globalThis;
 
 /**
- * ms that a store has, from its first call on, to be connected and answer for the first time. Calls made meanwhile wait so long, whatever
- * their deadline: a process that has just started pays for the connection, the login and the script with its first call.
+ * ms from the first call of a store until it must be connected and have answered. Calls wait that long for it, even if their deadline
+ * is shorter: the first call of a new process pays for the connection, the login and the script.
  */
 export const FIRST_CONNECTION_MS = 2_000;
 
-/** Until when calls wait for the very first connection of a store. */
+/** The time limit for the very first connection of a store. */
 export class FirstConnection {
   #over = false;
   #until: number | undefined;
 
-  /** ms of the monotonic clock; undefined when it is there, or was waited for long enough. The time runs from the first look. */
+  /** ms of the monotonic clock; undefined once connected, or when the time is over. The first read starts the time. */
   get until(): number | undefined {
     if (this.#over) return undefined;
     const now = performance.now();
@@ -23,13 +23,13 @@ export class FirstConnection {
     return this.#over ? undefined : this.#until;
   }
 
-  /** It is there, or need not be waited for. */
+  /** The store is connected, or must not be awaited any longer. */
   end(): void {
     this.#over = true;
   }
 }
 
-/** What `work` gives; rejects with what `late` makes when that takes longer than a first connection may. */
+/** Resolves or rejects like `work`, but rejects with `late()` if it takes longer than a first connection may. */
 export async function withinFirstConnection<T>(work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {

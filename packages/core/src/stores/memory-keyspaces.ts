@@ -4,7 +4,7 @@ import { detached } from './memory-key-text.js';
 export class MemoryKeyspaces {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
-  /** Keys that are remembered, by the number of their keyspace. */
+  /** Stored keys, by the number of their keyspace. */
   readonly #keys: number[] = [];
   readonly #free: number[] = [];
 

@@ -43,13 +43,13 @@ test('a flood of new keys forgets no block, no override and nobody who waits', a
   expect(await waiting).toMatchObject({ waited: 10_000 });
 });
 
-test('a flood of new keys forgets no permit that is held', async () => {
+test('a flood of new keys evicts no held permit', async () => {
   const { limiter, clock, store } = limiterOn(100);
   const locks = new RateLimiter({ name: 'locks', policy: concurrency({ limit: 1, lease: '1h' }), store });
   const holder = await locks.acquire('job');
   for (let key = 0; key < 2_000; key += 1) await limiter.consume(key);
   expect(await locks.consume('job')).toMatchObject({ allowed: false });
-  // A denial and a renewed lease leave it as safe as it was.
+  // A denial and a renewed lease do not change that.
   await clock.advance('30m');
   for (let key = 0; key < 2_000; key += 1) await limiter.consume(`later-${key}`);
   expect(await locks.consume('job')).toMatchObject({ allowed: false });

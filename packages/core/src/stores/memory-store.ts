@@ -28,11 +28,11 @@ const SWEEP_EVERY_MS = 1000;
 const SWEEP_KEYS = 20_000;
 
 /**
- * State in this process: fast, gone with the process, and not shared with other processes. Memory is bounded: at `maxKeys`
- * keys each new key evicts an old one, in constant time. Ordinary keys go first, the oldest before the others; then keys whose last call
- * was denied, at which a call waits, or whose `concurrency` permits are held; blocked and overridden keys go last. A client that
- * makes `maxKeys` new keys within a window evicts its own first key and has its limit again, unless that key was denied. If clients
- * choose the keys of a limit, put a limit by address in front of it and set `maxKeys` high enough.
+ * Keeps state in this process: fast, lost when the process ends, not shared with other processes. Memory is bounded: at `maxKeys` keys
+ * each new key evicts an old one, in constant time. The oldest ordinary keys go first. Next come keys whose last call was denied, at
+ * which a call waits, or whose `concurrency` permits are held. Blocked and overridden keys go last. A client that creates `maxKeys`
+ * new keys within a window evicts its own first key and gets its limit again, unless that key was denied. If clients choose the
+ * keys of a limit, put a limit by address in front of it and set `maxKeys` high enough.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options);

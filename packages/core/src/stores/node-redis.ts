@@ -134,7 +134,7 @@ export class NodeRedisAdapter implements RedisClient {
       unsubscribe: (channel) => client.unsubscribe(channel),
       on(event: string, listener: (channel: string, message: string) => void) {
         if (event === 'message') heard = listener;
-        else if (event !== 'error') client.on(event, listener as () => void); // to errors we listen above
+        else if (event !== 'error') client.on(event, listener as () => void); // the error listener is added above
       },
       disconnect: () => client.destroy(),
     };

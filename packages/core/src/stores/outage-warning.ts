@@ -2,36 +2,36 @@ import type { StoreConfigurationError, StoreUnavailableError } from '../errors.j
 import { warn } from '../warnings.js';
 
 interface Outage {
-  /** Has a warning been given for it? */
+  /** Was a warning emitted for it? */
   told: boolean;
   readonly since: number;
-  /** Stores that met it and have not been closed. */
+  /** Open stores that are affected. */
   stores: number;
 }
 
-// One list for the whole process, by address: of several stores, and of both copies of this package (ESM beside CJS).
+// Process-wide, by address: shared by several stores, and by both copies of this package (ESM and CJS).
 const slot = Symbol.for('sluice.outages');
 const shared = globalThis as { [slot]?: Map<string, Outage> };
 shared[slot] ??= new Map();
 const outages = shared[slot];
 
-/** Warns once when a server is out, and once when it answers again, where no listener is told. */
+/** Warns once when a server goes out, and once when it answers again, unless a listener gets the event. */
 export class OutageWarning {
   #outage: Outage | undefined;
   #closed = false;
 
   /**
-   * @param address of the server, without a password; undefined: this store gives no warnings
-   * @param heard whether a listener is told instead
+   * @param address address of the server, without a password; undefined turns the warnings off
+   * @param heard whether a listener gets the event instead
    */
   constructor(
     readonly address: () => string | undefined,
     readonly heard: () => boolean,
   ) {}
 
-  /** May be called for each call that fails. */
+  /** May be called for every failed call. */
   begin(error: StoreUnavailableError): void {
-    // Calls that the close of their store ends fail too: that is no outage, and nobody would tell of its end.
+    // Calls also fail when their store is closed. That is no outage, and its end would never be reported.
     if (this.#closed || this.#outage !== undefined) return;
     const address = this.address();
     if (address === undefined) return;
@@ -43,12 +43,12 @@ export class OutageWarning {
     outage.told = true;
     warn(
       'SLUICE_STORE_OUT',
-      `redisStore: ${address} is out: ${textOf(error)}. Until it answers again each limiter decides by its failurePolicy ` +
-        "('local' by default: each process counts by itself)",
+      `redisStore: ${address} is out: ${textOf(error)}. Until it answers again, each limiter uses its failurePolicy ` +
+        "(default 'local': each process counts by itself)",
     );
   }
 
-  /** It answers again: the outage is over for every store. */
+  /** The server answers again: the outage is over for every store. */
   end(): void {
     const outage = this.#outage;
     const address = this.address();
@@ -60,7 +60,7 @@ export class OutageWarning {
     warn('SLUICE_STORE_OUT', `redisStore: ${address} answers again, after ${seconds} s`);
   }
 
-  /** The store is closed: others may still wait for the end. */
+  /** The store is closed. Other stores may still wait for the end of the outage. */
   close(): void {
     this.#closed = true;
     const outage = this.#outage;
@@ -72,11 +72,11 @@ export class OutageWarning {
   }
 }
 
-/** For a server that starts: its requests will be told this error, but there may be none for long. */
+/** For the start of a server: its calls will reject with this error, but there may be none for a while. */
 export function warnOfSetUp(address: string, error: StoreConfigurationError): void {
   warn(
     'SLUICE_STORE_OUT',
-    `redisStore: ${address} is set up wrongly: ${textOf(error)}. Every call rejects with this error until it is mended`,
+    `redisStore: ${address} is not set up correctly: ${textOf(error)}. Every call rejects with this error until you fix it`,
   );
 }
 

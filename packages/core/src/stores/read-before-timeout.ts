@@ -2,17 +2,17 @@ import type { Socket } from 'node:net';
 import type { RedisClient } from './redis-client.js';
 import { isSocketTimeout } from './redis-errors.js';
 
-/** Node's own: under fake ones a connection would never be judged. */
+/** Node's own: with fake timers a connection would never be checked. */
 const { setTimeout, setImmediate } = globalThis;
 
-/** ms that a connection has to show that it is alive, once its `socketTimeout` has passed. */
+/** ms in which a connection can still show that it is alive, after its `socketTimeout`. */
 const GRACE = 100;
 const guarded = new WeakSet<object>();
 
 /**
- * ioredis destroys a socket when nothing was read from it for `socketTimeout`, by a timer that fires before the socket is read. In a process that
- * stood still for so long the answers are there, unread: Redis has counted the calls. So the socket is read first, and destroyed if it
- * had nothing. Holds for the current socket of the client; another one needs another call.
+ * ioredis destroys a socket that received nothing for `socketTimeout`. Its timer fires before the socket is read. If the event loop was
+ * blocked that long, the answers have arrived but are unread, and Redis has counted the calls. So the socket is read first, and destroyed
+ * only if it had no data. This applies to the client's current socket; call it again for the next one.
  */
 export function readBeforeTimeout({ stream }: RedisClient): void {
   const socket = stream as Socket | null | undefined;
@@ -25,7 +25,7 @@ export function readBeforeTimeout({ stream }: RedisClient): void {
     const judge = () => {
       if (socket.bytesRead === before) destroy(error);
     };
-    // Timers fire before sockets are read, immediates after that.
+    // Timers fire before sockets are read, immediates after.
     setTimeout(() => setImmediate(judge), GRACE).unref();
     return socket;
   };

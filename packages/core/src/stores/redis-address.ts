@@ -2,7 +2,7 @@ import type { RedisClient } from './redis-client.js';
 import { nameOf } from './redis-nodes.js';
 import type { OwnPlace, RedisAddress } from './redis-store-options.js';
 
-/** Where a store's own client connects, for people to read: without user and password. */
+/** The address of a store's own client, for messages: without user and password. */
 export function addressOfPlace(place: OwnPlace): string {
   if ('url' in place) return bare(place.url);
   if ('sentinels' in place)
@@ -10,7 +10,7 @@ export function addressOfPlace(place: OwnPlace): string {
   return `the cluster ${listOf(place.cluster)}`;
 }
 
-/** Where a client of somebody else's connects, as far as it says. */
+/** The address of a client that was passed in, as far as its options tell. */
 export function addressOfClient({ options = {}, isCluster = false }: RedisClient): string {
   const { url, path, name, host, port } = options;
   if (isCluster) return 'the Redis Cluster of the client';

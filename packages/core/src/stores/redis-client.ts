@@ -21,7 +21,7 @@ export interface RedisClient {
   /** ioredis: what commands are written to. */
   readonly stream?: unknown;
   connect?(): Promise<unknown>;
-  /** Of a Cluster of ioredis: the connections to its nodes. */
+  /** ioredis Cluster: the connections to its nodes. */
   nodes?(role: 'master'): readonly RedisClient[];
   on?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
   removeListener?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
@@ -32,9 +32,9 @@ export interface RedisClientSettings {
   readonly keyPrefix?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  /** Of a socket in the file system. */
+  /** Path of a Unix domain socket. */
   readonly path?: string | null | undefined;
-  /** Of a primary, with sentinels. */
+  /** Name of the primary, with sentinels. */
   readonly name?: string | null | undefined;
   readonly url?: string | undefined;
   readonly autoResendUnfulfilledCommands?: boolean | undefined;
@@ -73,7 +73,7 @@ export function isReady({ status, stream }: RedisClient): boolean {
   return status === 'ready' && (stream as { writable?: boolean } | null | undefined)?.writable !== false;
 }
 
-/** A connection that is waited for. */
+/** A connection attempt that calls wait for. */
 interface Connecting {
   readonly ready: Promise<void>;
   giveUp(): void;
@@ -82,9 +82,9 @@ interface Connecting {
 const connecting = new WeakMap<RedisClient, Connecting>();
 
 /**
- * Resolves when the client is connected. Rejects when the server refuses or the client gives up. An attempt that was only too slow, or was
- * cut off, is followed by the next one: how long to wait for that is the caller's to know. All callers share one promise.
- * @param refused whether the next attempt would end like the one that ended with this error
+ * Resolves when the client is connected. Rejects when the server refuses or the client gives up. After a slow or broken attempt the
+ * client tries again; the caller decides how long to wait. All callers share one promise.
+ * @param refused whether the next attempt would fail with the same error
  * @throws NoConnectionError
  */
 export function whenReady(client: RedisClient, refused: (error: unknown) => boolean): Promise<void> {
@@ -99,7 +99,7 @@ export function whenReady(client: RedisClient, refused: (error: unknown) => bool
   return one.ready;
 }
 
-/** Rejects what waits for this client. A client that is ended between two attempts to connect does not tell. */
+/** Rejects all calls that wait for this client. A client that is ended between two attempts emits no event. */
 export function stopWaiting(client: RedisClient): void {
   connecting.get(client)?.giveUp();
 }

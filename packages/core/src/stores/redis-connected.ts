@@ -4,9 +4,9 @@ import { nameOf } from './redis-nodes.js';
 import type { RedisWatch } from './redis-watch.js';
 
 /**
- * Resolves when the client, or the connection to a node, is ready. A wrong password stays wrong for longer than a deadline, and must not be
- * taken for an outage when one has passed; only a client that would try for the first time now finds out. Nor is a connection ready that is
- * in another database.
+ * Resolves when the client, or the connection to a node, is ready. Rejects at once after a configuration error such as a wrong password:
+ * waiting until the deadline would report an outage instead. Only a client without any attempt yet is awaited. A connection to the
+ * wrong database is not ready either.
  */
 export async function connected(client: RedisClient, watching: RedisWatch, node?: string): Promise<void> {
   if (!isReady(client)) {
@@ -18,8 +18,8 @@ export async function connected(client: RedisClient, watching: RedisWatch, node?
 }
 
 /**
- * Connects, and has every server learn the script.
- * @param run runs the script, with nothing to decide
+ * Connects, and loads the script on every server.
+ * @param run runs the script without a call
  */
 export async function introduced(
   client: RedisClient,
@@ -28,7 +28,7 @@ export async function introduced(
 ): Promise<void> {
   await connected(client, watching);
   await run(client);
-  // A node of a cluster that is away is no reason not to begin: its keys are out, and no others.
+  // An unreachable cluster node does not fail the start: only its own keys are out.
   const nodes = client.nodes?.('master') ?? [];
   await Promise.allSettled(
     nodes.map(async (node) => {

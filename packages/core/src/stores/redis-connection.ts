@@ -20,11 +20,11 @@ const { setTimeout, clearTimeout } = globalThis;
 
 /** ms until a client that has ended begins again. */
 const REVIVAL_MS = 100;
-/** ms until a connection that is in another database than it should be gives way to the next. */
+/** ms until a connection to the wrong database is replaced. */
 const SELECT_AGAIN_MS = 1_000;
 /** ms; no connection is given up sooner for want of an answer: with the usual deadline it is known by then that the store is out. */
 const SHORTEST_PATIENCE = recommendedRedisOptions.socketTimeout;
-/** ms that an attempt to connect has, if nobody waits longer. */
+/** Time limit of a connection attempt, ms, unless a call waits longer. */
 const SHORTEST_ATTEMPT = recommendedRedisOptions.connectTimeout;
 
 /** The client that a store makes for itself: at its first call, with settings by which a call is counted at most once. */
@@ -32,7 +32,7 @@ export class OwnConnection {
   /** ioredis. Loading it takes longer than a deadline leaves for a server's answer. */
   readonly loading: Promise<Ioredis>;
   #client: OwnClient | undefined;
-  /** ms; the longest that a call has waited for so far. */
+  /** The longest time that a call has waited so far, ms. */
   #deadline = 0;
   #retrying: NodeJS.Timeout | undefined;
   #closed = false;
@@ -59,9 +59,8 @@ export class OwnConnection {
   }
 
   /**
-   * A connection on which nothing has come for three times the longest deadline is dropped and made anew: so what a network has
-   * swallowed is found out soon, and no answer is cut off. An attempt to connect lasts as long as a call waits for it, but where
-   * there are other servers to try meanwhile.
+   * Sets the timeouts of the connections. A connection without data for three times the longest deadline is replaced: a dead network path is
+   * found soon, and no answer is cut off. A connection attempt lasts as long as a call waits for it, unless there are other servers to try.
    * @param deadline ms that a call waits for an answer
    */
   expect(deadline = 0): void {
@@ -85,7 +84,7 @@ export class OwnConnection {
     else if ('sentinels' in place) client = new Redis(sentinelOptions(place));
     else client = new Redis(...serverOptions(place));
     const own = client as OwnClient;
-    // What is wrong is told by decisions and events.
+    // Decisions and events report errors.
     own.on?.('error', (error) => {
       if (isSelectError(error)) this.#retry(() => own.disconnect(true), SELECT_AGAIN_MS);
     });

@@ -13,7 +13,7 @@ export class NoConnectionError extends Error {}
 export const storeClosed = (): StoreUnavailableError =>
   new StoreUnavailableError('redis store: it was closed', { reason: 'closed', neverSent: true });
 
-/** Where there was no connection in time, that is why. */
+/** The error of a call without a connection in time. */
 export const notConnected = (ms: number, cause: Error | undefined): StoreUnavailableError =>
   new StoreUnavailableError(
     `redis store: not connected within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
@@ -130,21 +130,21 @@ export function classified(
 export const isMistake = (error: unknown): boolean =>
   error !== undefined && 'configuration' in meaningOf(error);
 
-/** Nobody listens there, there is no such place, or the server is not who it should be. `EAI_AGAIN` is a name server that may answer next time. */
+/** The host is unreachable, unknown or untrusted. `EAI_AGAIN` is not listed: the name server may answer next time. */
 const REFUSED = /\b(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENOENT|EACCES|EPERM)\b/;
 const UNTRUSTED = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_)|SELF_SIGNED/;
 
-/** Would the next attempt to connect end as the one did that ended with this error? */
+/** Would the next connection attempt fail with the same error? */
 export function isRefusal(error: unknown): boolean {
   const meaning = meaningOf(error);
   if ('configuration' in meaning) return true;
-  // What the server itself said; a connection that was lost, and time that was over, may be another time the next time.
+  // An error reply would come again. A lost connection or a timeout may not.
   if (meaning.unavailable !== 'connection' && meaning.unavailable !== 'timeout') return true;
   if (UNTRUSTED.test(String((error as { code?: unknown } | undefined)?.code))) return true;
   return [...textsOf(error)].some((text) => REFUSED.test(text));
 }
 
-/** Is it the answer to SELECT, with which ioredis begins a connection? */
+/** Is it the reply to the SELECT with which ioredis opens a connection? */
 export const isSelectError = (error: unknown): boolean =>
   (error as { command?: { name?: unknown } } | undefined)?.command?.name === 'select';
 

@@ -50,7 +50,7 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
   return 1;
 }
 
-/** What a part was decided by. */
+/** The trace of one part: inputs and outputs of its decision. */
 function traceOf(reply: Numbers): Trace {
   const [parameters, before, after] = [reply.list(), reply.list(), reply.list()];
   const queue = reply.list();
@@ -150,7 +150,7 @@ export class Numbers {
     return String(value);
   }
 
-  /** How many numbers follow, and those. */
+  /** Reads a length, then that many numbers. */
   list(): number[] {
     const size = this.next();
     return Array.from({ length: size }, () => this.next());

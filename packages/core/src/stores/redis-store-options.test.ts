@@ -54,10 +54,14 @@ test.each<[string, object, RegExp]>([
   ['sentinels as text', { sentinels: ['127.0.0.1:26379'], name: 'mymaster' }, /sentinels must be a list/],
   ['sentinels without a name', { sentinels: [at] }, /name must be what the sentinels call the primary/],
   ['a cluster of text that is no address', { cluster: ['127.0.0.1'] }, /cluster must be a list/],
-  ['a database that is no number', { url: 'redis://h/shop' }, /ends with the number of a database.*"\/shop"/],
-  ['a db that is no number', { url: 'redis://h', options: { db: 'shop' } }, /whole number as db, not "shop"/],
-  ['a negative db', { url: 'redis://h', options: { db: -1 } }, /whole number as db, not -1/],
-  ['a db of the query', { url: 'redis://h?db=x' }, /whole number as db/],
+  ['a database that is not a number', { url: 'redis://h/shop' }, /is a database number.*"\/shop"/],
+  [
+    'a db that is not a number',
+    { url: 'redis://h', options: { db: 'shop' } },
+    /whole number ≥ 0 as db, not "shop"/,
+  ],
+  ['a negative db', { url: 'redis://h', options: { db: -1 } }, /whole number ≥ 0 as db, not -1/],
+  ['a db in the query', { url: 'redis://h?db=x' }, /whole number ≥ 0 as db/],
   ['options that are none', { url: 'redis://h', options: 'db=1' }, /options must be an object/],
   [
     'a password among options',

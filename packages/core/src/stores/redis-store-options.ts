@@ -129,7 +129,7 @@ export function checkUrl(url: unknown): string {
   const { pathname, searchParams } = new URL(url);
   if (!/^\/?\d*$/.test(pathname)) {
     throw new TypeError(
-      `redisStore: an address ends with the number of a database, such as redis://127.0.0.1:6379/0, not with ${describe(pathname)}`,
+      `redisStore: the path of an address is a database number, as in redis://127.0.0.1:6379/0, not ${describe(pathname)}`,
     );
   }
   checkClientOptions('the query of the address', Object.fromEntries(searchParams));
@@ -159,7 +159,7 @@ function checkClientOptions(where: string, options: unknown): void {
   }
   const { db = 0 } = options as { db?: unknown };
   if (!(typeof db === 'string' ? /^\d+$/.test(db) : Number.isInteger(db) && Number(db) >= 0)) {
-    throw new TypeError(`redisStore: ${where} must have a whole number as db, not ${describe(db)}`);
+    throw new TypeError(`redisStore: ${where} needs a whole number ≥ 0 as db, not ${describe(db)}`);
   }
   for (const name of Object.keys(options)) {
     if (BESIDE.includes(name))

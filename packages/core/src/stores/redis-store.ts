@@ -46,7 +46,7 @@ export class RedisStore implements Store {
     () => this.#address,
   );
   readonly #own: OwnConnection | undefined;
-  /** Without a password. */
+  /** The server's address, without a password. */
   readonly #address: string;
   #client: RedisClient | undefined;
   #watch: RedisWatch | undefined;
@@ -149,9 +149,9 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Connects now, so that the first call finds a connection, and a server that knows the script; also opens a client of yours that nobody has
-   * opened. Resolves at once where that is done. Takes 2 s at the most, beside loading ioredis; call it again after it has rejected, if you like.
-   * @throws StoreUnavailableError when the server is out, StoreConfigurationError when the store is set up wrongly
+   * Connects now and loads the script, so that the first call does not have to. Also opens a client of yours that is not open yet. Resolves at
+   * once if connected. Takes at most 2 s, not counting the time to load ioredis. After a rejection you may call it again.
+   * @throws StoreUnavailableError if the server is out, StoreConfigurationError if the store is not set up correctly
    */
   connect(): Promise<void> {
     this.#connecting ??= this.#connect().finally(() => {
@@ -182,7 +182,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** A script call without any call to decide. */
+  /** Runs the script without any call. */
   readonly #runEmpty = (client: RedisClient) =>
     this.#runOn(client, decideScript, () => ({ keys: [], args: ['', '', '0'] }));
 
@@ -252,7 +252,7 @@ export class RedisStore implements Store {
     return isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)), neverSent);
   }
 
-  /** What is to be known of a server is asked once, behind the first call that it answers. */
+  /** Checks the server's settings once, after the first call that it answers. */
   #meet(client: RedisClient, reply: Promise<unknown>): void {
     this.#met = true;
     void warnOfEviction(client);

@@ -106,7 +106,7 @@ export class RedisWakeUps {
     for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(id);
   }
 
-  /** Who waits looks again when the connection is lost, which may be an outage, and when it is back: messages were lost meanwhile. */
+  /** Waiting calls poll when the connection is lost, which may be an outage, and when it is back, as messages may have been missed. */
   #keepListening(connection: Subscriber): void {
     const tellAll = () => {
       for (const channel of this.#channels.keys()) this.#tell(channel, EVERYONE);

@@ -23,7 +23,7 @@ export class RedisWatch {
   /** By node; that of the client as a whole under no name. */
   readonly #errors = new Map<string, Error>();
   readonly #listeners = new Listeners();
-  /** Why the connection is in another database than it should be. */
+  /** The error if the connection is in the wrong database. */
   #misplaced: Error | undefined;
   #lastKey: string | undefined;
   #lastSlot = 0;
@@ -73,14 +73,14 @@ export class RedisWatch {
   }
 
   /**
-   * ioredis tells that a database could not be selected, and then uses the one that it has: calls would be counted there. Undefined where it is
-   * in the right one.
+   * The error if the connection is in the wrong database. ioredis only reports that SELECT failed, and keeps using the connection: calls would
+   * be counted in the wrong place.
    */
   get misplaced(): Error | undefined {
     return this.#misplaced;
   }
 
-  /** A client of a cluster that reached no node does not tell why: its nodes did. */
+  /** A cluster client that reached no node reports no cause; the errors of its nodes do. */
   isRefusal(error: unknown): boolean {
     if (isRefusal(error)) return true;
     const nodes = [...this.#errors].filter(([node]) => node !== '');
@@ -105,7 +105,7 @@ export class RedisWatch {
     readBeforeTimeout(client);
     this.#listeners.add(client, 'connect', () => readBeforeTimeout(client));
     this.#listeners.add(client, 'close', () => {
-      this.#misplaced = undefined; // the next connection selects again
+      this.#misplaced = undefined; // the next connection runs SELECT again
     });
     this.#listeners.add(client, 'ready', () => {
       if (this.#misplaced === undefined) this.#errors.delete(name);

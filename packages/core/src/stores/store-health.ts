@@ -65,8 +65,8 @@ export class StoreHealth {
   #known = false;
 
   /**
-   * @param connectionError the last error of the client's connection, of a cluster that to a node
-   * @param address where the store is, for warnings, without a password; without it there are none
+   * @param connectionError the last error of the client's connection, or of a cluster node's
+   * @param address address for warnings, without a password; undefined turns the warnings off
    */
   constructor(
     readonly connectionError: (node?: string) => Error | undefined,
@@ -105,8 +105,8 @@ export class StoreHealth {
   }
 
   /**
-   * The store has answered: from now on an outage is what the breaker says. Of a cluster some node has, which says nothing of a node that is
-   * out: its own answers do.
+   * The store has answered. From now on only the breaker reports outages. In a cluster this is the answer of one node, and does not end the
+   * outage of another.
    */
   answered(): void {
     if (this.#known) return;
@@ -114,7 +114,7 @@ export class StoreHealth {
     this.#nodes.get('')?.answered();
   }
 
-  /** It could not be connected when a server started: nobody may call it for long. */
+  /** The store could not be connected at server start. There may be no call for a while. */
   failedAtStart(error: StoreUnavailableError | StoreConfigurationError): void {
     this.node('').failed(error);
     const address = this.address();
@@ -142,7 +142,7 @@ export class StoreHealth {
 
 type Tell = <E extends keyof StoreEvents>(event: E, told: StoreEvents[E]) => void;
 
-/** What a node needs of its store. */
+/** The options that a node shares with its store. */
 interface NodeOptions {
   readonly connectionError: StoreHealth['connectionError'];
   readonly tell: Tell;
@@ -174,13 +174,13 @@ export class NodeHealth {
     });
   }
 
-  /** @param ticket of a call that it has decided */
+  /** @param ticket the ticket of the decided call */
   succeeded(ticket: Ticket): void {
     this.breaker.succeeded(ticket);
     this.answered();
   }
 
-  /** Where the breaker is open, it says when the outage is over. */
+  /** Ends the warning, unless the breaker is open: then the outage ends when it closes. */
   answered(): void {
     if (this.breaker.closed) this.#options.warning.end();
   }
@@ -197,7 +197,7 @@ export class NodeHealth {
     this.#reason = error.reason;
     this.#failed = now;
     if (!known) this.#options.tell('storeError', this.#event(error));
-    // An address that is wrong is told with the first call: five may take a day.
+    // A wrong address is reported at the first call: the five failures that open the breaker may take a day.
     if (!this.#options.known() && isStoreUnavailableError(error)) this.#options.warning.begin(error);
   }
 

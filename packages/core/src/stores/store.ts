@@ -8,15 +8,15 @@ import type { StoreHealth } from './store-health.js';
 
 /** The time of a call that may ask more than once. */
 export interface CallBudget {
-  /** Has the time passed? */
+  /** Is the time over? */
   readonly over: boolean;
-  /** From now on the time runs. No harm when it does already. */
+  /** Starts the time, unless it has started already. */
   begin(): void;
-  /** The next stage of the call: `late` is called when the time has passed, at once if it has. */
+  /** Begins the next stage of the call. `late` runs when the time is over, or at once if it is. */
   stage(late: () => void): void;
-  /** Resolves when the promise has settled or the time has passed. */
+  /** Resolves when the promise has settled or the time is over. */
   until(promise: Promise<unknown>): Promise<void>;
-  /** The call is over. */
+  /** Ends the call. */
   end(): void;
 }
 
@@ -26,17 +26,17 @@ export interface Asked {
   abandoned?: boolean;
   /** How long that is, in ms, if it ends by itself. */
   readonly deadline?: number | undefined;
-  /** Of a call that may ask more than once. */
+  /** Time limit of a call that may ask more than once. */
   readonly budget?: CallBudget | undefined;
 }
 
-/** What decides while a store is out. */
+/** Decides while a store is out. */
 export interface Fallback {
-  /** Answers a decision in place of the store. @throws `error` when no failure policy answers the call; what a failure policy throws */
+  /** Decides in place of the store. @throws `error` if no failure policy applies, or the error of the failure policy */
   decide(call: Call, error: StoreUnavailableError): Answer;
   /**
-   * Calls `listener` when the store, or the node that `key` lives on, is known to be out: at once if it is, and each time that it goes
-   * out. @returns what ends that
+   * Calls `listener` each time the store, or the node of `key`, goes out, and at once if it is out. @returns a function that removes the
+   * listener
    */
   onOutage(key: string, listener: (error: StoreUnavailableError) => void): () => void;
 }
@@ -52,15 +52,15 @@ export interface Store {
   /** What this process has to load before it can ask at all; no deadline counts that. Rejects when it cannot be had. */
   readonly loading?: Promise<unknown> | undefined;
   /**
-   * Of a remote store that has never been connected: until when calls wait for that, whatever their deadline, in ms of the monotonic clock.
-   * Undefined once it is connected, or has been waited for long enough.
+   * For a remote store without a connection so far: until when calls wait for it, even beyond their deadline, in ms of the monotonic clock.
+   * Undefined once it is connected, or when that time is over.
    */
   readonly firstConnectionUntil?: number | undefined;
   /** Of a remote store: whether it is well. Limiters ask it no more while it is not, and decide by their failure policies. */
   readonly health?: StoreHealth | undefined;
-  /** For a call that may ask more than once: the time for all of it, where calls have a deadline. */
+  /** Creates the time limit of a call that may ask more than once. Undefined without deadlines. */
   readonly budget?: (() => CallBudget) | undefined;
-  /** What decides while it is out, where something does. */
+  /** Decides while the store is out, if failure policies are in use. */
   readonly fallback?: Fallback | undefined;
   /** Of a cluster: which node a key lives on, `host:port`; empty where that is not known. */
   nodeOf?(key: string): string;
@@ -74,14 +74,14 @@ export interface Store {
   /** The same without a promise, as no layer needs one of its own. Throws nothing. */
   ask?(asking: Asking): void;
   /**
-   * Calls `granted` when one of those who wait at `key` has been let in, with its id, until the function it resolves to is called; with
-   * `EVERYONE` when all who wait should look again. Resolves when it listens. A message may be lost: a waiting call also looks by itself.
+   * Subscribes to `key`. Calls `granted` with the id of each waiting call that was admitted, and with `EVERYONE` if all waiting calls should
+   * poll. Resolves, once subscribed, to a function that unsubscribes. A message may be lost, so a waiting call also polls.
    */
   listen(key: string, granted: (id: number) => void): Promise<() => void>;
   /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
   rate(change: RateChange, asked?: Asked): Promise<RateAnswer>;
   /**
-   * Does now what the first call would otherwise have to do. Rejects when the store is out or set up wrongly, and can then be called again.
+   * Connects now instead of at the first call. Rejects if the store is out or not set up correctly; it can then be called again.
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   connect?(): Promise<void>;

@@ -7,7 +7,7 @@ import { concurrencyAlgorithm } from './semaphore.js';
 export { concurrencyAlgorithm };
 
 export interface ConcurrencyOptions {
-  /** The most permits that are held at once: a whole number from 0 (closed: every call is denied) to 10,000. */
+  /** The most permits held at once: a whole number from 0 (closed: every call is denied) to 10,000. */
   readonly limit: number;
   /**
    * How long a holder who does not renew keeps its permits: how long those of a process that died are missing. From

@@ -15,7 +15,7 @@ import { notePeriod } from '../short-periods.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
 
 export interface FixedWindowOptions {
-  /** Permits in one window: a whole number; with 0 the limit is closed and denies every call. */
+  /** Permits per window: a whole number. 0 closes the limit: every call is denied. */
   readonly limit: number;
   /** How long a window lasts. */
   readonly window: Duration;

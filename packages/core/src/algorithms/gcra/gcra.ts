@@ -7,13 +7,13 @@ import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface GcraOptions {
   /**
-   * Permits for each `period`: a whole number. One comes back every `period / limit`, the emission interval. With 0 the limit is closed and
-   * denies every call.
+   * Permits per `period`: a whole number. One permit returns every `period / limit`, the emission interval. 0 closes the limit:
+   * every call is denied.
    */
   readonly limit: number;
   /** The time in which `limit` permits come back. */
   readonly period: Duration;
-  /** Permits that can go at once after a rest: a whole number; default `limit`. With 1, calls are one interval apart; 0: closed. */
+  /** Permits available at once after a pause: a whole number. Default `limit`. 1 spaces calls one interval apart; 0 closes the limit. */
   readonly burst?: number;
 }
 

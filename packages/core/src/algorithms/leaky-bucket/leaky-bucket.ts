@@ -6,9 +6,9 @@ import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 export interface LeakyBucketOptions {
-  /** Permits that the bucket holds: a whole number. What would overflow is refused; with 0, closed, that is every call. */
+  /** Permits the bucket holds: a whole number. A call that would overflow it is denied. 0 closes the limit: every call is denied. */
   readonly capacity: number;
-  /** Permits that leak out during `every`, steadily: a whole number. With 0 the limit is closed and denies every call. */
+  /** Permits that leak out per `every`, steadily: a whole number. 0 closes the limit: every call is denied. */
   readonly leak: number;
   /** The time in which `leak` permits leak out. */
   readonly every: Duration;

@@ -7,9 +7,9 @@ const TURN = LARGEST + 1;
 const NOTHING: State = [0, 0];
 
 /**
- * The machine under `slidingLog` and `slidingWindow`: a list of when permits went. The two differ in how exactly they
- * remember that: `stamp` is the moment that is written down for permits that go at `at`, and never lies before what is true. Of a
- * log it is `at` itself; with slots it is the moment at which the slot of `at` ends.
+ * The algorithm behind `slidingLog` and `slidingWindow`: a list of the moments at which permits were taken. The two differ in precision:
+ * `stamp` returns the moment that is stored for permits taken at `at`, and never an earlier one. A log stores `at` itself. A window
+ * with slots stores the end of the slot that contains `at`.
  *
  * State: pairs (moment in µs, running count of permits up to and with it), in order of moments. Pair 0 is no entry: it
  * holds the moment from which the state is worth nothing (the newest moment + window), and the count before pair 1.
@@ -19,7 +19,7 @@ const NOTHING: State = [0, 0];
  *
  * Counts are taken modulo 2^53, as a clock goes round: differences stay exact, however long a key lives.
  *
- * Parameters: [limit, window (µs)], and with slots the length of one (µs). Slots begin at the multiples of their length since 1970.
+ * Parameters: [limit, window (µs)], and with slots the slot length (µs). Slots begin at multiples of that length since 1970.
  */
 export function runningLog(tag: string): Algorithm {
   return {

@@ -7,8 +7,8 @@ import { runningLog } from './running-log.js';
 
 export interface SlidingLogOptions {
   /**
-   * Permits in any window: a whole number from 0 (closed: every call is denied) to 10,000. Each call in the window takes 16 bytes, and all of them are read and
-   * written with each decision (1 ms of Redis's time for 10,000): above that use `slidingWindow`.
+   * Permits in any window: a whole number from 0 (closed: every call is denied) to 10,000. Each call in the window takes 16 bytes,
+   * and each decision reads and writes them all (1 ms of Redis's time for 10,000). For more use `slidingWindow`.
    */
   readonly limit: number;
   /** The length of the window that ends with each call. */
@@ -43,7 +43,7 @@ export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
   return notePeriod(policy, 'window', options.window);
 }
 
-/** State: see `runningLog`; each moment is remembered as it was. Parameters: [limit, window (µs)]; a large shared rate has slots. */
+/** State: see `runningLog`; exact timestamps. Parameters: [limit, window (µs)]. A large shared rate uses slots. */
 export const slidingLogAlgorithm = {
   ...runningLog('sl'),
   bytes: ([limit = 0]: Parameters) => 16 * (Math.min(limit, MAX_LIMIT) + 1),

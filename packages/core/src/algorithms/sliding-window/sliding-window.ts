@@ -6,7 +6,7 @@ import { notePeriod } from '../short-periods.js';
 import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
 
 export interface SlidingWindowOptions {
-  /** Permits in any window: a whole number; with 0 the limit is closed and denies every call. */
+  /** Permits in any window: a whole number. 0 closes the limit: every call is denied. */
   readonly limit: number;
   /** The length of the window that ends with each call. */
   readonly window: Duration;

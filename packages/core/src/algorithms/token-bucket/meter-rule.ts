@@ -6,7 +6,7 @@ import { exactDebt, type MeterParameters, meterAlgorithm, SAVED, SPACED, up } fr
 export interface MeterNumbers {
   /** The policy and its numbers, as an error names them. */
   readonly policy: string;
-  /** Permits that a full bucket holds. With 0, of this or of what flows back, the limit is closed. */
+  /** Permits in a full bucket. 0 closes the limit, and so does a refill of 0. */
   readonly capacity: number;
   /** Permits that flow back during `every`, and what that is in µs. */
   readonly refill: number;
@@ -17,7 +17,7 @@ export interface MeterNumbers {
   readonly borrow?: number | undefined;
   /** Permits in a bucket that is met for the first time. Default `capacity`. */
   readonly initial?: number | undefined;
-  /** Does `acquire` space calls out, or save up for calls that take more than the bucket holds? Default neither. */
+  /** Does `acquire` space calls out, or save up for a cost above the capacity? Default: neither. */
   readonly acquires?: 'spaced' | 'saved' | undefined;
 }
 

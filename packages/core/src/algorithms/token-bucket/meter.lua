@@ -24,12 +24,12 @@ local function span_of(p)
   return up(p[3] + p[4], p[2]) * p[7]
 end
 
--- Room below 2^53 for what a clock that trembles adds.
+-- Room below 2^53 for the correction of a jittering clock.
 local function most_of(p)
   return math.min(LARGEST - (up(JITTER, p[7]) + 2) * p[2], down(LONGEST, p[7]) * p[2])
 end
 
--- Of a bucket that holds nothing calls take nothing: what was missing before stays as it is.
+-- A bucket without capacity stays as it is: calls take nothing from it.
 local function taken_at_most(p)
   if p[3] == 0 then return most_of(p) end
   return p[3] + p[4]

@@ -28,7 +28,7 @@ const open = (p: Parameters, state: State | undefined, now: number): State | und
 
 const steps = fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 });
 
-test('what is left tells when more is: never too early, and at most one tick late', () => {
+test('computes from `remaining` when more permits return: never early, at most one tick late', () => {
   fc.assert(
     fc.property(policies, steps, (options, calls) => {
       const p = parametersOf(options);

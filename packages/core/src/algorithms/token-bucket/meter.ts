@@ -16,7 +16,7 @@ export type MeterParameters = readonly [
   borrow: number,
   /** Units that are missing from a bucket that is met for the first time. */
   start: number,
-  /** `SPACED`: `acquire` has a call wait until all before it has flowed back. `SAVED`: it waits for more than the bucket holds, too. */
+  /** `SPACED`: a call in `acquire` waits until all earlier permits have flowed back. `SAVED`: it may also cost more than the capacity. */
   shape: number,
   /** µs between two ticks: 1 is a steady flow, more are batches. */
   tick: number,
@@ -29,7 +29,7 @@ export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | '
 
 const DAY = 86_400_000_000;
 
-/** What `shape` says. */
+/** Values of `shape`. */
 export const SPACED = 1;
 export const SAVED = 2;
 
@@ -81,7 +81,7 @@ function lastTick({ 6: tick }: MeterParameters, state: State | undefined, now: n
 const spanOf = ({ 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters): number =>
   up(full + borrow, perTick) * tick;
 
-/** The most that may be missing: with what a clock that trembles adds, and rounded up to whole ticks, it is still below 2^53. */
+/** The most units that may be missing: even after the correction of a jittering clock and rounding up to ticks it is below 2^53. */
 export const exactDebt = (perTick: number, tick: number): number =>
   Number.MAX_SAFE_INTEGER - (up(JITTER, tick) + 2) * perTick;
 
@@ -90,8 +90,8 @@ const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
   Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
 
 /**
- * The most that calls can take. Of a bucket that holds nothing they take nothing, so there what was missing before stays as it is: it counts
- * when the limit is open again.
+ * The most units that calls can take. Calls take nothing from a bucket without capacity, so its state stays as it is and counts
+ * again once the limit is open.
  */
 const takenAtMost = (p: MeterParameters): number => (p[2] === 0 ? mostOf(p) : p[2] + p[3]);
 
@@ -111,10 +111,10 @@ function write(p: MeterParameters, seen: number, debt: number, since: number, la
   return late > 0 ? [forgotten, seen, since, late] : [forgotten, seen, since];
 }
 
-/** Is it more than can ever be taken at once, and is waited for? */
+/** Does a call with this cost save up, because it is above the capacity? */
 const isSaved = (p: MeterParameters, cost: number): boolean => p[5] === SAVED && cost * p[0] > p[2] + p[3];
 
-/** The state when `more` units are missing, because permits went. */
+/** The state after a call took `more` units. */
 const grown = (p: MeterParameters, state: State | undefined, now: number, more: number): State => {
   const since = state !== undefined && debtAt(p, state, now) > 0 ? state[2]! : now;
   return write(p, seenAt(state, now), more, since, lastTick(p, state, now));
@@ -218,7 +218,7 @@ export const meterAlgorithm: Meter = {
     };
   },
 
-  // At `reset` nothing is missing, so the ticks until then tell what is missing now, rounded up to a whole tick. What remains tells it exactly.
+  // At `reset` nothing is missing, so the ticks until then equal the units missing now, rounded up to a tick. `remaining` gives them exactly.
   more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
     const bearable = Math.min(full - perPermit, full + borrow - (remaining + 1) * perPermit);
     if (bearable < 0) return reset;
@@ -250,7 +250,7 @@ export const meterAlgorithm: Meter = {
     return isSaved(p, cost) ? up(cost * p[0] - p[2] - p[3], p[1]) * p[6] : 0;
   },
 
-  // While it waited, what flowed in was for it alone, also what the bucket has no room for: it leaves an empty bucket.
+  // All permits that flowed in during the wait were for this call, also those above the capacity: the bucket is empty after it.
   book(p: MeterParameters, state, now, cost): State {
     if (!isSaved(p, cost)) return meterAlgorithm.take(p, state, now, cost);
     return grown(p, state, now, Math.min(debtAt(p, state, now) + p[2] + p[3], mostOf(p)));

@@ -2,10 +2,10 @@ import { checkOptions, describe } from '../../options.js';
 import { type TokenBucketPolicy, tokenBucket } from './token-bucket.js';
 
 /**
- * The bucket of Guava's RateLimiter: `rate` permits a second, holding what flows in during `burst` seconds, and never
- * less than one permit (a smaller bucket could never let a call go). With a `rate` of 0 the limit is closed and denies every call.
- * `acquire` of more permits than it holds waits until they have flowed in; `waitBeyondCapacity: false` refuses it.
- * @throws RangeError naming the number that is not acceptable
+ * The bucket of Guava's RateLimiter: `rate` permits a second, and a capacity of `burst` seconds of them, but at least one permit:
+ * a smaller bucket could never admit a call. A `rate` of 0 closes the limit: every call is denied. An `acquire` above the
+ * capacity waits until its permits have flowed in; `waitBeyondCapacity: false` refuses it.
+ * @throws RangeError naming the invalid number
  */
 export function tokenBucketOfRate(options: {
   readonly rate: number;

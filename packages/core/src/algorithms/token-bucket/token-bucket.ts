@@ -7,11 +7,11 @@ import { meterRule } from './meter-rule.js';
 
 export interface TokenBucketOptions {
   /**
-   * Permits that a full bucket holds, ≥ 1: the largest burst. It need not be a whole number, unless the permits come in
-   * batches. With 0 the limit is closed and denies every call.
+   * Permits in a full bucket, ≥ 1: the largest burst. It may be a fraction, unless the permits come in batches. 0 closes the
+   * limit: every call is denied.
    */
   readonly capacity: number;
-  /** Permits that flow in during `every`: a whole number. With 0 the limit is closed and denies every call. */
+  /** Permits that flow in per `every`: a whole number. 0 closes the limit: every call is denied. */
   readonly refill: number;
   /** The time in which `refill` permits flow in. */
   readonly every: Duration;
@@ -31,9 +31,9 @@ export interface TokenBucketOptions {
    */
   readonly borrow?: number;
   /**
-   * What becomes of an `acquire` of more permits than calls can ever take at once. By default it is refused. With `true` it waits until
-   * they have flowed in, and all who come later wait behind it: the call borrows from the future, once, and leaves an empty bucket.
-   * `consume` of so many is denied either way, as is an `acquire` whose `timeout` is shorter than they take.
+   * Lets `acquire` wait for more permits than the bucket ever holds. Default false: such a call is refused. With `true` it waits
+   * until its permits have flowed in, later calls wait behind it, and the bucket is empty after it. `consume` with such a cost is
+   * always denied. So is an `acquire` whose `timeout` is too short for its cost.
    */
   readonly waitBeyondCapacity?: boolean;
 }
@@ -47,7 +47,7 @@ export interface TokenBucketPolicy extends Policy {
   readonly mode?: 'interval';
   readonly initial?: number;
   readonly borrow?: number;
-  /** Only when it is true. */
+  /** Present only if true. */
   readonly waitBeyondCapacity?: boolean;
 }
 

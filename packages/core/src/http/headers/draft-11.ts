@@ -13,7 +13,7 @@ const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(
 export interface Draft11Items {
   /** Their names, as RFC 9651 strings. */
   readonly names: readonly string[];
-  /** `"login";q=5;w=60`: q permits in w seconds; of what is held `"exports";q=2;qu="concurrent-requests"`. */
+  /** `"login";q=5;w=60`: q permits in w seconds. For held permits: `"exports";q=2;qu="concurrent-requests"`. */
   readonly quotas: readonly string[];
   /** The whole of `RateLimit-Policy`, when there are no partition keys. */
   readonly policy: string;
@@ -42,8 +42,8 @@ export const rateLimitPolicy = (
     : policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
 
 /**
- * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds; one item for each policy. Of what denied, t is
- * `Retry-After`. When permits that are held come back is not known, so an allowed request is not told.
+ * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals
+ * `Retry-After`. Nobody knows when held permits return, so an allowed request gets no t for them.
  */
 export function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
   const { policies, policy: bound, allowed } = decision;

@@ -78,7 +78,7 @@ test.each<HeaderOptions>([
   expect(of(options)).not.toHaveProperty('Retry-After');
 });
 
-test('of a denial, the time until more comes is that of Retry-After', () => {
+test('in a denial, the time until more permits equals Retry-After', () => {
   const denied = decisionOf({ ...perMinute, remaining: 0, retryAfter: 7_200, moreAfter: 1_000 }, perHour);
   const styles = ['draft-11', 'draft-7', 'draft-6'] as const;
   const [newest, draft7, draft6] = styles.map((standardHeaders) => of({ standardHeaders }, denied));
@@ -89,12 +89,12 @@ test('of a denial, the time until more comes is that of Retry-After', () => {
   expect(draft7).toMatchObject({ RateLimit: 'limit=5, remaining=0, reset=8', 'Retry-After': '8' });
   expect(draft6).toMatchObject({ 'RateLimit-Reset': '8', 'Retry-After': '8' });
   expect(of({ legacyHeaders: true }, denied)['X-RateLimit-Reset']).toBe('1700000008');
-  // One that can never pass: more comes all the same.
+  // It can never pass, but more permits still come.
   const never = decisionOf({ ...perMinute, retryAfter: Infinity });
   expect(of({}, never)).toEqual({ 'RateLimit-Policy': '"login";q=5;w=60', RateLimit: '"login";r=4;t=60' });
 });
 
-test('what is held is announced as concurrent requests, without a window', () => {
+test('held permits are announced as concurrent requests, without a window', () => {
   const held: PolicyDecision = { ...perMinute, held: true };
   expect(of({}, decisionOf(held))).toEqual({
     'RateLimit-Policy': '"login";q=5;qu="concurrent-requests"',

@@ -61,8 +61,8 @@ const cases: [string, Decision, Decision, [number, number]][] = [
   ['less left, and sooner whole', decision('a', 1, 2000), decision('b', 2, 9000), [1, 2]],
   ['as much left, later whole, first', decision('a', 1, 9000), decision('b', 1, 2000), [1, 9]],
   ['as much left, later whole, last', decision('a', 1, 2000), decision('b', 1, 9000), [1, 9]],
-  ['a denial after what has less left', decision('a', 0), denied(3, 7000, 5000), [3, 5]],
-  ['a denial before what has less left', denied(3, 7000, 5000), decision('b', 0), [3, 5]],
+  ['a denial after a decision with less left', decision('a', 0), denied(3, 7000, 5000), [3, 5]],
+  ['a denial before a decision with less left', denied(3, 7000, 5000), decision('b', 0), [3, 5]],
   ['the tighter of two denials', denied(3, 7000, 5000), denied(2, 6000, 5000), [2, 5]],
 ];
 

@@ -11,8 +11,8 @@ export const quantity = (permits: number): string => whole(Math.floor(permits));
 export const seconds = (ms: number): string => whole(Math.ceil(ms / 1000));
 
 /**
- * Milliseconds until more quota comes: of a denial until a retry can pass, the moment of `Retry-After`.
- * @param denied was the request denied by this?
+ * Milliseconds until more quota is available. For a denial: until a retry can pass, as in `Retry-After`.
+ * @param denied whether this policy denied the request
  */
 export const untilMore = (
   { retryAfter, moreAfter }: { readonly retryAfter: number; readonly moreAfter: number },

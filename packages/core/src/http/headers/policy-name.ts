@@ -9,12 +9,14 @@ export const policyName = ({ name }: Decision, policy: PolicyDecision): string =
   policy.name === name ? name : `${name}.${policy.name}`;
 
 /**
- * The decision as clients are told of it, with another name for its limit.
- * @throws TypeError when the name is no text
+ * The decision under the public name of its limit.
+ * @throws TypeError if the name is not a string
  */
 export function renamed(where: string, decision: Decision, name: string): Decision {
   if (typeof name !== 'string' || name === '') {
-    throw new TypeError(`${where}: the function identifier gave ${describe(name)}; it must give text`);
+    throw new TypeError(
+      `${where}: the identifier function returned ${describe(name)}; it must return a string`,
+    );
   }
   const policies = decision.policies.map((policy) =>
     policy.name === decision.name ? { ...policy, name } : policy,
