@@ -19,11 +19,11 @@ const swc = (decorators: Record<string, unknown>): [string, Record<string, unkno
   },
 ];
 
-/** Long ones: `x.deep.test.ts`. Every other `x.test.ts` is part of `npm test`. */
+/** Tests that take long: `x.deep.test.ts`. Every other `x.test.ts` is part of `npm test`. */
 const DEEP = '\\.deep\\.(legacy\\.)?test\\.ts$';
 const IGNORED = ['/node_modules/', '/dist/'];
 
-/** Quick tests of random cases. */
+/** Quick tests with random cases. */
 const properties = ['packages/core/src', 'tests/security'].flatMap((folder) =>
   readdirSync(join(__dirname, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => `<rootDir>/${folder}/${file}`)
@@ -52,7 +52,7 @@ const project = {
 
 const config: Config = {
   testTimeout: 30_000,
-  // Many tests wait for processes of their own: on two cores, too, two at a time are done sooner than one.
+  // Many tests wait for child processes, so two workers are faster than one even on two cores.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     {

@@ -1,5 +1,5 @@
-// node scripts/start.mjs <example>: runs an example from the sources of all packages, with nothing built before.
-// Environment: PORT (3000), and what the example itself reads.
+// node scripts/start.mjs <example>: runs an example from the sources of all packages. Nothing needs to be built before.
+// Environment: PORT (3000), and the variables of the example.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Fails while nothing has been compiled yet. What is no port at all is for the example to refuse. */
+/** Checks the port before anything is compiled. The example itself rejects an invalid port. */
 function checkPort(text) {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
@@ -35,7 +35,7 @@ function busy(port) {
   return `Port ${port} is in use: choose another, as in PORT=${port < 65_535 ? port + 1 : port - 1} npm start`;
 }
 
-/** esbuild puts the example, the packages and all that they import into one file in under a second. */
+/** Bundles the example, the packages and their imports with esbuild, in less than a second. */
 async function run(entry) {
   const { build } = await esbuild();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
@@ -59,6 +59,6 @@ async function run(entry) {
 
 function esbuild() {
   return import('esbuild').catch((cause) => {
-    throw new Error('esbuild is not there: run npm install first', { cause });
+    throw new Error('esbuild is not installed: run npm install first', { cause });
   });
 }

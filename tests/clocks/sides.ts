@@ -8,7 +8,7 @@ import { redisUrl, uniqueName } from '../support/redis-url.js';
 /*
  * The clock of a store, in the test's hand. Memory has an injected clock. To a script in Redis the moment is told, in place of
  * the server's TIME: a server whose clock is really wrong would need a library preloaded into it, and so a compiler on every
- * machine that runs the tests. What Redis itself does by its clock is to let keys expire; see failover.deep.test.ts for that.
+ * machine that runs the tests. Redis itself uses its clock only to expire keys; see failover.deep.test.ts for that.
  */
 
 export type Asked = Partial<Pick<Call, 'operation' | 'wait'>> &

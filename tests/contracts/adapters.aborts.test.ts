@@ -106,7 +106,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     await client.get('/').expect(429);
   });
 
-  test('one whose headers are out while its body is not is ended by a denial', async () => {
+  test('a denial ends a response that has sent its headers but not its body', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), cost: 2, limitType: 'METHOD' }],
       before: (raw) => {

@@ -11,7 +11,7 @@ import fastify from 'fastify';
 import Koa from 'koa';
 import { freePort } from '../support/redis/free-port.js';
 
-// A response that somebody has begun cannot become a 429; it must not stay open either.
+// A response that was already started cannot become a 429, but a denial must not leave it open.
 
 const policy = fixedWindow({ limit: 1, window: '1h' });
 let server: Server | undefined;
@@ -28,7 +28,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** What a client sees of one request: whole, or broken off. */
+/** What a client receives for one request: a whole response or a broken one. */
 async function seen(): Promise<{ status: number; text: string; complete: boolean }> {
   const { port } = server!.address() as AddressInfo;
   const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
@@ -36,7 +36,7 @@ async function seen(): Promise<{ status: number; text: string; complete: boolean
   response.setEncoding('utf8').on('data', (chunk) => {
     text += chunk;
   });
-  response.on('error', () => {}); // of one that is broken off
+  response.on('error', () => {}); // the error of a broken response
   await new Promise((resolve) => response.once('close', resolve));
   return { status: response.statusCode!, text, complete: response.complete };
 }
@@ -106,27 +106,27 @@ const served: [string, () => Promise<void>][] = [
   ]),
 ];
 
-test.each(served)('%s: a response that has begun before a denial is ended', async (_, start) => {
+test.each(served)('%s: a denial ends a response that was already started', async (_, start) => {
   await start();
   expect(await seen()).toEqual({ status: 200, text: 'begun, done', complete: true });
   expect(await seen()).toEqual({ status: 200, text: 'begun', complete: true });
 });
 
-test('one with a length that it cannot reach any more is broken off', async () => {
+test('a response that cannot reach its announced length is broken off', async () => {
   await withExpress(express, { 'Content-Length': 11 })();
   expect(await seen()).toEqual({ status: 200, text: 'begun, done', complete: true });
   expect(await seen()).toEqual({ status: 200, text: 'begun', complete: false });
 });
 
 test.each<[string, () => object]>([
-  ['a key that cannot be made', () => ({ key: '#{user.id}' })],
-  ['an address of the denyList', () => ({ denyList: ['127.0.0.1'] })],
+  ['a missing key', () => ({ key: '#{user.id}' })],
+  ['an address on the denyList', () => ({ denyList: ['127.0.0.1'] })],
   ['a store that is out', () => ({ name: 'begun', failurePolicy: 'deny', store })],
   [
     'a denial that would be thrown',
     () => ({ policy: fixedWindow({ limit: 1, window: '1h' }), cost: 2, throw: true }),
   ],
-])('so it is for %s', async (_, options) => {
+])('%s also ends the response', async (_, options) => {
   const app = express();
   app.use((_request, response, next) => {
     response.write('begun');
@@ -137,7 +137,7 @@ test.each<[string, () => object]>([
   expect(await seen()).toEqual({ status: 200, text: 'begun', complete: true });
 });
 
-test('whoever goes on writing then does not end the process', async () => {
+test('a later write to the response does not end the process', async () => {
   const app = express();
   const written: unknown[] = [];
   app.use((_, response, next) => {
@@ -153,7 +153,7 @@ test('whoever goes on writing then does not end the process', async () => {
   expect(written).toEqual([null, expect.objectContaining({ code: 'ERR_STREAM_WRITE_AFTER_END' })]);
 });
 
-/** A denial in the handler itself, after it has begun. */
+/** A denial inside a handler that has already started the response. */
 const failing: [string, (limiter: RateLimiter) => Promise<void>][] = [
   [
     'Express 5',
@@ -198,7 +198,7 @@ const failing: [string, (limiter: RateLimiter) => Promise<void>][] = [
   ],
 ];
 
-test.each(failing)('%s: so it is when a denial is thrown in a handler that has begun', async (_, start) => {
+test.each(failing)('%s: a denial thrown after the handler started the response also ends it', async (_, start) => {
   const limiter = new RateLimiter({ policy });
   await start(limiter);
   expect(await seen()).toEqual({ status: 200, text: 'begun, done', complete: true });

@@ -1,7 +1,7 @@
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
 type Body = { readonly text?: string; readonly body: unknown };
-/** Where adapters put the decision: on the request, of Koa in the state of its context. */
+/** Where adapters put the decision: on the request, in Koa on the state of the context. */
 const decisionOn = (first: unknown): unknown => {
   const { state, rateLimit } = first as { state?: { rateLimit?: unknown }; rateLimit?: unknown };
   return state === undefined ? rateLimit : state.rateLimit;
@@ -35,7 +35,7 @@ onEachAdapter(({ start }) => {
     ]);
   });
 
-  test('a problem says that it depends on Accept, and keeps what the response said', async () => {
+  test('a problem adds Accept to the Vary header of the response', async () => {
     const client = await start({ limits: [{ policy: hourly(1) }, { name: 'none', policy: hourly(1) }] });
     expect((await client.get('/').expect(200)).headers.vary ?? '').not.toMatch(/accept(?!-)/i);
     await client
@@ -49,7 +49,7 @@ onEachAdapter(({ start }) => {
       .expect('Vary', /^Accept$/i);
   });
 
-  test('a message of the user does not depend on Accept', async () => {
+  test('a custom message does not add Accept to Vary', async () => {
     const client = await start({ limits: [{ policy: hourly(1), message: 'later' }] });
     await client.get('/').expect(200);
     expect((await client.get('/').expect(429)).headers).not.toHaveProperty('vary');
@@ -107,7 +107,7 @@ onEachAdapter(({ start }) => {
     await client.get('/').set('x-who', 'ann').expect(429, 'ann api');
   });
 
-  test('a denied request has its decision, for onLimited, message and handler', async () => {
+  test('onLimited, message and handler find the decision of a denied request', async () => {
     const seen: unknown[] = [];
     const note = (...args: unknown[]) => {
       seen.push([decisionOn(args[0]), args.at(-1)]);

@@ -36,7 +36,7 @@ export async function serveFastify({
   });
   await app.register(requestContext);
   await app.register(rateLimit);
-  // Made before the limits of all routes are there: they inherit nothing.
+  // Created before the limits of all routes, so they inherit nothing.
   const ofRoutes = scopes.map(({ routes }) =>
     Object.entries(routes).map(
       ([path, each]) => [path, each.map((limit) => app.rateLimit(options(limit)))] as const,

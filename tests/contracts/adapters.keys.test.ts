@@ -45,7 +45,7 @@ onEachAdapter(({ start }) => {
     await send({}).expect(400);
   });
 
-  test('counts by user; nobody is the mistake of the server', async () => {
+  test('counts by user, and a missing user is a server error (500)', async () => {
     const client = await start({ limits: [{ policy: hourly(1), limitType: 'USER', validate: false }] });
     await client.get('/').set('x-user', 'ann').expect(200);
     await client.get('/').set('x-user', 'bob').expect(200);

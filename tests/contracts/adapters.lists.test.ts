@@ -111,7 +111,7 @@ onEachAdapter(({ start }) => {
     await get({ 'x-bot': 'yes', 'x-vip': 'yes' }).expect(403);
   });
 
-  test('functions get the key last, and an empty one for a request that has none', async () => {
+  test('functions get the key last, or an empty text if there is none', async () => {
     const keys: unknown[] = [];
     const allowList = (...args: readonly unknown[]) => {
       keys.push(args.at(-1));

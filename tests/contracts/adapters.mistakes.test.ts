@@ -1,9 +1,9 @@
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
-/** What no client should read in an answer. */
+/** Texts that no response may contain. */
 const INTERNALS = /#\{|template|undefined|keyGenerator|option|finite|bigint/;
 
-/** What was warned of in this process, for it is once each. */
+/** Warnings that this process has emitted, because each is emitted once. */
 const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
 
 onEachAdapter(
@@ -16,7 +16,7 @@ onEachAdapter(
     afterEach(() => warnings.mockRestore());
 
     test.each([undefined, null, '', Number.NaN, ['a'], {}])(
-      'a keyGenerator that gives %p is the mistake of the server',
+      'a keyGenerator that returns %p is a server error (500)',
       async (key) => {
         const client = await start({
           limits: [{ policy: hourly(1), keyGenerator: () => key as never }],
@@ -35,14 +35,14 @@ onEachAdapter(
     test.each([
       ['at once', () => undefined],
       ['later', async () => undefined],
-    ])('a user that is nobody, said %s, is the mistake of the server', async (_, user) => {
+    ])('a user option without a result (%s) is a server error (500)', async (_, user) => {
       const limits = [{ policy: hourly(1), limitType: 'USER' as const, user }];
       const client = await start({ limits, errors: 'adapter' });
       const { text } = await client.get('/').expect(500);
       expect(text).not.toMatch(INTERNALS);
     });
 
-    test('a user may be found out later; when that fails the request does', async () => {
+    test('the user option may return a promise, whose error fails the request', async () => {
       const user = async ({ headers }: { headers: unknown }) => {
         const who = (headers as Record<string, string>)['x-who'];
         if (who === undefined) throw new Error('the directory is down');
@@ -55,7 +55,7 @@ onEachAdapter(
       await client.get('/').expect(500);
     });
 
-    test('what a client leaves out is a 400 that tells the name and no more', async () => {
+    test('a value missing from the request is a 400 that names only the field', async () => {
       const client = await start({
         limits: [
           { name: 'a', policy: hourly(9), key: '#{body.email}', skip: ({ method }) => method === 'GET' },

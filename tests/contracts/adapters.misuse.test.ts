@@ -11,7 +11,7 @@ import express4 from 'express-4';
 import fastify from 'fastify';
 import Koa from 'koa';
 
-/** What was warned of in this process: each warning is given once. */
+/** Warnings that this process has emitted, because each is emitted once. */
 const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
 const policy = fixedWindow({ limit: 1, window: '1h' });
 let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
@@ -24,7 +24,7 @@ afterEach(() => warnings.mockRestore());
 
 const told = () => warnings.mock.calls.map(([text, { code }]) => `${code} ${text}`);
 
-/** The statuses of some requests, one after the other. */
+/** The statuses of several requests in a row. */
 async function statuses(listener: RequestListener, requests: number): Promise<number[]> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,7 +39,7 @@ async function statuses(listener: RequestListener, requests: number): Promise<nu
 test.each([
   ['express-5', express],
   ['express-4', express4 as unknown as typeof express],
-])('%s: a limit made in a handler never limits, and is told of', async (name, framework) => {
+])('%s: a limit created in a handler never denies, and causes a warning', async (name, framework) => {
   const app = framework();
   app.use((request, response, next) => limitExpress({ name, policy })(request, response, next));
   app.get('/', (_, response) => void response.end());
@@ -47,7 +47,7 @@ test.each([
   expect(told()).toEqual([expect.stringMatching(/^SLUICE_LIMIT_PER_REQUEST rateLimit: limit 'express-\d'/)]);
 });
 
-test('Koa: a limit made in a handler never limits, and is told of', async () => {
+test('Koa: a limit created in a handler never denies, and causes a warning', async () => {
   const app = new Koa();
   app.use((context, next) => limitKoa({ name: 'koa', policy })(context, next));
   app.use((context) => {
@@ -57,13 +57,13 @@ test('Koa: a limit made in a handler never limits, and is told of', async () => 
   expect(told()).toEqual([expect.stringMatching(/^SLUICE_LIMIT_PER_REQUEST rateLimit: limit 'koa'/)]);
 });
 
-test('fetch: a limit made in a handler never limits, and is told of', async () => {
+test('fetch: a limit created in a handler never denies, and causes a warning', async () => {
   const serve = (request: Request) => limitFetch({ name: 'fetch', policy })(request, { ip: '192.0.2.1' });
   for (let i = 0; i < 4; i += 1) expect(await serve(new Request('http://localhost'))).toBeUndefined();
   expect(told()).toEqual([expect.stringMatching(/^SLUICE_LIMIT_PER_REQUEST rateLimit: limit 'fetch'/)]);
 });
 
-test('Fastify: a limit made in a handler is an error of that request', async () => {
+test('Fastify: a limit created in a handler is an error of that request', async () => {
   const app = fastify();
   await app.register(limitFastify);
   app.get('/', { preHandler: (request, reply) => app.rateLimit({ policy })(request, reply) }, async () => '');
@@ -94,12 +94,12 @@ test.each<[string, string, () => unknown]>([
     },
   ],
   ['fetch', 'window', () => limitFetch({ policy: fixedWindow({ limit: 5, window: 60 }) })],
-])('%s: %s: 60 is told of', async (_, option, make) => {
+])('%s: %s: 60 causes a warning', async (_, option, make) => {
   await make();
   expect(told()).toEqual([short(option)]);
 });
 
-test('a function that gives 60 is told of with its first request', async () => {
+test('a function that returns 60 causes a warning on its first request', async () => {
   const app = express().use(limitExpress({ limit: async () => 5, windowMs: 60 }));
   expect(told()).toEqual([]);
   await statuses(app, 2);

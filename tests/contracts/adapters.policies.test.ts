@@ -92,7 +92,7 @@ onEachAdapter(({ start, advance }) => {
       await get('ann', 'free').expect(200).expect('RateLimit', '"api";r=1;t=3600');
     });
 
-    test('is given the key last', async () => {
+    test('gets the key as its last argument', async () => {
       const policy = (...args: readonly unknown[]) => hourly(args.at(-1) === 'ann' ? 2 : 1);
       const client = await start({ limits: [{ policy, limitType: 'USER' }] });
       const get = (user: string) => client.get('/').set('x-user', user);

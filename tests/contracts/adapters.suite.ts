@@ -90,7 +90,7 @@ export function onEachAdapter(
       await store.close();
     });
 
-    /** Requests that were answered give back what they held: a question comes after that on the store's connection. */
+    /** Waits until finished requests have given back their permits: a later call uses the same connection, so it comes after that. */
     const givenBack = async () => {
       const last = new RateLimiter({ ...place('last'), policy: hourly(1) });
       for (let trip = 0; trip < 2; trip += 1) {

@@ -96,7 +96,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
       .expect(200)
       .then(() => {});
     await reached;
-    const [begun, each] = [1, 2]; // the holder's lease; each in line sleeps until the store listens, and then again
+    const [begun, each] = [1, 2]; // the holder's lease; each queued call sleeps until the store listens, and then again
     const { leave } = visitor(url());
     await asleep(begun + each);
     leave();

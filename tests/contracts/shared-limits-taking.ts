@@ -17,7 +17,7 @@ export function takingContract(kind: FleetKind): void {
     expect(await limiter.availablePermits()).toBe(0);
   });
 
-  test('a rate of a million: never more in any interval, and each permit is back a thousandth of it later at the latest', async () => {
+  test('a rate of a million holds in any interval, and permits return at most a thousandth of it late', async () => {
     const limiter = await bench.set({ rate: 1_000_000, interval: '1h' });
     expect(await limiter.getConfig()).toMatchObject({ rate: 1_000_000, interval: 3_600_000 });
     expect(await limiter.tryAcquire(600_000)).toBe(true);
@@ -36,14 +36,14 @@ export function takingContract(kind: FleetKind): void {
     expect(await waiting).toBe(true);
   });
 
-  test('many small calls of a large rate are remembered in a thousand slots', async () => {
+  test('many small calls of a large rate are stored in a thousand slots', async () => {
     const limiter = await bench.set({ rate: 20_000, interval: '1h' });
     for (let i = 0; i < 1_100; i += 1) {
       await bench.clock.advance('1s');
       expect(await limiter.tryAcquire()).toBe(true);
     }
     expect(await limiter.availablePermits()).toBe(20_000 - 1_100);
-    await bench.clock.advance('3540s'); // of the calls of the first minute those of one slot are left at most
+    await bench.clock.advance('3540s'); // at most one slot of the first minute is left
     expect(await limiter.availablePermits()).toBeGreaterThanOrEqual(20_000 - 1_100 + 1_036);
     expect(await limiter.updateRate({ rate: 5, interval: '1h' })).toBe(true);
     expect(await limiter.availablePermits()).toBe(0);

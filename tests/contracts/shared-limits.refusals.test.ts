@@ -25,7 +25,7 @@ describe.each(['trySetRate', 'setRate', 'updateRate'] as const)('%s refuses', (m
       /rate must be .*, not 9007199254740992/,
     ],
     [
-      'a large rate in an interval that has no room for slots',
+      'a large rate with an interval too long for slots',
       { rate: 10_001, interval: '3650d' },
       /with a rate above 10000 the interval and a thousandth of it must be at most 3650 days/,
     ],

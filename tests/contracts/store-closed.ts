@@ -10,7 +10,7 @@ import { Bench, policies, rates, rejection, type StoreKind } from './store-setup
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Limits of no permits at all: every call is denied, and none is told to come again. */
+/** Limits without any permits: every call is denied, without a retry time. */
 export function closedContract(kind: StoreKind): void {
   const bench = new Bench(kind);
 
@@ -21,7 +21,7 @@ export function closedContract(kind: StoreKind): void {
       tokenBucket({ capacity: 5, refill: 0, every: '1h', initial: 2, borrow: 3 }),
     ],
     [
-      'a tokenBucket of capacity 0 that lends',
+      'a tokenBucket of capacity 0 with borrow',
       tokenBucket({ capacity: 0, refill: 1, every: '1h', borrow: 3 }),
     ],
     ['batches of 0', tokenBucket({ capacity: 5, refill: 0, every: '1h', mode: 'interval' })],
@@ -30,7 +30,7 @@ export function closedContract(kind: StoreKind): void {
     ['a leakyBucket that does not leak', leakyBucket({ capacity: 5, leak: 0, every: '1h' })],
   ];
 
-  test.each(closed)('%s: denies always, and says that no retry can pass', async (_, policy) => {
+  test.each(closed)('%s: always denies, with retryAfter Infinity', async (_, policy) => {
     const limiter = bench.limiter(policy);
     const never = { allowed: false, limit: 0, remaining: 0, retryAfter: NEVER };
     for (const step of ['0', '30m', '2h']) {
@@ -47,7 +47,7 @@ export function closedContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(rates))(
-    '%s: what was taken before counts when it is open again',
+    '%s: earlier calls count again once the limit is open',
     async (_, policyOf) => {
       const open = bench.limiter(policyOf('1h'));
       const shut = bench.limiter(policyOf('1h', 0), { name: open.name, store: bench.another() });
@@ -59,7 +59,7 @@ export function closedContract(kind: StoreKind): void {
   );
 
   test.each(Object.entries(rates))(
-    '%s: closed for one key for a while, by an override',
+    '%s: an override closes one key for a while',
     async (_, policyOf) => {
       const limiter = bench.limiter(policyOf('1h'));
       await limiter.consume('k', { cost: 4 });
@@ -73,7 +73,7 @@ export function closedContract(kind: StoreKind): void {
     },
   );
 
-  test('of several policies a closed one denies, and takes nothing from the others', async () => {
+  test('one closed policy of several denies, and nothing is taken from the others', async () => {
     const limiter = bench.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, policy: 'shut', retryAfter: NEVER });
     expect((await limiter.peek('k')).policies[0]).toMatchObject({ remaining: 10 });

@@ -3,12 +3,12 @@ import { Bench, HOUR, policies, rates, type StoreKind, startWait } from './store
 
 const HOUR_MICROS = HOUR * 1000;
 
-/** What a decision was made by: the same in every store. */
+/** The debug view of a decision is the same in every store. */
 export function debugContract(kind: StoreKind): void {
   const bench = new Bench(kind);
 
   test.each(Object.entries(policies))(
-    '%s: the state before and after, the clock, the numbers',
+    '%s: the state before and after, the clock, the parameters',
     async (_, policyOf) => {
       const limiter = bench.limiter(policyOf('1h'));
       const decision = await limiter.consume('k', { cost: 3, debug: true });
@@ -34,14 +34,14 @@ export function debugContract(kind: StoreKind): void {
       const denied = await limiter.consume('k', { cost: 8, debug: true });
       expect(denied).toMatchObject({ allowed: false, remaining: 7 });
       expect(denied.debug!.policies[0]).toEqual({ ...first, before: first!.after });
-      // It takes as any other call does, and can be given back.
+      // Such a call takes permits as usual, and they can be given back.
       await limiter.release(decision);
       await limiter.refund(decision);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10 });
     },
   );
 
-  test.each(Object.entries(policies))('%s: nothing is told that nobody asked for', async (_, policyOf) => {
+  test.each(Object.entries(policies))('%s: no debug view without the option', async (_, policyOf) => {
     const limiter = bench.limiter(policyOf('1h'));
     for (const decision of [
       await limiter.consume('k'),
@@ -55,7 +55,7 @@ export function debugContract(kind: StoreKind): void {
     await expect(limiter.acquire('k', { debug: true } as never)).rejects.toThrow("no option 'debug'");
   });
 
-  test('the numbers of a policy are named, those of an override too', async () => {
+  test('the parameters have names, also during an override', async () => {
     const limiter = bench.limiter(fixedWindow({ limit: 5, window: '1h' }));
     const numbers = async () => (await limiter.peek('k', { debug: true })).debug!.policies[0];
     expect(await numbers()).toMatchObject({ numbers: { limit: 5, window: HOUR_MICROS }, overridden: false });
@@ -66,7 +66,7 @@ export function debugContract(kind: StoreKind): void {
     });
   });
 
-  test.each(Object.entries(rates))('%s: a block, and who is booked', async (_, policyOf) => {
+  test.each(Object.entries(rates))('%s: a block, and the bookings', async (_, policyOf) => {
     const limiter = bench.limiter(policyOf('1h'));
     await limiter.block('k', '2h');
     const until = bench.clock.now() + 2 * HOUR_MICROS;
@@ -87,7 +87,7 @@ export function debugContract(kind: StoreKind): void {
     await both.close();
   });
 
-  test('what was denied just before is asked of the store, whatever is known here', async () => {
+  test('a debug call asks the store even if a denial is cached', async () => {
     const store = bench.another();
     const name = `${bench.limiter(policies.gcra!('1h')).name}-denied`;
     const limiter = new RateLimiter({ name, policy: policies.gcra!('1h', 1), store, denyCache: '1s' });

@@ -144,7 +144,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(await waiting.acquired).toMatchObject({ allowed: true });
     });
 
-    test('after a reset all who wait look again at once', async () => {
+    test('after a reset all waiting calls poll at once', async () => {
       const limiter = limiterOf(2);
       const other = bench.limiter(concurrency({ limit: 2, lease: '30m' }), {
         name: limiter.name,
@@ -160,7 +160,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(held.map(({ allowed }) => allowed)).toEqual([true, true, true]);
     });
 
-    test('an override that loosens and the end of a block let in who waits at once', async () => {
+    test('a higher limit or the end of a block admits waiting calls at once', async () => {
       const limiter = limiterOf();
       const held = await limiter.acquire('k');
       const waiting = [startWait(limiter, 'k', 1), startWait(limiter, 'k', 1)];

@@ -38,7 +38,7 @@ export function liveContract(kind: StoreKind): void {
     expect(order).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  test('callers of one process wake in the order in which they were booked', async () => {
+  test('calls of one process resolve in booking order', async () => {
     const policy = gcra({ limit: 1000, period: '1s', burst: 1 });
     const limiter = bench.limiter(policy, { store: bench.live() });
     const order: number[] = [];

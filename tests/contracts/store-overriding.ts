@@ -129,9 +129,9 @@ export function overridingContract(kind: StoreKind): void {
   });
 
   describe.each(Object.entries(rates))('%s, counted by two policies', (_, policyOf) => {
-    // By the numbers of the override all permits are back after a second.
+    // Under the override all permits are back after a second.
     test.each(['ends', 'is removed'])(
-      'what was taken before an override counts on when it %s',
+      'calls before an override still count when it %s',
       async (end) => {
         const limiter = bench.limiter(policyOf('1h'));
         await limiter.consume('k', { cost: 10 });
@@ -143,12 +143,12 @@ export function overridingContract(kind: StoreKind): void {
         const { allowed, limit, retryAfter } = await limiter.consume('k');
         expect({ allowed, limit }).toEqual({ allowed: false, limit: 10 });
         expect(retryAfter).toBeGreaterThanOrEqual(5 * MINUTE);
-        // A slot counts whole.
+        // A slot counts in full.
         expect(retryAfter).toBeLessThanOrEqual(HOUR + HOUR / 10);
       },
     );
 
-    test('what was taken during an override counts on, but as no more than a whole limit', async () => {
+    test('calls during an override count afterwards, up to one whole limit', async () => {
       const limiter = bench.limiter(policyOf('1h'));
       await limiter.override('k', policyOf('1s', 1000), { expiresIn: '1m' });
       await limiter.consume('k', { cost: 3 });
@@ -162,7 +162,7 @@ export function overridingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
     });
 
-    test('what is given back during an override is given back by the policy, too; a penalty counts whole', async () => {
+    test('during an override refunds and penalties also apply to the policy', async () => {
       const limiter = bench.limiter(policyOf('1h'));
       const taken = await limiter.consume('k', { cost: 10 });
       await limiter.override('k', policyOf('1s', 100), { expiresIn: '1m' });

@@ -4,14 +4,14 @@ import { Bench, HOUR, rejection, type StoreKind, startWait } from './store-setup
 const MINUTE = HOUR / 60;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** 10 permits, one every six minutes; in batches all at once. */
+/** 10 permits, one every six minutes; in batch mode all at once. */
 const bucket = { capacity: 10, refill: 10, every: '1h', waitBeyondCapacity: true } as const;
 
-/** `acquire` of more permits than the bucket holds: it waits until they have flowed in. */
+/** `acquire` waits for more permits than the bucket holds until they have flowed in. */
 export function savingContract(kind: StoreKind): void {
   const bench = new Bench(kind);
 
-  test('it waits until they have flowed in, later calls wait behind it, and the bucket is empty then', async () => {
+  test('it waits until its permits have flowed in, later calls wait behind it, and the bucket is empty after', async () => {
     const limiter = bench.limiter(tokenBucket(bucket));
     const large = startWait(limiter, 'k', 15);
     await bench.heard(limiter);
@@ -36,7 +36,7 @@ export function savingContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
   });
 
-  test('what is missing already is waited for, too', async () => {
+  test('it also waits for permits that are missing already', async () => {
     const limiter = bench.limiter(tokenBucket(bucket));
     await limiter.consume('k', { cost: 10 });
     const large = startWait(limiter, 'k', 25);
@@ -57,7 +57,7 @@ export function savingContract(kind: StoreKind): void {
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: HOUR });
   });
 
-  test('consume of so many never passes, and a timeout that is too short for them is told so', async () => {
+  test('consume with such a cost never passes, and a timeout that is too short is denied', async () => {
     const limiter = bench.limiter(tokenBucket(bucket));
     expect(await limiter.consume('k', { cost: 15 })).toMatchObject({ allowed: false, retryAfter: NEVER });
     for (const timeout of [0, '29m'] as const) {
@@ -73,7 +73,7 @@ export function savingContract(kind: StoreKind): void {
     expect(await large).toMatchObject({ waited: HOUR });
   });
 
-  test('given back before its moment it is as if it had never been', async () => {
+  test('after a refund before its moment it leaves no trace', async () => {
     const limiter = bench.limiter(tokenBucket(bucket));
     const stop = new AbortController();
     const waiting = rejection(limiter.acquire('k', { cost: 15, signal: stop.signal }));
@@ -85,7 +85,7 @@ export function savingContract(kind: StoreKind): void {
     expect(await limiter.consume('k', { cost: 10 })).toMatchObject({ allowed: true });
   });
 
-  test('together with another limit it goes when both have its permits', async () => {
+  test('with another limit it resolves when both have its permits', async () => {
     const limiter = bench.limiter({
       rate: tokenBucket(bucket),
       day: fixedWindow({ limit: 30, window: '24h' }),
@@ -98,7 +98,7 @@ export function savingContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ policies: [{ remaining: 0 }, { remaining: 15 }] });
   });
 
-  test('tokenBucketOfRate waits unless told otherwise, tokenBucket refuses unless told otherwise', async () => {
+  test('the default of tokenBucketOfRate is to wait, of tokenBucket to refuse', async () => {
     const options = { rate: 10 / 3600, burst: 3600 };
     const { waitBeyondCapacity: _, ...plain } = bucket;
     for (const policy of [tokenBucket(plain), tokenBucketOfRate({ ...options, waitBeyondCapacity: false })]) {
@@ -112,7 +112,7 @@ export function savingContract(kind: StoreKind): void {
     expect(await large.acquired).toMatchObject({ waited: 6 * MINUTE });
   });
 
-  test('a penalty of so many counts whole', async () => {
+  test('a penalty above the capacity counts in full', async () => {
     const limiter = bench.limiter(tokenBucket(bucket));
     await limiter.penalty('k', 20);
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: HOUR + 6 * MINUTE });

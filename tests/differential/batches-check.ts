@@ -15,7 +15,7 @@ export const expectedAnswers = [
   'override',
 ];
 
-/** Asks calls of one moment in a batch and one by one. @returns the kinds of answers seen. @throws Error with the first difference */
+/** Sends calls of one moment in a batch and one by one. @returns the kinds of answers seen. @throws Error with the first difference */
 export async function compareBatches(runs: number, seed: number | string): Promise<string[]> {
   const batches = await bundle(join(__dirname, 'batches.ts'));
   const args = [batches.file, redisUrl(), String(runs), String(seed)];

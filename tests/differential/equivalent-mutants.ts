@@ -1,6 +1,6 @@
 import type { Mutant } from './mutants.js';
 
-/** Slips that change nothing, and why. An entry that no mutant answers to any more is an error: see `mutants.deep.test.ts`. */
+/** Mutants that change no behaviour, and why. An entry without a mutant is an error: see `mutants.deep.test.ts`. */
 const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'a state that ends now has been dropped before': [
     'cc: if latest < now then return nil end',

@@ -88,7 +88,7 @@ corpora
     ),
   );
 
-// One of two who wait for the same moment gives back a part; and a place between two who wait is free.
+// One of two calls that wait for the same moment refunds a part; and a free place between two waiting calls.
 corpora
   .get(undefined)!
   .push(

@@ -13,7 +13,7 @@ import {
 
 export const HOUR = 3_600_000_000;
 
-/** Now and then a closed limit. */
+/** Sometimes a closed limit. */
 const openOr = (open: fc.Arbitrary<number>) =>
   fc.oneof({ weight: 20, arbitrary: open }, { weight: 1, arbitrary: fc.constant(0) });
 const limit = openOr(fc.integer({ min: 1, max: 12 }));

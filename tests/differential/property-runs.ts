@@ -1,4 +1,4 @@
-/** The parameters of a fast-check property, also from a command line. @param seed a whole number, or `random` */
+/** Parameters of a fast-check property, also from a command line. @param seed a whole number, or `random` */
 export function propertyRuns(
   runs: number | string,
   seed: number | string,

@@ -13,8 +13,8 @@ const answers = ['consume', 'acquire', 'booked', 'denied', 'peek', 'refund', 'ch
 export const expectedAnswers = [...kinds, ...answers].sort();
 
 /**
- * Rates that live in the store exist twice: stored-rates.ts and shared-rate.lua, and what lane.ts and decide.lua make of them. Both
- * are asked the same random questions at the same injected moments; every answer and all that is kept must be the same.
+ * Rates in the store are implemented twice: in stored-rates.ts and shared-rate.lua, and in lane.ts and decide.lua. Both get the same
+ * random calls at the same injected moments. Every answer and all stored state must be equal.
  * @returns the kinds of answers seen
  */
 export async function compareSharedRates(runs: number, seed: number | string): Promise<string[]> {

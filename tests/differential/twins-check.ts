@@ -5,14 +5,14 @@ import { run } from '../support/run.js';
 import { policies } from './policies.js';
 
 /**
- * Everything that decides exists twice: in TypeScript and in Lua. Here both are asked the same random questions at the same
- * injected moments, and every answer and every stored byte must be the same, every TTL to the millisecond.
+ * All decisions are implemented twice: in TypeScript and in Lua. Both get the same random calls at the same injected moments. Every
+ * answer and every stored byte must be equal, and every TTL to the millisecond.
  */
 
 const HOLDING = 'rates together with a concurrency limit';
 export const subjects = [...Object.keys(policies), 'several policies at once', HOLDING];
 
-/** The histories were worth their while: every kind of answer came up. */
+/** Kinds of answers that the histories must contain to be useful. */
 export const expectedAnswers = (subject: string): string[] => {
   if (subject === HOLDING) return ['consume', 'denied', 'returned'];
   const always = [

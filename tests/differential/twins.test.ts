@@ -21,7 +21,7 @@ test(`the Lua twins answer as TypeScript does, over ${QUICK_RUNS} histories of e
   expect(seen).toEqual(Object.fromEntries(expected));
 }, 120_000);
 
-test('a penalty as large as can be, and a clock that trembles: the twins still have the same number', async () => {
+test('with the largest penalty and a jittering clock the twins still agree', async () => {
   const question = { operation: 'peek', move: 0, cost: 1, wait: 0, given: 0, policy: 0 } as const;
   for (const policy of [
     gcra({ limit: 328, period: 1 }),
@@ -41,7 +41,7 @@ test('a penalty as large as can be, and a clock that trembles: the twins still h
   }
 });
 
-test('an override whose bucket begins empty, while a call saves up: the twins agree', async () => {
+test('with an override that begins empty while a call saves up the twins agree', async () => {
   const bucket = { capacity: 1, refill: 1, every: 1, waitBeyondCapacity: true } as const;
   const question = { move: 0, cost: 0, wait: 1, given: 0, policy: 0 } as const;
   const steps = history(
@@ -55,7 +55,7 @@ test('an override whose bucket begins empty, while a call saves up: the twins ag
   await expectTwins(steps);
 });
 
-/** Asks the script what the TypeScript twin was asked. */
+/** Runs the calls of the TypeScript twin in the script. */
 async function expectTwins(steps: ReturnType<typeof history>): Promise<void> {
   const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
   const asked = steps.map((step) => step.asked);

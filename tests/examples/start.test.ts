@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 
-// `npm start`, as it is run: from the sources, with nothing built.
+// `npm start` as users run it: from the sources, with nothing built.
 const SCRIPT = resolve(__dirname, '../../scripts/start.mjs');
 const running: ChildProcess[] = [];
 
@@ -30,7 +30,7 @@ async function address(child: ChildProcess): Promise<string> {
     const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
     if (url !== undefined) return url;
   }
-  throw new Error(`it ended: ${text}`);
+  throw new Error(`it exited: ${text}`);
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {
@@ -42,7 +42,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; said: 
   return { code, said };
 }
 
-test('npm start serves a page, limits, and ends when it is told to', async () => {
+test('npm start serves a page, limits requests, and stops on a signal', async () => {
   const child = launch('starter', { PORT: '0' });
   const url = await address(child);
   const response = await fetch(url);
@@ -52,11 +52,11 @@ test('npm start serves a page, limits, and ends when it is told to', async () =>
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('a port in use is one sentence with the remedy, before anything is compiled', async () => {
+test('a port in use is reported in one sentence, before anything is compiled', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  // No compiler could run: the port must be looked at first.
+  // No compiler could run here: the port must be checked first.
   const child = launch('starter', { PORT: String(port), ESBUILD_BINARY_PATH: '/nowhere/esbuild' });
   expect(await ended(child)).toEqual({
     code: 1,

@@ -9,7 +9,7 @@ import {
 } from '@sluice/core';
 import { freePort } from '../support/redis/free-port.js';
 
-// What docs/reliability.md says of each kind of call while Redis is out.
+// The rules of docs/reliability.md for each kind of call while Redis is out.
 
 const policy = fixedWindow({ limit: 9, window: '1h' });
 let store: RedisStore;
@@ -51,7 +51,7 @@ test("'deny' answers consume and peek with a denial, and rejects calls that wait
 });
 
 test.each(['local', 'allow', 'deny'] as const)(
-  "with '%s' calls that change what the store holds reject",
+  "with '%s' calls that change stored state reject",
   async (word) => {
     const limiter = limiterOf(word);
     const shared = new SharedLimiter({ name: 'shared', store });

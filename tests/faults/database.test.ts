@@ -36,16 +36,16 @@ function borrowed5(url: string): RedisClient {
 }
 
 test.each([
-  ['of an address', (url: string) => redisStore(`${url}/99`)],
+  ['in an address', (url: string) => redisStore(`${url}/99`)],
   ['of options', (url: string) => redisStore({ url, options: { db: 99 } })],
-  ['of a client of ioredis 6', (url: string) => redisStore(borrowed(`${url}/99`))],
-  ['of a client of ioredis 5', (url: string) => redisStore(borrowed5(`${url}/99`))],
+  ['of an ioredis 6 client', (url: string) => redisStore(borrowed(`${url}/99`))],
+  ['of an ioredis 5 client', (url: string) => redisStore(borrowed5(`${url}/99`))],
 ])('a database that does not exist, %s, stays an error', async (_what, open) => {
   const limiter = redis.limiter(open(redis.server.url), '5s');
   await isRefused(limiter, 'other', /no such database.*DB index is out of range/);
 });
 
-test('a database that the user may not select stays an error until he may', async () => {
+test('a forbidden database stays an error until the user gets the right', async () => {
   const admin = redis.client();
   await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '&*', '+@all', '-select');
   const limiter = redis.limiter(redisStore(`redis://guest:secret@127.0.0.1:${redis.server.port}/2`), '5s');
@@ -55,7 +55,7 @@ test('a database that the user may not select stays an error until he may', asyn
   expect([await admin.dbsize(), await redis.client(`${redis.server.url}/2`).dbsize()]).toEqual([0, 1]);
 });
 
-test('connect() tells of it', async () => {
+test('connect() rejects, too', async () => {
   const store = redis.open(redisStore(`${redis.server.url}/99`));
   for (let call = 0; call < 3; call += 1)
     expect(isStoreConfigurationError(await rejection(store.connect()))).toBe(true);

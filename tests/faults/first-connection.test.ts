@@ -10,7 +10,7 @@ import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-/** How often the server was sent a script that it did not know, and had to be sent again as a whole. */
+/** How often the server got an unknown script and had to receive its source. */
 async function sentInFull(): Promise<number> {
   const stats = await redis.client().info('commandstats');
   return Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1] ?? 0);
@@ -23,7 +23,7 @@ function nodeRedis(url = redis.server.url) {
 }
 
 describe('the first connection', () => {
-  test('may take longer than the deadline, which holds for later calls', async () => {
+  test('may take longer than the deadline, which applies to later calls', async () => {
     const proxy = await redis.proxy();
     proxy.delay(150);
     const limiter = redis.limiter(redisStore(proxy.url), '100ms');
@@ -35,7 +35,7 @@ describe('the first connection', () => {
     expect(isStoreUnavailableError(late) && late.message).toMatch(/no answer within 100 ms/);
   });
 
-  test('of a client of yours likewise', async () => {
+  test('the same with a client of yours', async () => {
     const proxy = await redis.proxy();
     proxy.delay(150);
     const client = redis.client(proxy.url, { ...recommendedRedisOptions, lazyConnect: true });
@@ -45,7 +45,7 @@ describe('the first connection', () => {
       });
   });
 
-  test('that is swallowed is given up after two seconds, and later calls wait no longer than their deadline', async () => {
+  test('without a reply ends after two seconds, and later calls wait only for their deadline', async () => {
     const proxy = await redis.proxy();
     proxy.blackhole();
     const limiter = redis.limiter(redisStore(proxy.url), '100ms');
@@ -60,7 +60,7 @@ describe('the first connection', () => {
 });
 
 describe('store.connect()', () => {
-  test('connects, and has the server learn the script: the first call is one trip', async () => {
+  test('connects and loads the script, so the first call is one trip', async () => {
     const store = redisStore(redis.server.url);
     const limiter = redis.limiter(store);
     await Promise.all([store.connect(), store.connect()]);
@@ -71,7 +71,7 @@ describe('store.connect()', () => {
     expect(await sentInFull()).toBe(before);
   });
 
-  test('opens a client of yours that nobody has opened', async () => {
+  test('opens a client of yours that is not open yet', async () => {
     const client = redis.client(redis.server.url, { ...recommendedRedisOptions, lazyConnect: true });
     for (const theirs of [client, nodeRedis()]) {
       const store = redis.open(redisStore(theirs));
@@ -81,7 +81,7 @@ describe('store.connect()', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('in memory has nothing to do', async () => {
+  test('in memory does nothing', async () => {
     await expect(memoryStore().connect()).resolves.toBeUndefined();
   });
 
@@ -108,7 +108,7 @@ describe('store.connect()', () => {
     ]);
   });
 
-  test('rejects when the store is set up wrongly, or closed', async () => {
+  test('rejects when the store is not set up correctly, or closed', async () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
     const error = await rejection(store.connect());
@@ -117,7 +117,7 @@ describe('store.connect()', () => {
     expect(await rejection(store.connect())).toMatchObject({ reason: 'closed' });
   });
 
-  test('ends when the store is closed meanwhile', async () => {
+  test('rejects when the store is closed meanwhile', async () => {
     const proxy = await redis.proxy();
     proxy.blackhole();
     const store = redis.open(redisStore(proxy.url));

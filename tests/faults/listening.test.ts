@@ -24,7 +24,7 @@ test.each([
     const store = redis.open(storeOn(proxy.url));
     await store.listen('first', () => undefined); // connects
     proxy.resetNextReply();
-    // Whoever waits is told to look again, too: a message may have been lost with the connection.
+    // Waiting calls also poll, because a message may have been lost with the connection.
     await new Promise<void>((resolve) => {
       const told = (id: number) => {
         if (id === 7) resolve();

@@ -26,7 +26,7 @@ const warnings = (): string[] =>
 const limiterOf = (store: RedisStore, failurePolicy?: 'allow') =>
   new RateLimiter({ name: uniqueName('warned'), policy, store, failurePolicy });
 
-test('an address where nobody listens is told with the first call, once, and once that it is over', async () => {
+test('an address without a server causes one warning at the first call, and one at the end', async () => {
   await redis.server.kill();
   const at = `127.0.0.1:${redis.server.port}`;
   const store = redis.open(redisStore(`redis://ann:secret@${at}/2`));
@@ -52,7 +52,7 @@ test('an address where nobody listens is told with the first call, once, and onc
   expect(warnings()[1]).toMatch(`redisStore: redis://${at}/2 answers again, after `);
 });
 
-test('each outage is told once, of all stores with one address', async () => {
+test('each outage causes one warning for all stores with one address', async () => {
   const stores = [1, 2, 3].map(() => redis.open(redisStore(redis.server.url)));
   const limiters = stores.map((store) => limiterOf(store));
   for (let outage = 1; outage <= 2; outage += 1) {
@@ -65,7 +65,7 @@ test('each outage is told once, of all stores with one address', async () => {
   }
 });
 
-test('a store that is closed while it connects is not out, and leaves the next outage to be told', async () => {
+test('closing a connecting store is no outage, and the next outage still causes a warning', async () => {
   const closed = redis.open(redisStore(redis.server.url));
   const call = limiterOf(closed).consume('k');
   await closed.loading;
@@ -80,7 +80,7 @@ test('a store that is closed while it connects is not out, and leaves the next o
   expect(warnings()).toEqual([expect.stringContaining(' is out: ')]);
 });
 
-test('a listener for degraded is told instead', async () => {
+test('a listener for degraded replaces the warning', async () => {
   await redis.server.kill();
   const store = redis.open(redisStore(redis.server.url));
   const degraded = new Promise((resolve) => store.on('degraded', resolve));
@@ -90,7 +90,7 @@ test('a listener for degraded is told instead', async () => {
   expect(warnings()).toEqual([]);
 });
 
-test('a client of yours is told by its address', async () => {
+test('the warning names the address of a client of yours', async () => {
   await redis.server.kill();
   const client = redis.client(redis.server.url, recommendedRedisOptions);
   const limiter = limiterOf(redis.open(redisStore(client)));
@@ -101,7 +101,7 @@ test('a client of yours is told by its address', async () => {
 });
 
 describe('a server that starts', () => {
-  test('does so without its Redis, with a warning', async () => {
+  test('starts without its Redis, with a warning', async () => {
     await redis.server.kill();
     const store = redis.open(redisStore(redis.server.url));
     await Promise.all([connectAtStart(store), connectAtStart(store), connectAtStart(undefined)]);

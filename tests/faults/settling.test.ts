@@ -20,7 +20,7 @@ async function reserved() {
   return { proxy, limiter, reservation };
 }
 
-test('what never reached Redis is settled when there is a connection again', async () => {
+test('a settlement that was never sent succeeds after a reconnection', async () => {
   const { proxy, limiter, reservation } = await reserved();
   await cut(proxy);
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: true });
@@ -39,7 +39,7 @@ test('while Redis is known to be out nothing is sent', async () => {
   expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 10 });
 });
 
-test('of a reply that was lost it is unknown what was done', async () => {
+test('after a lost reply the outcome is unknown', async () => {
   const { proxy, limiter, reservation } = await reserved();
   proxy.resetNextReply();
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false });
@@ -47,13 +47,13 @@ test('of a reply that was lost it is unknown what was done', async () => {
   expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 9 });
 });
 
-test('of an answer that did not come in time it is unknown what was done', async () => {
+test('after a timeout the outcome is unknown', async () => {
   const { proxy, reservation } = await reserved();
   proxy.blackhole();
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false, late: true });
 });
 
-/** The client knows that its connection is lost when it has opened the next, on which nothing comes. */
+/** Waits for the next connection, which stays silent: only then does the client know that the old one is lost. */
 async function cut(proxy: TcpProxy): Promise<void> {
   const before = proxy.connections;
   proxy.blackhole();

@@ -4,28 +4,28 @@ import { LIMIT, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-/** Blocks the event loop, as a long computation or a machine that is busy with something else does. */
+/** Blocks the event loop, as a long computation or an overloaded machine does. */
 function standStill(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
-describe('a process that stands still', () => {
+describe('a blocked event loop', () => {
   test.each([
-    ['outlives the standstill', undefined],
+    ['still connects afterwards', undefined],
     ['waits for the next attempt', 500],
-  ])('while its first connection is being made: the call %s', async (_what, connectTimeout) => {
+  ])('during the first connection: the call %s', async (_what, connectTimeout) => {
     const options = connectTimeout === undefined ? {} : { connectTimeout };
     const store = redisStore({ url: redis.server.url, options });
     const limiter = redis.limiter(store, '5s');
     await store.loading;
     const call = limiter.consume('k');
-    // Later than the call's own microtasks and ioredis's nextTick: the connection is being made by then.
+    // Runs after the call's own microtasks and ioredis's nextTick, when the connection attempt has started.
     setImmediate(() => standStill(550));
     expect(await call).toMatchObject({ source: 'redis', remaining: LIMIT - 1 });
   });
 
-  test('for longer than a connection may be silent: the answers that came meanwhile are read', async () => {
+  test('for longer than the socket timeout: answers that have arrived are read', async () => {
     const limiter = redis.limiter(redisStore(redis.server.url), '100ms');
     await limiter.peek('k');
     const calls = Array.from({ length: 50 }, () => limiter.consume('k'));
@@ -37,7 +37,7 @@ describe('a process that stands still', () => {
   });
 });
 
-test('a server that refuses connections is told at once, whatever the deadline', async () => {
+test('a refused connection fails the call at once, whatever the deadline', async () => {
   await redis.server.kill();
   const limiter = redis.limiter(redisStore(redis.server.url), '20s');
   const error = await rejection(limiter.consume('k'));

@@ -60,14 +60,14 @@ test('the connection that listens is lost: it comes back, and a message that was
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
-/** A store whose connection that listens goes through `proxy`. */
+/** A store whose subscriber connection goes through `proxy`. */
 function listeningThrough(proxy: { url: string }): Store {
   const client = redis.client();
   client.duplicate = ((options: RedisOptions) => redis.client(proxy.url, options)) as Redis['duplicate'];
   return storeOnDefaults(client as unknown as RedisClient);
 }
 
-test('a connection that listens may take longer than the deadline, or for ever: who waits looks by itself', async () => {
+test('without a subscriber connection a waiting call polls', async () => {
   const proxy = await redis.proxy();
   proxy.blackhole();
   const limiter = limiterOn(listeningThrough(proxy), slot, undefined, '1s');
@@ -89,7 +89,7 @@ test.each<[FailurePolicy, object]>([
   ['deny', { reason: { code: 'SLUICE_STORE_UNAVAILABLE', decision: { allowed: false } } }],
   [told, { reason: { code: 'SLUICE_STORE_UNAVAILABLE' } }],
 ])(
-  'the server dies while somebody waits in line: the failure policy decides then, not hours later (%p)',
+  'when the server dies, the failure policy decides queued calls at once, not hours later (%p)',
   async (failurePolicy, expected) => {
     const admin = redis.client();
     const store = redis.open(redisStore(redis.server.url));
@@ -105,7 +105,7 @@ test.each<[FailurePolicy, object]>([
   },
 );
 
-test('the server freezes while somebody waits in line: once others have found out, the failure policy decides', async () => {
+test('when the server freezes, the failure policy decides queued calls as soon as the breaker opens', async () => {
   const admin = redis.client();
   const store = redis.open(redisStore(redis.server.url));
   const place = { store, deadline: '500ms', failurePolicy: 'allow' } as const;

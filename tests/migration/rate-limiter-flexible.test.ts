@@ -11,23 +11,23 @@ import {
 } from '../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
-/** What both packages say of a key: allowed or not, permits left, seconds until more come (rounded: time passes). */
+/** The facts that both packages report for a key: allowed, permits left, seconds until more (rounded, because time passes). */
 interface Seen {
   readonly allowed: boolean;
   readonly remaining: number;
   readonly seconds: number;
 }
-/** One vocabulary, as the table of docs/migration.md puts the one's methods beside the other's. */
+/** One interface for both packages, by the table of docs/migration.md. */
 interface Limit {
   consume(key: string, points?: number): Promise<Seen>;
-  /** `undefined`: the key is as good as new. */
+  /** `undefined`: the key has no count. */
   get(key: string): Promise<Seen | undefined>;
   penalty(key: string, points: number): Promise<unknown>;
   reward(key: string, points: number): Promise<unknown>;
   block(key: string, seconds: number): Promise<unknown>;
   set(key: string, points: number): Promise<unknown>;
   delete(key: string): Promise<unknown>;
-  /** The first call of a key, with a window of its own. */
+  /** The first call of a key, with its own window. */
   consumeFor(key: string, seconds: number): Promise<Seen>;
 }
 
@@ -92,7 +92,7 @@ function ours(store: Store, name = uniqueName('flexible')): Limit {
   };
 }
 
-/** What a program does with a limit, and what it is told. */
+/** Runs a program with a limit. @returns the answers it gets */
 async function program(limit: Limit): Promise<unknown[]> {
   const told: unknown[] = [];
   const tell = async (asking: Promise<unknown>) => void told.push(await asking);
@@ -116,7 +116,7 @@ async function program(limit: Limit): Promise<unknown[]> {
   return told;
 }
 
-test('in memory: the same program is told the same', async () => {
+test('in memory: the same program gets the same answers', async () => {
   const before = await program(theirs(new RateLimiterMemory({ points: POINTS, duration: DURATION })));
   expect(await program(ours(memoryStore()))).toEqual(before);
 });
@@ -124,7 +124,7 @@ test('in memory: the same program is told the same', async () => {
 const client = new Redis(redisUrl(), { ...recommendedRedisOptions, lazyConnect: true });
 afterAll(() => client.disconnect());
 
-test('in Redis: the same program is told the same', async () => {
+test('in Redis: the same program gets the same answers', async () => {
   const keyPrefix = uniqueName('theirs');
   await client.connect();
   const before = await program(

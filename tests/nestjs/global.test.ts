@@ -61,7 +61,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
     },
   );
 
-  test('it connects its store when it starts, and starts without it, with a warning', async () => {
+  test('it connects its store at start; if the store is out, it starts with a warning', async () => {
     const redis = await startRedis();
     const admin = testClient(redis.url);
     try {

@@ -119,14 +119,14 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     await app.says('secret.internal');
   });
 
-  test('one guard is one limit, in all modules; a handler with @SkipLimit is left out', async () => {
+  test('one guard is one limit in all modules, and @SkipLimit skips it', async () => {
     const { get } = supertest(app.url);
     await get('/shared/one').expect(200);
     await get('/shared/other').expect(200);
     await get('/shared/other').expect(429);
     await get('/shared/one').expect(429);
     expect((await get('/shared/free').expect(200)).headers).not.toHaveProperty('ratelimit');
-    await get('/free').expect(429); // a guard of the same controller holds
+    await get('/free').expect(429); // a guard of the same controller still applies
   });
 
   test('nothing keeps the process alive when the application is closed', async () => {

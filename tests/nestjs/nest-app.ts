@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { transform } from '@swc/core';
 import { build, type Format, type Plugin } from 'esbuild';
 
-/** Where programs find Nest: here, or in a folder with another version of it. */
+/** Where programs find Nest: here, or in a folder with another version. */
 const root = process.env.SLUICE_TEST_NEST ?? resolve(__dirname, '../..');
 const ADDRESS = /(http:\/\/127\.0\.0\.1:\d+)\D/;
 const START_MS = 25_000;

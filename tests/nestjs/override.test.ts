@@ -12,7 +12,7 @@ afterAll(() => compiled?.remove());
 const get = (path: string, user = 'ann') => supertest(app.url).get(path).set('x-user', user);
 const namesOf = (policies = '') => [...policies.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
 
-/** Asks until it is denied. */
+/** Sends requests until one is denied. */
 async function allowed(
   path: string,
   user?: string,
@@ -30,19 +30,19 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
   });
   afterAll(() => app?.kill());
 
-  test('@SkipLimit() on a handler leaves its own guard in place', async () => {
+  test('@SkipLimit() on a handler does not skip its own guard', async () => {
     expect(await allowed('/account/login')).toEqual({ passed: 1, status: 429, names: ['login'] });
   });
 
-  test('@SkipLimit() on a controller leaves its own guards in place, and one on a handler passes those', async () => {
+  test('@SkipLimit() on a controller does not skip its own guards, on a handler it does', async () => {
     const names = ['default.shared', 'default.user'];
     expect(await allowed('/guarded')).toEqual({ passed: 1, status: 429, names });
     expect(await allowed('/guarded/free')).toMatchObject({ passed: 20, names: [] });
-    // The user's own part has been counted with it.
+    // The part of the user was counted, too.
     expect(await allowed('/guarded/user')).toEqual({ passed: 1, status: 429, names: ['default.user'] });
   });
 
-  test('@SkipLimit(name) leaves out one of several limits; the others count on', async () => {
+  test('@SkipLimit(name) skips one of several limits, and the others still count', async () => {
     const leftForAll = async (user: string) => {
       const { headers } = await get('/account', user).expect(200);
       return Number(/"default.everybody";r=(\d+);/.exec(headers.ratelimit!)![1]);
@@ -58,19 +58,19 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
     expect(await allowed('/account/free', 'bob')).toMatchObject({ passed: 20, names: [] });
   });
 
-  test('@OverrideLimit on a handler has a count of its own, and the rest as the module has it', async () => {
+  test('@OverrideLimit on a handler has its own count and inherits the other options', async () => {
     const names = ['default:Account.code'];
     expect(await allowed('/account/code', 'dora')).toEqual({ passed: 1, status: 420, names });
     expect(await allowed('/account', 'dora')).toMatchObject({ passed: 3, status: 420 });
   });
 
-  test("@OverrideLimit without a policy changes what a request takes of the module's limit", async () => {
+  test("@OverrideLimit without a policy changes the cost in the limit of the module", async () => {
     await get('/account/report', 'eve').expect(200);
     await get('/account/report', 'eve').expect(420);
     expect(await allowed('/account', 'eve')).toMatchObject({ passed: 1, status: 420 });
   });
 
-  test('@OverrideLimit on a controller is one limit for its handlers; one on a handler goes before it', async () => {
+  test('@OverrideLimit on a controller is one limit for its handlers, and one on a handler has priority', async () => {
     await get('/few/one').expect(200);
     await get('/few/other').expect(200);
     expect(await allowed('/few/one')).toEqual({ passed: 0, status: 503, names: ['few'] });
@@ -79,7 +79,7 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
   });
 });
 
-test('what is wrong in @OverrideLimit fails when the application starts', async () => {
+test('an invalid @OverrideLimit fails when the application starts', async () => {
   await expect(NestApp.start(compiled.file, { WRONG: 'yes' })).rejects.toThrow(
     /@OverrideLimit on Account.code: timeout must be/,
   );

@@ -1,6 +1,6 @@
 import { fixedWindow, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
 
-// An attacker's million keys against one memory store: `cardinality.deep.test.ts` bundles this file and runs it with a small heap.
+// A million keys of an attacker in one memory store. `cardinality.deep.test.ts` bundles this file and runs it with a small heap.
 
 const NEW_KEYS = 1_000_000;
 const MAX_KEYS = 150_000;

@@ -32,7 +32,7 @@ onEachAdapter(({ start, url }) => {
     for (const status of [200, 200, 429]) await client.get('/').set('x-key', name).expect(status);
     expect(handler).toHaveBeenCalledTimes(2);
     for (const part of ['body', 'query', 'headers', 'params']) {
-      // That a route has no such parameter is the mistake of the server.
+      // A missing route parameter is a server error.
       const status = part === 'params' ? 500 : 400;
       await client.post('/?a=1').set('x-part', part).send({ a: 1 }).expect(status);
     }

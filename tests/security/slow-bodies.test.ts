@@ -7,7 +7,7 @@ import { rateLimit as limitFastify } from '@sluice/fastify';
 import express from 'express';
 import fastify from 'fastify';
 
-// What docs/security.md says of clients that send their bodies slowly.
+// The rules of docs/security.md for clients that send their bodies slowly.
 
 const policy = concurrency({ limit: 2, lease: '30s' });
 const shared = { policy, limitType: 'METHOD' as const };
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const ports = () => ({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
 
-/** Two clients that send the beginning of a body, and no more. */
+/** Two clients that send only the beginning of a body. */
 async function sendSlowly(): Promise<void> {
   let arrived = 0;
   const both = new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ async function filesOf(suite: string): Promise<string[]> {
   return JSON.parse(output.slice(output.indexOf('[')));
 }
 
-test('every test file is part of `npm test` or of `npm run test:deep`, by its name, and of one only', async () => {
+test('every test file belongs to exactly one of `npm test` and `npm run test:deep`', async () => {
   const [quick, deep] = await Promise.all(['quick', 'deep'].map(filesOf));
   const all = testFiles(root).sort();
   expect([...quick!, ...deep!].sort()).toEqual(all);

@@ -1,6 +1,6 @@
 import { type RedisStore, redisStore } from '../../packages/core/src/index.js';
 
-/** Runs what may emit this process warning (each is emitted once for each subject) without printing it. Others are emitted as ever. */
+/** Runs `action` without printing this process warning, which is emitted once per subject. Other warnings are printed. */
 export function expectingWarning<T>(code: string, action: () => T): T {
   const emitWarning = process.emitWarning;
   process.emitWarning = ((...args: unknown[]) => {
@@ -13,6 +13,6 @@ export function expectingWarning<T>(code: string, action: () => T): T {
   }
 }
 
-/** A store on a client with the settings that ioredis has by default, of which we warn. */
+/** A store on a client with the default settings of ioredis, which cause a warning. */
 export const storeOnDefaults = (client: Parameters<typeof redisStore>[0]): RedisStore =>
   expectingWarning('SLUICE_CLIENT_RESENDS', () => redisStore(client));

@@ -1,7 +1,7 @@
 // Loaded by Jest before each test file: a warning that no test expects is a failure, so that `npm test` prints none.
 // A test that provokes one captures it (`expectingWarning`, or a spy on process.emitWarning) and asserts it.
 
-/** Every test that takes a store away provokes these; their own tests spy on them. */
+/** Every test with an outage causes these; the tests of the warnings spy on them. */
 const OF_OUTAGES = /^SLUICE_STORE_/;
 
 const unexpected: string[] = [];

@@ -41,7 +41,7 @@ export function openStore(redisUrl: string | undefined): { store: Store; close()
   });
   client.on('error', () => undefined); // each call tells
   const store = redisStore(client);
-  store.on('degraded', () => undefined); // likewise: nothing is decided without Redis here, so no warning is needed
+  store.on('degraded', () => undefined); // turns the warning off: here nothing is decided without Redis
   return {
     store,
     async close() {

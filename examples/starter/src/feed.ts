@@ -1,24 +1,24 @@
 import type { RedisStore, Store } from '@sluice/core';
 import type { RequestHandler, Response } from 'express';
 
-/** How a request of the demo ended, as the page shows it. */
+/** The outcome of a request, as the page shows it. */
 export interface DecisionRecord {
-  /** Counts from 1; the page uses it to leave out what it has shown already. */
+  /** Counts from 1. The page uses it to skip decisions that it already shows. */
   readonly id: number;
   /** ms since 1970. */
   readonly at: number;
   readonly method: string;
   readonly url: string;
   readonly status: number;
-  /** Seconds, of a denial. */
+  /** Only for a denial: seconds until a retry can pass. */
   readonly retryAfter: number | undefined;
 }
 
-/** So many decisions are kept for pages that are opened later. */
+/** Recent decisions kept for pages that open later. */
 const KEPT = 50;
 const HEARTBEAT_MS = 15_000;
 
-/** Tells every open page of each decision, by server-sent events. */
+/** Sends each decision to every open page, by server-sent events. */
 export class DecisionFeed {
   readonly #listeners = new Set<Response>();
   readonly #kept: DecisionRecord[] = [];
@@ -33,7 +33,7 @@ export class DecisionFeed {
     redis?.on('recovered', () => this.#tellStore('Redis'));
   }
 
-  /** Middleware in front of the limited routes: tells of each response when it is over. */
+  /** Middleware in front of the limited routes: reports each response when it is over. */
   readonly record: RequestHandler = (request, response, next) => {
     const { method, originalUrl: url } = request;
     response.once('finish', () => {
@@ -54,7 +54,7 @@ export class DecisionFeed {
     next();
   };
 
-  /** Answers with a stream that begins with what was kept and ends with the connection. */
+  /** Answers with a stream: first the recent decisions, then new ones until the connection closes. */
   readonly stream: RequestHandler = (_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.write(event('process', this.#startedAt) + event('store', this.#decidedBy));

@@ -1,4 +1,4 @@
-/** What the page does in the browser: sends requests, and shows the decisions of all clients as the server tells of them. */
+/** The script of the page: sends requests, and shows the decisions for all clients as the server reports them. */
 export const script = `
 'use strict';
 const SHOWN = 100;
@@ -12,7 +12,7 @@ events.onopen = () => connected(true, 'Live.');
 events.onerror = () => connected(false, 'The server is away: trying again.');
 events.addEventListener('store', ({ data }) => { find('store').textContent = JSON.parse(data); });
 events.addEventListener('process', ({ data }) => {
-  if (data !== process) last = 0; // the server was started again, and counts from 1
+  if (data !== process) last = 0; // the server has restarted and counts from 1
   process = data;
 });
 events.addEventListener('decision', ({ data }) => show(JSON.parse(data)));
@@ -23,7 +23,7 @@ function connected(on, text) {
 }
 
 function show({ id, at, method, url, status, retryAfter }) {
-  if (id <= last) return; // a connection that was made again tells the latest ones again
+  if (id <= last) return; // a new connection repeats the recent decisions
   last = id;
   const kind = status === 429 ? 'denied' : status < 400 ? 'allowed' : 'failed';
   const answer = kind === 'allowed' ? status + ' allowed'

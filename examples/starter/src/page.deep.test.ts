@@ -10,7 +10,7 @@ import { routes } from './routes.js';
 let browser: Browser;
 let server: Server;
 let url: string;
-/** What the browser complained of, other than the denials that it was sent for. */
+/** Errors of the browser, apart from the expected denials. */
 let complaints: string[];
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ test('each burst ends with a denial', async () => {
   await page.getByText(`${routes.length} denied`).waitFor();
 });
 
-test('decisions of other clients appear, too, and a key is sent as it was typed', async () => {
+test('decisions for other clients appear, and a key is sent as typed', async () => {
   const page = await open();
   await fetch(`${url}/limiter/count?key=from+elsewhere`);
   await page.locator('#decisions').getByText('GET /limiter/count?key=from+elsewhere').waitFor();
@@ -80,7 +80,7 @@ test('decisions of other clients appear, too, and a key is sent as it was typed'
   await page.locator('#decisions').getByText('GET /limiter/count?key=a%26b+%3Cb%3E').waitFor();
 });
 
-test('all of it works by keyboard', async () => {
+test('everything works by keyboard', async () => {
   const page = await open();
   await page.keyboard.press('Tab'); // the key
   await page.keyboard.type('typed');
@@ -94,7 +94,7 @@ test('all of it works by keyboard', async () => {
   await card(page, '/limiter/count').getByRole('button', { name: 'Copy' }).waitFor();
 });
 
-test('a decision is told once when the connection was lost meanwhile', async () => {
+test('a decision appears once, even after the connection was lost', async () => {
   const page = await open();
   await fetch(`${url}/hello`);
   await page.getByText('1 allowed').waitFor();

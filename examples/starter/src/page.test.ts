@@ -29,7 +29,7 @@ async function events() {
   let text = '';
   return {
     stop: () => stop.abort(),
-    /** The next one with this name. */
+    /** The data of the next event with this name. */
     async next(name: string): Promise<unknown> {
       for (;;) {
         const end = text.indexOf('\n\n');
@@ -47,7 +47,7 @@ async function events() {
   };
 }
 
-test('/ is a page that names every route, and curl lines for them', async () => {
+test('/ is a page with every route and its curl line', async () => {
   const response = await fetch(url);
   const html = await response.text();
   expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -61,7 +61,7 @@ test('/ is a page that names every route, and curl lines for them', async () => 
   );
 });
 
-test('the page needs nothing from elsewhere, and its policy lets nothing else in', async () => {
+test('the page loads nothing from other hosts, and its policy forbids it', async () => {
   const response = await fetch(url);
   const html = await response.text();
   expect(html.match(/<(script|link|img|iframe)\b[^>]*\b(src|href)="(?!data:)[^"]*"/g)).toBeNull();
@@ -78,7 +78,7 @@ test('the script of the page is valid JavaScript', async () => {
   expect(() => new Function(script!)).not.toThrow();
 });
 
-test('decisions come as they are made, and a page that is opened later has the latest', async () => {
+test('decisions arrive as they are made, and a later page gets the recent ones', async () => {
   const early = await events();
   expect(await early.next('store')).toBe('the memory of this process');
   const asked: [string, string][] = [
@@ -99,7 +99,7 @@ test('decisions come as they are made, and a page that is opened later has the l
   }
 });
 
-test('a page and its stream are no decisions', async () => {
+test('requests for the page and its stream are not listed', async () => {
   const stream = await events();
   await fetch(url);
   (await events()).stop();

@@ -4,7 +4,7 @@ import { script } from './page-script.js';
 import { style } from './page-style.js';
 import { curlLine, type DemoRoute, routes } from './routes.js';
 
-/** Answers with the demo's page: what to try, and the decisions as they come. It needs nothing from elsewhere. */
+/** Serves the demo page: requests to try, and the decisions as they happen. It loads nothing from other hosts. */
 export const page: RequestHandler = (request, response) => {
   response
     .type('html')
@@ -17,7 +17,7 @@ const policy =
   `default-src 'none'; connect-src 'self'; style-src ${hash(style)}; script-src ${hash(script)}; ` +
   "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A drop, so that the browser does not ask for /favicon.ico. */
+/** An inline icon (a drop), so that the browser does not request /favicon.ico. */
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230a7ea4' d='M8 1c3 4 5 6 5 9a5 5 0 0 1-10 0c0-3 2-5 5-9z'/%3E%3C/svg%3E";
 

@@ -76,7 +76,7 @@ function lines({ stdout }: ChildProcess): () => string {
   return () => text;
 }
 
-/** What the page is told of who decides, one after the other. */
+/** The stores that the page is told of, in order. */
 async function stores(origin: string): Promise<{ next(): Promise<string> }> {
   const { body } = await fetch(`${origin}/decisions`);
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,13 +1,13 @@
-/** One of the demo's routes, as the page and the terminal show it. */
+/** A route of the demo, as shown on the page and in the terminal. */
 export interface DemoRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The query parameter that the limit counts by, with a value to begin with. */
+  /** The query parameter that is the key of the limit, with an example value. */
   readonly key?: { readonly name: string; readonly value: string };
   readonly limit: string;
-  /** Where in the demo's code the limit is. */
+  /** The part of the code that limits the route. */
   readonly by: string;
-  /** So many requests in a row show a denial. */
+  /** Number of requests in a row that ends with a denial. */
   readonly burst: number;
 }
 
@@ -41,11 +41,11 @@ export const routes: readonly DemoRoute[] = [
   { method: 'GET', path: '/hello', limit: '5 per address in 10 s', by: 'rateLimit() middleware', burst: 6 },
 ];
 
-/** The path with its query, as a request has it. */
+/** The path with its query. */
 export const target = ({ path, key }: DemoRoute): string =>
   key === undefined ? path : `${path}?${key.name}=${key.value}`;
 
-/** A line for a terminal that ends with a denial. */
+/** A shell line that ends with a denial. */
 export function curlLine(origin: string, route: DemoRoute): string {
   const times = Array.from({ length: route.burst }, (_, i) => i + 1).join(' ');
   const post = route.method === 'POST' ? 'X POST' : '';

@@ -13,7 +13,7 @@ const Shared = RateLimitGuard({
 
 @Controller('account')
 class Account {
-  /** Its own guard holds. */
+  /** Its own guard still applies. */
   @SkipLimit()
   @UseGuards(RateLimitGuard({ name: 'login', policy: perHour(1), limitType: 'METHOD' }))
   @Get('login')

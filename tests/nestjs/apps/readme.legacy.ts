@@ -14,7 +14,7 @@ export class SmsController {
     return `sent to ${body.phone}`;
   }
 
-  @SkipLimit() // passes the module's limit, and guards of the controller
+  @SkipLimit() // skips the module's limit, and guards of the controller
   @Get('health')
   health() {
     return 'up';
@@ -31,7 +31,7 @@ export class AccountController {
     return 'welcome';
   }
 
-  @OverrideLimit({ policy: fixedWindow({ limit: 3, window: '1m' }) }) // in place of the module's limit
+  @OverrideLimit({ policy: fixedWindow({ limit: 3, window: '1m' }) }) // replaces the module's limit
   @Post('code')
   code() {
     return 'sent';

@@ -19,7 +19,7 @@ const descriptor = { value: greet, writable: true, configurable: true, enumerabl
 Object.defineProperty(Greeter.prototype, 'greet', CountLimit()(Greeter.prototype, 'greet', descriptor));
 
 async function main() {
-  assert.equal(express, express.rateLimit); // as the module of express-rate-limit is its function
+  assert.equal(express, express.rateLimit); // as in express-rate-limit, whose module is the function
   assert.equal(express, express.default);
 
   const limiter = new core.RateLimiter({ policy });
