@@ -99,7 +99,7 @@ test.each([openers[0]!, openers[2]!, openers.at(-1)!])(
   60_000,
 );
 
-test('a node that is away at the start is told to be out once, whatever the others answer', async () => {
+test('a node that is out at the start causes one warning, whatever the others answer', async () => {
   const emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
   const [lost, other] = [own.nodes[1]!, own.nodes[0]!];
   const [lostKey, otherKey] = [await own.keyOn(lost), await own.keyOn(other)];

@@ -198,10 +198,13 @@ const failing: [string, (limiter: RateLimiter) => Promise<void>][] = [
   ],
 ];
 
-test.each(failing)('%s: a denial thrown after the handler started the response also ends it', async (_, start) => {
-  const limiter = new RateLimiter({ policy });
-  await start(limiter);
-  expect(await seen()).toEqual({ status: 200, text: 'begun, done', complete: true });
-  expect((await seen()).text).toBe('begun');
-  await limiter.close();
-});
+test.each(failing)(
+  '%s: a denial thrown after the handler started the response also ends it',
+  async (_, start) => {
+    const limiter = new RateLimiter({ policy });
+    await start(limiter);
+    expect(await seen()).toEqual({ status: 200, text: 'begun, done', complete: true });
+    expect((await seen()).text).toBe('begun');
+    await limiter.close();
+  },
+);

@@ -64,7 +64,7 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
     expect(await allowed('/account', 'dora')).toMatchObject({ passed: 3, status: 420 });
   });
 
-  test("@OverrideLimit without a policy changes the cost in the limit of the module", async () => {
+  test('@OverrideLimit without a policy changes the cost in the limit of the module', async () => {
     await get('/account/report', 'eve').expect(200);
     await get('/account/report', 'eve').expect(420);
     expect(await allowed('/account', 'eve')).toMatchObject({ passed: 1, status: 420 });
