@@ -3,6 +3,7 @@ import { Bookings } from './bookings.js';
 import { EVERYONE, type Operation, type Part, type PartAnswer, type Trace } from './call.js';
 import { Counter, live } from './counter.js';
 import { type Entry, type Envelope, isEnvelope } from './entry.js';
+import { Override } from './override.js';
 
 /** The numbers of a shared rate by which a call is decided: those that its store has at that moment. */
 export interface EffectiveRate {
@@ -33,14 +34,11 @@ export class Lane {
   #state: State | undefined;
   /** Counts with the policy's own parameters. During an override `#counter` has the parameters of the override. */
   readonly #ownCounter: Counter;
-  /** During an override: the state under the policy's own parameters. It counts again when the override ends. */
-  #own: State | undefined;
   /** Is the key met for the first time, and begins with a state? To give something back to it is not to use it. */
   #met = false;
   readonly #bookings = new Bookings();
   #blockedUntil = 0;
-  #override: Parameters = NONE;
-  #overrideUntil = 0;
+  #override: Override | undefined;
   /** The moment; of a clock that trembles, the latest that it showed. */
   #seen: number;
 
@@ -66,7 +64,7 @@ export class Lane {
     }
     this.#begin(lapsed);
     this.#state = live(this.#state, now);
-    this.#own = live(this.#own, now);
+    this.#override?.drop(now);
     this.#promote();
   }
 
@@ -78,11 +76,6 @@ export class Lane {
 
   get holders() {
     return this.#counter.algorithm.holders;
-  }
-
-  /** Is there an override during which permits also count under the policy's own parameters? Held permits have one state for both. */
-  get #counts(): boolean {
-    return this.#override.length > 0 && this.holders === undefined;
   }
 
   /** @returns whether an override has ended since the last call */
@@ -101,10 +94,8 @@ export class Lane {
       if (this.holders === undefined) this.#state = own;
       return true;
     }
-    this.#override = override;
-    this.#overrideUntil = overrideUntil - back;
+    this.#override = new Override(override, overrideUntil - back, this.#ownCounter, own);
     this.#counter = new Counter(this.#counter.algorithm, override);
-    this.#own = own;
     return false;
   }
 
@@ -121,9 +112,7 @@ export class Lane {
       this.repaired ||= !this.#met;
       this.changed ||= this.repaired;
     }
-    const own = live(this.#own, from);
-    this.#own = own && algorithm.repair(this.#ownCounter.parameters, own, this.now);
-    if (this.#own !== own) {
+    if (this.#override?.repair(from, this.now)) {
       this.repaired = true;
       this.changed = true;
     }
@@ -140,7 +129,7 @@ export class Lane {
 
   #spend(how: 'take' | 'book' | 'absorb', at: number, cost: number): void {
     this.#become(this.#counter[how](this.#state, at, cost));
-    if (this.#counts) this.#own = this.#ownCounter.absorb(this.#own, at, cost);
+    this.#override?.absorb(at, cost);
   }
 
   #promote(): void {
@@ -184,9 +173,9 @@ export class Lane {
 
   /** Takes permits as a penalty, even if fewer are left. All of them also count under the policy's own parameters. */
   charge(): void {
-    const own = this.#own;
+    const before = this.#override?.state;
     this.take(this.now);
-    if (this.#counts && this.part.cost > 0) this.#own = this.#ownCounter.take(own, this.now, this.part.cost);
+    if (this.part.cost > 0) this.#override?.charge(before, this.now, this.part.cost);
   }
 
   /** Takes the part's permits at `moment`, or books them for then. */
@@ -221,11 +210,7 @@ export class Lane {
       if (this.#bookings.cancel(this.#counter, this.#state, at, cost)) this.changed = true;
       return;
     }
-    if (this.#own !== undefined) {
-      const own = live(algorithm.give(this.#ownCounter.parameters, this.#own, this.now, cost, at), this.now);
-      if (own !== this.#own) this.changed = true;
-      this.#own = own;
-    }
+    if (this.#override?.give(this.now, cost, at)) this.changed = true;
     if (this.#state !== undefined) {
       const state = live(algorithm.give(parameters, this.#state, this.now, cost, at), this.now);
       if (state === this.#state) return;
@@ -261,17 +246,16 @@ export class Lane {
 
   override(micros: number): void {
     const { algorithm, parameters } = this.#counter;
-    const over = this.#counts;
+    const before = this.#override;
     this.changed = true;
-    this.#override = micros === 0 ? NONE : this.part.override!;
-    this.#overrideUntil = micros === 0 ? 0 : this.now + micros;
     if (micros === 0) {
-      if (over) this.#state = this.#own;
-      this.#own = undefined;
+      this.#override = undefined;
       this.#counter = this.#ownCounter;
+      if (before !== undefined) this.#state = before.after(this.#state);
     } else {
-      if (!over && this.#counts) this.#own = this.#state;
-      this.#counter = new Counter(algorithm, this.#override);
+      const own = before === undefined ? this.#state : before.state;
+      this.#override = new Override(this.part.override!, this.now + micros, this.#ownCounter, own);
+      this.#counter = new Counter(algorithm, this.#override.parameters);
       if (this.#state !== undefined) this.#state = this.#translated(parameters, this.#state);
     }
     this.#promote();
@@ -288,7 +272,7 @@ export class Lane {
   reset(): void {
     if (this.holders !== undefined && this.#state !== undefined) this.granted = [...this.granted, EVERYONE];
     this.#become(undefined);
-    this.#own = undefined;
+    if (this.#override !== undefined) this.#override.state = undefined;
     this.#bookings.clear();
     this.#blockedUntil = 0;
   }
@@ -318,14 +302,14 @@ export class Lane {
       wait: own === NEVER ? NEVER : own - now,
       reset: Math.max(reset, blocked),
       at: this.#at,
-      override: this.#override.length > 0 || this.shared !== undefined ? parameters : undefined,
+      override: this.#override !== undefined || this.shared !== undefined ? parameters : undefined,
     };
   }
 
   /** What the store keeps. */
   entry(): Entry | undefined {
     const { queue, tail, gaps, none } = this.#bookings;
-    if (none && this.#blockedUntil === 0 && this.#override.length === 0 && this.shared === undefined) {
+    if (none && this.#blockedUntil === 0 && this.#override === undefined && this.shared === undefined) {
       return this.#state;
     }
     return {
@@ -335,9 +319,9 @@ export class Lane {
       gaps,
       seen: this.#seen,
       blockedUntil: this.#blockedUntil,
-      override: this.#override,
-      own: this.#own,
-      overrideUntil: this.#overrideUntil,
+      override: this.#override?.parameters ?? NONE,
+      own: this.#override?.state,
+      overrideUntil: this.#override?.until ?? 0,
       era: this.shared?.era,
     };
   }
