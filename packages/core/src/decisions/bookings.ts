@@ -98,7 +98,7 @@ export class Bookings {
     return counter.next(state, last, cost, shaped);
   }
 
-  /** `moment`, if a call at that moment delays no booking from the place `from` on. Otherwise the next moment worth trying. */
+  /** @returns `moment` if a call at that moment delays no booking from the index `from` on; otherwise the next moment worth trying */
   #delayingNobody(
     counter: Counter,
     before: State | undefined,
@@ -107,8 +107,8 @@ export class Bookings {
     cost: number,
   ): number {
     let state: State | undefined = counter.book(before, moment, cost);
-    // The window of the call: the first booking behind its end begins another, which may then be too full for later bookings. It may help
-    // to begin a window so much later that this booking is part of it. Where a window has begun before, one can begin when it ends.
+    // The call begins a window. The first booking after that window begins the next one, which may be too full for the bookings behind it.
+    // A first window that begins later and includes this booking may help. If a window is running, the call's own can begin when it ends.
     const start = counter.anchored ? counter.wholeAt(before, moment) : undefined;
     let end = start === undefined ? undefined : counter.wholeAt(state, moment);
     let later = Number.POSITIVE_INFINITY;
