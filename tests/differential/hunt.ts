@@ -110,7 +110,7 @@ corpora
     ),
   );
 
-// Who is booked for a second is there because of a block. A call delays nobody if its window begins late, or after a window that has begun.
+// The booking in a second is there because of a block. A call delays no other if its window begins late, or after a window that has begun.
 const SECOND = 1_000_000;
 const until = (second: number) => ['block', 0, { move: 0, wait: second * SECOND }] as const;
 const book = (cost: number) => ['acquire', cost, { move: 0 }] as const;

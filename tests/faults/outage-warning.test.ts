@@ -109,7 +109,7 @@ describe('a server that starts', () => {
     expect(warnings()).toEqual([expect.stringMatching(/is out: .*ECONNREFUSED/)]);
   });
 
-  test('does so with a wrong password, with another warning; each call is told', async () => {
+  test('starts with a wrong password, with another warning; each call rejects', async () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
     await connectAtStart(store);

@@ -76,7 +76,7 @@ function lines({ stdout }: ChildProcess): () => string {
   return () => text;
 }
 
-/** The stores that the page is told of, in order. */
+/** The events of the page that name the store, in order. */
 async function stores(origin: string): Promise<{ next(): Promise<string> }> {
   const { body } = await fetch(`${origin}/decisions`);
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();

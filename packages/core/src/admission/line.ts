@@ -5,7 +5,7 @@ import type { Store } from '../stores/store.js';
 import type { NamedPart } from './booking.js';
 import { leaseOf } from './leases.js';
 import { Listening } from './listening.js';
-import { Turn } from './turn.js';
+import { WakeSignal } from './wake-signal.js';
 
 /** Renewals per lease. A waiting call that sends none for a whole lease loses its place. */
 const SIGNS_OF_LIFE = 3;
@@ -13,7 +13,7 @@ const SIGNS_OF_LIFE = 3;
 const FIRST_LOOK = 100_000;
 
 /** How long a waiting call sleeps before it polls. */
-class Looks {
+class PollIntervals {
   #next = FIRST_LOOK;
 
   /** @param lease µs without a renewal after which the place is lost */
@@ -53,14 +53,14 @@ export class Line {
     if (!answer.queued) return answer;
     const { store } = this;
     const place = { ...part, at: answer.parts[0]!.at };
-    const turn = new Turn(store.clock, signal);
+    const wake = new WakeSignal(store.clock, signal);
     const granted = (id: number) => {
-      if (id === place.at || id === EVERYONE) turn.look();
+      if (id === place.at || id === EVERYONE) wake.look();
     };
-    const listening = new Listening(store, part.key, granted, turn);
-    const ignore = store.fallback?.onOutage(part.key, (error) => turn.fail(error));
+    const listening = new Listening(store, part.key, granted, wake);
+    const ignore = store.fallback?.onOutage(part.key, (error) => wake.fail(error));
     try {
-      const held = await this.#stand(place, turn, listening, left);
+      const held = await this.#stand(place, wake, listening, left);
       // Without a renewal for a whole lease the place was lost: join again at the end of the queue.
       return held ?? (await this.wait(part, { ...first, queued: false }, left, signal));
     } catch (reason) {
@@ -70,41 +70,41 @@ export class Line {
     } finally {
       ignore?.();
       listening.end();
-      turn.end();
+      wake.end();
     }
   }
 
   async #stand(
     place: NamedPart,
-    turn: Turn,
+    wake: WakeSignal,
     listening: Listening,
     left: () => number,
   ): Promise<Answer | undefined> {
     const { clock } = this.store;
-    const looks = new Looks(place.rule.window);
+    const polls = new PollIntervals(place.rule.window);
     let heard = clock.now();
-    for (let pause = looks.next(); ; ) {
+    for (let pause = polls.next(); ; ) {
       listening.begin();
-      await turn.nap(Math.min(pause, left()));
+      await wake.nap(Math.min(pause, left()));
       const answer = await this.#ask('renew', place).catch((error: unknown) => {
         // The store may come back: the place is kept until its lease ends.
         const mayComeBack = isStoreUnavailableError(error) && error.reason !== 'closed';
-        if (!mayComeBack || clock.now() - heard >= looks.lease || left() === 0) throw error;
+        if (!mayComeBack || clock.now() - heard >= polls.lease || left() === 0) throw error;
         return undefined;
       });
       if (answer === undefined) {
-        pause = looks.next();
+        pause = polls.next();
         continue;
       }
       heard = clock.now();
-      looks.lease = leaseOf(place, answer.parts[0]!);
+      polls.lease = leaseOf(place, answer.parts[0]!);
       if (answer.allowed) return answer;
       if (!answer.queued) return undefined;
       if (left() === 0) {
         await this.#ask('refund', place);
         return { ...answer, queued: false };
       }
-      pause = Math.min(answer.wait, listening.on ? looks.longest() : looks.next());
+      pause = Math.min(answer.wait, listening.on ? polls.longest() : polls.next());
     }
   }
 

@@ -45,7 +45,7 @@ export class Counter {
     return this.algorithm.anchored?.(this.parameters) === true;
   }
 
-  /** The moment at which every permit is back, if nobody else comes. */
+  /** The moment at which every permit is back, if no other call comes. */
   wholeAt(state: State | undefined, at: number): number {
     return at + this.left(state, at).reset;
   }

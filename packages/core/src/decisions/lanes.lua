@@ -8,7 +8,7 @@ local ANY = -1
 local LONGEST = 315360000000000
 -- µs: a clock that goes back by no more trembles; see algorithm.ts.
 local JITTER = 10000
--- First bytes: of an envelope, an E; and of one with an override, an O. Those of states are of a moment after 1987 in µs.
+-- First bytes of a stored value: E for an envelope, O for one with an override. A state begins with a moment after 1987 in µs.
 local ENVELOPE, OVERRIDDEN = 69, 79
 
 -- math.fmod is exact up to 2^53; a - floor(a / b) * b, which Lua's % does, is not.
@@ -165,7 +165,7 @@ local function after(lane, state, from, cost, shaped)
   return from + wait
 end
 
--- The moment at which every permit is back, if nobody else comes.
+-- The moment at which every permit is back, if no other call comes.
 local function whole_at(lane, state, at)
   local _, reset = lane.algorithm.left(lane.parameters, as_of(lane, state, at), at)
   return at + reset

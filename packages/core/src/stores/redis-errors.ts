@@ -192,7 +192,7 @@ function* textsOf(error: unknown, depth = 0): Generator<string> {
   for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
 }
 
-/** ioredis's own words for a lost connection name settings that the store has set on purpose: nobody should follow them. */
+/** ioredis's text for a lost connection recommends settings that the store sets on purpose, so it is replaced. */
 const LOST = /^(?:Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/;
 
 /** Connection errors of several addresses arrive as an AggregateError with an empty message; those of a cluster's nodes beside one. */

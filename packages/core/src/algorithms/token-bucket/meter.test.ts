@@ -42,7 +42,7 @@ test('computes from `remaining` when more permits return: never early, at most o
         const exact = wait(p, state, now, remaining + 1);
         const more = meterAlgorithm.more(p, remaining, reset);
         if (exact === -1) expect(more).toBe(reset);
-        // A debt tells its last tick only in whole: one tick more, where a call has borrowed.
+        // The last tick of a debt counts in full, so a call that has borrowed may see one tick more.
         else expect([0, p[6]]).toContain(more - exact);
       }
     }),

@@ -4,7 +4,7 @@ import { onAbort } from './on-abort.js';
 const LOOK = Symbol('look again');
 
 /** Wakes a waiting call: to poll again, or to give up. Each sleep can be cut short. */
-export class Turn {
+export class WakeSignal {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #ignore: () => void;
