@@ -9,8 +9,11 @@ async function resultOf(name: string, format: Format, PLATFORM: string) {
   const { ok, output } = await run(process.execPath, [file], { env: { PLATFORM, NO_COLOR: '1' } });
   await remove();
   if (!ok) throw new Error(output);
+  // What the program logs to stderr may arrive after the result.
   const lines = output.trim().split('\n');
-  return { result: JSON.parse(lines.pop()!), log: lines.join('\n') };
+  const at = lines.map((line) => line.startsWith('{')).lastIndexOf(true);
+  const [result] = lines.splice(at, 1);
+  return { result: JSON.parse(result!), log: lines.join('\n') };
 }
 
 const platforms = ['express', 'fastify'];
