@@ -7,7 +7,7 @@ import { compile, NestApp } from './nest-app.js';
 
 let compiled: Awaited<ReturnType<typeof compile>>;
 beforeAll(async () => {
-  compiled = await compile(join(__dirname, 'apps/global.legacy.ts'));
+  compiled = await compile(join(__dirname, 'apps/global.legacy.ts'), 'esm', 'inside');
 });
 const started: NestApp[] = [];
 afterEach(() => Promise.all(started.splice(0).map((app) => app.kill())));

@@ -4,7 +4,7 @@ import { compile, NestApp } from './nest-app.js';
 
 let compiled: Awaited<ReturnType<typeof compile>>;
 beforeAll(async () => {
-  compiled = await compile(join(__dirname, 'apps/guards.legacy.ts'));
+  compiled = await compile(join(__dirname, 'apps/guards.legacy.ts'), 'esm', 'inside');
 });
 afterAll(() => compiled?.remove());
 

@@ -78,13 +78,21 @@ export class NestApp {
   }
 }
 
-/** Compiles an application with the sources of our packages; all others are found where the repository has them. */
-export async function compile(source: string, format: Format = 'esm') {
+/**
+ * Compiles an application with the sources of our packages. Nest and all others are loaded from where the repository has
+ * them; a program that is started many times has them in its one file, which takes half the time to load.
+ */
+export async function compile(
+  source: string,
+  format: Format = 'esm',
+  others: 'outside' | 'inside' = 'outside',
+) {
   const name = source.replace(/^.*[/\\]|\.legacy\.ts$/g, '');
   const folder = join(root, 'node_modules/.cache/sluice-nestjs', `${process.pid}-${name}-${format}`);
   const remove = () => rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const file = join(folder, format === 'esm' ? 'main.mjs' : 'main.cjs');
+  const inside = others === 'inside' && process.env.SLUICE_TEST_NEST === undefined;
   const built = build({
     entryPoints: [source],
     outfile: file,
@@ -94,7 +102,8 @@ export async function compile(source: string, format: Format = 'esm') {
     format,
     keepNames: true,
     conditions: ['@sluice/source'],
-    plugins: [othersStayOutside, legacyDecorators],
+    banner: inside ? { js: REQUIRE } : {},
+    plugins: [inside ? othersComeAlong : othersStayOutside, legacyDecorators],
     logLevel: 'error',
   });
   await built.catch(async (error: unknown) => {
@@ -110,6 +119,22 @@ const othersStayOutside: Plugin = {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
       kind === 'entry-point' || path.startsWith('@sluice/') ? undefined : { path, external: true },
     ),
+};
+
+/** Names that an ES module lacks, for the CommonJS modules inside it. */
+const REQUIRE =
+  "import { createRequire as __requireOf } from 'node:module'; import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __pathOf } from 'node:url';" +
+  'const require = __requireOf(import.meta.url), __filename = __pathOf(import.meta.url), __dirname = __dirnameOf(__filename);';
+
+const othersComeAlong: Plugin = {
+  name: 'others come along',
+  setup: ({ onResolve, resolve: find }) =>
+    onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (pluginData === 'asked' || kind === 'entry-point') return undefined;
+      const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      // What Nest can do without is not installed.
+      return errors.length > 0 ? { path, external: true } : undefined;
+    }),
 };
 
 /** esbuild writes no metadata, by which Nest injects; swc does. */

@@ -17,15 +17,16 @@ test('each block of the README is in the program of the test below', () => {
   expect(blocks.filter((block) => !program.includes(plain(block)))).toEqual([]);
 });
 
+let compiled: Awaited<ReturnType<typeof compile>>;
+beforeAll(async () => {
+  compiled = await compile(source, 'esm', 'inside');
+});
+afterAll(() => compiled?.remove());
+
 describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
-  let compiled: Awaited<ReturnType<typeof compile>>;
   const started: NestApp[] = [];
-  beforeAll(async () => {
-    await forgetCounts();
-    compiled = await compile(source);
-  });
+  beforeAll(forgetCounts);
   afterEach(() => Promise.all(started.splice(0).map((app) => app.kill())));
-  afterAll(() => compiled?.remove());
 
   async function start(env: Record<string, string> = {}) {
     const app = await NestApp.start(compiled.file, { PLATFORM, REDIS_URL: redisUrl(), ...env });
