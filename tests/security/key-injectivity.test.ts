@@ -11,6 +11,7 @@ import {
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
+import { runs } from '../support/runs.js';
 import { anyValue, identity } from './values.js';
 
 const LIMIT = 1_000_000;
@@ -80,7 +81,7 @@ describe('values that differ are counted apart and values that are equal togethe
     const several = fc.array(fc.tuple(anyValue), { minLength: 2, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(several, (values) => checkInjective(template, values)),
-      { numRuns: 30 },
+      runs(30),
     );
   });
 
@@ -96,7 +97,7 @@ describe('values that differ are counted apart and values that are equal togethe
       });
       await fc.assert(
         fc.asyncProperty(several, (values) => checkInjective(template, values)),
-        { numRuns: 60 },
+        runs(60),
       );
     },
   );
@@ -115,11 +116,11 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('a thousand keys of a megabyte leave no megabyte behind', async () => {
+test('two hundred keys of a megabyte leave no megabyte behind', async () => {
   const limiter = new RateLimiter({ name: uniqueName('long'), policy, store: memory });
   const before = memory.size;
   const heap = heapUsed();
-  for (let i = 0; i < 1_000; i += 1) await limiter.consume(`${i}`.padEnd(1 << 20, 'é'));
-  expect(memory.size - before).toBe(1_000);
+  for (let i = 0; i < 200; i += 1) await limiter.consume(`${i}`.padEnd(1 << 20, 'é'));
+  expect(memory.size - before).toBe(200);
   expect(heapUsed() - heap).toBeLessThan(20 << 20);
 });

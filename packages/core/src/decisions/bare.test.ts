@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { history, questionsOf, rates } from '../../../../tests/differential/histories.js';
 import { policies } from '../../../../tests/differential/policies.js';
+import { runs } from '../../../../tests/support/runs.js';
 import { decideBare } from './bare.js';
 import { decide } from './decide.js';
 import type { Entry } from './entry.js';
@@ -26,7 +27,7 @@ test.each(Object.entries(policies))(
           if (lane.keeps(call.operation)) entry = lane.entry();
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     );
     const each = ['consume true', 'consume false', 'peek true', 'peek false', 'acquire true'];
     expect([...seen].sort()).toEqual(name === 'concurrency' ? [] : expect.arrayContaining(each));

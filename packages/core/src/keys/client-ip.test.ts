@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
+import { runs } from '../../../../tests/support/runs.js';
 import { KeyResolutionError } from '../errors.js';
 import { clientIp } from './client-ip.js';
 
@@ -128,7 +129,7 @@ describe('clientIp', () => {
         // Node calls a port or a bracket no address; only those may pass here.
         else if (!/^[\d.]+:\d+$/.test(text)) expect(() => clientIp(text)).toThrow(KeyResolutionError);
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 
@@ -149,7 +150,7 @@ describe('clientIp', () => {
         const host = keys[0]?.replace('/64', '') ?? '';
         if (host.includes(':')) expect(new URL(`http://[${host}]/`).hostname).toBe(`[${host}]`);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 });

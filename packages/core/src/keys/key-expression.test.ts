@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../tests/support/runs.js';
 import { KeyResolutionError } from '../errors.js';
 import { compileKey, type KeyScope } from './key-expression.js';
 
@@ -151,7 +152,7 @@ describe('different values never make the same key', () => {
         const [first, second] = [one, two].map((parts) => key((root) => parts[Number(root)]));
         expect(first === second).toBe(one.join('\n') === two.join('\n'));
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 });

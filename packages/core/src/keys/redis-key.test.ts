@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { runs } from '../../../../tests/support/runs.js';
 import { detach, encodeKey, encodePart, separates } from './redis-key.js';
 
 const safe = /^[A-Za-z0-9._~@+=,/:%-]{1,128}$/;
@@ -81,7 +82,7 @@ describe('encodeKey', () => {
         expect(encoded).toMatch(safe);
         if (!encoded.startsWith('%sha256-')) expect(decode(encoded)).toBe(key);
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     );
   });
 
@@ -91,7 +92,7 @@ describe('encodeKey', () => {
         const [x, y] = [a, b].map((key) => Buffer.from(encodeKey('p'.repeat(padding) + key)).toString('hex'));
         expect(x === y).toBe(a === b);
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     );
   });
 });

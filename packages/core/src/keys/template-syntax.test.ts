@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../tests/support/runs.js';
 import { KeyResolutionError } from '../errors.js';
 import { compileKey } from './key-expression.js';
 
@@ -123,7 +124,7 @@ describe('malformed key templates', () => {
           expect(error instanceof RangeError || error instanceof KeyResolutionError).toBe(true);
         }
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     );
   });
 });

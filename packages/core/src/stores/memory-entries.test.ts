@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../tests/support/runs.js';
 import type { Entry } from '../decisions/entry.js';
 import { MemoryEntries } from './memory-entries.js';
 import { NONE, Rank } from './memory-records.js';
@@ -88,7 +89,7 @@ test('remembers what a plain list would, and forgets in the same order', () => {
       }
       for (const keyspace of ['a:{', 'b:{', undefined]) for (let n = 0; n <= 60; n += 1) check([keyspace, n]);
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../../tests/support/runs.js';
 import { MAX_MICROS } from '../../duration.js';
 import { ANY, JITTER, type Parameters, type State } from '../algorithm.js';
 import { down, meterAlgorithm, up } from './meter.js';
@@ -90,7 +91,7 @@ test('admits exactly what a bucket in rational arithmetic admits, at any rate, a
         }
       }
     }),
-    { numRuns: 400 },
+    runs(400),
   );
 });
 
@@ -134,7 +135,7 @@ test('in any span no more go, less those given back in it, than capacity + borro
         }
       }
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
@@ -167,7 +168,7 @@ test('whatever happens, numbers stay whole and exact, and no state outlives ten 
         expect(reset).toBeGreaterThanOrEqual(0);
       }
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -190,7 +191,7 @@ test('after a jump of the clock or other limits nobody waits longer than the new
         if (repaired !== undefined) expect(repair(p, repaired, now)).toBe(repaired);
       },
     ),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 
@@ -208,6 +209,6 @@ test('quotients are exact up to 2^53, also where they are nearly whole', () => {
       expect(BigInt(down(a, b))).toBe(whole);
       expect(BigInt(up(a, b))).toBe(rest === 0n ? whole : whole + 1n);
     }),
-    { numRuns: 5_000 },
+    runs(5_000),
   );
 });
