@@ -51,7 +51,7 @@ const project = {
 };
 
 const config: Config = {
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   // Many tests wait for child processes, so two workers are faster than one even on two cores.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [

@@ -8,7 +8,7 @@ import { build, type Format, type Plugin } from 'esbuild';
 /** Where programs find Nest: here, or in a folder with another version. */
 const root = process.env.SLUICE_TEST_NEST ?? resolve(__dirname, '../..');
 const ADDRESS = /(http:\/\/127\.0\.0\.1:\d+)\D/;
-const START_MS = 25_000;
+const START_MS = 50_000;
 
 /** Nest is ESM-only, which Jest is not: what is tested with it runs in processes of its own. */
 export class NestApp {

@@ -1,4 +1,4 @@
-import { concurrency, fixedWindow, slidingLog } from '@sluice/core';
+import { concurrency, fixedWindow, ManualClock, memoryStore, slidingLog } from '@sluice/core';
 import { Hono } from 'hono';
 import { errorResponse, type RateLimitOptions, rateLimit } from './index.js';
 
@@ -23,7 +23,8 @@ function served(...all: RateLimitOptions[]) {
 }
 
 test('lets the limit pass with its headers, then answers a problem', async () => {
-  const get = served({ name: 'api', policy });
+  const store = memoryStore({ clock: new ManualClock() });
+  const get = served({ name: 'api', policy, store });
   const passed = await get();
   expect([passed.status, await passed.text()]).toEqual([200, 'ok']);
   expect(passed.headers.get('X-Own')).toBe('yes');

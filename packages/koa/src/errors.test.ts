@@ -1,12 +1,21 @@
 import type { AddressInfo, Server } from 'node:net';
-import { fixedWindow, RateLimiter } from '@sluice/core';
+import { fixedWindow, ManualClock, memoryStore, RateLimiter } from '@sluice/core';
 import Koa from 'koa';
 import supertest from 'supertest';
 import { rateLimit } from './index.js';
 
+/** Its clock stands still, so headers tell the same seconds on a slow machine. */
+const store = memoryStore({ clock: new ManualClock() });
 const limits = ['first', 'second'].map((name) =>
-  rateLimit({ name, policy: fixedWindow({ limit: 9, window: '1m' }) }),
+  rateLimit({ name, policy: fixedWindow({ limit: 9, window: '1m' }), store }),
 );
+
+const inner = () =>
+  new RateLimiter({
+    name: 'inner',
+    policy: fixedWindow({ limit: 1, window: '1h' }),
+    store: memoryStore({ clock: new ManualClock() }),
+  });
 
 let server: Server | undefined;
 afterEach((done) => {
@@ -47,7 +56,7 @@ test('an error that is thrown again and again tells of each request by itself', 
 });
 
 test('a denial adds its own to the lists', async () => {
-  const limiter = new RateLimiter({ name: 'inner', policy: fixedWindow({ limit: 1, window: '1h' }) });
+  const limiter = inner();
   await limiter.consume('k');
   const error = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);
   const client = await failing(() => error);
@@ -79,7 +88,7 @@ test('what is no error is answered as Koa answers it', async () => {
 });
 
 test('ctx.throw takes our errors', async () => {
-  const limiter = new RateLimiter({ name: 'inner', policy: fixedWindow({ limit: 1, window: '1h' }) });
+  const limiter = inner();
   await limiter.consume('k');
   const denied = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);
   const client = await failing(
