@@ -150,10 +150,10 @@ test('a rate that is not used is forgotten, and a new one starts clean', async (
 
 test('all keys are gone when their time has come', async () => {
   const one = limiter(undefined, stores[0], 'a');
-  await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '20ms', mode: 'PER_CLIENT' });
+  await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '2s', mode: 'PER_CLIENT' });
   await one.acquire();
   await one.acquire();
-  while ((await keysOf(one)).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await keysOf(one)).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
 });
 
 test.each(['hello', 'C'.repeat(41), ''])(

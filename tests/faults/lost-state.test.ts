@@ -52,8 +52,10 @@ async function callsDuring(lasts: Promise<unknown>, call: () => Promise<unknown>
 test('SCRIPT FLUSH each 100 ms goes unseen', async () => {
   const admin = redis.client();
   const limiter = limiterOn(store(), 1_000_000);
+  const unknown = async () =>
+    Number(/errorstat_NOSCRIPT:count=(\d+)/.exec(await admin.info('errorstats'))?.[1] ?? 0);
   const flushes = async () => {
-    for (let i = 0; i < 15; i += 1) {
+    for (let i = 0; i < 15 || (await unknown()) <= 10; i += 1) {
       await sleep(100);
       await admin.script('FLUSH');
     }
@@ -63,9 +65,6 @@ test('SCRIPT FLUSH each 100 ms goes unseen', async () => {
   });
   const { remaining } = await limiter.peek('k');
   expect(1_000_000 - remaining).toBe(calls);
-  expect(Number(/errorstat_NOSCRIPT:count=(\d+)/.exec(await admin.info('errorstats'))?.[1])).toBeGreaterThan(
-    10,
-  );
   record({
     group,
     fault: '`SCRIPT FLUSH` each 100 ms, under load',

@@ -15,7 +15,7 @@ import { redisUrl, uniqueName } from '../support/redis-url.js';
 interface Seen {
   readonly allowed: boolean;
   readonly remaining: number;
-  readonly seconds: number;
+  readonly minutes: number;
 }
 /** One interface for both packages, by the table of docs/migration.md. */
 interface Limit {
@@ -38,7 +38,7 @@ function theirs(limiter: RateLimiterMemory | RateLimiterRedis): Limit {
   const seen = (allowed: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes): Seen => ({
     allowed,
     remaining: remainingPoints,
-    seconds: Math.round(msBeforeNext / 1000),
+    minutes: Math.round(msBeforeNext / 60_000),
   });
   const told = (consuming: Promise<RateLimiterRes>) =>
     consuming.then(
@@ -66,13 +66,13 @@ function ours(store: Store, name = uniqueName('flexible')): Limit {
   const limiter = new RateLimiter({ name, policy: policy(), store, deadline: '10s' });
   const consume = async (key: string, cost = 1): Promise<Seen> => {
     const { allowed, remaining, retryAfter, resetAfter } = await limiter.consume(key, { cost });
-    return { allowed, remaining, seconds: Math.round((allowed ? resetAfter : retryAfter) / 1000) };
+    return { allowed, remaining, minutes: Math.round((allowed ? resetAfter : retryAfter) / 60_000) };
   };
   return {
     consume,
     get: async (key) => {
       const { allowed, remaining, resetAfter } = await limiter.peek(key);
-      return resetAfter === 0 ? undefined : { allowed, remaining, seconds: Math.round(resetAfter / 1000) };
+      return resetAfter === 0 ? undefined : { allowed, remaining, minutes: Math.round(resetAfter / 60_000) };
     },
     penalty: (key, points) => limiter.penalty(key, points),
     reward: (key, points) => limiter.reward(key, points),
