@@ -81,11 +81,19 @@ export function history(
   const model = new SharedModel();
   const given: number[] = [];
   let now = START;
+  let deleted = false;
+  const settings = [START];
   const set = model.ask({ now, ask: { action: 'set', key: KEYS[3], rate: first! } });
   const rest = questions.map((question) => {
     now += question.move;
     if ('action' in question) {
       const { action, rate } = question;
+      // Redis marks a setting by its moment. A script takes longer than a µs, so no two settings of a real server have the same one.
+      const sets = action === 'try' || action === 'set';
+      if (sets && deleted && settings.some((moment) => Math.abs(now - moment) <= questions.length))
+        now = Math.max(...settings) + questions.length + 1;
+      if (sets) settings.push(now);
+      deleted = action === 'delete' || (deleted && !sets);
       const change = { action, key: KEYS[3] };
       const step = model.ask({
         now,
