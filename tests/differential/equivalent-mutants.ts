@@ -75,7 +75,10 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'no rule without parameters is asked for what it could spend': ['frame: if next >= before_first then'],
   'a visit has more than one argument': ['frame: while last > before or next < size do'],
   'nobody waits for ten years': ['tb: if cost * p[1] >= most_of(p) - debt then return NEVER end'],
-  'nobody tries so often': ['frame: if tries >= MOST_TRIES then return NEVER end'],
+  'nobody tries so often': [
+    'frame: if tries >= MOST_TRIES then return NEVER end',
+    'frame: if tries >= MOST_LATER then break end',
+  ],
   'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [
     'frame: if #lane.queue > 2 * MOST_BOOKED then overfull = true end',
     'frame: if wait > longest or (wait >= 0 and overfull) then return reply(lanes, now, 0, wait) end',

@@ -5,6 +5,11 @@ import type { Envelope } from './entry.js';
 const NOBODY: readonly number[] = [];
 /** Every one of them is read and written with each call. */
 const MOST_BOOKED = 1000;
+/**
+ * A gap of hours has a billion moments, and a script must end. After so many tries in all gaps, each further gap gets one try: a wait may
+ * then be longer than it must be.
+ */
+const MOST_LATER = 100;
 
 /**
  * Who may go later, and when: promises that nothing moves. Whoever comes later goes at the first moment that delays nobody here.
@@ -81,6 +86,7 @@ export class Bookings {
     if (!this.gaps || from >= last || (shaped && counter.saving(cost) > 0))
       return counter.next(this.tail, Math.max(from, last), cost, shaped);
     let state = now;
+    let tries = 0;
     for (let i = 0; i < queue.length; i += 2) {
       const next = queue[i]!;
       if (next > from) {
@@ -90,6 +96,8 @@ export class Bookings {
         while (moment < next) {
           const better = this.#delayingNobody(counter, state, i, moment, cost);
           if (better === moment) return moment;
+          tries += 1;
+          if (tries > MOST_LATER) break;
           moment = better;
         }
       }

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'b832b636dc5b60c19518a0d359aa5aaabeac6a4f',
+  sha1: '350fa990de50ebba1a97bbe7f42831c0ad50a991',
   source: `local MOMENT = 67
 local LARGEST = 9007199254740991
 local MOST_READ = 100
@@ -804,6 +804,7 @@ local function whole_at(lane, state, at)
 local _, reset = lane.algorithm.left(lane.parameters, as_of(lane, state, at), at)
 return at + reset
 end
+local MOST_LATER = 100
 local function delaying_nobody(lane, before, from, moment, cost)
 local queue, state = lane.queue, booked(lane, before, moment, cost)
 local anchored, start, last, later = lane.algorithm.anchored, nil, nil, math.huge
@@ -831,7 +832,7 @@ if cost == 0 then return first end
 if size == 0 then return after(lane, lane.state, first, cost, shaped) end
 local last = queue[size - 1]
 if lane.gaps == 0 or first >= last or saves then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
-local state = lane.state
+local state, tries = lane.state, 0
 for i = 1, size, 2 do
 local next = queue[i]
 if next > first then
@@ -842,6 +843,8 @@ if moment == NEVER then return NEVER end
 while moment < next do
 local better = delaying_nobody(lane, state, i, moment, cost)
 if better == moment then return moment end
+tries = tries + 1
+if tries > MOST_LATER then break end
 moment = better
 end
 end

@@ -172,6 +172,9 @@ local function whole_at(lane, state, at)
 end
 
 -- The moment, if a call then delays no booking from the place `from` on. Otherwise the next moment worth trying: see bookings.ts.
+-- A gap of hours has a billion moments: after so many tries in all gaps, each further gap gets one try. See bookings.ts.
+local MOST_LATER = 100
+
 local function delaying_nobody(lane, before, from, moment, cost)
   local queue, state = lane.queue, booked(lane, before, moment, cost)
   local anchored, start, last, later = lane.algorithm.anchored, nil, nil, math.huge
@@ -201,7 +204,7 @@ local function earliest(lane, from, cost, shaped)
   local last = queue[size - 1]
   -- A call that saves up goes to the end.
   if lane.gaps == 0 or first >= last or saves then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
-  local state = lane.state
+  local state, tries = lane.state, 0
   for i = 1, size, 2 do
     local next = queue[i]
     if next > first then
@@ -212,6 +215,8 @@ local function earliest(lane, from, cost, shaped)
       while moment < next do
         local better = delaying_nobody(lane, state, i, moment, cost)
         if better == moment then return moment end
+        tries = tries + 1
+        if tries > MOST_LATER then break end
         moment = better
       end
     end
