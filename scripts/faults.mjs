@@ -17,7 +17,7 @@ const page = join(root, 'docs/reliability.md');
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
 const rows = join(scratch, 'rows');
 try {
-  const suites = ['tests/faults', 'tests/closing', 'tests/race/slow', 'tests/soak'];
+  const suites = ['tests/faults', 'tests/faults/closing', 'tests/correctness/race/slow', 'tests/faults/soak'];
   const jest = [...suites, '--runInBand'];
   const { status } = spawnSync(process.execPath, [require.resolve('jest/bin/jest'), ...jest], {
     cwd: root,

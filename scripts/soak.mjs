@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 
 const require = createRequire(import.meta.url);
 require('esbuild-register/dist/node').register();
-const { soak } = require('../tests/soak/soak.ts');
-const { complaints, tables } = require('../tests/soak/verdict.ts');
+const { soak } = require('../tests/faults/soak/soak.ts');
+const { complaints, tables } = require('../tests/faults/soak/verdict.ts');
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const minutes = Number(values.minutes);

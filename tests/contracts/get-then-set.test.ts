@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { decide } from '../../packages/core/src/decisions/decide.js';
-import { Lane } from '../../packages/core/src/decisions/lane.js';
+import { decide } from '../../packages/core/src/engine/decide.js';
+import { Lane } from '../../packages/core/src/engine/key-state.js';
 import { fixedWindow, memoryStore, RateLimiter, type Store } from '../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 

@@ -1,5 +1,5 @@
 import { isRateNotSetError, ManualClock, memoryStore, SharedLimiter } from '../../packages/core/src/index.js';
-import { StoredRates } from '../../packages/core/src/shared-rates/stored-rates.js';
+import { StoredRates } from '../../packages/core/src/shared-limiter/memory-rates.js';
 import { rejection } from './store-setup.js';
 
 const RATE = { rate: 5, interval: '1h', keepAliveTime: '2h' } as const;

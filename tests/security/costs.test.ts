@@ -1,8 +1,8 @@
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
-import { decideScript } from '../../packages/core/src/decisions/decide.script.js';
+import { decideScript } from '../../packages/core/src/engine/decide.script.js';
 import { fixedWindow, gcra, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
-import { written } from '../../packages/core/src/stores/redis-wire.js';
-import { batchOf } from '../differential/replay.js';
+import { written } from '../../packages/core/src/stores/redis/wire.js';
+import { batchOf } from '../correctness/differential/replay.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';

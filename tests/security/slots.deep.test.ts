@@ -1,5 +1,5 @@
 import { fixedWindow } from '../../packages/core/src/index.js';
-import { OwnCluster } from '../cluster/own-cluster.js';
+import { OwnCluster } from '../integration/cluster/own-cluster.js';
 
 const own = new OwnCluster();
 const USERS = 1_000;

@@ -1,9 +1,9 @@
 import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
-import type { Answer, Call, Part } from '../../packages/core/src/decisions/call.js';
-import { decide } from '../../packages/core/src/decisions/decide.js';
-import { type Entry, expiryOf } from '../../packages/core/src/decisions/entry.js';
-import { Lane } from '../../packages/core/src/decisions/lane.js';
+import type { Answer, Call, Part } from '../../packages/core/src/engine/call.js';
+import { decide } from '../../packages/core/src/engine/decide.js';
+import { type Entry, expiryOf } from '../../packages/core/src/engine/entry.js';
+import { Lane } from '../../packages/core/src/engine/key-state.js';
 
 export const START = 1_735_689_600_000_000;
 export const ms = (value: number) => Math.round(value * 1000);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { compile, NestApp } from '../../../tests/nestjs/nest-app.js';
+import { compile, NestApp } from '../../../tests/integration/nestjs/nest-app.js';
 import { startRedis } from '../../../tests/support/redis/redis-server.js';
 
 let compiled: Awaited<ReturnType<typeof compile>>;

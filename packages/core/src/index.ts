@@ -1,12 +1,3 @@
-export type {
-  AcquireOptions,
-  ConsumeOptions,
-  Cost,
-  DecisionOptions,
-  WaitOptions,
-} from './admission/call-options.js';
-export type { Reservation } from './admission/reservation.js';
-export type { ScheduledTask, TaskContext, WrapOptions } from './admission/schedule.js';
 export type { Algorithm, Policy, Rule, Script } from './algorithms/algorithm.js';
 export {
   type ConcurrencyOptions,
@@ -41,13 +32,12 @@ export {
 } from './algorithms/token-bucket/token-bucket.js';
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
-export { type CombinedKeys, CombinedLimiter } from './combined-limiter.js';
-export type { Decision, PolicyDecision } from './decision.js';
-export type { DecisionDebug, PolicyDebug, StateDebug } from './decision-debug.js';
-export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys, StandIn } from './decisions/call.js';
 export type { Duration } from './duration.js';
+export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys, StandIn } from './engine/call.js';
 export * from './errors.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
+/** @internal Shared by our own packages; not part of the public API. */
+export * from './http/index.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';
 export type { Reply } from './http/reply.js';
@@ -64,8 +54,6 @@ export type {
   RequestLimitOptions,
 } from './http/request-limit-options.js';
 export type { RequestView } from './http/request-view.js';
-/** @internal Shared by our own packages; not part of the public API. */
-export * from './internal.js';
 export {
   type ClientIpOptions,
   clientIp,
@@ -77,19 +65,34 @@ export {
   parseLimitType,
 } from './keys/index.js';
 export type { LimiterKey } from './keys/key-part.js';
-export type { FailureChoice, FailurePolicy, StoreFailure } from './layers/failure-policy.js';
-export type { PrefetchOptions } from './layers/prefetch-options.js';
-export { RateLimiter } from './limiter.js';
-export { LimiterFactory, type LimiterFactoryOptions, type LimiterPolicies } from './limiter-factory.js';
-export type { LimiterPlace, RateLimiterOptions } from './limiter-options.js';
-export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter.js';
-export type { SharedRate, SharedRateConfig } from './shared-rate.js';
-export type { RateChange, StoredRate } from './shared-rates/stored-rate.js';
-export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js';
-export type { NodeRedisClient } from './stores/node-redis.js';
-export type { RedisClient, RedisClientSettings } from './stores/redis-client.js';
-export { recommendedClusterOptions, recommendedRedisOptions } from './stores/redis-settings.js';
-export { type RedisStore, redisStore } from './stores/redis-store.js';
+export type {
+  AcquireOptions,
+  ConsumeOptions,
+  Cost,
+  DecisionOptions,
+  WaitOptions,
+} from './limiter/call-options.js';
+export { type CombinedKeys, CombinedLimiter } from './limiter/combined-limiter.js';
+export type { Decision, PolicyDecision } from './limiter/decision.js';
+export type { DecisionDebug, PolicyDebug, StateDebug } from './limiter/decision-debug.js';
+export {
+  LimiterFactory,
+  type LimiterFactoryOptions,
+  type LimiterPolicies,
+} from './limiter/limiter-factory.js';
+export type { LimiterPlace, RateLimiterOptions } from './limiter/limiter-options.js';
+export { RateLimiter } from './limiter/rate-limiter.js';
+export type { Reservation } from './limiter/reservation.js';
+export type { ScheduledTask, TaskContext, WrapOptions } from './limiter/schedule.js';
+export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';
+export type { PrefetchOptions } from './pipeline/prefetch-options.js';
+export type { RateChange, StoredRate } from './shared-limiter/rate-change.js';
+export type { SharedRate, SharedRateConfig } from './shared-limiter/rate-options.js';
+export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js';
+export type { RedisClient, RedisClientSettings } from './stores/redis/client.js';
+export type { NodeRedisClient } from './stores/redis/node-redis.js';
+export { type RedisStore, redisStore } from './stores/redis/redis-store.js';
 export type {
   RedisAddress,
   RedisClientOptions,
@@ -97,7 +100,8 @@ export type {
   RedisSentinelOptions,
   RedisServerOptions,
   RedisStoreOptions,
-} from './stores/redis-store-options.js';
+} from './stores/redis/redis-store-options.js';
+export { recommendedClusterOptions, recommendedRedisOptions } from './stores/redis/settings.js';
 export type { Asked, Store } from './stores/store.js';
 export type {
   DegradedEvent,

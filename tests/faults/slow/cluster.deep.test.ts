@@ -1,5 +1,5 @@
 import { fixedWindow, recommendedClusterOptions } from '../../../packages/core/src/index.js';
-import { eventually, KINDS, OwnCluster } from '../../cluster/own-cluster.js';
+import { eventually, KINDS, OwnCluster } from '../../integration/cluster/own-cluster.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { fromRedis } from '../callers.js';
 import { endure } from '../ordeal.js';

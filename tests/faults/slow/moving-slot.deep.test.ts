@@ -1,5 +1,5 @@
 import { fixedWindow } from '../../../packages/core/src/index.js';
-import { KINDS, OwnCluster } from '../../cluster/own-cluster.js';
+import { KINDS, OwnCluster } from '../../integration/cluster/own-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { fromRedis } from '../callers.js';
 import { endure } from '../ordeal.js';

@@ -1,7 +1,7 @@
-import type { ConsumeOptions, Cost, WaitOptions } from '../admission/call-options.js';
-import type { Decision } from '../decision.js';
 import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
-import type { RateLimiter } from '../limiter.js';
+import type { ConsumeOptions, Cost, WaitOptions } from '../limiter/call-options.js';
+import type { Decision } from '../limiter/decision.js';
+import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Keys } from './key-of-request.js';
 import type { Limited } from './limited.js';

@@ -1,4 +1,4 @@
-import { type Cost, checkCost } from '../admission/call-options.js';
+import { type Cost, checkCost } from '../limiter/call-options.js';
 import type { LimiterSource } from './limiter-of-request.js';
 import type { OfRequest } from './request-limit-options.js';
 

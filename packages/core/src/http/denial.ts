@@ -1,6 +1,6 @@
-import { errorOfDenial } from '../admission/error-of-denial.js';
-import type { Decision } from '../decision.js';
 import { RequestForbiddenError } from '../errors.js';
+import type { Decision } from '../limiter/decision.js';
+import { errorOfDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkInteger, describe } from '../options.js';
 import { asError } from './as-error.js';

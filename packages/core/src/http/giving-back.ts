@@ -1,4 +1,4 @@
-import type { Decision } from '../decision.js';
+import type { Decision } from '../limiter/decision.js';
 import { checkBoolean } from '../options.js';
 import { warnOnce } from '../warnings.js';
 import { checkFunction } from './check-function.js';

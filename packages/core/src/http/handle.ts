@@ -1,11 +1,11 @@
-import type { Cost } from '../admission/call-options.js';
-import { isFailureDenial } from '../admission/error-of-denial.js';
-import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
 import { isKeyResolutionError } from '../errors.js';
+import type { Cost } from '../limiter/call-options.js';
+import type { Decision } from '../limiter/decision.js';
+import { isFailureDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions } from '../options.js';
-import { connectAtStart } from '../stores/connect-at-start.js';
+import { connectAtStart } from '../stores/redis/connect-at-start.js';
 import { warnOnce } from '../warnings.js';
 import { asError } from './as-error.js';
 import { ask } from './ask.js';

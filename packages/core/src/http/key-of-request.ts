@@ -1,7 +1,7 @@
-import type { CombinedKeys } from '../combined-limiter.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
+import type { CombinedKeys } from '../limiter/combined-limiter.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkInteger, describe } from '../options.js';
 import { checkFunction } from './check-function.js';

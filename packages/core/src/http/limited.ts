@@ -1,8 +1,8 @@
-import type { ConsumeOptions } from '../admission/call-options.js';
 import { compilePolicy } from '../algorithms/index.js';
-import type { CombinedLimiter } from '../combined-limiter.js';
-import type { Decision } from '../decision.js';
-import { RateLimiter } from '../limiter.js';
+import type { ConsumeOptions } from '../limiter/call-options.js';
+import type { CombinedLimiter } from '../limiter/combined-limiter.js';
+import type { Decision } from '../limiter/decision.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import type { Keys } from './key-of-request.js';

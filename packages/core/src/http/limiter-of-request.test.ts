@@ -2,8 +2,8 @@ import { deciding, OpenResponse } from '../../../../tests/support/open-response.
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
-import { RateLimiter } from '../limiter.js';
-import { memoryStore } from '../stores/memory-store.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import { limitRequests } from './handle.js';
 import { LimitersByPolicy } from './limiters-by-policy.js';
 import type { RequestView } from './request-view.js';

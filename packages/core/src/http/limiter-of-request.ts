@@ -1,9 +1,9 @@
-import { CombinedLimiter } from '../combined-limiter.js';
-import type { Decision } from '../decision.js';
-import { RateLimiter } from '../limiter.js';
-import { PLACE_OPTIONS, type RateLimiterOptions } from '../limiter-options.js';
+import { CombinedLimiter } from '../limiter/combined-limiter.js';
+import type { Decision } from '../limiter/decision.js';
+import { PLACE_OPTIONS, type RateLimiterOptions } from '../limiter/limiter-options.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
 import { checkOptions, describe } from '../options.js';
-import { memoryStore } from '../stores/memory-store.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { checkLimiter, type Limited, limitedBy } from './limited.js';
 import { LimitersByPolicy } from './limiters-by-policy.js';

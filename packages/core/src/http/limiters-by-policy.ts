@@ -1,11 +1,11 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { LimiterClosedError } from '../errors.js';
-import { RateLimiter } from '../limiter.js';
-import { layersOf } from '../limiter-layers.js';
-import { checkLimiterOptions, type LimiterPlace } from '../limiter-options.js';
-import { RecentMap } from '../recent-map.js';
-import { memoryStore } from '../stores/memory-store.js';
+import { layersOf } from '../limiter/limiter-layers.js';
+import { checkLimiterOptions, type LimiterPlace } from '../limiter/limiter-options.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
+import { RecentMap } from '../limiter/recent-map.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { type Limited, limitedBy } from './limited.js';
 import type { Policies } from './request-limit-options.js';

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenResponse } from '../../../../tests/support/open-response.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { RateLimiter } from '../limiter.js';
-import { memoryStore } from '../stores/memory-store.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import { limitRequests } from './handle.js';
 
 const policy = fixedWindow({ limit: 2, window: '1h' });

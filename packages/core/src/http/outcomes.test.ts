@@ -1,8 +1,8 @@
 import { deciding, OpenResponse } from '../../../../tests/support/open-response.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { RateLimiter } from '../limiter.js';
-import { memoryStore } from '../stores/memory-store.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import { limitRequests } from './handle.js';
 import type { RequestView } from './request-view.js';
 import type { RequestLimit } from './verdict.js';

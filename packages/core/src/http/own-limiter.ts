@@ -1,5 +1,5 @@
-import type { Decision } from '../decision.js';
-import type { RateLimiter } from '../limiter.js';
+import type { Decision } from '../limiter/decision.js';
+import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { LimiterSource } from './limiter-of-request.js';
 
 /** The limiter behind a limit on requests. */

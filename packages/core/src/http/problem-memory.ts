@@ -1,4 +1,4 @@
-import type { Decision } from '../decision.js';
+import type { Decision } from '../limiter/decision.js';
 import { problemOf, type RateLimitProblem, secondsToWait } from './problem.js';
 
 interface Remembered {

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import type { Decision } from '../decision.js';
 import {
   isKeyResolutionError,
   isLimiterClosedError,
@@ -7,6 +6,7 @@ import {
   isRequestForbiddenError,
   isStoreUnavailableError,
 } from '../errors.js';
+import type { Decision } from '../limiter/decision.js';
 import { policyName } from './headers/policy-name.js';
 
 /** A problem as RFC 9457 has it; kinds of problems add members of their own. */

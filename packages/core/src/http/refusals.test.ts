@@ -1,6 +1,6 @@
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { CombinedLimiter } from '../combined-limiter.js';
-import { RateLimiter } from '../limiter.js';
+import { CombinedLimiter } from '../limiter/combined-limiter.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
 import { readFixedWindow } from './fixed-window-options.js';
 import { limitRequests } from './handle.js';
 

@@ -1,7 +1,7 @@
-import type { Cost } from '../admission/call-options.js';
-import { errorOfDenial, isFailureDenial } from '../admission/error-of-denial.js';
-import type { Decision } from '../decision.js';
 import { RequestForbiddenError } from '../errors.js';
+import type { Cost } from '../limiter/call-options.js';
+import type { Decision } from '../limiter/decision.js';
+import { errorOfDenial, isFailureDenial } from '../limiter/error-of-denial.js';
 import { type KeyOfRequest, keyForFunctions } from './key-of-request.js';
 import type { LimiterSource } from './limiter-of-request.js';
 import type { Lists } from './listed.js';

@@ -1,12 +1,12 @@
-import type { Cost } from '../admission/call-options.js';
 import type { Policy } from '../algorithms/algorithm.js';
-import type { CombinedKeys, CombinedLimiter } from '../combined-limiter.js';
-import type { Decision } from '../decision.js';
 import type { Duration } from '../duration.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import type { LimitType } from '../keys/limit-type.js';
-import type { RateLimiter } from '../limiter.js';
-import { type LimiterPlace, PLACE_OPTIONS } from '../limiter-options.js';
+import type { Cost } from '../limiter/call-options.js';
+import type { CombinedKeys, CombinedLimiter } from '../limiter/combined-limiter.js';
+import type { Decision } from '../limiter/decision.js';
+import { type LimiterPlace, PLACE_OPTIONS } from '../limiter/limiter-options.js';
+import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { HeaderOptions } from './headers/header-style.js';
 import type { UserOf } from './request-key.js';

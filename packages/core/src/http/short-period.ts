@@ -1,5 +1,5 @@
 import { shortPeriodOf } from '../algorithms/short-periods.js';
-import type { RateLimiter } from '../limiter.js';
+import type { RateLimiter } from '../limiter/rate-limiter.js';
 import { warnOnce } from '../warnings.js';
 
 /** Warns about windows given as a number below 1000: `window: 60` means 60 ms and limits hardly anything. */

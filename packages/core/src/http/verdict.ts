@@ -1,4 +1,4 @@
-import type { Decision } from '../decision.js';
+import type { Decision } from '../limiter/decision.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Keys } from './key-of-request.js';
 import type { OwnLimiter } from './own-limiter.js';

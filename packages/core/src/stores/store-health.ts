@@ -9,7 +9,7 @@ import {
   type UnavailableReason,
 } from '../errors.js';
 import { describe } from '../options.js';
-import { Breaker, type Ticket } from './breaker.js';
+import { Breaker, type Ticket } from './circuit.js';
 import { OutageWarning, warnOfSetUp } from './outage-warning.js';
 
 /** What is wrong with a store, or with one node of a cluster. */

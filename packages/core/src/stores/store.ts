@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js';
-import type { Answer, Call } from '../decisions/call.js';
+import type { Answer, Call } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import type { RateAnswer, RateChange } from '../shared-rates/stored-rate.js';
-import type { Asking } from './asking.js';
+import type { Asking } from '../pipeline/asking.js';
+import type { RateAnswer, RateChange } from '../shared-limiter/rate-change.js';
 import type { StoreHealth } from './store-health.js';
 
 /** The time of a call that may ask more than once. */

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision.js';
+import type { Decision } from '../../limiter/decision.js';
 import { draft11Items, rateLimit, rateLimitPolicy } from './draft-11.js';
 import { retryAfter } from './retry-after.js';
 

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision.js';
+import type { Decision } from '../../limiter/decision.js';
 import { quantity, seconds, untilMore } from './numbers.js';
 
 /** `RateLimit` of draft-ietf-httpapi-ratelimit-headers-07, of the policy that bound: `limit=100, remaining=99, reset=60`. */

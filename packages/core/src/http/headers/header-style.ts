@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision.js';
+import type { Decision } from '../../limiter/decision.js';
 import { checkBoolean, describe } from '../../options.js';
 import type { Keys } from '../key-of-request.js';
 import { writeDraft6, writeDraft7, writeDraft11, writeLegacy, writeRetryAfter } from './header-writers.js';

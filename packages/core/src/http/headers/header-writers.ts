@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision.js';
+import type { Decision } from '../../limiter/decision.js';
 import { draft6 } from './draft-6.js';
 import { draft7 } from './draft-7.js';
 import { draft11Items, type PartitionOf, rateLimit, rateLimitPolicy } from './draft-11.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision.js';
+import type { Decision } from '../../limiter/decision.js';
 import { quantity, seconds, untilMore } from './numbers.js';
 import type { LimitRemainingReset } from './tighter.js';
 

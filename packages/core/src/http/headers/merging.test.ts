@@ -1,6 +1,6 @@
 import { parseList } from 'structured-headers';
-import type { Decision } from '../../decision.js';
 import { RateLimitExceededError } from '../../errors.js';
+import type { Decision } from '../../limiter/decision.js';
 import { type HeaderOptions, headerWriter } from './header-style.js';
 import { writeErrorHeaders } from './write-headers.js';
 

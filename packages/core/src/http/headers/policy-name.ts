@@ -1,4 +1,4 @@
-import type { Decision, PolicyDecision } from '../../decision.js';
+import type { Decision, PolicyDecision } from '../../limiter/decision.js';
 import { describe } from '../../options.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision.js';
+import type { Decision } from '../../limiter/decision.js';
 import { oneOrMoreSeconds, wholeNumber } from './numbers.js';
 
 /**

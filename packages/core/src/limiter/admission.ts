@@ -1,0 +1,284 @@
+import { ANY, isHeld, NEVER } from '../algorithms/algorithm.js';
+import { MAX_MICROS } from '../duration.js';
+import type { Answer } from '../engine/call.js';
+import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { describe } from '../options.js';
+import { ask } from '../pipeline/asking.js';
+import { isDegraded, isStandIn, undo } from '../pipeline/fallback-answer.js';
+import type { Store } from '../stores/store.js';
+import { Deciding } from './deciding.js';
+import type { Decision } from './decision.js';
+import { Booking, type NamedPart } from './decision-record.js';
+import { errorOfDenial } from './error-of-denial.js';
+import { byKey, forEach } from './merge-by-key.js';
+import { Line } from './waiting/lease-queue.js';
+import { Leases } from './waiting/leases.js';
+import { onAbort } from './waiting/on-abort.js';
+import { WakeOrder } from './waiting/wake-order.js';
+
+/** How an `acquire` ends early. */
+export interface Patience {
+  /** µs; undefined: as long as it takes. */
+  readonly timeout: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Can a denied call still wait in the queue for permits that other calls hold? */
+const mayQueue = (parts: readonly NamedPart[], answer: Answer): boolean =>
+  !answer.allowed &&
+  answer.wait !== NEVER &&
+  parts.some(isHeld) &&
+  !(isDegraded(answer) && answer.by.name === 'deny');
+
+/**
+ * What every kind of limiter does with the parts of a call: asks the store, sleeps until what was booked is due, keeps leases
+ * alive, and gives back.
+ */
+export class Admission {
+  readonly #leases = new Leases();
+  readonly #order = new WakeOrder();
+  /** Every `acquire` under way, and what ends its wait. */
+  readonly #waiting = new Map<AbortController, Promise<unknown>>();
+  readonly #lost = new WeakMap<Decision, AbortSignal>();
+  #closed: LimiterClosedError | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly store: Store,
+  ) {}
+
+  checkOpen(): void {
+    if (this.#closed !== undefined) throw this.#closed;
+  }
+
+  /** Is a call waiting, or a permit held? */
+  get busy(): boolean {
+    return this.#waiting.size > 0 || this.#leases.size > 0;
+  }
+
+  /** At once where the store answers at once; it throws then as the promise would reject. */
+  decide(operation: 'consume' | 'peek', parts: readonly NamedPart[], traced = false): MaybePromise<Decision> {
+    this.checkOpen();
+    const plain = { operation, wait: 0, parts: byKey(parts) };
+    const call = traced ? { ...plain, traced } : plain;
+    const taking = operation === 'consume';
+    const { store } = this;
+    const decide = (answer: Answer) => this.#decision(parts, forEach(parts, call.parts, answer), taking, 0);
+    if (store.ask === undefined) {
+      const answer = store.decide(call);
+      return isPromise(answer) ? answer.then(decide) : decide(answer);
+    }
+    return new Promise((resolve, reject) => ask(store, new Deciding(call, decide, resolve, reject)));
+  }
+
+  /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */
+  async reserve(parts: readonly NamedPart[], patience: Patience): Promise<Decision> {
+    if (patience.timeout !== undefined) return this.acquire(parts, patience);
+    patience.signal?.throwIfAborted();
+    const decision = await this.decide('consume', parts);
+    if (!decision.allowed) throw errorOfDenial(decision);
+    return decision;
+  }
+
+  /** @throws RateLimitExceededError, the signal's reason, LimiterClosedError */
+  async acquire(parts: readonly NamedPart[], { timeout = MAX_MICROS, signal }: Patience): Promise<Decision> {
+    this.checkOpen();
+    signal?.throwIfAborted();
+    const stop = new AbortController();
+    const ignore = onAbort(signal, () => stop.abort(signal!.reason));
+    const acquired = this.#acquire(parts, timeout, stop.signal);
+    this.#waiting.set(stop, acquired);
+    try {
+      return await acquired;
+    } finally {
+      this.#waiting.delete(stop);
+      ignore();
+    }
+  }
+
+  async #acquire(parts: readonly NamedPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
+    const start = this.store.clock.now();
+    const keys = byKey(parts);
+    let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
+    const { clock } = this.#storeOf(answer);
+    let waited = 0;
+    if (timeout > 0 && mayQueue(keys, answer)) {
+      answer = await this.#inLine(keys, answer, start + timeout, signal);
+      waited = clock.now() - start;
+    }
+    const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
+    if (!answer.allowed) throw errorOfDenial(decision);
+    try {
+      const queue = `${this.#storeOf(answer).name} ${keys[0]!.key}`;
+      await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
+      signal.throwIfAborted();
+    } catch (reason) {
+      // Should the store be out, the permits stay spent: too few calls may go then, never too many.
+      await this.refund(decision).catch(() => {});
+      throw reason;
+    }
+    return decision;
+  }
+
+  /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
+  async #inLine(
+    parts: readonly NamedPart[],
+    first: Answer,
+    end: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    try {
+      return await this.#inTurn(parts, first, end, signal);
+    } catch (error) {
+      const { fallback, clock } = this.#storeOf(first);
+      if (fallback === undefined || !isStoreUnavailableError(error)) throw error;
+      signal.throwIfAborted();
+      const wait = Math.max(0, end - clock.now());
+      const answer = fallback.decide({ operation: 'acquire', wait, parts }, error);
+      return wait > 0 && mayQueue(parts, answer) ? this.#inLine(parts, answer, end, signal) : answer;
+    }
+  }
+
+  /**
+   * What somebody holds is waited for first, one after the other in the order of their keys, so that no two calls wait for one
+   * another; then, holding it, for the moment at which the rest is due.
+   */
+  async #inTurn(
+    parts: readonly NamedPart[],
+    first: Answer,
+    end: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const held = parts.filter(isHeld);
+    const store = this.#storeOf(first);
+    const line = new Line(store);
+    const left = () => Math.max(0, end - store.clock.now());
+    const answers = [...first.parts];
+    const had: NamedPart[] = [];
+    let answer = first;
+    try {
+      for (const part of [...held].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+        answer = await line.wait(part, answer, left, signal);
+        answers[parts.indexOf(part)] = answer.parts[0]!;
+        if (!answer.allowed) break;
+        const mine = { ...part, at: answer.parts[0]!.at };
+        had.push(mine);
+        this.#leases.hold(store, had, mine, answer.parts[0]!, new AbortController()); // there may be long to wait for the others
+      }
+      const rest = parts.filter((part) => !held.includes(part));
+      if (answer.allowed && rest.length > 0) {
+        answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
+        if (isDegraded(answer)) {
+          await undo(answer, rest); // the held permits are in another store, and one call uses one store
+          throw answer.error;
+        }
+        rest.forEach((part, i) => {
+          answers[parts.indexOf(part)] = answer.parts[i]!;
+        });
+      }
+      if (!answer.allowed) await this.#giveBack(store, had);
+      return { ...first, ...answer, parts: answers };
+    } catch (error) {
+      const back = this.#giveBack(store, had).catch(() => {}); // if this fails, their leases expire
+      if (!isStoreUnavailableError(error)) await back;
+      throw error;
+    }
+  }
+
+  /**
+   * Takes permits, whether they are there or not.
+   * @param after a decision that they belong to: what took the store's place then takes them, too
+   */
+  async charge(parts: readonly NamedPart[], after?: Decision): Promise<void> {
+    const store = after?.degraded ? Booking.store(after) : this.store;
+    await store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
+  }
+
+  /** A gift: the permits taken last come back. */
+  async reward(parts: readonly NamedPart[]): Promise<void> {
+    this.checkOpen();
+    await this.#giveBack(
+      this.store,
+      parts.map((part) => ({ ...part, at: ANY })),
+    );
+  }
+
+  async change(
+    operation: 'block' | 'override' | 'reset',
+    wait: number,
+    parts: readonly NamedPart[],
+  ): Promise<void> {
+    this.checkOpen();
+    if (parts.length > 0) await this.store.decide({ operation, wait, parts });
+  }
+
+  /**
+   * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
+   * nothing, even if the store did not answer the first: it may have applied it. A call that was never sent may be repeated.
+   */
+  async refund(decision: Decision, backOf: (part: NamedPart) => number = ({ cost }) => cost): Promise<void> {
+    const taken = Booking.taken(decision);
+    if (taken === undefined || decision.name !== this.name) {
+      throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
+    }
+    const back = taken.map((part) => ({ ...part, cost: backOf(part) }));
+    Booking.keep(
+      decision,
+      taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost })).filter(({ cost }) => cost > 0),
+    );
+    try {
+      await this.#giveBack(
+        Booking.store(decision),
+        back.filter(({ cost }) => cost > 0),
+      );
+    } catch (error) {
+      if (isStoreUnavailableError(error) && error.neverSent) Booking.keep(decision, taken);
+      throw error;
+    }
+  }
+
+  /** Gives back what is held, and leaves spent what is spent. */
+  release(decision: Decision): Promise<void> {
+    return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
+  }
+
+  async #giveBack(store: Store, parts: readonly NamedPart[]): Promise<void> {
+    for (const part of parts) this.#leases.release(part);
+    if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: byKey(parts) });
+  }
+
+  /** Who answered: the store, or what took its place. */
+  #storeOf(answer: Answer): Store {
+    return isStandIn(answer) ? answer.by : this.store;
+  }
+
+  /** Aborted when a lease of this decision is lost. */
+  lost(decision: Decision): AbortSignal | undefined {
+    return this.#lost.get(decision);
+  }
+
+  #decision(parts: readonly NamedPart[], answer: Answer, taking: boolean, waited: number): Decision {
+    const decision = new Booking(this.name, this.#storeOf(answer), parts, answer, taking, waited);
+    if (parts.some(isHeld)) this.#hold(decision, answer);
+    return decision;
+  }
+
+  #hold(decision: Decision, answer: Answer): void {
+    const lost = new AbortController();
+    Booking.taken(decision)!.forEach((part, i) => {
+      if (!isHeld(part) || part.cost === 0) return;
+      this.#leases.hold(Booking.store(decision), decision, part, answer.parts[i]!, lost);
+      this.#lost.set(decision, lost.signal);
+    });
+  }
+
+  /** Ends all waits with a `LimiterClosedError`, and gives back what they had booked. What is held is renewed no more. */
+  async close(): Promise<void> {
+    this.#closed ??= new LimiterClosedError(`Limiter '${this.name}' was closed`);
+    const acquired = [...this.#waiting];
+    for (const [stop] of acquired) stop.abort(this.#closed);
+    await Promise.allSettled(acquired.map(([, done]) => done)); // their callers are told
+    this.#leases.close(this.#closed);
+  }
+}

@@ -1,0 +1,161 @@
+import type { LimiterKey } from '../keys/key-part.js';
+import { checkName, checkOptions, describe } from '../options.js';
+import { Admission } from './admission.js';
+import {
+  type AcquireOptions,
+  type ConsumeOptions,
+  type Cost,
+  costOption,
+  DECISION_OPTIONS,
+  type DecisionOptions,
+  debugOption,
+  NO_OPTIONS,
+  patienceOption,
+  type WaitOptions,
+} from './call-options.js';
+import type { Decision } from './decision.js';
+import type { NamedPart } from './decision-record.js';
+import { RateLimiter } from './rate-limiter.js';
+import { type Reservation, reserve } from './reservation.js';
+import { type ScheduledTask, schedule } from './schedule.js';
+
+/** The key of a call in each member. */
+export type CombinedKeys<Names extends string> = Readonly<Record<Names, LimiterKey>>;
+
+/**
+ * Several limiters, each with a key of its own, decided together: a call passes when all of them have its permits, and takes
+ * from all or from none, in one script call. Costs by name are by the members' names.
+ */
+export class CombinedLimiter<Names extends string = string> {
+  readonly name: string;
+  readonly #members: readonly {
+    readonly name: Names;
+    readonly inside: ReturnType<typeof RateLimiter.inside>;
+  }[];
+  readonly #names: readonly Names[];
+  readonly #admission: Admission;
+
+  /**
+   * @param limiters by their names here; all in one store
+   * @param options `name`: what decisions and errors call it; default the members' names: `perUser+everybody`
+   * @throws TypeError when they are in different stores, or in a Redis Cluster without one common `hashTag`
+   */
+  constructor(
+    readonly limiters: Readonly<Record<Names, RateLimiter>>,
+    options: { readonly name?: string } = {},
+  ) {
+    checkOptions('CombinedLimiter', options, ['name']);
+    if (options.name !== undefined) checkName('CombinedLimiter: name', options.name);
+    const named = typeof limiters === 'object' && limiters !== null && !Array.isArray(limiters);
+    if (!named || Object.keys(limiters).length === 0) {
+      throw new TypeError(
+        `CombinedLimiter takes limiters by name: { perUser, everybody }, not ${describe(limiters)}`,
+      );
+    }
+    this.#names = Object.keys(limiters) as Names[];
+    this.#members = this.#names.map((name) => {
+      checkName('CombinedLimiter: the name of a limiter', name);
+      if (!(limiters[name] instanceof RateLimiter)) {
+        throw new TypeError(
+          `CombinedLimiter: ${name} must be a RateLimiter, not ${describe(limiters[name])}`,
+        );
+      }
+      return { name, inside: RateLimiter.inside(limiters[name]) };
+    });
+    this.name = options.name ?? this.#names.join('+');
+    const [first] = this.#members;
+    const { store, limits } = first!.inside;
+    for (const { name, inside } of this.#members) {
+      if (inside.store !== store) {
+        throw new TypeError(
+          `CombinedLimiter: ${name} is not in the same store as ${first!.name}: what is decided together must live together. ` +
+            'Give both limiters the same store object',
+        );
+      }
+      if (store.slotted && (limits.hashTag === undefined || inside.limits.hashTag !== limits.hashTag)) {
+        throw new TypeError(
+          'CombinedLimiter: a Redis Cluster decides together only what lies in one slot: give all its limiters the same hashTag, ' +
+            "such as hashTag: 'orders'; all their keys are then on one node",
+        );
+      }
+    }
+    this.#admission = new Admission(this.name, first!.inside.admission.store);
+  }
+
+  /** See `RateLimiter.consume`. */
+  async consume(keys: CombinedKeys<Names>, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts('consume', keys, options, DECISION_OPTIONS);
+    return this.#admission.decide('consume', parts, debugOption('consume', options));
+  }
+
+  /** See `RateLimiter.acquire`. A call that waits for one member delays nobody in the others. */
+  async acquire(keys: CombinedKeys<Names>, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts('acquire', keys, options, ['cost', 'timeout', 'signal']);
+    return this.#admission.acquire(parts, patienceOption('acquire', options));
+  }
+
+  /** See `RateLimiter.peek`. */
+  async peek(keys: CombinedKeys<Names>, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts('peek', keys, options, DECISION_OPTIONS);
+    return this.#admission.decide('peek', parts, debugOption('peek', options));
+  }
+
+  /** See `RateLimiter.reserve`. */
+  async reserve(
+    keys: CombinedKeys<Names>,
+    estimate: Cost,
+    options: WaitOptions = NO_OPTIONS,
+  ): Promise<Reservation<Cost>> {
+    checkOptions('reserve', options, ['timeout', 'signal']);
+    const parts = this.#parts('reserve', keys, { cost: estimate });
+    return reserve(this.#admission, parts, options, this.#names);
+  }
+
+  /** See `RateLimiter.schedule`. */
+  schedule<T>(
+    keys: CombinedKeys<Names>,
+    task: ScheduledTask<T>,
+    options: AcquireOptions = NO_OPTIONS,
+  ): Promise<T> {
+    const limiter = {
+      acquire: (all: CombinedKeys<Names>, acquiring: AcquireOptions) => this.acquire(all, acquiring),
+      release: (decision: Decision) => this.release(decision),
+      lost: (decision: Decision) => this.#admission.lost(decision),
+    };
+    return schedule(limiter, keys, task, options);
+  }
+
+  /** See `RateLimiter.refund`. */
+  async refund(decision: Decision): Promise<void> {
+    await this.#admission.refund(decision);
+  }
+
+  /** See `RateLimiter.release`. */
+  async release(decision: Decision): Promise<void> {
+    await this.#admission.release(decision);
+  }
+
+  /** Ends all waits of this combination with a `LimiterClosedError`, and gives their permits back. Its members stay open. */
+  async close(): Promise<void> {
+    await this.#admission.close();
+  }
+
+  #parts(
+    method: string,
+    keys: CombinedKeys<Names>,
+    options: ConsumeOptions,
+    accepted?: readonly string[],
+  ): NamedPart[] {
+    const costOf = costOption(method, options, this.#names, accepted);
+    checkOptions(`${method}: keys`, keys, this.#names);
+    return this.#members.flatMap(({ name, inside }) =>
+      inside
+        .parts(keys[name], () => costOf(name))
+        .map((part) => ({
+          ...part,
+          policy: name,
+          name: inside.limits.several ? `${name}.${part.policy}` : name,
+        })),
+    );
+  }
+}

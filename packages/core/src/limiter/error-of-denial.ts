@@ -1,0 +1,25 @@
+import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
+import type { Decision } from './decision.js';
+import { Booking } from './decision-record.js';
+
+/** Was it denied because its store is out, and not because somebody asked too often? */
+export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
+  !allowed && degraded && source === 'deny';
+
+/**
+ * The error of a decision that denied.
+ * @param options of a limit that was exceeded
+ */
+export function errorOfDenial(
+  decision: Decision,
+  options?: ConstructorParameters<typeof RateLimitExceededError>[1],
+): RateLimitExceededError | StoreUnavailableError {
+  if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
+  const cause = Booking.failure(decision);
+  // No more than the reason: some frameworks send messages of errors to clients, and that of the cause may name the server.
+  const why = cause === undefined ? '' : ` (${cause.reason})`;
+  return new StoreUnavailableError(`Rate limit '${decision.name}' denies until its store is back${why}`, {
+    decision,
+    ...(cause && { cause, reason: cause.reason }),
+  });
+}

@@ -1,0 +1,96 @@
+import type { Policy } from '../algorithms/algorithm.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { LimiterClosedError } from '../errors.js';
+import { checkInteger, checkOptions, describe } from '../options.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import type { Store } from '../stores/store.js';
+import { layersOf } from './limiter-layers.js';
+import { checkLimiterOptions, type LimiterPlace, PLACE_OPTIONS } from './limiter-options.js';
+import { RateLimiter } from './rate-limiter.js';
+import { RecentMap } from './recent-map.js';
+
+/** Options of a `LimiterFactory`: those of a `RateLimiter`, without its name and policies. */
+export interface LimiterFactoryOptions extends Omit<LimiterPlace, 'name'> {
+  /** The store of all limiters. Default: a `memoryStore()` of the factory. A store that you pass is yours to close. */
+  readonly store?: Store | undefined;
+  /** The most limiters to keep, from 1 to 1,000,000; default 1000. */
+  readonly max?: number | undefined;
+}
+
+/** The limit of one name: a policy, or several policies by name. */
+export type LimiterPolicies = Policy | Readonly<Record<string, Policy>>;
+
+/** Checks the other options before a policy is known. */
+const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
+
+/**
+ * Creates limiters at run time: one for each tenant, plan or partner. Keeps the `max` most recently used limiters and drops the
+ * others. The counts of a dropped limiter stay in the store until they expire. So a name costs about as much as a key.
+ */
+export class LimiterFactory {
+  readonly #ownStore: Store | undefined;
+  readonly #options: LimiterPlace;
+  readonly #layers: Store;
+  readonly #limiters: RecentMap<string, RateLimiter>;
+  #closed = false;
+
+  /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
+  constructor(options: LimiterFactoryOptions = {}) {
+    const own = PLACE_OPTIONS.filter((name) => name !== 'name');
+    checkOptions('LimiterFactory', options, ['max', ...own]);
+    const { max = 1000, ...base } = options;
+    checkInteger('LimiterFactory: max', max, 1, 1_000_000);
+    this.#ownStore = base.store === undefined ? memoryStore() : undefined;
+    const store = base.store ?? this.#ownStore!;
+    this.#options = { ...base, store };
+    this.#layers = layersOf(
+      store,
+      checkLimiterOptions({ ...this.#options, name: 'any', policy: ANY_POLICY }),
+    );
+    this.#limiters = new RecentMap(max, (limiter) => RateLimiter.inside(limiter).busy);
+  }
+
+  /** Number of limiters kept now. */
+  get size(): number {
+    return this.#limiters.size;
+  }
+
+  /**
+   * Returns the limiter of this name. Call it for each use instead of keeping the limiter: a dropped limiter still works, but the
+   * factory no longer closes it.
+   * @param policy called if there is no limiter of this name. To change the policy of a name, `delete` the name first.
+   * @throws RangeError, TypeError for an invalid name or policy; every error of `policy`; LimiterClosedError
+   */
+  get(name: string, policy: () => LimiterPolicies): RateLimiter {
+    if (this.#closed) throw new LimiterClosedError(`LimiterFactory: get('${name}') was called after close()`);
+    return this.#limiters.get(name) ?? this.#make(name, policy);
+  }
+
+  #make(name: string, policy: () => LimiterPolicies): RateLimiter {
+    const given = policy();
+    if (typeof given !== 'object' || given === null) {
+      throw new TypeError(
+        `LimiterFactory: the policy of '${name}' must be a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several ` +
+          `policies by name, not ${describe(given)}`,
+      );
+    }
+    const policies = isPolicy(given) ? { policy: given } : { policies: given };
+    const limiter = new RateLimiter({ ...this.#options, name, ...policies }, this.#layers);
+    this.#limiters.set(name, limiter);
+    return limiter;
+  }
+
+  /** Drops a limiter: the next `get` creates it again. Its keys keep their counts. Returns whether there was one. */
+  delete(name: string): boolean {
+    return this.#limiters.delete(name);
+  }
+
+  /** Closes all limiters, and the store if the factory created it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#limiters.values().map((limiter) => limiter.close()));
+    await this.#ownStore?.close();
+  }
+}
+
+const isPolicy = (given: LimiterPolicies): given is Policy => typeof given.algorithm === 'string';

@@ -1,0 +1,120 @@
+import type { Policy } from '../algorithms/algorithm.js';
+import { type Duration, toMicros } from '../duration.js';
+import { checkName, checkOptions, describe } from '../options.js';
+import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-policy.js';
+import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch-options.js';
+import type { Store } from '../stores/store.js';
+import { Limits } from './limits.js';
+
+/** Everything about a limiter but its policies. */
+export interface LimiterPlace {
+  /**
+   * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
+   * `store`, where other limits may be as well.
+   */
+  readonly name?: string | undefined;
+  /** Where state lives; default a `memoryStore()` of this limiter's own. A store that you give stays yours to close. */
+  readonly store?: Store | undefined;
+  /** The first part of every storage key; default `'sluice'`. */
+  readonly keyPrefix?: string | undefined;
+  /**
+   * Puts all keys of this limiter into one slot of a Redis Cluster, and so on one of its nodes. A `CombinedLimiter` needs it
+   * there: all its members with the same tag. Default: keys are spread over all slots.
+   */
+  readonly hashTag?: string | undefined;
+  /** How long the answer of a remote store may take, the wait of `acquire` not counted; default 100 ms. */
+  readonly deadline?: Duration | undefined;
+  /**
+   * How to decide while a remote store is out: `'local'`, `'allow'`, `'deny'` or a function that says which; see `FailurePolicy`. Default
+   * `'local'`: each process holds its callers to the whole limit by itself.
+   */
+  readonly failurePolicy?: FailurePolicy | undefined;
+  /**
+   * For how long at the most this process itself answers what a remote store has just denied, never past the moment at which it could pass;
+   * default `'1s'`. What lets a key pass sooner by way of another limiter or process (`reset`, `refund`, `unblock`, …) is seen after that. `false`: each call
+   * asks the store.
+   */
+  readonly denyCache?: Duration | false | undefined;
+  /**
+   * Takes permits from a remote store in blocks and spends them in this process: fewer calls, and answers at once, for keys that are asked
+   * often; `{ most: 100 }`. See `PrefetchOptions` and docs/prefetch.md. It is for a single policy that is `fixedWindow`, `slidingWindow`,
+   * `gcra`, `leakyBucket` or `tokenBucket`; several `policies` are asked as without. Default `false`: each permit is asked for.
+   */
+  readonly prefetch?: PrefetchOptions | false | undefined;
+}
+
+export type RateLimiterOptions = LimiterPlace &
+  (
+    | {
+        /** How to decide: `fixedWindow({ … })`, `tokenBucket({ … })`, … */
+        readonly policy: Policy;
+        readonly policies?: undefined;
+      }
+    | {
+        readonly policy?: undefined;
+        /** Several policies by their names, decided all or nothing: `{ perMinute: fixedWindow({ … }), perDay: … }`. */
+        readonly policies: Readonly<Record<string, Policy>>;
+      }
+  );
+
+/** The names of the options of a `LimiterPlace`. */
+export const PLACE_OPTIONS = [
+  'name',
+  'store',
+  'keyPrefix',
+  'hashTag',
+  'deadline',
+  'failurePolicy',
+  'denyCache',
+  'prefetch',
+] as const satisfies readonly (keyof LimiterPlace)[];
+
+/** @throws TypeError when it is not a store */
+export function checkStore(where: string, store: Store): void {
+  if (typeof store?.decide !== 'function') {
+    throw new TypeError(`${where}: store must be memoryStore() or redisStore(…), not ${describe(store)}`);
+  }
+}
+
+export function checkLimiterOptions(options: RateLimiterOptions) {
+  checkOptions('RateLimiter', options, ['policy', 'policies', ...PLACE_OPTIONS]);
+  const {
+    name = 'default',
+    policy,
+    policies,
+    store,
+    keyPrefix = 'sluice',
+    hashTag,
+    deadline = 100,
+    denyCache = '1s',
+    prefetch = false,
+  } = options;
+  checkName('RateLimiter: name', name);
+  checkName('RateLimiter: keyPrefix', keyPrefix);
+  if (hashTag !== undefined) checkName('RateLimiter: hashTag', hashTag);
+  if (policies !== undefined && policy !== undefined) {
+    throw new TypeError('RateLimiter: give a policy or several policies, not both');
+  }
+  if (store !== undefined) checkStore('RateLimiter', store);
+  if (store !== undefined && options.name === undefined) {
+    throw new TypeError(
+      "RateLimiter: a limit in a store of yours needs a name, such as 'login': two without would count together",
+    );
+  }
+  const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);
+  const limits = new Limits(name, policies === undefined ? policy : policies, policies !== undefined, {
+    keyPrefix,
+    hashTag,
+    failure,
+    prefetch: prefetch === false ? undefined : readPrefetch('RateLimiter', prefetch),
+    remote: store?.remote === true,
+  });
+  return {
+    name,
+    limits,
+    store,
+    deadline: toMicros('RateLimiter: deadline', deadline),
+    denyCache:
+      denyCache === false ? 0 : toMicros('RateLimiter: denyCache', denyCache, 1, ', or false for none'),
+  };
+}

@@ -1,0 +1,263 @@
+import type { Policy } from '../algorithms/algorithm.js';
+import { type Duration, toMicros } from '../duration.js';
+import type { LimiterKey } from '../keys/key-part.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import { checkInteger, checkOptions } from '../options.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import type { Store } from '../stores/store.js';
+import { Admission } from './admission.js';
+import {
+  type AcquireOptions,
+  type ConsumeOptions,
+  type Cost,
+  type CostOf,
+  checkCost,
+  costOption,
+  DECISION_OPTIONS,
+  type DecisionOptions,
+  debugOption,
+  NO_OPTIONS,
+  patienceOption,
+  type WaitOptions,
+} from './call-options.js';
+import type { Decision } from './decision.js';
+import type { NamedPart } from './decision-record.js';
+import { layersOf } from './limiter-layers.js';
+import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
+import type { Limits } from './limits.js';
+import { useNames } from './names-in-use.js';
+import { type Reservation, reserve } from './reservation.js';
+import { type Scheduled, type ScheduledTask, schedule, type WrapOptions, wrap } from './schedule.js';
+
+/**
+ * A limit that many keys are held to, each by itself. With several `policies` a call passes when all of them have its permits,
+ * and takes from all or from none.
+ */
+export class RateLimiter {
+  readonly name: string;
+  readonly #limits: Limits;
+  readonly #store: Store;
+  readonly #ownStore: Store | undefined;
+  readonly #admission: Admission;
+  readonly #endUse: () => void;
+
+  /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
+  constructor(options: RateLimiterOptions);
+  /** @internal @param layers result of `layersOf`, shared by limiters that are created at run time with the same options */
+  constructor(options: RateLimiterOptions, layers: Store);
+  constructor(options: RateLimiterOptions, layers?: Store) {
+    const checked = checkLimiterOptions(options);
+    const { name, limits, store } = checked;
+    this.name = name;
+    this.#limits = limits;
+    this.#ownStore = store === undefined ? memoryStore() : undefined;
+    this.#store = store ?? this.#ownStore!;
+    this.#admission = new Admission(name, layers ?? layersOf(this.#store, checked));
+    const shares = store !== undefined && layers === undefined;
+    this.#endUse = shares ? useNames(store, name, limits.places) : () => {};
+  }
+
+  /** The policies by their names; a single one has the limiter's name. */
+  get policies(): Readonly<Record<string, Policy>> {
+    return this.#limits.policies;
+  }
+
+  /**
+   * Takes permits now or says how long to wait. Resolves to the decision, allowed or denied.
+   * @throws StoreUnavailableError, StoreConfigurationError, LimiterClosedError; RangeError for a wrong cost,
+   *   KeyResolutionError for a wrong key
+   */
+  consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    // Not an async function: that would wrap the promise that there is into two more.
+    try {
+      return Promise.resolve(this.#consume(key, options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * `consume` without a promise, for a store in this process.
+   * @throws TypeError when the store is a remote one; all that `consume` rejects with
+   */
+  consumeSync(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Decision {
+    if (this.#store.remote) {
+      throw new TypeError(
+        `consumeSync: limiter '${this.name}' has its counts in a ${this.#store.name} store, which answers later: use consume`,
+      );
+    }
+    return this.#consume(key, options) as Decision;
+  }
+
+  /**
+   * Takes permits, booking future ones if need be, and resolves when they are due: first come, first served, also among
+   * processes, with a single question to the store. Permits of a `concurrency` policy are waited for in line until they are
+   * released; they are yours until you `release` the decision.
+   * @throws RateLimitExceededError when they are not to be had within `timeout`; the signal's reason when it is aborted;
+   *   and all that `consume` throws
+   */
+  async acquire(key: LimiterKey, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
+    const cost = this.#cost('acquire', options, ['cost', 'timeout', 'signal']);
+    return this.#admission.acquire(this.#parts(key, cost), patienceOption('acquire', options));
+  }
+
+  /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
+  async peek(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    const parts = this.#parts(key, this.#cost('peek', options, DECISION_OPTIONS));
+    return this.#admission.decide('peek', parts, debugOption('peek', options));
+  }
+
+  /** Gives back what a decision of this limiter took, once: what has come back by itself meanwhile is not given back again. */
+  async refund(decision: Decision): Promise<void> {
+    await this.#admission.refund(decision);
+  }
+
+  /** Ends the holding of `concurrency` permits and lets in who waits for them. Other permits stay spent. */
+  async release(decision: Decision): Promise<void> {
+    await this.#admission.release(decision);
+  }
+
+  /**
+   * Takes an estimated cost; the reservation is settled when the actual one is known. Does not wait unless given a `timeout`.
+   * @throws as `acquire` does
+   */
+  async reserve(
+    key: LimiterKey,
+    estimate: Cost,
+    options: WaitOptions = NO_OPTIONS,
+  ): Promise<Reservation<Cost>> {
+    checkOptions('reserve', options, ['timeout', 'signal']);
+    const parts = this.#parts(key, checkCost('reserve: estimate', estimate, this.#limits.names));
+    return reserve(this.#admission, parts, options, this.#limits.names);
+  }
+
+  /** Runs `task` when its permits are due, and releases at its end what it held. Options are those of `acquire`. */
+  schedule<T>(key: LimiterKey, task: ScheduledTask<T>, options: AcquireOptions = NO_OPTIONS): Promise<T> {
+    return schedule(this.#scheduled, key, task, options);
+  }
+
+  /**
+   * A function that does what `task` does, each call when its permits are due. By default all calls share one key.
+   * @throws TypeError for a wrong option
+   */
+  wrap<This, Args extends unknown[], T>(
+    task: (this: This, ...args: Args) => T | Promise<T>,
+    options: WrapOptions<Args> = {},
+  ): (this: This, ...args: Args) => Promise<T> {
+    return wrap(this.#scheduled, this.name, task, options);
+  }
+
+  /** Takes permits as a punishment, whether they are there or not. */
+  async penalty(key: LimiterKey, permits = 1): Promise<void> {
+    this.#admission.checkOpen();
+    await this.#admission.charge(this.#parts(key, whole('penalty: permits', permits), true));
+  }
+
+  /** Gives permits back as a gift, those taken last first. Never more than were taken. */
+  async reward(key: LimiterKey, permits = 1): Promise<void> {
+    await this.#admission.reward(this.#parts(key, whole('reward: permits', permits), true));
+  }
+
+  /** Denies everything to a key until `duration` has passed from now. Those who are booked already go at their
+   * moments; who waits in line for a `concurrency` permit is let in when the block has ended. */
+  async block(key: LimiterKey, duration: Duration): Promise<void> {
+    await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one));
+  }
+
+  /** Ends a block before its time. What the key took counts on. */
+  async unblock(key: LimiterKey): Promise<void> {
+    await this.#admission.change('block', 0, this.#parts(key, one));
+  }
+
+  /**
+   * Gives one key another policy, in all processes, from their next decision until `expiresIn` has passed: for example ten times the
+   * limit for one customer. The key keeps its count under both policies. So when the override ends, the key has what it would have
+   * without the override, but never owes more than one whole limit.
+   * A refund during the override also counts under the policy. A `tokenBucket`, `gcra` or `leakyBucket` cannot know whether the policy had
+   * counted those permits. So a key that was over its own limit may then have up to one limit more when the override ends.
+   * @param policy of the same algorithm; with several `policies` an object of those to override, by their names
+   * @throws TypeError for a policy of another algorithm or a name that is unknown
+   */
+  async override(
+    key: LimiterKey,
+    policy: Policy | Readonly<Record<string, Policy>>,
+    options: { readonly expiresIn: Duration },
+  ): Promise<void> {
+    checkOptions('override', options, ['expiresIn']);
+    const lasts = toMicros('override: expiresIn', options.expiresIn);
+    await this.#admission.change('override', lasts, this.#limits.overridden(this.#parts(key, one), policy));
+  }
+
+  /** Back to the limiter's own policies. */
+  async removeOverride(key: LimiterKey): Promise<void> {
+    await this.#admission.change('override', 0, this.#parts(key, one));
+  }
+
+  /**
+   * Clears what a key took, its bookings and a block: all its permits are back. An override stays. Calls that wait for a
+   * `concurrency` permit ask again at once; calls with a promised moment resolve at that moment.
+   */
+  async reset(key: LimiterKey): Promise<void> {
+    await this.#admission.change('reset', 0, this.#parts(key, one));
+  }
+
+  /**
+   * Ends all waits with a `LimiterClosedError`, gives their permits and those taken ahead back, and closes the store if it is this limiter's own.
+   * What is held is renewed no more: its lease runs out, and the signals of scheduled tasks are aborted.
+   */
+  async close(): Promise<void> {
+    this.#endUse();
+    await this.#admission.close();
+    await this.#limits.close();
+    await this.#ownStore?.close();
+  }
+
+  get #scheduled(): Scheduled<LimiterKey> {
+    return {
+      acquire: (key, options) => this.acquire(key, options),
+      release: (decision) => this.#admission.release(decision),
+      lost: (decision) => this.#admission.lost(decision),
+    };
+  }
+
+  #consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): MaybePromise<Decision> {
+    const parts = this.#parts(key, this.#cost('consume', options, DECISION_OPTIONS));
+    return this.#admission.decide('consume', parts, debugOption('consume', options));
+  }
+
+  #cost(method: string, options: ConsumeOptions, accepted?: readonly string[]): CostOf {
+    return costOption(method, options, this.#limits.names, accepted);
+  }
+
+  #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
+    return this.#limits.parts(key, costOf, ratesOnly);
+  }
+
+  /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */
+  static inside(limiter: RateLimiter): {
+    readonly store: Store;
+    readonly limits: Limits;
+    readonly admission: Admission;
+    parts(key: LimiterKey, costOf: CostOf): NamedPart[];
+    /** Is a call waiting, or a permit held? */
+    readonly busy: boolean;
+    /** `consume`, at once where the store answers at once. */
+    consume(key: LimiterKey, options?: DecisionOptions): MaybePromise<Decision>;
+  } {
+    return {
+      store: limiter.#store,
+      limits: limiter.#limits,
+      admission: limiter.#admission,
+      parts: (key, costOf) => limiter.#parts(key, costOf),
+      busy: limiter.#admission.busy,
+      consume: (key, options) => limiter.#consume(key, options),
+    };
+  }
+}
+
+const one: CostOf = () => 1;
+
+function whole(what: string, permits: number): CostOf {
+  checkInteger(what, permits, 1);
+  return () => permits;
+}

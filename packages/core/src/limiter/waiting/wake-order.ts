@@ -1,0 +1,76 @@
+import type { Clock } from '../../clock.js';
+
+/** µs. Two calls whose local due times are further apart are ordered by those: the store's clock jumped between their decisions. */
+const JUMP = 1_000_000;
+
+interface Waiting {
+  /** When the store admits the call: µs of the store's clock. */
+  readonly moment: number;
+  /** The same moment in µs of this process's clock. */
+  readonly due: number;
+  ready: boolean;
+  go(): void;
+}
+
+/**
+ * Resolves the waiting calls of one key in the order of their moments. Without it, timers that are close fire in any order,
+ * and replies arrive out of order.
+ */
+export class WakeOrder {
+  readonly #queues = new Map<string, Waiting[]>();
+
+  /**
+   * Resolves after `micros`, once no call with an earlier moment waits. Rejects with the signal's reason.
+   * @param queue calls with the same name are ordered among each other
+   * @param moment µs of the store's clock
+   */
+  wait(queue: string, moment: number, micros: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    if (micros === 0 && !this.#queues.has(queue)) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const waiting = { moment, due: clock.now() + micros, ready: micros === 0, go: resolve };
+      this.#add(queue, waiting);
+      if (waiting.ready) {
+        this.#wake(queue);
+        return;
+      }
+      clock.sleep(micros, signal).then(
+        () => {
+          waiting.ready = true;
+          this.#wake(queue);
+        },
+        (reason) => {
+          reject(reason);
+          this.#remove(queue, waiting);
+        },
+      );
+    });
+  }
+
+  #add(queue: string, waiting: Waiting): void {
+    const all = this.#queues.get(queue);
+    if (all === undefined) {
+      this.#queues.set(queue, [waiting]);
+      return;
+    }
+    let place = all.length;
+    while (place > 0 && isBefore(waiting, all[place - 1]!)) place -= 1;
+    all.splice(place, 0, waiting);
+  }
+
+  #remove(queue: string, waiting: Waiting): void {
+    const all = this.#queues.get(queue)!;
+    all.splice(all.indexOf(waiting), 1);
+    this.#wake(queue);
+  }
+
+  #wake(queue: string): void {
+    const all = this.#queues.get(queue)!;
+    let gone = 0;
+    while (all[gone]?.ready === true) gone += 1;
+    for (const { go } of all.splice(0, gone)) go();
+    if (all.length === 0) this.#queues.delete(queue);
+  }
+}
+
+const isBefore = (a: Waiting, b: Waiting): boolean =>
+  Math.abs(a.due - b.due) > JUMP ? a.due < b.due : a.moment < b.moment;

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { farStore } from '../../../../tests/support/far-store.js';
+import type { Answer, Call } from '../engine/call.js';
+import { CombinedLimiter, fixedWindow, RateLimiter, type RateLimiterOptions, type Store } from '../index.js';
+import { StoreHealth } from '../stores/store-health.js';
+import { Budget } from './budget.js';
+import { Deadlines, type Timed } from './deadlines.js';
+
+const DEADLINE = 400;
+const policy = fixedWindow({ limit: 100, window: '1h' });
+
+/** A store that holds its answers back after `hold`. `release` sends them one by one. */
+function setup(options: Partial<RateLimiterOptions> = {}) {
+  const health = new StoreHealth(() => undefined);
+  const held: (() => void)[] = [];
+  let holding = false;
+  const far = farStore({
+    health,
+    decide: (call: Call): Promise<Answer> => {
+      const answer = Promise.resolve(far.memory.decide(call));
+      if (!holding) return answer;
+      return new Promise((resolve) => {
+        held.push(() => resolve(answer));
+      });
+    },
+  });
+  const place = { policy, store: far.store as Store, deadline: DEADLINE, ...options };
+  const limiter = (name: string) => new RateLimiter({ name, ...place } as RateLimiterOptions);
+  return {
+    ...far,
+    limiter,
+    /** The same limiter in another process. */
+    elsewhere: (name: string) => new RateLimiter({ name, policy, store: far.memory }),
+    hold: () => {
+      holding = true;
+    },
+    /** Sends the first answer that was held back. */
+    release: () => held.shift()!(),
+    end: () => health.end(),
+  };
+}
+
+/** Which call ends first: one that asks the store twice, or a later one that is never answered? */
+async function firstOf(
+  { limiter, release, hold, end }: ReturnType<typeof setup>,
+  twice: () => Promise<unknown>,
+) {
+  const ended: string[] = [];
+  hold();
+  const both = twice().then((decision) => {
+    ended.push('twice');
+    return decision;
+  });
+  await sleep(DEADLINE / 2);
+  const once = limiter('later').consume('k', { cost: 100 });
+  const later = once.then(() => ended.push('later'));
+  await sleep(DEADLINE / 8);
+  release();
+  const decision = await both;
+  await later;
+  end();
+  return { ended, decision };
+}
+
+const WITHOUT_STORE = { degraded: true, source: 'local' };
+
+test('prefetch: waiting for a refused block and then asking alone share one deadline', async () => {
+  const it = setup({ prefetch: { most: 100 } });
+  const one = it.limiter('demo');
+  for (let i = 0; i < 6; i += 1) await one.consume('k'); // uses up blocks of 1 and 2 permits
+  await it.elsewhere('demo').consume('k', { cost: 93 }); // 1 is left: too few for the next block
+  const { ended, decision } = await firstOf(it, async () => {
+    const [, second] = await Promise.all([one.consume('k'), one.consume('k')]);
+    return second;
+  });
+  expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
+});
+
+test('prefetch: a refused block and the call alone share one deadline', async () => {
+  const it = setup({ prefetch: { most: 100 } });
+  const one = it.limiter('demo');
+  await one.consume('k');
+  await it.elsewhere('demo').consume('k', { cost: 98 }); // 1 is left: too few for a block
+  const { ended, decision } = await firstOf(it, () => one.consume('k'));
+  expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
+});
+
+test('prefetch: a denied combined call and its retry with local permits share one deadline', async () => {
+  const it = setup({ prefetch: { most: 100 } });
+  const one = it.limiter('demo');
+  for (let i = 0; i < 12; i += 1) await one.consume('k'); // leaves some prefetched permits
+  await it.elsewhere('demo').consume('k', { cost: 80 });
+  const both = new CombinedLimiter({ one, other: it.limiter('other') });
+  const { ended, decision } = await firstOf(it, () => both.consume({ one: 'k', other: 'k' }, { cost: 8 }));
+  expect([ended, decision]).toMatchObject([['twice', 'later'], { allowed: false }]);
+});
+
+test('deny cache: waiting for the answer to another call counts towards the deadline', async () => {
+  const it = setup({ denyCache: '10s' });
+  const one = it.limiter('demo');
+  await one.consume('k', { cost: 100 });
+  await one.consume('k');
+  await it.clock.advance('10s');
+  await it.elsewhere('demo').reset('k');
+  const { ended, decision } = await firstOf(it, async () => {
+    const [first, second] = await Promise.all([one.consume('k'), one.consume('k')]);
+    expect(first).toMatchObject({ allowed: true, source: 'far' });
+    return second;
+  });
+  expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
+});
+
+test('an expired budget ends each later stage at once; an ended one ends none', async () => {
+  const deadlines = new Deadlines(1);
+  const start = (budget: Timed) => {
+    deadlines.begin(budget);
+    return deadlines;
+  };
+  const budget = new Budget(start);
+  const late: string[] = [];
+  budget.stage(() => late.push('first'));
+  await budget.until(new Promise(() => {}));
+  expect([late, budget.over]).toEqual([[], true]); // one stage at a time: the second replaced the first
+  budget.stage(() => late.push('third'));
+  expect(late).toEqual(['third']);
+  budget.end();
+  const other = new Budget(start);
+  await other.until(Promise.reject(new Error('reported to its caller')));
+  other.end();
+  await sleep(20);
+  expect(other.over).toBe(false);
+});

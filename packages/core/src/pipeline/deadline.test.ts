@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { farStore } from '../../../../tests/support/far-store.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { compilePolicy } from '../algorithms/index.js';
+import type { Answer, Call } from '../engine/call.js';
+import type { RateChange } from '../shared-limiter/rate-change.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import type { Asked, Store } from '../stores/store.js';
+import { StoreHealth } from '../stores/store-health.js';
+import { withDeadline } from './deadline.js';
+
+const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
+const call: Call = { operation: 'consume', wait: 0, parts: [{ key: 'k', rule, cost: 1, at: 0 }] };
+const change: RateChange = { action: 'get', key: 'k' };
+const LONG = 60_000_000;
+
+const remote = (parts: Partial<Store>): Store => farStore(parts).store;
+
+test('a store in this process has no deadline', () => {
+  const store = memoryStore();
+  expect(withDeadline(store, 1)).toBe(store);
+});
+
+test('a question that is not answered in time is an error, and marked as given up', async () => {
+  const marks: (Asked | undefined)[] = [];
+  const silent = (_: unknown, asked?: Asked) => {
+    marks.push(asked);
+    return new Promise<never>(() => {});
+  };
+  const store = withDeadline(remote({ decide: silent, rate: silent }), 5_000);
+  await expect(store.decide(call)).rejects.toMatchObject({
+    code: 'SLUICE_STORE_UNAVAILABLE',
+    message: 'far store: no answer within 5 ms',
+  });
+  await expect(store.rate(change)).rejects.toThrow('no answer');
+  expect(marks.map((mark) => [mark?.abandoned, mark?.deadline])).toEqual([
+    [true, 5],
+    [true, 5],
+  ]);
+});
+
+test('an answer and a late failure after the deadline are ignored', async () => {
+  let fail: (error: Error) => void = () => {};
+  const late = new Promise<Answer>((_, reject) => {
+    fail = reject;
+  });
+  await expect(withDeadline(remote({ decide: () => late }), 1_000).decide(call)).rejects.toThrow('no answer');
+  fail(new Error('too late to be told'));
+  await sleep(5); // an unhandled rejection would end the test run
+});
+
+test('answers and errors in time pass as they are', async () => {
+  expect(await withDeadline(remote({}), LONG).decide(call)).toMatchObject({ allowed: true });
+  expect(await withDeadline(remote({}), LONG).rate(change)).toMatchObject({ changed: false });
+  const error = new Error('its own');
+  const store = remote({ decide: () => Promise.reject(error) });
+  await expect(withDeadline(store, LONG).decide(call)).rejects.toBe(error);
+});
+
+test('what a store throws at once is a rejection as any other, and nobody waits on', async () => {
+  const error = new Error('thrown, not rejected');
+  const store = withDeadline(
+    remote({
+      decide: () => {
+        throw error;
+      },
+    }),
+    1_000,
+  );
+  await expect((async () => store.decide(call))()).rejects.toBe(error);
+  await sleep(10); // a wait that went on would end as an unhandled rejection
+});
+
+test('it says of itself what its store says, also what that learns later', () => {
+  let slotted = false;
+  const far = {
+    ...remote({}),
+    get slotted() {
+      return slotted;
+    },
+  };
+  const store = withDeadline(far, LONG);
+  expect(store).toMatchObject({ name: 'far', remote: true });
+  expect(store.slotted).toBe(false);
+  slotted = true;
+  expect(store.slotted).toBe(true);
+});
+
+test('what this process has to load first does not count', async () => {
+  const loading = sleep(50);
+  const store = withDeadline(remote({ loading }), 40_000);
+  expect(await store.decide(call)).toMatchObject({ allowed: true });
+  expect(await store.decide(call)).toMatchObject({ allowed: false });
+});
+
+test('what cannot be loaded is told to each call', async () => {
+  const loading = Promise.reject(new Error('not installed'));
+  const store = withDeadline(remote({ loading }), LONG);
+  await expect(store.decide(call)).rejects.toThrow('not installed');
+  await expect(store.decide(call)).rejects.toThrow('not installed');
+});
+
+test('where there is no connection, that is the reason', async () => {
+  const cause = new Error('connect ECONNREFUSED');
+  const silent = () => new Promise<never>(() => {});
+  const store = withDeadline(remote({ decide: silent, health: new StoreHealth(() => cause) }), 5_000);
+  await expect(store.decide(call)).rejects.toMatchObject({
+    reason: 'connection',
+    message: 'far store: no answer within 5 ms (connect ECONNREFUSED)',
+    cause,
+  });
+});

@@ -1,0 +1,72 @@
+import type { StandIn } from '../engine/call.js';
+import type { StoreUnavailableError, UnavailableReason } from '../errors.js';
+import { checkOptions, describe } from '../options.js';
+
+/** What a limiter says while its store is out. */
+export type FailureChoice = 'local' | 'allow' | 'deny';
+
+/** What a function that chooses is told. */
+export interface StoreFailure {
+  readonly reason: UnavailableReason;
+  readonly error: StoreUnavailableError;
+  /** The limiter's name. */
+  readonly limiter: string;
+}
+
+/**
+ * How a limiter decides while its store is out:
+ * - `'local'`: this process counts for itself, with the whole limit, so that N processes together admit at most N times the limit;
+ *   `{ local: { share } }` with that part of it, above 0 and at most 1 (1 / N keeps the whole fleet at the limit);
+ * - `'allow'`: everything passes, and nothing is counted;
+ * - `'deny'`: nothing passes;
+ * - a function that returns one of these words for each decision. What it throws, such as the `error` it is told, the caller gets.
+ */
+export type FailurePolicy =
+  | FailureChoice
+  | { readonly local: { readonly share: number } }
+  | ((failure: StoreFailure) => FailureChoice);
+
+const CHOICES: readonly unknown[] = ['local', 'allow', 'deny'] satisfies FailureChoice[];
+
+/** A failure policy, ready to be asked. */
+export interface CompiledFailurePolicy {
+  readonly choose: StandIn['choose'];
+  /** Of the limit, that this process admits by itself. */
+  readonly share: number;
+}
+
+/** @throws TypeError, RangeError when it is not a failure policy */
+export function compileFailurePolicy(
+  where: string,
+  limiter: string,
+  policy: FailurePolicy = 'local',
+): CompiledFailurePolicy {
+  if (typeof policy === 'function') {
+    const choose = (error: StoreUnavailableError) => {
+      const choice = policy({ reason: error.reason, error, limiter });
+      if (CHOICES.includes(choice)) return choice;
+      throw new TypeError(
+        `${where}: the function failurePolicy gave ${describe(choice)}: it must give 'local', 'allow' or 'deny'`,
+      );
+    };
+    return { choose, share: 1 };
+  }
+  if (typeof policy === 'object' && policy !== null) {
+    checkOptions(`${where}: failurePolicy`, policy, ['local']);
+    checkOptions(`${where}: failurePolicy.local`, policy.local, ['share']);
+    const { share } = policy.local;
+    if (typeof share !== 'number' || !(share > 0 && share <= 1)) {
+      throw new RangeError(
+        `${where}: failurePolicy.local.share must be above 0 and at most 1, such as 0.25 for four processes, not ${describe(share)}`,
+      );
+    }
+    return { choose: () => 'local', share };
+  }
+  if (!CHOICES.includes(policy)) {
+    throw new TypeError(
+      `${where}: failurePolicy must be 'local', 'allow', 'deny', { local: { share } } or a function that gives one of the words, ` +
+        `not ${describe(policy)}`,
+    );
+  }
+  return { choose: () => policy, share: 1 };
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailableError, type UnavailableReason } from '../errors.js';
+import { Breaker } from './circuit.js';
+
+const failure = (reason: UnavailableReason = 'timeout') =>
+  new StoreUnavailableError('out', { reason, late: reason === 'timeout' });
+const never = () => new Promise<never>(() => {});
+
+function breaker() {
+  const told: string[] = [];
+  const one = new Breaker({
+    opened: (error) => told.push(`opened: ${error.reason}`),
+    closed: (after) => told.push(after >= 0 ? 'closed' : 'closed before it opened'),
+  });
+  return { one, told };
+}
+
+async function until(so: () => boolean): Promise<void> {
+  while (!so()) await sleep(5);
+}
+
+test('five failures in a row open it, and a success begins the count anew', () => {
+  const { one, told } = breaker();
+  for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
+  one.succeeded(one.enter());
+  for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
+  expect(one.error).toBeUndefined();
+  const last = failure();
+  one.failed(one.enter(), last, never);
+  expect(one.error).toBe(last);
+  expect(told).toEqual(['opened: timeout']);
+  one.end();
+});
+
+test('calls that one lost connection took with it are one failure; deadlines are each their own', () => {
+  const { one, told } = breaker();
+  const lost = Array.from({ length: 50 }, () => one.enter());
+  for (const ticket of lost) one.failed(ticket, failure('connection'), never);
+  expect(one.error).toBeUndefined();
+  const late = Array.from({ length: 4 }, () => one.enter());
+  for (const ticket of late) one.failed(ticket, failure('timeout'), never);
+  expect(told).toEqual(['opened: timeout']);
+  one.end();
+});
+
+test('it looks again until there is an answer, lets one call through, and closes when that is decided', async () => {
+  const { one, told } = breaker();
+  let answers = false;
+  let looks = 0;
+  const look = async () => {
+    looks += 1;
+    if (!answers) throw failure();
+  };
+  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), look);
+  await until(() => looks >= 2);
+  expect(one.error).toBeDefined();
+  answers = true;
+  await until(() => one.error === undefined);
+  const trial = one.enter();
+  expect(one.error).toBeDefined(); // only one
+  one.succeeded(trial);
+  expect(one.error).toBeUndefined();
+  expect(told).toEqual(['opened: timeout', 'closed']);
+});
+
+test('a store that answers but does not decide stays out, and nobody is told again', async () => {
+  const { one, told } = breaker();
+  const look = async () => {};
+  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure('OOM'), look);
+  for (let trials = 0; trials < 2; trials += 1) {
+    await until(() => one.error === undefined);
+    one.failed(one.enter(), failure('READONLY'), look);
+    expect(one.error).toMatchObject({ reason: 'READONLY' });
+  }
+  one.succeeded(0); // of a call that was let in before it opened
+  expect(one.error).toBeDefined();
+  expect(told).toEqual(['opened: OOM']);
+  one.end();
+});
+
+test('looks hold no process, and end with the store', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const { one } = breaker();
+  const look = jest.fn(never);
+  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), look);
+  expect(timers()).toBe(before);
+  one.end();
+  await sleep(150);
+  expect(look).not.toHaveBeenCalled();
+  for (let i = 0; i < 9; i += 1) one.failed(one.enter(), failure(), look);
+  expect(one.error).toBeUndefined();
+});

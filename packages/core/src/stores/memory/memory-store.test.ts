@@ -1,0 +1,216 @@
+import { concurrency } from '../../algorithms/concurrency/concurrency.js';
+import { fixedWindow } from '../../algorithms/fixed-window/fixed-window.js';
+import { ManualClock } from '../../clock.js';
+import { RateLimiter } from '../../limiter/rate-limiter.js';
+import { memoryStore } from './memory-store.js';
+
+const limiterOn = (maxKeys: number, limit = 1) => {
+  const clock = new ManualClock();
+  const store = memoryStore({ maxKeys, clock });
+  return {
+    clock,
+    store,
+    limiter: new RateLimiter({ name: 'demo', policy: fixedWindow({ limit, window: '10s' }), store }),
+  };
+};
+
+test('never remembers more than maxKeys keys', async () => {
+  const { limiter, store } = limiterOn(100);
+  for (let key = 0; key < 1_000; key += 1) await limiter.consume(key);
+  expect(store.size).toBe(100);
+});
+
+test('a flood of new keys does not let a denied one in again', async () => {
+  const { limiter } = limiterOn(100);
+  await limiter.consume('attacker');
+  for (let key = 0; key < 2_000; key += 1) {
+    await limiter.consume(key);
+    expect(await limiter.consume('attacker')).toMatchObject({ allowed: false });
+  }
+});
+
+test('a flood of new keys forgets no block, no override and nobody who waits', async () => {
+  const { limiter, clock } = limiterOn(100, 5);
+  await limiter.block('blocked', '1h');
+  await limiter.override('overridden', fixedWindow({ limit: 1, window: '10s' }), { expiresIn: '1h' });
+  await limiter.consume('full', { cost: 5 });
+  const waiting = limiter.acquire('full');
+  for (let key = 0; key < 2_000; key += 1) await limiter.consume(key);
+  expect(await limiter.peek('blocked')).toMatchObject({ allowed: false });
+  expect(await limiter.peek('overridden')).toMatchObject({ limit: 1 });
+  expect(await limiter.consume('full')).toMatchObject({ allowed: false });
+  await clock.advance('10s');
+  expect(await waiting).toMatchObject({ waited: 10_000 });
+});
+
+test('a flood of new keys evicts no held permit', async () => {
+  const { limiter, clock, store } = limiterOn(100);
+  const locks = new RateLimiter({ name: 'locks', policy: concurrency({ limit: 1, lease: '1h' }), store });
+  const holder = await locks.acquire('job');
+  for (let key = 0; key < 2_000; key += 1) await limiter.consume(key);
+  expect(await locks.consume('job')).toMatchObject({ allowed: false });
+  // A denial and a renewed lease do not change that.
+  await clock.advance('30m');
+  for (let key = 0; key < 2_000; key += 1) await limiter.consume(`later-${key}`);
+  expect(await locks.consume('job')).toMatchObject({ allowed: false });
+  await locks.release(holder);
+  expect(await locks.consume('job')).toMatchObject({ allowed: true });
+});
+
+test('no denied key is forgotten, however many were denied before it, and after', async () => {
+  const { limiter } = limiterOn(1_000);
+  const keys = Array.from({ length: 500 }, (_, i) => `denied-${i}`);
+  for (const key of keys) for (let call = 0; call < 2; call += 1) await limiter.consume(key);
+  for (let key = 0; key < 5_000; key += 1) await limiter.consume(key);
+  for (const key of keys) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
+});
+
+test('who is let in again is as easily forgotten as anybody', async () => {
+  const { limiter, clock, store } = limiterOn(3);
+  for (const key of ['a', 'a', 'b', 'b']) await limiter.consume(key);
+  await clock.advance('10s');
+  await limiter.consume('a');
+  for (const key of ['b', 'b']) await limiter.consume(key);
+  for (const key of ['x', 'y', 'z']) await limiter.consume(key);
+  expect(store.size).toBe(3);
+  expect(await limiter.peek('a')).toMatchObject({ allowed: true });
+  expect(await limiter.peek('b')).toMatchObject({ allowed: false });
+});
+
+test('when there are none but denied keys, the one denied for the longest goes, and no block or override', async () => {
+  const { limiter, store } = limiterOn(10);
+  await limiter.block('blocked', '1h');
+  await limiter.override('overridden', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1h' });
+  const consumed: number[] = [];
+  for (let key = 0; key < 100; key += 1) {
+    for (let call = 0; call < 2; call += 1) await limiter.consume(key);
+    consumed.push(key);
+  }
+  expect(store.size).toBe(10);
+  const denied = await Promise.all(consumed.map(async (key) => !(await limiter.peek(key)).allowed));
+  expect(consumed.filter((key) => denied[key])).toEqual(consumed.slice(-8));
+  expect(await limiter.peek('blocked')).toMatchObject({ allowed: false });
+  expect(await limiter.peek('overridden')).toMatchObject({ limit: 9 });
+});
+
+test('when there are none but blocked keys, the first of them goes', async () => {
+  const { limiter, store } = limiterOn(3);
+  for (const key of ['a', 'b', 'c', 'd']) await limiter.block(key, '1h');
+  expect(store.size).toBe(3);
+  expect(await limiter.peek('a')).toMatchObject({ allowed: true });
+  for (const key of ['b', 'c', 'd']) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
+});
+
+test('a key that is no longer blocked is an ordinary one', async () => {
+  const { limiter } = limiterOn(3, 5);
+  await limiter.block('a', '1h');
+  await limiter.consume('a');
+  await limiter.unblock('a');
+  await limiter.consume('a');
+  for (const key of ['x', 'y', 'z']) await limiter.consume(key);
+  expect(await limiter.peek('a')).toMatchObject({ remaining: 5 });
+});
+
+test('room is made over and over, also after sweeps and after the store was empty', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  try {
+    const { limiter, store, clock } = limiterOn(10);
+    for (let round = 0; round < 5; round += 1) {
+      for (let key = 0; key < 30; key += 1) await limiter.consume(`${round}-${key}`);
+      expect(store.size).toBe(10);
+      if (round % 2 === 0) clock.set(clock.now() + 10_000_000);
+      jest.advanceTimersByTime(2_000);
+      expect(store.size).toBe(round % 2 === 0 ? 0 : 10);
+    }
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('a block and an override end, and leave nothing behind', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  try {
+    const { limiter, store, clock } = limiterOn(100);
+    await limiter.block('a', '1m');
+    await limiter.override('b', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1m' });
+    expect(store.size).toBe(2);
+    await limiter.unblock('a');
+    expect(store.size).toBe(1);
+    clock.set(clock.now() + 60_000_000);
+    jest.advanceTimersByTime(2_000);
+    expect(store.size).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('looking takes no memory, and what is given back frees it', async () => {
+  const { limiter, store } = limiterOn(100);
+  await limiter.peek('k');
+  await limiter.unblock('k');
+  await limiter.reset('k');
+  await limiter.reward('k', 3);
+  expect(store.size).toBe(0);
+  await limiter.refund(await limiter.consume('k'));
+  expect(store.size).toBe(0);
+});
+
+test('who listens is told who was let in, until it no longer listens', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const limiter = new RateLimiter({ name: 'demo', policy: concurrency({ limit: 1 }), store });
+  const told: number[] = [];
+  const stop = await store.listen('sluice:v2:cc:demo:{k}', (id) => told.push(id));
+  const held = await limiter.acquire('k');
+  const waits = [limiter.acquire('k'), limiter.acquire('k')];
+  await clock.advance(1);
+  await limiter.release(held);
+  const next = await waits[0]!;
+  expect(told).toHaveLength(1);
+  stop();
+  stop();
+  await limiter.release(next);
+  await limiter.release(await waits[1]!);
+  expect(told).toHaveLength(1);
+});
+
+test('when all are denied it still makes room, and stays within its bound', async () => {
+  const { limiter, store } = limiterOn(10);
+  for (let key = 0; key < 100; key += 1) {
+    await limiter.consume(key);
+    expect(await limiter.consume(key)).toMatchObject({ allowed: false });
+  }
+  expect(store.size).toBe(10);
+});
+
+test('expired keys are swept without being asked for, by a timer that keeps no process alive', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  try {
+    const { limiter, store, clock } = limiterOn(1_000);
+    expect(jest.getTimerCount()).toBe(0);
+    for (let key = 0; key < 50; key += 1) await limiter.consume(key);
+    jest.advanceTimersByTime(2_000);
+    expect(store.size).toBe(50);
+    clock.set(clock.now() + 10_000_000);
+    jest.advanceTimersByTime(2_000);
+    expect(store.size).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+    await limiter.consume('again');
+    expect(jest.getTimerCount()).toBe(1);
+    await store.close();
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test.each([
+  [{ maxKeys: 0 }, /maxKeys must be a whole number from 1 to 16000000, not 0/],
+  [{ clock: {} }, /clock must have now\(\) and sleep\(micros\), not an object/],
+  [{ maxKeys: 1.5 }, /not 1.5/],
+  [{ maxkeys: 5 }, /no option 'maxkeys'/],
+  [null, /takes an options object/],
+])('refuses %j', (options, message) => {
+  expect(() => memoryStore(options as never)).toThrow(message);
+});

@@ -1,0 +1,164 @@
+import { isHeld } from '../../algorithms/algorithm.js';
+import { type Clock, systemClock } from '../../clock.js';
+import { decideBare } from '../../engine/bare.js';
+import type { Answer, Call, Part } from '../../engine/call.js';
+import { decide } from '../../engine/decide.js';
+import { type Entry, expiryOf } from '../../engine/entry.js';
+import { Lane } from '../../engine/key-state.js';
+import { checkInteger, checkOptions, describe } from '../../options.js';
+import { StoredRates } from '../../shared-limiter/memory-rates.js';
+import type { RateAnswer, RateChange } from '../../shared-limiter/rate-change.js';
+import type { Store } from '../store.js';
+import { MemoryEntries, type Place } from './entries.js';
+import { rankOf } from './ranks.js';
+import { NONE, Rank } from './records.js';
+
+export interface MemoryStoreOptions {
+  /**
+   * The most keys to remember, from 1 to 16,000,000; default 1,000,000. So many buckets or windows take about 100 MB: 65 bytes each, and the
+   * text of the key; logs and slots take more. When full, see `memoryStore`.
+   */
+  readonly maxKeys?: number;
+  /** Default: the process's monotonic clock. */
+  readonly clock?: Clock;
+}
+
+const SWEEP_EVERY_MS = 1000;
+/** Keys looked at in one sweep: bounded, so that a sweep never holds the event loop for more than a few ms. */
+const SWEEP_KEYS = 20_000;
+
+/**
+ * Keeps state in this process: fast, lost when the process ends, not shared with other processes. Memory is bounded: at `maxKeys` keys
+ * each new key evicts an old one, in constant time. The oldest ordinary keys go first. Next come keys whose last call was denied, at
+ * which a call waits, or whose `concurrency` permits are held. Blocked and overridden keys go last. A client that creates `maxKeys`
+ * new keys within a window evicts its own first key and gets its limit again, unless that key was denied. If clients choose the
+ * keys of a limit, put a limit by address in front of it and set `maxKeys` high enough.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  return new MemoryStore(options);
+}
+
+/** What `memoryStore` makes. */
+export class MemoryStore implements Store {
+  readonly name = 'memory';
+  readonly remote = false;
+  readonly slotted = false;
+  readonly clock: Clock;
+  readonly #maxKeys: number;
+  #entries: MemoryEntries;
+  readonly #rates = new StoredRates();
+  readonly #listeners = new Map<string, Set<(id: number) => void>>();
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(options: MemoryStoreOptions = {}) {
+    checkOptions('memoryStore', options, ['maxKeys', 'clock']);
+    this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
+    this.#entries = new MemoryEntries(this.#maxKeys);
+    const { clock = systemClock } = options;
+    if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
+      throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
+    }
+    this.clock = clock;
+  }
+
+  /** How many keys are remembered now. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  decide(call: Call): Answer {
+    const now = this.clock.now();
+    return this.#decideBare(call, now) ?? this.#decideAll(call, now);
+  }
+
+  #decideBare(call: Call, now: number): Answer | undefined {
+    const entries = this.#entries;
+    const part = call.parts[0]!;
+    const slot = entries.find(part);
+    const decided = decideBare(call, slot === NONE ? undefined : entries.read(slot), now);
+    if (decided === undefined) return undefined;
+    const { answer, state, changed } = decided;
+    const before = slot === NONE ? Rank.ordinary : entries.rank(slot);
+    const rank = call.operation === 'peek' ? before : answer.allowed ? Rank.ordinary : Rank.denied;
+    if (changed || (slot !== NONE && rank > before)) this.#keep(part, slot, state, rank, now);
+    return answer;
+  }
+
+  #decideAll(call: Call, now: number): Answer {
+    const lanes = call.parts.map((part) => this.#lane(part, now));
+    const answer = decide(call, lanes, now);
+    const asks = call.operation === 'consume' || call.operation === 'acquire';
+    lanes.forEach((lane, i) => {
+      const place = placeOf(lane);
+      const slot = this.#entries.find(place);
+      const denied = asks ? !answer.allowed : slot !== NONE && this.#entries.rank(slot) === Rank.denied;
+      const kept = lane.keeps(call.operation);
+      if (kept || (asks && denied)) this.#save(lane, place, slot, kept, denied, now);
+      const { shared } = lane.part;
+      if (shared !== undefined && call.operation !== 'peek') {
+        this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
+      }
+    });
+    return answer;
+  }
+
+  #lane(part: Part, now: number): Lane {
+    const { shared } = part;
+    const rate = shared && this.#rates.get(shared, now);
+    const place = rate?.perClient === 1 ? { key: shared!.client } : part;
+    const slot = this.#entries.find(place);
+    const entry = slot === NONE ? undefined : this.#entries.read(slot);
+    return new Lane(part, place.key, entry, now, rate);
+  }
+
+  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    const listeners = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, listeners.add(granted));
+    return () => {
+      listeners.delete(granted);
+      if (listeners.size === 0) this.#listeners.delete(key);
+    };
+  }
+
+  async rate(change: RateChange): Promise<RateAnswer> {
+    return this.#rates.change(change, this.clock.now());
+  }
+
+  /** Resolves at once: there is nothing to connect to. */
+  async connect(): Promise<void> {}
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+    this.#entries = new MemoryEntries(this.#maxKeys);
+    this.#rates.clear();
+    this.#listeners.clear();
+  }
+
+  #save(lane: Lane, place: Place, slot: number, kept: boolean, denied: boolean, now: number): void {
+    const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#entries.read(slot);
+    const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(lane.part));
+    this.#keep(place, slot, entry, rank, now);
+    for (const id of lane.granted) for (const granted of this.#listeners.get(lane.key) ?? []) granted(id);
+  }
+
+  #keep(place: Place, slot: number, entry: Entry | undefined, rank: Rank, now: number): void {
+    if (entry !== undefined && expiryOf(entry) > now) {
+      if (slot === NONE) this.#entries.add(place, entry, rank);
+      else this.#entries.write(slot, entry, rank);
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
+    } else if (slot !== NONE) {
+      this.#entries.remove(slot);
+    }
+  }
+
+  #sweep(): void {
+    this.#entries.sweep(this.clock.now(), SWEEP_KEYS);
+    if (this.#entries.roomy) this.#entries = this.#entries.copy();
+    if (this.#entries.size > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+}
+
+const placeOf = ({ part, key }: Lane): Place => (key === part.key ? part : { key });

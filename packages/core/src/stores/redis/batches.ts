@@ -1,0 +1,122 @@
+import { performance } from 'node:perf_hooks';
+import type { Asking } from '../../pipeline/asking.js';
+import { Batch } from './batch.js';
+
+/** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
+const { setImmediate, queueMicrotask } = globalThis;
+
+/**
+ * µs that one script call may hold Redis, about: of the first of a turn, which sets Redis to work while the rest still gathers, and
+ * of each that follows it.
+ */
+const FIRST = 80;
+const MOST = 250;
+
+/** So many calls are worth a trip of their own: to gather as many more takes this process as long as Redis is at work with them. */
+const MANY = 20;
+/** ms without any call after which a store counts as idle. */
+const IDLE = 1;
+
+/**
+ * Lets the calls of one turn of the event loop leave together: as one script call, or a few where they would be long. Those of an idle store
+ * leave as soon as the code that asks has run. While nothing is under way, half of many leave before the rest is there.
+ */
+export class RedisBatches {
+  readonly #slotted: () => boolean;
+  readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
+  #gathering: Batch | undefined;
+  /**
+   * In a cluster: by the hash tag, which is one for all keys of a script call. A new one for each turn: V8 links what a Map held
+   * before `clear()` to what it holds next, and so the old generation of the heap would keep the calls of all turns.
+   */
+  #tagged: Map<string, Batch> | undefined;
+  /** Is the end of this turn waited for? */
+  #begun = false;
+  #most = FIRST;
+  /** Calls of this turn, and of the last that had any. */
+  #asked = 0;
+  #usual = 0;
+  #underWay = 0;
+  #idleSince = 0;
+
+  /**
+   * @param slotted whether the keys of one script call must lie in one slot
+   * @param send calls `arrived` once for each batch, before anybody has his answer: who asks again then finds nothing under way
+   */
+  constructor(slotted: () => boolean, send: (batches: readonly Batch[], arrived: () => void) => void) {
+    this.#slotted = slotted;
+    this.#send = send;
+  }
+
+  add(asking: Asking): void {
+    const tag = this.#slotted() ? tagOf(asking.call.parts[0]!.key) : undefined;
+    const batch = this.#batchOf(tag);
+    if (!this.#begun) this.#begin();
+    batch.add(asking);
+    this.#asked += 1;
+    if (this.#underWay === 0 && this.#asked >= MANY && 2 * this.#asked >= this.#usual) {
+      this.#leave();
+    } else if (batch.weight >= this.#most) {
+      this.#most = MOST;
+      if (tag === undefined) this.#gathering = undefined;
+      else this.#tagged!.delete(tag);
+      this.#depart([batch]);
+    }
+  }
+
+  #batchOf(tag: string | undefined): Batch {
+    if (tag === undefined) {
+      this.#gathering ??= new Batch();
+      return this.#gathering;
+    }
+    this.#tagged ??= new Map();
+    let batch = this.#tagged.get(tag);
+    if (batch === undefined) {
+      batch = new Batch();
+      this.#tagged.set(tag, batch);
+    }
+    return batch;
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    if (this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE)) {
+      queueMicrotask(this.#end);
+    } else {
+      setImmediate(this.#end);
+    }
+  }
+
+  readonly #end = () => {
+    this.#begun = false;
+    this.#most = FIRST;
+    this.#usual = this.#asked;
+    this.#asked = 0;
+    this.#leave();
+  };
+
+  #leave(): void {
+    const batches: Batch[] = this.#tagged === undefined ? [] : [...this.#tagged.values()];
+    if (this.#gathering !== undefined) batches.push(this.#gathering);
+    this.#gathering = undefined;
+    this.#tagged = undefined;
+    if (batches.length > 0) this.#depart(batches);
+  }
+
+  #depart(batches: readonly Batch[]): void {
+    this.#underWay += batches.length;
+    this.#send(batches, this.#arrived);
+  }
+
+  readonly #arrived = () => {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#idleSince = performance.now();
+  };
+}
+
+/** What decides the slot of a key: its hash tag. Keys with different ones seldom share a slot. */
+function tagOf(key: string): string {
+  const open = key.indexOf('{');
+  const end = key.indexOf('}', open + 1);
+  return open === -1 || end <= open + 1 ? key : key.slice(open + 1, end);
+}

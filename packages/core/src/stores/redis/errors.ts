@@ -1,0 +1,208 @@
+import { types } from 'node:util';
+import {
+  type ConfigurationReason,
+  StoreConfigurationError,
+  StoreUnavailableError,
+  type UnavailableReason,
+} from '../../errors.js';
+
+/** There was none when it was needed: why, the client's last error tells. */
+export class NoConnectionError extends Error {}
+
+/** For who still asks. */
+export const storeClosed = (): StoreUnavailableError =>
+  new StoreUnavailableError('redis store: it was closed', { reason: 'closed', neverSent: true });
+
+/** The error of a call without a connection in time. */
+export const notConnected = (ms: number, cause: Error | undefined): StoreUnavailableError =>
+  new StoreUnavailableError(
+    `redis store: not connected within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
+    { reason: cause === undefined ? 'timeout' : 'connection', late: true, cause },
+  );
+
+/** What an answer means: not now, never like this, and then what to do where the server does not say. */
+type Meaning =
+  | { readonly unavailable: UnavailableReason }
+  | {
+      readonly configuration: ConfigurationReason;
+      readonly remedy?: string;
+      /** In place of the server's words, which are in `cause`: some frameworks send messages of errors to clients, who must not read keys. */
+      readonly instead?: string;
+    };
+
+type Row = readonly [answer: RegExp, meaning: (found: RegExpExecArray) => Meaning];
+
+const unavailable = (reason: UnavailableReason) => (): Meaning => ({ unavailable: reason });
+const wrong = (configuration: ConfigurationReason, remedy?: string) => (): Meaning =>
+  remedy === undefined ? { configuration } : { configuration, remedy };
+
+/** Until Redis 7 an error within a script arrives wrapped; clients put the name of a class before, or the last of several errors behind. */
+const START = /^(?:.*Last error: )?(?:\w*Error: )?(?:ERR Error running script.*?: -?)?/.source;
+const word = (words: string): RegExp => new RegExp(`${START}(${words})\\b`);
+const phrase = (words: string): RegExp => new RegExp(`${START}(?:${words})`);
+
+/** From the first row that fits. What fits none is a network that failed. */
+const ROWS: readonly Row[] = [
+  // Our own script's, which name keys: nothing in them is the server's word.
+  [
+    /\bSLUICE foreign value\b/,
+    () => ({
+      configuration: 'other',
+      instead: 'a key of this limit holds a foreign value; `cause` names it',
+    }),
+  ],
+  [/\bSLUICE\b/, wrong('other')],
+  [
+    word('LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN'),
+    ([, reason]) => ({ unavailable: reason as UnavailableReason }),
+  ],
+  [/Script killed by user/, unavailable('BUSY')],
+  [word('UNBLOCKED'), unavailable('connection')], // by a server that became a replica
+  // A Cluster client that is sent from node to node: they do not agree yet.
+  [/^Too many Cluster redirections.*\b(?:MOVED|ASK) \d/, unavailable('connection')],
+  // A server that is full, or that meters its users.
+  [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), unavailable('connection')],
+  [
+    word('CROSSSLOT'),
+    wrong(
+      'other',
+      'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
+        'and redisStore a Cluster client, with which this is told at construction',
+    ),
+  ],
+  [
+    phrase('(?:MOVED|ASK) \\d'),
+    wrong(
+      'other',
+      'this server is one node of a Redis Cluster: give redisStore a Cluster client, new Cluster([…]) of ioredis',
+    ),
+  ],
+  [
+    phrase('ERR This instance has cluster support disabled'),
+    wrong(
+      'other',
+      'this server is no node of a Redis Cluster: give redisStore its address or a client for one server',
+    ),
+  ],
+  [
+    phrase('ERR (?:DB index is out of range|invalid DB index)'),
+    wrong('other', 'the server has no such database: give redisStore one that it has, such as 0'),
+  ],
+  [word('WRONGTYPE'), wrong('WRONGTYPE')],
+  [/\bNOPERM\b|ACL failure in script|ERR The user executing the script can't/, wrong('NOPERM')],
+  [/\bWRONGPASS\b|ERR invalid password/, wrong('WRONGPASS')],
+  [/\bNOAUTH\b/, wrong('NOAUTH')],
+  [/\bDENIED\b|unknown command|\bERR /, wrong('other')],
+  // A call's own time was over. Where a connection's was, that broke, and took with it all that was under way.
+  [/command timed? ?out/i, unavailable('timeout')],
+];
+
+const NETWORK: Meaning = { unavailable: 'connection' };
+
+/**
+ * Gives a client's error a class, a code and a reason of ours; the client's own error is its `cause`. This is the one place that knows
+ * what is "not now" (a failure policy decides) and what is "never like this" (it does not).
+ *
+ * TLS that fails is "not now": certificates run out and are exchanged while programs run, and that must not take down what they serve.
+ */
+export function classified(
+  error: unknown,
+  lastConnectionError?: Error,
+  neverSent = false,
+): StoreUnavailableError | StoreConfigurationError {
+  const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
+  const meaning = meaningOf(told);
+  if ('configuration' in meaning) {
+    const { remedy, configuration: reason, instead = messageOf(told) } = meaning;
+    const message = remedy === undefined ? instead : `${remedy} (${instead})`;
+    return new StoreConfigurationError(`redis store: ${message}`, { cause: told, reason });
+  }
+  const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
+  return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {
+    cause: lastConnectionError ?? error,
+    reason: meaning.unavailable,
+    late: meaning.unavailable === 'timeout',
+    neverSent,
+  });
+}
+
+/** Does it say how the store is set up wrongly? */
+export const isMistake = (error: unknown): boolean =>
+  error !== undefined && 'configuration' in meaningOf(error);
+
+/** The host is unreachable, unknown or untrusted. `EAI_AGAIN` is not listed: the name server may answer next time. */
+const REFUSED = /\b(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENOENT|EACCES|EPERM)\b/;
+const UNTRUSTED = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_)|SELF_SIGNED/;
+
+/** Would the next connection attempt fail with the same error? */
+export function isRefusal(error: unknown): boolean {
+  const meaning = meaningOf(error);
+  if ('configuration' in meaning) return true;
+  // An error reply would come again. A lost connection or a timeout may not.
+  if (meaning.unavailable !== 'connection' && meaning.unavailable !== 'timeout') return true;
+  if (UNTRUSTED.test(String((error as { code?: unknown } | undefined)?.code))) return true;
+  return [...textsOf(error)].some((text) => REFUSED.test(text));
+}
+
+/** Is it the reply to the SELECT with which ioredis opens a connection? */
+export const isSelectError = (error: unknown): boolean =>
+  (error as { command?: { name?: unknown } } | undefined)?.command?.name === 'select';
+
+/** Was a connection given up because nothing came on it? */
+export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.test(messageOf(error));
+
+/**
+ * ioredis hangs the command on the error that answers it, and that of a login has the password. Events are logged whole: this is the
+ * same error without it.
+ */
+export function withoutCommand(error: Error): Error {
+  const { command, lastNodeError, ...rest } = error as Error & { command?: unknown; lastNodeError?: unknown };
+  if (command === undefined && !isError(lastNodeError)) return error;
+  const inner = isError(lastNodeError) && { lastNodeError: withoutCommand(lastNodeError) };
+  const copy = Object.assign(new Error(error.message), rest, inner);
+  for (const shown of ['name', 'stack'] as const) {
+    Object.defineProperty(copy, shown, { value: error[shown], enumerable: false });
+  }
+  return copy;
+}
+
+function meaningOf(error: unknown): Meaning {
+  for (const text of textsOf(error)) {
+    for (const [answer, meaning] of ROWS) {
+      const found = answer.exec(text);
+      if (found !== null) return meaning(found);
+    }
+  }
+  return NETWORK;
+}
+
+/** An error's own text, and those of the errors it stands for; not without end, should one be its own cause. */
+function* textsOf(error: unknown, depth = 0): Generator<string> {
+  if (!isError(error)) {
+    yield String(error);
+    return;
+  }
+  yield error.message;
+  const { errors, lastNodeError, cause } = error as {
+    errors?: unknown;
+    lastNodeError?: unknown;
+    cause?: unknown;
+  };
+  const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
+  for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
+}
+
+/** ioredis's text for a lost connection recommends settings that the store sets on purpose, so it is replaced. */
+const LOST = /^(?:Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/;
+
+/** Connection errors of several addresses arrive as an AggregateError with an empty message; those of a cluster's nodes beside one. */
+function messageOf(error: unknown): string {
+  if (!isError(error)) return String(error);
+  if (LOST.test(error.message)) return 'the connection was lost';
+  const { errors, lastNodeError } = error as { errors?: unknown; lastNodeError?: unknown };
+  if (Array.isArray(errors) && error.message === '') return errors.map(messageOf).join('; ');
+  return isError(lastNodeError) ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
+}
+
+/** Also one of another realm, such as Node's own within a test runner's. */
+const isError = (error: unknown): error is Error => types.isNativeError(error);

@@ -1,0 +1,147 @@
+import type { RedisClient, RedisClientSettings } from './client.js';
+import type { Subscriber } from './release-subscriber.js';
+
+interface KeysAndArguments {
+  keys: string[];
+  arguments: string[];
+}
+
+/** What we need of a client of the package `redis` (node-redis, 5 or 6): `createClient()` and `createCluster()` give one. */
+export interface NodeRedisClient {
+  evalSha(sha1: string, options: KeysAndArguments): Promise<unknown>;
+  eval(source: string, options: KeysAndArguments): Promise<unknown>;
+  readonly isOpen: boolean;
+  connect(): Promise<unknown>;
+  duplicate(): unknown;
+  on(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
+  off(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
+  listenerCount(event: string): number;
+}
+
+/** What else its clients have, and those of a cluster. */
+interface Parts {
+  readonly isReady?: boolean;
+  readonly _keyPrefix?: unknown;
+  readonly options?: {
+    readonly url?: string;
+    readonly socket?: { readonly host?: string; readonly port?: number };
+  };
+  readonly slots?: readonly ({ readonly master: NodeRedisMaster } | undefined)[];
+  info?(section: string): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  destroy(): void;
+}
+
+interface NodeRedisMaster {
+  readonly address: string;
+  readonly client?: NodeRedisClient;
+}
+
+type Client = NodeRedisClient & Parts;
+
+export function isNodeRedis(client: unknown): client is NodeRedisClient {
+  const { evalSha, duplicate, connect } = (client ?? {}) as Partial<NodeRedisClient>;
+  return typeof evalSha === 'function' && typeof duplicate === 'function' && typeof connect === 'function';
+}
+
+const adapted = new WeakMap<NodeRedisClient, NodeRedisAdapter>();
+
+/** A client of node-redis with the words of ioredis; always the same for one client. */
+export function adaptNodeRedis(client: NodeRedisClient): NodeRedisAdapter {
+  let adapter = adapted.get(client);
+  if (adapter === undefined) {
+    adapter = new NodeRedisAdapter(client as Client);
+    adapted.set(client, adapter);
+  }
+  return adapter;
+}
+
+export class NodeRedisAdapter implements RedisClient {
+  readonly isCluster: boolean;
+  readonly options: RedisClientSettings;
+  readonly #client: Client;
+  #ended = false;
+
+  constructor(client: Client) {
+    this.#client = client;
+    this.isCluster = Array.isArray(client.slots);
+    const { _keyPrefix: prefix, options: { url, socket } = {} } = client;
+    this.options = { keyPrefix: prefix === undefined ? undefined : String(prefix), url, ...socket };
+    for (const event of ['end', 'disconnect', 'terminated']) {
+      client.on(event, () => {
+        this.#ended = true;
+      });
+    }
+  }
+
+  get status(): string {
+    const { isOpen, isReady = isOpen } = this.#client;
+    if (isReady) return 'ready';
+    if (isOpen) return 'connecting';
+    return this.#ended ? 'end' : 'wait';
+  }
+
+  evalsha(sha1: string, keys: number, ...rest: string[]): Promise<unknown> {
+    return this.#client.evalSha(sha1, { keys: rest.slice(0, keys), arguments: rest.slice(keys) });
+  }
+
+  eval(source: string, keys: number, ...rest: string[]): Promise<unknown> {
+    return this.#client.eval(source, { keys: rest.slice(0, keys), arguments: rest.slice(keys) });
+  }
+
+  async info(section: string): Promise<unknown> {
+    return this.#client.info?.(section);
+  }
+
+  /** Whoever opens a client must listen to its errors, lest one of them ends the process: here that is us. */
+  connect(): Promise<unknown> {
+    if (this.#client.listenerCount('error') === 0) this.#client.on('error', () => {});
+    return this.#client.connect();
+  }
+
+  on(event: string | symbol, listener: (...told: unknown[]) => void): unknown {
+    return this.#client.on(this.#wordFor(event), listener);
+  }
+
+  removeListener(event: string | symbol, listener: (...told: unknown[]) => void): unknown {
+    return this.#client.off(this.#wordFor(event), listener);
+  }
+
+  /** `host:port` of the master of a slot. */
+  nodeAt(slot: number): string {
+    return this.#client.slots?.[slot]?.master.address ?? '';
+  }
+
+  /** The connection to the master of a slot, which the cluster's client opens by itself. */
+  connectionAt(slot: number): RedisClient | undefined {
+    const client = this.#client.slots?.[slot]?.master.client;
+    return client?.isOpen ? adaptNodeRedis(client) : undefined;
+  }
+
+  duplicate(): Subscriber {
+    const client = this.#client.duplicate() as Client;
+    client.on('error', () => {}); // it connects again by itself
+    const connected = client.connect();
+    connected.catch(() => {}); // who subscribes is told
+    let heard: (channel: string, message: string) => void = () => {};
+    const hear = (message: string, channel: string) => heard(channel, message);
+    return {
+      async subscribe(channel) {
+        await connected;
+        await client.subscribe(channel, hear);
+      },
+      unsubscribe: (channel) => client.unsubscribe(channel),
+      on(event: string, listener: (channel: string, message: string) => void) {
+        if (event === 'message') heard = listener;
+        else if (event !== 'error') client.on(event, listener as () => void); // the error listener is added above
+      },
+      disconnect: () => client.destroy(),
+    };
+  }
+
+  #wordFor(event: string | symbol): string | symbol {
+    if (event === 'end') return this.isCluster ? 'disconnect' : 'end';
+    return event === 'ready' && this.isCluster ? 'connect' : event;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net';
+import type { RedisClient } from './client.js';
+import { isSocketTimeout } from './errors.js';
+
+/** Node's own: with fake timers a connection would never be checked. */
+const { setTimeout, setImmediate } = globalThis;
+
+/** ms in which a connection can still show that it is alive, after its `socketTimeout`. */
+const GRACE = 100;
+const guarded = new WeakSet<object>();
+
+/**
+ * ioredis destroys a socket that received nothing for `socketTimeout`. Its timer fires before the socket is read. If the event loop was
+ * blocked that long, the answers have arrived but are unread, and Redis has counted the calls. So the socket is read first, and destroyed
+ * only if it had no data. This applies to the client's current socket; call it again for the next one.
+ */
+export function readBeforeTimeout({ stream }: RedisClient): void {
+  const socket = stream as Socket | null | undefined;
+  if (typeof socket?.destroy !== 'function' || guarded.has(socket)) return;
+  guarded.add(socket);
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error?: Error) => {
+    if (!isSocketTimeout(error)) return destroy(error);
+    const before = socket.bytesRead;
+    const judge = () => {
+      if (socket.bytesRead === before) destroy(error);
+    };
+    // Timers fire before sockets are read, immediates after.
+    setTimeout(() => setImmediate(judge), GRACE).unref();
+    return socket;
+  };
+}

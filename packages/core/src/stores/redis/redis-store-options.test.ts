@@ -1,0 +1,98 @@
+import { Cluster, Redis } from 'ioredis';
+import { storeOnDefaults } from '../../../../../tests/support/expecting-warning.js';
+import { redisStore } from './redis-store.js';
+
+const at = { host: '127.0.0.1', port: 1 };
+const client = () => new Redis(1, { lazyConnect: true });
+
+test.each([
+  ['an address', () => 'redis://127.0.0.1:1', false],
+  [
+    'url',
+    () => ({ url: 'valkeys://127.0.0.1:1', username: 'ann', password: 'secret', tls: { ca: '' } }),
+    false,
+  ],
+  [
+    'sentinels',
+    () => ({ sentinels: [at], name: 'mymaster', options: { db: 2, sentinelPassword: 'x' } }),
+    false,
+  ],
+  ['cluster', () => ({ cluster: [at, 'redis://127.0.0.1:2'], tls: true, options: { natMap: {} } }), true],
+  ['client', () => ({ client: client() }), false],
+  ['a client', client, false],
+  ['a cluster client', () => ({ client: new Cluster([at], { lazyConnect: true }) }), true],
+])('takes %s, and does nothing with it before the first call', async (_, place, slotted) => {
+  const store = storeOnDefaults(place());
+  expect(store.slotted).toBe(slotted);
+  expect(store.nodeOf('k')).toBe('');
+  await store.close();
+});
+
+test.each<[string, object, RegExp]>([
+  ['nothing', {}, /one of url, sentinels, cluster and client, not an object with none/],
+  ['two places', { url: 'redis://h', client: client() }, /not url and client/],
+  [
+    'a misspelt option',
+    { url: 'redis://h', pasword: 'x' },
+    /no option 'pasword'; its options are url, username/,
+  ],
+  ['an option of another place', { cluster: [at], name: 'mymaster' }, /no option 'name'/],
+  ['settings for a client that has its own', { client: client(), password: 'x' }, /no option 'password'/],
+  ['what is no client', { client: { evalsha: 1 } }, /its client is an object/],
+  ['what is no address', { url: 'localhost:6379' }, /takes an address such as .*, not "localhost:6379"/],
+  [
+    'an address that is misspelt, without telling its password',
+    { url: 'redis//shop:s3cret@host:6379' },
+    /takes an address such as .*, not "…@host:6379"/,
+  ],
+  [
+    'a cluster as text, likewise',
+    { cluster: 'redis://shop:s3cret@host' },
+    /cluster must be .*, not "…@host"/,
+  ],
+  ['no sentinels', { sentinels: [], name: 'mymaster' }, /sentinels must be a list of \{ host, port \}/],
+  ['sentinels as text', { sentinels: ['127.0.0.1:26379'], name: 'mymaster' }, /sentinels must be a list/],
+  ['sentinels without a name', { sentinels: [at] }, /name must be what the sentinels call the primary/],
+  ['a cluster of text that is no address', { cluster: ['127.0.0.1'] }, /cluster must be a list/],
+  ['a database that is not a number', { url: 'redis://h/shop' }, /is a database number.*"\/shop"/],
+  [
+    'a db that is not a number',
+    { url: 'redis://h', options: { db: 'shop' } },
+    /whole number ≥ 0 as db, not "shop"/,
+  ],
+  ['a negative db', { url: 'redis://h', options: { db: -1 } }, /whole number ≥ 0 as db, not -1/],
+  ['a db in the query', { url: 'redis://h?db=x' }, /whole number ≥ 0 as db/],
+  ['options that are none', { url: 'redis://h', options: 'db=1' }, /options must be an object/],
+  [
+    'a password among options',
+    { url: 'redis://h', options: { password: 'x' } },
+    /'password' stands beside options/,
+  ],
+  [
+    'what is ours to set',
+    { url: 'redis://h', options: { maxRetriesPerRequest: 3 } },
+    /cannot set 'maxRetriesPerRequest'/,
+  ],
+  [
+    'the same, in a cluster',
+    { cluster: [at], options: { retryDelayOnFailover: 100 } },
+    /cannot set 'retryDelayOn/,
+  ],
+  [
+    'the same, for its nodes',
+    { cluster: [at], options: { redisOptions: { enableOfflineQueue: true } } },
+    /options\.redisOptions cannot set 'enableOfflineQueue'/,
+  ],
+  [
+    'the same, in an address',
+    { url: 'redis://h?maxRetriesPerRequest=3' },
+    /the query of the address cannot set/,
+  ],
+])('refuses %s', (_, options, message) => {
+  expect(() => redisStore(options as never)).toThrow(TypeError);
+  expect(() => redisStore(options as never)).toThrow(message);
+});
+
+test('refuses an address that sets what is ours', () => {
+  expect(() => redisStore('redis://h?autoResendUnfulfilledCommands=true')).toThrow(/cannot set/);
+});

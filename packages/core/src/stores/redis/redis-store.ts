@@ -1,0 +1,286 @@
+import type { Script } from '../../algorithms/algorithm.js';
+import { systemClock } from '../../clock.js';
+import type { Answer, Call } from '../../engine/call.js';
+import { decideScript } from '../../engine/decide.script.js';
+import { isSluiceError } from '../../errors.js';
+import { type Asking, Promised, promised } from '../../pipeline/asking.js';
+import type { RateAnswer, RateChange } from '../../shared-limiter/rate-change.js';
+import { sharedRateScript } from '../../shared-limiter/shared-rate.script.js';
+import type { Asked, Store } from '../store.js';
+import { type StoreEvents, StoreHealth } from '../store-health.js';
+import { addressOfClient, addressOfPlace } from './address.js';
+import { Batch } from './batch.js';
+import { RedisBatches } from './batches.js';
+import { isReady, type RedisClient, runScript, stopWaiting } from './client.js';
+import { connected, introduced } from './connected.js';
+import { OwnConnection } from './connection.js';
+import { classified, isMistake, notConnected, storeClosed } from './errors.js';
+import { FIRST_CONNECTION_MS, FirstConnection, withinFirstConnection } from './first-connection.js';
+import type { NodeRedisClient } from './node-redis.js';
+import { placeOf } from './place.js';
+import type { RedisStoreOptions } from './redis-store-options.js';
+import { RedisWakeUps } from './release-subscriber.js';
+import { Numbers, rateAnswer, settle } from './reply.js';
+import { warnOfEviction, warnOfResending } from './warnings.js';
+import { type RedisWatch, unwatch, watch } from './watch.js';
+import { type Written, written } from './wire.js';
+import { together } from './writes.js';
+
+/**
+ * State in Redis, shared by every process that uses the same. Takes an address, a client of ioredis (5 or 6), iovalkey or node-redis that
+ * stays yours to close, or options: `{ url }`, `{ sentinels, name }`, `{ cluster }`, `{ client }`. Without a client of yours ioredis must be
+ * installed. Connects at the first call, not before.
+ * @throws TypeError when it is none of these, or an option is misspelt
+ */
+export function redisStore(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions): RedisStore {
+  return new RedisStore(redis);
+}
+
+/** What `redisStore` makes. `on` and `off` tell of outages; `close` ends its own connections and leaves a client of yours open. */
+export class RedisStore implements Store {
+  readonly name = 'redis';
+  readonly remote = true;
+  readonly clock = systemClock;
+  readonly health = new StoreHealth(
+    (node) => this.#watch?.error(node),
+    () => this.#address,
+  );
+  readonly #own: OwnConnection | undefined;
+  /** The server's address, without a password. */
+  readonly #address: string;
+  #client: RedisClient | undefined;
+  #watch: RedisWatch | undefined;
+  readonly #batches = new RedisBatches(
+    () => this.slotted,
+    (batches, arrived) => {
+      const send = () => {
+        for (const batch of batches) this.#send(batch, undefined, arrived);
+      };
+      if (batches.length > 1) together(this.#client, send);
+      else send();
+    },
+  );
+  readonly #wakeUps = new RedisWakeUps(() => this.#connected());
+  readonly #first = new FirstConnection();
+  #connecting: Promise<void> | undefined;
+  #met = false;
+  #closed = false;
+
+  constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
+    const place = placeOf(redis);
+    if (place instanceof OwnConnection) {
+      this.#own = place;
+      this.#address = addressOfPlace(place.place);
+    } else {
+      this.#address = addressOfClient(place);
+      this.#use(place);
+      warnOfResending(place);
+      if (isReady(place)) this.#first.end();
+    }
+  }
+
+  get slotted(): boolean {
+    return this.#own?.isCluster ?? this.#client?.isCluster === true;
+  }
+
+  /** ioredis, where the store makes its own client. */
+  get loading(): Promise<unknown> | undefined {
+    return this.#own?.loading;
+  }
+
+  get firstConnectionUntil(): number | undefined {
+    return this.#first.until;
+  }
+
+  nodeOf(key: string): string {
+    return this.#watch?.nodeOf(key) ?? '';
+  }
+
+  decide(call: Call, asked?: Asked): Promise<Answer> {
+    return promised((asking) => this.ask(asking), call, asked);
+  }
+
+  ask(asking: Asking): void {
+    this.#own?.expect(asking.deadline);
+    this.#batches.add(asking);
+  }
+
+  /** @internal Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
+  decideAll(calls: readonly Call[], asked?: Asked, now?: number): Promise<Answer[]> {
+    this.#own?.expect(asked?.deadline);
+    const batch = new Batch();
+    const asking = calls.map((call) => new Promised(call, asked));
+    for (const one of asking) batch.add(one);
+    this.#send(batch, now);
+    return Promise.all(asking.map(({ promise }) => promise));
+  }
+
+  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    try {
+      return await this.#wakeUps.listen(key, granted);
+    } catch (error) {
+      throw this.#classified(error, key);
+    }
+  }
+
+  async rate(change: RateChange, asked: Asked = {}): Promise<RateAnswer> {
+    const { keepAlive, perClient, parameters } = change.rate ?? {};
+    const rate = change.rate === undefined ? [] : [keepAlive!, perClient!, ...parameters!];
+    const args = ['', change.action, ...rate.map(String)];
+    const write = () => (asked.abandoned ? undefined : { keys: [change.key], args });
+    this.#own?.expect(asked.deadline);
+    try {
+      return rateAnswer(new Numbers(await this.#run(sharedRateScript, change.key, write)).rest());
+    } catch (error) {
+      throw this.#classified(error, change.key);
+    }
+  }
+
+  /** Listens to what happens to this store: `storeError`, `degraded`, `recovered`; see `StoreEvents`. */
+  on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): this {
+    this.health.on(event, listener);
+    return this;
+  }
+
+  /** Listens no more. */
+  off<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): this {
+    this.health.off(event, listener);
+    return this;
+  }
+
+  /**
+   * Connects now and loads the script, so that the first call does not have to. Also opens a client of yours that is not open yet. Resolves at
+   * once if connected. Takes at most 2 s, not counting the time to load ioredis. After a rejection you may call it again.
+   * @throws StoreUnavailableError if the server is out, StoreConfigurationError if the store is not set up correctly
+   */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.health.end();
+    this.#wakeUps.close();
+    this.#own?.close();
+    if (this.#client === undefined) return;
+    if (this.#own !== undefined) stopWaiting(this.#client);
+    unwatch(this.#client);
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      const client = await this.#connected();
+      const late = () => notConnected(FIRST_CONNECTION_MS, this.#watch!.error());
+      await withinFirstConnection(introduced(client, this.#watch!, this.#runEmpty), late);
+    } catch (error) {
+      if (this.#closed) throw storeClosed();
+      throw isSluiceError(error) ? error : classified(error, this.#watch?.error());
+    }
+  }
+
+  /** Runs the script without any call. */
+  readonly #runEmpty = (client: RedisClient) =>
+    this.#runOn(client, decideScript, () => ({ keys: [], args: ['', '', '0'] }));
+
+  /** @param arrived called when it is under way no more, before anybody is told */
+  #send(batch: Batch, now?: number, arrived = () => {}): void {
+    const key = batch.visits[0]!.keys[0]!;
+    let sent = false;
+    const write = () => {
+      if (!batch.forget()) return undefined;
+      const call = written(batch.visits, this.clock.now(), now);
+      sent = true;
+      batch.sent();
+      return call;
+    };
+    this.#run(decideScript, key, write).then(
+      (reply) => {
+        arrived();
+        try {
+          settle(batch.visits, new Numbers(reply));
+        } catch (error) {
+          batch.failed(this.#classified(error, key));
+        }
+      },
+      (error) => {
+        arrived();
+        batch.failed(this.#classified(error, key, !sent));
+      },
+    );
+  }
+
+  /**
+   * At once where there is a connection: a call that travels alone should meet no promise that it does not need.
+   * @param key one of those that the script is given
+   * @param write keys and arguments as of now; undefined when nobody waits any more
+   */
+  #run(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
+    const client = this.#open;
+    const ready = client !== undefined && isReady(client) && this.#watch!.misplaced === undefined;
+    if (!ready || !isReady(this.#nodeFor(key) ?? client)) return this.#runLater(script, key, write);
+    return this.#runOn(client, script, write);
+  }
+
+  async #runLater(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
+    const client = await this.#connected();
+    const watching = this.#watch!;
+    await connected(client, watching);
+    const node = this.#nodeFor(key);
+    if (node !== undefined && !isReady(node)) await connected(node, watching, watching.nodeOf(key));
+    return this.#runOn(client, script, write);
+  }
+
+  #runOn(client: RedisClient, script: Script, write: () => Written | undefined): Promise<unknown> {
+    try {
+      const reply = runScript(client, script, write);
+      if (!this.#met) this.#meet(client, reply);
+      return reply;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #nodeFor(key: string): RedisClient | undefined {
+    return this.#watch!.connectionFor(key);
+  }
+
+  #classified(error: unknown, key: string, neverSent = false): unknown {
+    return isSluiceError(error) ? error : classified(error, this.#watch?.error(this.nodeOf(key)), neverSent);
+  }
+
+  /** Checks the server's settings once, after the first call that it answers. */
+  #meet(client: RedisClient, reply: Promise<unknown>): void {
+    this.#met = true;
+    void warnOfEviction(client);
+    reply.then(
+      () => {
+        this.#first.end();
+        this.health.answered();
+      },
+      (error) => {
+        if (!isMistake(error)) this.#met = false;
+        else this.#first.end();
+      },
+    );
+  }
+
+  get #open(): RedisClient | undefined {
+    return this.#closed ? undefined : this.#client;
+  }
+
+  async #connected(): Promise<RedisClient> {
+    const client = this.#client ?? this.#use(await this.#own!.open());
+    if (!this.#closed) return client;
+    throw storeClosed();
+  }
+
+  #use(client: RedisClient): RedisClient {
+    this.#watch ??= watch(client);
+    this.#client = client;
+    return client;
+  }
+}

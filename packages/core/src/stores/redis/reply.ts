@@ -1,0 +1,186 @@
+import type { Answer, PartAnswer, Trace } from '../../engine/call.js';
+import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
+import { describe } from '../../options.js';
+import type { Asking } from '../../pipeline/asking.js';
+import type { RateAnswer } from '../../shared-limiter/rate-change.js';
+import { learn, type Visit } from './batch.js';
+import { classified } from './errors.js';
+
+/**
+ * Settles each call of the visits by what the reply of `decide.lua` says to it.
+ * @throws StoreConfigurationError when it is not such a reply; then some may be settled, and some not
+ */
+export function settle(visits: readonly Visit[], reply: Numbers): void {
+  const now = reply.next();
+  for (const { asked } of visits) {
+    for (let i = 0; i < asked.length; ) i += settleNext(asked, i, now, reply);
+  }
+}
+
+/** @returns how many it settled */
+function settleNext(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+  const asking = asked[i]!;
+  const word = reply.next();
+  if (word >= 0) {
+    settleOne(asking, plainAnswer(true, now, 0, word, reply.next(), now));
+    return 1;
+  }
+  if (word === ROW) return settleRow(asked, i, now, reply);
+  if (word === DENIED || word === FREE) return settleAlike(asked, i, now, word === FREE, reply);
+  if (word === FAILED) {
+    const text = reply.text().replace(LINE, '');
+    const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
+    for (const each of asked) each.failed(error);
+    return asked.length;
+  }
+  const { parts } = asking.call;
+  if (word === NOT_SET) {
+    asking.failed(new RateNotSetError(parts[0]!.shared!.name));
+  } else {
+    const wait = reply.next();
+    const told = parts.map((): PartAnswer => {
+      const [remaining, own, reset, at] = [reply.next(), reply.next(), reply.next(), reply.next()];
+      const override = reply.list();
+      return { remaining, wait: own, reset, at, override: override.length > 0 ? override : undefined };
+    });
+    const answered = asking.call.traced ? told.map((part) => ({ ...part, trace: traceOf(reply) })) : told;
+    const answer = { allowed: word === ALLOWED, queued: word === QUEUED, now, wait, parts: answered };
+    settleOne(asking, answer);
+  }
+  return 1;
+}
+
+/** The trace of one part: inputs and outputs of its decision. */
+function traceOf(reply: Numbers): Trace {
+  const [parameters, before, after] = [reply.list(), reply.list(), reply.list()];
+  const queue = reply.list();
+  const [blockedUntil = 0] = reply.list();
+  const state = (numbers: readonly number[]) => (numbers.length === 0 ? undefined : numbers);
+  return { parameters, before: state(before), after: state(after), queue, blockedUntil };
+}
+
+/** Words; see the header of `decide.lua`. */
+const NOT_SET = -1;
+const FAILED = -2;
+const ROW = -3;
+const DENIED = -4;
+const FREE = -5;
+const ALLOWED = -7;
+const QUEUED = -8;
+/** Where in the script it went wrong; before Redis 7 also for what a command answers. */
+const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
+
+/** Calls in a row that took their permits, one after the other. @returns how many */
+function settleRow(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+  const count = Math.max(1, reply.next());
+  let remaining = reply.next();
+  const since = reply.next();
+  let owed = reply.next();
+  const price = reply.next();
+  const units = Math.max(1, reply.next());
+  const tick = reply.next();
+  const { cost } = asked[i]!.call.parts[0]!;
+  const end = Math.min(i + count, asked.length);
+  for (let n = i; n < end; n += 1) {
+    owed += price;
+    const rest = owed % units;
+    const ticks = rest > 0 ? (owed - rest) / units + 1 : owed / units;
+    settleOne(asked[n]!, plainAnswer(true, now, 0, remaining, since + ticks * tick, now));
+    remaining -= cost;
+  }
+  return count;
+}
+
+/** Calls in a row that took nothing, and so were answered alike. @returns how many */
+function settleAlike(
+  asked: readonly Asking[],
+  i: number,
+  now: number,
+  allowed: boolean,
+  reply: Numbers,
+): number {
+  const count = Math.max(1, reply.next());
+  const wait = reply.next();
+  const remaining = reply.next();
+  const reset = reply.next();
+  const answer = plainAnswer(allowed, now, wait, remaining, reset, 0);
+  const end = Math.min(i + count, asked.length);
+  for (let n = i; n < end; n += 1) settleOne(asked[n]!, answer);
+  return count;
+}
+
+function settleOne(asking: Asking, answer: Answer): void {
+  learn(asking.call, answer);
+  asking.answered(answer);
+}
+
+const plainAnswer = (
+  allowed: boolean,
+  now: number,
+  wait: number,
+  remaining: number,
+  reset: number,
+  at: number,
+): Answer => ({
+  allowed,
+  queued: false,
+  now,
+  wait,
+  parts: [{ remaining, wait, reset, at, override: undefined }],
+});
+
+/** A reply of a script, number by number. */
+export class Numbers {
+  readonly #reply: readonly unknown[];
+  #place = 0;
+
+  constructor(reply: unknown) {
+    this.#reply = Array.isArray(reply) ? reply : [reply];
+  }
+
+  next(): number {
+    const told = this.#reply[this.#place];
+    this.#place += 1;
+    return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
+  }
+
+  text(): string {
+    const value = this.#reply[this.#place];
+    this.#place += 1;
+    return String(value);
+  }
+
+  /** Reads a length, then that many numbers. */
+  list(): number[] {
+    const size = this.next();
+    return Array.from({ length: size }, () => this.next());
+  }
+
+  rest(): number[] {
+    const numbers: number[] = [];
+    while (this.#place < this.#reply.length) numbers.push(this.next());
+    return numbers;
+  }
+}
+
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Clients may be set to give numbers as text, and their parsers round the largest that there is up.
+ * @throws StoreConfigurationError when it is none
+ */
+function numberOf(told: unknown): number {
+  const value = typeof told === 'string' && /^-?\d+$/.test(told) ? Number(told) : told;
+  if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
+    throw new StoreConfigurationError(
+      `redis store: the script answered ${describe(value)} where integers were due`,
+    );
+  }
+  return Math.min(value as number, MOST);
+}
+
+/** The reply of `shared-rate.lua`. */
+export function rateAnswer([changed, keepAlive, perClient, ...parameters]: readonly number[]): RateAnswer {
+  if (keepAlive === undefined) return { changed: changed === 1, rate: undefined };
+  return { changed: changed === 1, rate: { keepAlive, perClient: perClient === 1 ? 1 : 0, parameters } };
+}

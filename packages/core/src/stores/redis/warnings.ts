@@ -1,0 +1,38 @@
+import { warnOnce } from '../../warnings.js';
+import type { RedisClient } from './client.js';
+
+/** Warns when a client that somebody else made sends a call again whose reply was lost: it may have counted the first time. */
+export function warnOfResending({ isCluster, options = {} }: RedisClient): void {
+  const { autoResendUnfulfilledCommands, maxRetriesPerRequest, retryDelayOnFailover = 0 } = options;
+  const resends = isCluster
+    ? retryDelayOnFailover > 0
+    : autoResendUnfulfilledCommands === true && maxRetriesPerRequest !== 0;
+  if (!resends) return;
+  const settings = isCluster ? 'recommendedClusterOptions' : 'recommendedRedisOptions';
+  warnOnce(
+    'SLUICE_CLIENT_RESENDS',
+    settings,
+    `redisStore: this client sends a call again when a connection was lost with its reply, and then it counts twice: give the client ${settings} of @sluice/core`,
+  );
+}
+
+/**
+ * Warns when the server evicts keys to make room: the limits of these begin anew. A server that does not want to be asked is not; nor
+ * does any decision depend on this.
+ */
+export async function warnOfEviction(client: RedisClient): Promise<void> {
+  let told: string;
+  try {
+    told = String(await client.info?.('memory'));
+  } catch {
+    return; // no right to ask, or no connection any more: then there is nothing to say
+  }
+  const policy = /^maxmemory_policy:(\S+)/m.exec(told)?.[1] ?? 'noeviction';
+  const bounded = /^maxmemory:[1-9]/m.test(told);
+  if (policy === 'noeviction' || !bounded) return;
+  warnOnce(
+    'SLUICE_EVICTION',
+    policy,
+    `redisStore: this Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and whose key is evicted has its whole limit again: use noeviction`,
+  );
+}

@@ -1,0 +1,127 @@
+import type { Parameters, Rule } from '../../algorithms/algorithm.js';
+import type { Call, Part } from '../../engine/call.js';
+import type { Asking } from '../../pipeline/asking.js';
+import { isPlain, isSame, type Visit } from './batch.js';
+
+/** The keys and arguments of a script call. */
+export interface Written {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** Visits as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
+export function written(visits: readonly Visit[], now: number, at?: number): Written {
+  const moment = at === undefined ? '' : String(at);
+  const [{ asked }] = visits as [Visit];
+  const [{ call }] = asked as [Asking];
+  const keys: string[] = [];
+  if (isPlain(call) && visits.every((visit) => isRun(visit, call, asked.length))) {
+    for (const visit of visits) keys.push(visit.keys[0]!);
+    const [part] = call.parts as [Part];
+    return { keys, args: [moment, String(part.cost), String(asked.length), ...textOf(part.rule, at ?? now)] };
+  }
+  for (const visit of visits) keys.push(...visit.keys);
+  const rules = new Rules(at ?? now);
+  const args = writeVisits(visits, rules);
+  return { keys, args: [moment, '', ...rules.text, ...args] };
+}
+
+/** Is it this call, of one key, so many times? */
+function isRun({ keys, asked }: Visit, call: Call, times: number): boolean {
+  if (keys.length > 1 || asked.length !== times) return false;
+  for (const asking of asked) if (!isSame(asking.call, call)) return false;
+  return true;
+}
+
+function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
+  const args: string[] = [];
+  /** Where in `args` is the number of visits that are like the last plain one. */
+  let count = -1;
+  let before: Visit | undefined;
+  for (const visit of visits) {
+    const { keys, asked } = visit;
+    const { call } = asked[0]!;
+    const plain = isPlain(call) && isRun(visit, call, asked.length);
+    if (plain && before?.asked.length === asked.length && isSame(before.asked[0]!.call, call)) {
+      args[count] = String(Number(args[count]) + 1);
+    } else if (plain) {
+      const [part] = call.parts as [Part];
+      count = args.push('1', rules.of(part), String(part.cost), String(asked.length)) - 4;
+    } else {
+      writeCalls(args, rules, keys, asked);
+    }
+    before = plain ? visit : undefined;
+  }
+  return args;
+}
+
+/** How many from place `i` on are the same call. */
+function timesOf(asked: readonly Asking[], i: number): number {
+  const { call } = asked[i]!;
+  let next = i + 1;
+  while (next < asked.length && isSame(asked[next]!.call, call)) next += 1;
+  return next - i;
+}
+
+function writeCalls(args: string[], rules: Rules, keys: readonly string[], asked: readonly Asking[]): void {
+  const count = args.push('0', String(keys.length), '') - 1;
+  let calls = 0;
+  for (let i = 0; i < asked.length; ) {
+    const { operation, wait, parts, traced } = asked[i]!.call;
+    const times = timesOf(asked, i);
+    args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
+    for (const part of parts) {
+      args.push(rules.of(part), String(part.cost), String(part.at));
+      if (operation !== 'override') continue;
+      const { override = [] } = part;
+      args.push(String(override.length), ...override.map(String));
+    }
+    i += times;
+    calls += 1;
+  }
+  args[count] = String(calls);
+}
+
+/** The rules of a script call, each told once. */
+class Rules {
+  readonly #now: number;
+  readonly #places = new Map<Rule | string, string>();
+  readonly #text: string[] = [];
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  get text(): readonly string[] {
+    return [String(this.#places.size), ...this.#text];
+  }
+
+  /** The place of a rule, as text. */
+  of({ rule, shared }: Part): string {
+    const { tag } = rule.algorithm;
+    const known = this.#places.get(shared === undefined ? rule : tag);
+    if (known !== undefined) return known;
+    const place = String(this.#places.size + 1);
+    this.#places.set(shared === undefined ? rule : tag, place);
+    if (shared === undefined) {
+      const [, ...parameters] = textOf(rule, this.#now);
+      this.#text.push(tag, String(parameters.length), ...parameters);
+    } else {
+      this.#text.push(tag, '0');
+    }
+    return place;
+  }
+}
+
+const texts = new WeakMap<Parameters, readonly string[]>();
+
+/** The tag of its algorithm, and each parameter. */
+function textOf({ algorithm, parameters: given, parametersAt }: Rule, now: number): readonly string[] {
+  const parameters = parametersAt?.(now) ?? given;
+  let text = texts.get(parameters);
+  if (text === undefined) {
+    text = [algorithm.tag, ...parameters.map(String)];
+    texts.set(parameters, text);
+  }
+  return text;
+}

@@ -1,0 +1,139 @@
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import { type Clock, systemClock } from '../../../packages/core/src/clock.js';
+import type { Call } from '../../../packages/core/src/engine/call.js';
+import { concurrency, gcra, type Policy, RateLimiter, type Store } from '../../../packages/core/src/index.js';
+import { RedisStore } from '../../../packages/core/src/stores/redis/redis-store.js';
+import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { DAY, HOUR, LIMIT, SECOND, subjects, YEAR } from './subjects.js';
+
+/** A process whose clock is wrong by so much (µs). In Redis it is the server's TIME that decides. */
+class WrongRedisStore extends RedisStore {
+  override readonly clock: Clock;
+  constructor(wrong: number) {
+    super(redisUrl());
+    this.clock = { now: () => systemClock.now() + wrong, sleep: systemClock.sleep };
+  }
+}
+
+const errors = [-10 * YEAR, -DAY, -HOUR, -SECOND, SECOND, HOUR, DAY, 10 * YEAR];
+let right: RedisStore;
+let wrong: WrongRedisStore[];
+beforeAll(() => {
+  right = new RedisStore(redisUrl());
+  wrong = errors.map((error) => new WrongRedisStore(error));
+});
+afterAll(() => Promise.all([right, ...wrong].map((store) => store.close())));
+
+const ask = (store: Store, policy: Policy, key: string, more: Partial<Call> = {}, cost = 1) =>
+  store.decide({
+    operation: 'consume',
+    wait: 0,
+    parts: [{ key, rule: compilePolicy(policy), cost, at: 0 }],
+    ...more,
+  });
+
+const hour = (now: number) => Math.floor(now / HOUR);
+
+const { 'fixedWindow, calendar days': days, ...others } = subjects;
+
+test.each(Object.entries(others))(
+  '%s: callers whose clocks are wrong take from the same count',
+  async (_, { policy }) => {
+    let [began, ended] = [0, 0];
+    do {
+      const [own, common] = [uniqueName('client'), uniqueName('client')];
+      began = (await ask(right, policy, own, { operation: 'peek' })).now;
+      let [alone, together] = [0, 0];
+      for (const _ of wrong) if ((await ask(right, policy, own)).allowed) alone += 1;
+      for (const store of [...wrong, right]) if ((await ask(store, policy, common)).allowed) together += 1;
+      const resets = await Promise.all(
+        [right, ...wrong].map(async (store) => {
+          const { now, parts } = await ask(store, policy, common, { operation: 'peek' });
+          ended = now;
+          return now + parts[0]!.reset;
+        }),
+      );
+      if (hour(began) !== hour(ended)) continue;
+      expect(together).toBe(alone);
+      expect(new Set(resets).size).toBe(1);
+    } while (hour(began) !== hour(ended)); // then a window ended in between: once more
+  },
+);
+
+test('calendar days: a caller whose clock is days or an hour wrong is in the day of the server', async () => {
+  const key = uniqueName('client');
+  const near = wrong.filter((_, i) => Math.abs(errors[i]!) <= DAY);
+  let allowed = 0;
+  for (const store of [...near, right, ...near])
+    if ((await ask(store, days!.policy, key)).allowed) allowed += 1;
+  const resets = [];
+  for (const store of [right, ...near]) {
+    const { now, parts } = await ask(store, days!.policy, key, { operation: 'peek' });
+    resets.push(now + parts[0]!.reset);
+  }
+  // Midnight in Berlin may have come meanwhile, once.
+  expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
+  expect(new Set(resets).size).toBeLessThanOrEqual(2);
+  for (const edge of resets) {
+    const told = new Date(edge / 1000).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' });
+    expect(told).toBe('00:00:00');
+  }
+});
+
+test('calendar days: ten years wrong, the days are still 24 hours, and the count is one', async () => {
+  const key = uniqueName('client');
+  const far = wrong.filter((_, i) => Math.abs(errors[i]!) > DAY);
+  let allowed = 0;
+  for (const store of [...far, ...far, ...far])
+    if ((await ask(store, days!.policy, key)).allowed) allowed += 1;
+  expect(allowed).toBeGreaterThanOrEqual(LIMIT);
+  expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
+  for (const store of far) {
+    expect((await ask(store, days!.policy, key, { operation: 'peek' })).parts[0]!.reset).toBeLessThanOrEqual(
+      DAY,
+    );
+  }
+});
+
+describe('the time of day is changed while somebody waits', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test.each([-HOUR, HOUR, 10 * YEAR])('by %d µs: acquire sleeps by the monotonic clock', async (error) => {
+    for (const store of [right, undefined]) {
+      const policy = gcra({ limit: 5, period: '5s', burst: 1 });
+      const place = store === undefined ? {} : { store, deadline: '10s' };
+      const limiter = new RateLimiter({ name: uniqueName('client'), policy, ...place });
+      await limiter.acquire('k');
+      const started = performance.now();
+      const waiting = limiter.acquire('k', { timeout: '20s' });
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + error / 1000);
+      const { waited } = await waiting;
+      expect(waited).toBeGreaterThan(0);
+      // 1 s, less what passed between the first answer and the second question.
+      expect(performance.now() - started).toBeLessThan(15_000);
+      expect(performance.now() - started).toBeGreaterThanOrEqual(waited - 2);
+      jest.restoreAllMocks();
+      await limiter.close();
+    }
+  });
+
+  test('what is held stays held', async () => {
+    const limiter = new RateLimiter({
+      name: uniqueName('client'),
+      policy: concurrency({ limit: 1, lease: '3s' }),
+      store: right,
+      deadline: '10s',
+    });
+    const held = await limiter.acquire('k');
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() - HOUR / 1000);
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(await limiter.peek('k')).toMatchObject({ remaining: 0 });
+    await limiter.release(held);
+    expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
+    await limiter.close();
+  });
+});

@@ -1,0 +1,87 @@
+import { JITTER } from '../../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { START } from '../../support/timeline.js';
+import { type Asked, type RedisSide, redisSide } from './sides.js';
+import { DAY, HOUR, jumps, LIMIT, type Subject, subjects } from './subjects.js';
+
+/** ms: the TTL of each key after each call; Redis counts it by its own clock, whatever moment a script was told. */
+const lives = new Map<string, number>();
+let redis: RedisSide;
+beforeAll(() => {
+  redis = redisSide(redisUrl(), async (client, key) => lives.set(key, await client.pttl(key)));
+});
+afterAll(() => redis.close());
+
+const NO_KEY = -2;
+const ms = (micros: number) => Math.ceil(micros / 1000);
+/** A state is forgotten a ms and a part of one later than it must be. */
+const MORE = 3;
+
+describe.each(Object.entries(subjects))('%s', (name, { policy, window }: Subject) => {
+  /** A key that begins with less than a full bucket is known for a day. */
+  const longest = name === 'tokenBucket, initial' ? DAY : window;
+
+  test.each(Object.entries(jumps))(
+    'the clock goes %s: every key has a TTL, of a window at the most',
+    async (_, jump) => {
+      const first: readonly Asked[] = [
+        { cost: LIMIT },
+        { operation: 'peek' },
+        {},
+        { operation: 'refund', at: START },
+        { operation: 'charge', cost: 1 },
+      ];
+      for (const asked of first) {
+        const key = uniqueName('life');
+        const { ask } = redis.key(policy, key);
+        await ask(START, { cost: LIMIT });
+        for (const now of [START + jump, START + jump + HOUR / 4, START + HOUR / 2, START + jump]) {
+          await ask(now, asked);
+          const ttl = lives.get(key)!;
+          expect(ttl === NO_KEY || ttl > 0).toBe(true);
+          // A penalty goes beyond an empty bucket.
+          if (asked.operation !== 'charge') expect(ttl).toBeLessThanOrEqual(ms(longest + JITTER) + MORE);
+        }
+      }
+    },
+  );
+
+  test.each(Object.entries(jumps))(
+    'the clock goes %s: what is booked, blocked or overridden has its own end',
+    async (_, jump) => {
+      const override = compilePolicy(policy).parameters;
+      for (const asked of [
+        { operation: 'block', wait: 2 * HOUR },
+        { operation: 'override', wait: 2 * HOUR, override },
+      ] as const) {
+        const key = uniqueName('life');
+        const { ask } = redis.key(policy, key);
+        await ask(START, asked);
+        expect(lives.get(key)).toBeGreaterThan(ms(2 * HOUR) - 60_000);
+        for (const now of [START + jump, START + jump + 1, START + jump + HOUR]) {
+          await ask(now);
+          const ttl = lives.get(key)!;
+          expect(ttl === NO_KEY || ttl > 0).toBe(true);
+          expect(ttl).toBeLessThanOrEqual(ms(Math.max(longest, 2 * HOUR) + JITTER) + MORE);
+        }
+      }
+      if (name === 'concurrency') return;
+      const key = uniqueName('life');
+      const { ask } = redis.key(policy, key);
+      let last = 0;
+      const leaks = name === 'leakyBucket';
+      await ask(START, { cost: leaks ? 1 : LIMIT });
+      for (let i = 0; i < (leaks ? LIMIT - 1 : 2 * LIMIT); i += 1) {
+        last = (await ask(START, { operation: 'acquire', wait: 10 * DAY })).wait;
+      }
+      for (const now of [START + jump, START + jump + 1]) {
+        await ask(now);
+        const ttl = lives.get(key)!;
+        expect(ttl === NO_KEY || ttl > 0).toBe(true);
+        expect(ttl).toBeLessThanOrEqual(ms(last + 2 * longest + JITTER) + MORE);
+        if (jump < 0) expect(ttl).toBeGreaterThan(ms(last) - 60_000);
+      }
+    },
+  );
+});

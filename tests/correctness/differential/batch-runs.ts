@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import type { Redis } from 'ioredis';
+import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Answer, Call, Operation } from '../../../packages/core/src/engine/call.js';
+import { decide } from '../../../packages/core/src/engine/decide.js';
+import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
+import { Lane } from '../../../packages/core/src/engine/key-state.js';
+import type { Promised } from '../../../packages/core/src/pipeline/asking.js';
+import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
+import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { START } from '../../support/timeline.js';
+import { held, rates } from './histories.js';
+import { policies } from './policies.js';
+import { batchOf, packed } from './replay.js';
+
+/**
+ * Calls of one moment, asked one by one of TypeScript and in one batch of the script: the answers and what the keys hold must be the
+ * same.
+ */
+
+const { concurrency: semaphore, ...others } = policies;
+const pair = (policy: fc.Arbitrary<Policy>) => fc.tuple(policy, policy);
+/** Before and after a deploy. */
+const any = fc.oneof(...Object.values(others).map(pair));
+const RATES = 3;
+/** A key that holds something foreign stands behind all others. */
+const KEYS = RATES + 2;
+const FOREIGN = KEYS - 1;
+
+const asked = fc.record({
+  /** Which keys; most calls have one. */
+  keys: fc.oneof(
+    { weight: 12, arbitrary: fc.nat(RATES).map((key): number[] => [key]) },
+    { weight: 1, arbitrary: fc.constant<number[]>([FOREIGN]) },
+    { weight: 3, arbitrary: fc.uniqueArray(fc.nat(FOREIGN), { minLength: 2, maxLength: 3 }) },
+  ),
+  operation: fc.oneof(
+    { weight: 10, arbitrary: fc.constant<Operation>('consume') },
+    { weight: 6, arbitrary: fc.nat() },
+  ),
+  cost: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(5) }),
+  wait: fc.oneof(fc.constant(0), fc.nat(10_000_000)),
+  given: fc.nat(20),
+  policy: fc.constantFrom(0, 0, 0, 0, 0, 1),
+  times: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(1) },
+    { weight: 1, arbitrary: fc.integer({ min: 2, max: 15 }) },
+  ),
+});
+const turn = fc.record({
+  move: fc.oneof(
+    fc.nat(200_000),
+    fc.nat(3_600_000_000),
+    fc.integer({ min: -5_000_000, max: 0 }),
+    fc.constantFrom(-1, -JITTER, -JITTER - 1),
+  ),
+  calls: fc.array(asked, { minLength: 1, maxLength: 12 }),
+});
+export const batchRuns = fc.record({
+  rates: fc.array(any, { minLength: RATES, maxLength: RATES }),
+  held: pair(semaphore!),
+  turns: fc.array(turn, { minLength: 1, maxLength: 5, size: 'max' }),
+});
+export type Run = typeof batchRuns extends fc.Arbitrary<infer R> ? R : never;
+type Question = Run['turns'][0]['calls'][0];
+
+type Told = Answer | 'foreign';
+
+/** The keys, kept by TypeScript, which is asked call by call. */
+class OneByOne {
+  readonly entries: (Entry | undefined)[] = [];
+  readonly #rules: readonly (readonly Rule[])[];
+  readonly #given: (readonly [number[], number[]])[] = [];
+
+  constructor({ rates, held }: Run) {
+    const spare = rates[0]!;
+    this.#rules = [...rates, held, spare].map((set) => set.map((policy) => compilePolicy(policy)));
+  }
+
+  callOf({ keys, operation, cost, wait, given, policy }: Question): Call {
+    const holding = keys.includes(RATES);
+    const operations = holding ? held.filter((each) => keys.length === 1 || each !== 'renew') : rates;
+    const chosen = typeof operation === 'number' ? operations[operation % operations.length]! : operation;
+    const [of, moments] = this.#given[given % (this.#given.length + 1)] ?? NONE;
+    const parts = keys.map((key) => {
+      const place = of.indexOf(key);
+      const at = place === -1 ? (holding ? START : ANY) : moments[place]!;
+      const rule = this.#rules[key]![policy]!;
+      return { key: String(key), rule, cost, at, override: this.#rules[key]![1]!.parameters };
+    });
+    return { operation: chosen, wait, parts };
+  }
+
+  ask(call: Call, now: number): Told {
+    const keys = call.parts.map(({ key }) => Number(key));
+    if (keys.includes(FOREIGN)) return 'foreign';
+    const lanes = call.parts.map((part, i) => new Lane(part, part.key, this.entries[keys[i]!], now));
+    const answer = decide(call, lanes, now);
+    this.#given.push([keys, answer.parts.map(({ at }) => at)]);
+    lanes.forEach((lane, i) => {
+      if (!lane.keeps(call.operation)) return;
+      const entry = lane.entry();
+      this.entries[keys[i]!] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+    });
+    return answer;
+  }
+}
+
+const NONE: readonly [number[], number[]] = [[], []];
+
+/** What was met on the way. */
+export const seen = new Set<string>();
+
+/** What TypeScript says to all turns, and the same calls for the script. */
+function oneByOne(run: Run) {
+  const model = new OneByOne(run);
+  let now = START;
+  return run.turns.map(({ move, calls: questions }) => {
+    now += move;
+    const calls = questions.flatMap((question) => Array<Call>(question.times).fill(model.callOf(question)));
+    const told = calls.map((call) => model.ask(call, now));
+    const stored = model.entries.map((entry) => (entry === undefined ? null : packed(entry)));
+    return { now, calls, told, stored };
+  });
+}
+
+/** In place of an answer, when something foreign was in the way. */
+const foreign = (error: Error): 'foreign' => {
+  if (!/foreign value/.test(error.message)) throw error;
+  return 'foreign';
+};
+
+/** @throws what differed */
+export async function compare(redis: Redis, sha1: string, run: Run): Promise<void> {
+  const names = Array.from({ length: KEYS }, () => uniqueName('batch'));
+  await redis.set(names[FOREIGN]!, 'foreign');
+  for (const { now, calls, told, stored } of oneByOne(run)) {
+    const batch = batchOf(calls);
+    const { keys, args } = written(batch.visits, now, now);
+    if (batch.visits.length < calls.length) seen.add('joined');
+    const places = keys.map((key) => String(Number(key) + 1));
+    const [reply, ...bytes] = (await redis.evalsha(
+      sha1,
+      KEYS,
+      ...names,
+      String(keys.length),
+      ...places,
+      ...args,
+    )) as [unknown[], ...(string | null)[]];
+    const promises = new Map(
+      batch.visits.flatMap(({ asked }) =>
+        asked.map((one) => [one, (one as Promised).promise.catch(foreign)]),
+      ),
+    );
+    settle(batch.visits, new Numbers(reply));
+    // Calls of one moment may be one object several times: each has an answer, in the order in which they were asked.
+    const answers = new Map<Call, Told[]>();
+    for (const [{ call }, promise] of promises) {
+      answers.set(call, [...(answers.get(call) ?? []), await promise]);
+    }
+    for (const [i, call] of calls.entries()) {
+      const actual = answers.get(call)!.shift()!;
+      const [mine, theirs] = [told[i]!, actual].map(plain);
+      if (mine !== theirs)
+        throw new Error(`${call.operation} at ${now}: alone ${mine}, in a batch ${theirs}`);
+      seen.add(
+        actual === 'foreign' ? actual : actual.queued ? 'queued' : actual.allowed ? call.operation : 'denied',
+      );
+    }
+    const kept = names.map((_, key) => bytes[key] ?? null).slice(0, FOREIGN);
+    const expected = kept.map((_, key) => stored[key] ?? null);
+    if (JSON.stringify(kept) !== JSON.stringify(expected))
+      throw new Error(`at ${now}: alone ${expected}, in a batch ${kept}`);
+  }
+  await redis.del(...names);
+}
+
+const plain = (told: Told) =>
+  told === 'foreign'
+    ? told
+    : JSON.stringify([
+        [told.allowed, told.queued, told.now, told.wait],
+        ...told.parts.map(({ remaining, wait, reset, at, override }) => [
+          remaining,
+          wait,
+          reset,
+          at,
+          override,
+        ]),
+      ]);
+
+/** The script, with keys that are told by their places, so that they may come more than once; none of them ever expires. */
+export const batchScript = (source: string) => `
+local names, size = KEYS, tonumber(ARGV[1])
+local function run(KEYS, ARGV)
+${source}
+end
+local function hex(raw)
+  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
+end
+local keys, args = {}, {}
+for i = 1, size do keys[i] = names[tonumber(ARGV[1 + i])] end
+for i = size + 2, #ARGV do args[i - size - 1] = ARGV[i] end
+local told = { run(keys, args) }
+for i = 1, #names do
+  told[i + 1] = (hex(redis.call('GET', names[i])))
+  redis.call('PERSIST', names[i])
+end
+return told`;

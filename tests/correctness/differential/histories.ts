@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Answer, Call, Operation } from '../../../packages/core/src/engine/call.js';
+import { START } from '../../support/timeline.js';
+import { HOUR } from './policies.js';
+import { type Asked, type Foretold, Model, type Told } from './replay.js';
+
+/**
+ * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue up; sometimes by much,
+ * sometimes back, or only as a clock that trembles; or to a moment that the last answer named, and just beside it.
+ */
+const movesOf = (pace: number) =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ percent: fc.oneof(fc.constant(0), fc.nat(pace)) }) },
+    { weight: 2, arbitrary: fc.nat(200_000) },
+    { weight: 1, arbitrary: fc.nat(HOUR) },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(
+        fc.integer({ min: -HOUR, max: 0 }),
+        fc.integer({ min: -JITTER, max: 0 }),
+        fc.constantFrom(-1, -JITTER, -JITTER - 1),
+      ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        to: fc.constantFrom('wait', 'reset', 'lasts'),
+        off: fc.constantFrom(-1, 0, 0, 1),
+      }),
+    },
+  );
+type Move = ReturnType<typeof movesOf> extends fc.Arbitrary<infer M> ? M : never;
+
+const LARGEST = Number.MAX_SAFE_INTEGER;
+const ratesCosts = fc.oneof(
+  { weight: 12, arbitrary: fc.integer({ min: 0, max: 3 }) },
+  { weight: 12, arbitrary: fc.integer({ min: 0, max: 14 }) },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(fc.integer({ min: LARGEST - 3, max: LARGEST }), fc.integer({ min: 0, max: LARGEST })),
+  },
+);
+
+export const taking: readonly Operation[] = ['consume', 'consume', 'acquire', 'acquire', 'peek', 'refund'];
+export const rates: readonly Operation[] = [...taking, 'refund', 'charge', 'block', 'override', 'reset'];
+export const held: readonly Operation[] = [...taking, 'refund', 'renew', 'renew', 'reset', 'block'];
+
+/** Holders come close together and ask for little, so that others wait for them. */
+export const questionsOf = (operations: readonly Operation[], holding = operations === held) =>
+  fc.array(
+    fc.record({
+      move: movesOf(holding ? 30 : 150),
+      operation: fc.constantFrom(...operations),
+      cost: holding ? fc.nat(3) : ratesCosts,
+      wait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR), fc.constant(10 * HOUR)),
+      /** For a refund or a renewal: which of those given so far; sometimes none of them. */
+      given: fc.nat(12),
+      /** Which of the policies holds: a deploy may have changed it. */
+      policy: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 1),
+    }),
+    { minLength: 1, maxLength: 20, size: 'max' },
+  );
+export type Question = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
+
+/** One step of a history: what is asked, and what TypeScript says to it. */
+export interface Step {
+  readonly asked: Asked;
+  readonly expected: Foretold;
+}
+
+function micros(
+  move: Move,
+  { limit, window }: Rule,
+  now: number,
+  last: { answer: Answer; call: Call } | undefined,
+): number {
+  if (typeof move === 'number') return move;
+  if ('percent' in move) return Math.floor((move.percent * window) / Math.max(1, limit) / 100);
+  if (last === undefined) return 0;
+  const { answer, call } = last;
+  const ahead = {
+    wait: answer.wait,
+    reset: Math.max(...answer.parts.map(({ reset }) => reset)),
+    lasts: call.wait,
+  };
+  return Math.max(0, answer.now + ahead[move.to as keyof typeof ahead] - now + move.off);
+}
+
+/** Questions made into calls: what a refund gives back is known only when the question before it has been answered. */
+export function history(
+  sets: readonly (readonly Policy[])[],
+  questions: readonly Question[],
+  seen = new Set<string>(),
+): Step[] {
+  const rules = sets.map((set) => set.map(compilePolicy));
+  const model = new Model(rules[0]!.length);
+  const given: number[][] = [];
+  let now = START;
+  let last: { answer: Answer; call: Call } | undefined;
+  return questions.map(({ move: how, operation, cost, wait, given: which, policy }) => {
+    const move = micros(how, rules[0]![0]!, now, last);
+    now += move;
+    const at = given[which % (given.length + 1)];
+    const reward = at === undefined && operation === 'refund';
+    const parts = rules[policy % rules.length]!.map((rule, i) => ({
+      key: String(i),
+      rule,
+      cost,
+      at: at?.[i] ?? (reward ? ANY : START),
+      override: rules.at(-1)![i]!.parameters,
+    }));
+    const call: Call = { operation, wait, parts: operation === 'renew' ? parts.slice(0, 1) : parts };
+    const expected = model.ask({ now, call });
+    const { answer, changed } = expected;
+    last = { answer, call };
+    if ((answer.allowed || answer.queued) && (operation === 'consume' || operation === 'acquire')) {
+      given.push(answer.parts.map((part) => part.at));
+    }
+    if (move < 0) seen.add('clock back');
+    seen.add(answer.queued ? 'queued' : answer.allowed ? (answer.wait > 0 ? 'booked' : operation) : 'denied');
+    if (answer.wait < 0) seen.add('never');
+    if (operation === 'refund' && changed) seen.add('returned');
+    return { asked: { now, call }, expected };
+  });
+}
+
+/** Nothing when the script said and kept the same; otherwise what differs. `lost`: ms that have passed meanwhile. */
+export function difference(
+  history: readonly Step[],
+  actual: readonly Told[],
+  lost: number,
+): string | undefined {
+  for (const [i, { asked, expected }] of history.entries()) {
+    const { answer, stored, ttls } = actual[i]!;
+    const plain = (told: Told) => JSON.stringify({ answer: sorted(told.answer), stored: told.stored });
+    const where = `step ${i}, ${asked.call.operation} at ${asked.now}`;
+    if (plain(expected) !== plain({ answer, stored, ttls })) {
+      return `${where}: TypeScript ${plain(expected)}, Lua ${plain({ answer, stored, ttls })}`;
+    }
+    for (const [key, ttl] of ttls.entries()) {
+      // The replay has taken from it the TTL that it had.
+      if (ttl === -1 && expected.lasting[key]) continue;
+      // What is left of a TTL is told in real time, of which at most `lost` has passed.
+      const due = expected.ttls[key]!;
+      const least = due < 0 ? due : Math.max(0, Math.floor(due - lost));
+      if (ttl > due || ttl < least) return `${where}: a TTL of ${ttl} ms, where ${due} were due`;
+    }
+  }
+  return undefined;
+}
+
+/** The same whatever the order in which the properties were set. */
+const sorted = ({ allowed, queued, now, wait, parts }: Answer) => [
+  { allowed, queued, now, wait },
+  ...parts.map(({ remaining, wait, reset, at, override }) => ({ remaining, wait, reset, at, override })),
+];

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Operation } from '../../../packages/core/src/engine/call.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
+import { fixedWindow, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
+import { batchRuns, batchScript, compare } from './batch-runs.js';
+import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
+import { difference, held, history, questionsOf, rates, type Step } from './histories.js';
+import { mutantsOf } from './mutants.js';
+import { policies } from './policies.js';
+import { replay, replayScript } from './replay.js';
+
+// Run by mutants.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
+//   node hunt.cjs <address of Redis>
+
+/** Would the differential suite notice? Each slip that is made in the script must be found by it. */
+const HISTORIES = 500;
+
+interface Corpus {
+  readonly keys: number;
+  readonly steps: Step[];
+}
+
+/** Sets of policies before and after a deploy. */
+type Sets = readonly (readonly Policy[])[];
+
+const sampled = (sets: fc.Arbitrary<Sets>, operations: Parameters<typeof questionsOf>[0]): Corpus[] =>
+  fc
+    .sample(fc.tuple(sets, questionsOf(operations)), { numRuns: HISTORIES, seed: 7 })
+    .map(([policies, questions]) => ({ keys: policies[0]!.length, steps: history(policies, questions) }));
+
+const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
+  fc.tuple(policy, policy).map(([a, b]) => [[a], [b]]);
+
+/** Histories by the tag of their algorithm, and of several policies at once for the frame. */
+const corpora = new Map<string | undefined, Corpus[]>();
+for (const [name, policy] of Object.entries(policies)) {
+  const { tag } = compilePolicy(fc.sample(policy, 1)[0]!).algorithm;
+  const more = sampled(one(policy), name === 'concurrency' ? held : rates);
+  corpora.set(tag, [...(corpora.get(tag) ?? []), ...more]);
+}
+const { concurrency, ...others } = policies;
+corpora.set('sl', [...corpora.get('sl')!, ...corpora.get('sw')!]);
+const mixed = fc
+  .array(fc.oneof(...Object.values(others)), { minLength: 2, maxLength: 3 })
+  .map((set) => [set]);
+const withHolders = fc.tuple(concurrency!, others.slidingLog!).map((set) => [set]);
+corpora.set(undefined, [
+  ...sampled(mixed, rates),
+  ...[...corpora.values()].flat(),
+  ...sampled(withHolders, ['consume', 'acquire', 'refund']),
+]);
+
+/** What chance seldom brings. */
+const crafted = (
+  policy: Policy,
+  ...calls: readonly (readonly [
+    Operation,
+    cost: number,
+    more?: { given?: number; wait?: number; move?: number },
+  ])[]
+): Corpus => {
+  const rules = [policy];
+  const questions = calls.map(([operation, cost, more]) => {
+    return { move: 1_000, operation, cost, wait: 3_600_000_000, given: 0, policy: 0, ...more } as const;
+  });
+  return { keys: 1, steps: history([rules], questions) };
+};
+const LARGEST = Number.MAX_SAFE_INTEGER;
+corpora
+  .get('sl')!
+  .push(
+    crafted(slidingLog({ limit: 5, window: '1m' }), ['consume', 2], ['charge', LARGEST - 2], ['peek', 1]),
+  );
+// Three wait for the same moment, and the one with a cost of 2 goes away.
+corpora
+  .get(undefined)!
+  .push(
+    crafted(
+      fixedWindow({ limit: 6, window: '1m' }),
+      ['consume', 6],
+      ['acquire', 2],
+      ['acquire', 3],
+      ['acquire', 1],
+      ['refund', 2, { given: 1 }],
+    ),
+  );
+
+// One of two calls that wait for the same moment refunds a part; and a free place between two waiting calls.
+corpora
+  .get(undefined)!
+  .push(
+    crafted(
+      fixedWindow({ limit: 6, window: '1m' }),
+      ['consume', 6],
+      ['acquire', 1],
+      ['acquire', 3],
+      ['refund', 2, { given: 1 }],
+    ),
+    crafted(
+      fixedWindow({ limit: 6, window: '1m' }),
+      ['consume', 6],
+      ['acquire', 2],
+      ['acquire', 1],
+      ['acquire', 5],
+      ['refund', 1, { given: 2 }],
+      ['acquire', 3],
+    ),
+  );
+
+// The booking in a second is there because of a block. A call delays no other if its window begins late, or after a window that has begun.
+const SECOND = 1_000_000;
+const until = (second: number) => ['block', 0, { move: 0, wait: second * SECOND }] as const;
+const book = (cost: number) => ['acquire', cost, { move: 0 }] as const;
+const look = (move: number) => ['peek', 1, { move }] as const;
+for (const policy of [
+  fixedWindow({ limit: 3, window: '10s' }),
+  tokenBucket({ capacity: 3, refill: 3, every: '10s', mode: 'interval' }),
+]) {
+  corpora
+    .get(undefined)!
+    .push(
+      crafted(
+        policy,
+        ...[until(20), book(1), until(28), book(1), book(3), until(0)],
+        ...[look(12 * SECOND), look(6 * SECOND), look(1), look(1)],
+      ),
+      crafted(
+        policy,
+        ...[until(10), book(1), until(27), book(1), until(34), book(2), until(38), book(2), until(0)],
+        ['refund', 1, { given: 1, move: 0 }],
+        ...[look(12 * SECOND), look(8 * SECOND), look(4 * SECOND), look(1)],
+      ),
+    );
+}
+
+const redis = new Redis(process.argv[2]!);
+
+const batches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 });
+
+/** The same of calls that are asked together. */
+async function verdictOfBatches(source: string): Promise<string | undefined> {
+  const sha1 = String(await redis.script('LOAD', batchScript(source)).catch((error: Error) => error));
+  try {
+    for (const run of batches) await compare(redis, sha1, run);
+  } catch (error) {
+    return String(error);
+  }
+  return undefined;
+}
+
+/** What the suite has against a script; undefined when it finds nothing wrong. */
+async function verdict(source: string, corpus: readonly Corpus[]): Promise<string | undefined> {
+  const sha1 = String(await redis.script('LOAD', replayScript(source)).catch((error: Error) => error));
+  for (const { keys, steps } of corpus) {
+    const started = performance.now();
+    try {
+      const told = await replay(
+        redis,
+        sha1,
+        keys,
+        steps.map(({ asked }) => asked),
+      );
+      const found = difference(steps, told, performance.now() - started + 1);
+      if (found !== undefined) return found;
+    } catch (error) {
+      return String(error);
+    }
+  }
+  return undefined;
+}
+
+async function main(): Promise<void> {
+  const mutants = mutantsOf(decideScript.source);
+  const survivors: string[] = [];
+  const wrong: string[] = [];
+  for (const corpus of corpora.values()) wrong.push((await verdict(decideScript.source, corpus)) ?? '');
+  wrong.push((await verdictOfBatches(decideScript.source)) ?? '');
+  for (const mutant of mutants) {
+    if (isEquivalent(mutant)) continue;
+    if ((await verdict(mutant.source, corpora.get(mutant.tag)!)) !== undefined) continue;
+    if ((await verdictOfBatches(mutant.source)) !== undefined) continue;
+    survivors.push(`${mutant.line}  →  ${idOf(mutant)}`);
+  }
+  redis.disconnect();
+  console.log(
+    JSON.stringify({
+      wrong: wrong.filter(Boolean),
+      survivors,
+      stale: stale(mutants),
+      mutants: mutants.length,
+    }),
+  );
+}
+
+void main();

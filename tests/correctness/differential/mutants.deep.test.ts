@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { bundle } from '../../support/bundle.js';
+import { redisUrl } from '../../support/redis-url.js';
+import { run } from '../../support/run.js';
+
+test('the differential suite finds each slip in the script, and nothing wrong in the script itself', async () => {
+  const hunt = await bundle(join(__dirname, 'hunt.ts'));
+  const { ok, output } = await run(process.execPath, [hunt.file, redisUrl()], { timeoutMs: 600_000 });
+  await hunt.remove();
+  if (!ok) throw new Error(output);
+  const { mutants, ...found } = JSON.parse(output);
+  expect(found).toEqual({ wrong: [], survivors: [], stale: [] });
+  expect(mutants).toBeGreaterThan(150);
+}, 600_000);

@@ -1,0 +1,150 @@
+import type { Redis } from 'ioredis';
+import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
+import { decide } from '../../../packages/core/src/engine/decide.js';
+import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
+import { Lane } from '../../../packages/core/src/engine/key-state.js';
+import { Promised } from '../../../packages/core/src/pipeline/asking.js';
+import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
+import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
+import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import { uniqueName } from '../../support/redis-url.js';
+
+/** A question at a moment. */
+export interface Asked {
+  readonly now: number;
+  readonly call: Call;
+}
+
+/** What came of it: the answer, and each key afterwards: its bytes in hexadecimal, and its TTL in ms. */
+export interface Told {
+  readonly answer: Answer;
+  readonly stored: readonly (string | null)[];
+  readonly ttls: readonly number[];
+}
+
+/** The same, as TypeScript has it. */
+export interface Foretold extends Told {
+  readonly changed: boolean;
+  /** Of each key: it ends when it did before, so it may be written without a new TTL. */
+  readonly lasting: readonly boolean[];
+}
+
+/** The keys of a history, kept by the TypeScript side. */
+export class Model {
+  readonly entries: (Entry | undefined)[];
+
+  constructor(keys: number) {
+    this.entries = Array.from({ length: keys }, () => undefined);
+  }
+
+  ask({ now, call }: Asked): Foretold {
+    const before = [...this.entries];
+    const lanes = call.parts.map((part, i) => new Lane(part, part.key, before[i], now));
+    const answer = decide(call, lanes, now);
+    lanes.forEach((lane, i) => {
+      if (!lane.keeps(call.operation)) return;
+      const entry = lane.entry();
+      this.entries[i] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+    });
+    return {
+      answer,
+      changed: lanes.some((lane) => lane.keeps(call.operation)),
+      lasting: this.entries.map((entry, i) => {
+        const earlier = before[i];
+        return entry !== undefined && earlier !== undefined && expiryOf(entry) === expiryOf(earlier);
+      }),
+      stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
+      ttls: this.entries.map((entry, i) => {
+        if (entry === undefined) return -2;
+        return lanes[i]?.keeps(call.operation) ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+      }),
+    };
+  }
+}
+
+const doubles = (numbers: readonly number[]) => {
+  const buffer = Buffer.alloc(numbers.length * 8);
+  numbers.forEach((n, i) => {
+    buffer.writeDoubleBE(n, i * 8);
+  });
+  return buffer;
+};
+
+/** The bytes by which Redis keeps an entry; see `decide.lua`. */
+export function packed(entry: Entry): string {
+  if (!isEnvelope(entry)) return doubles(entry).toString('hex');
+  const { state = [], tail = [], own = [], queue, gaps, seen, blockedUntil, override, overrideUntil } = entry;
+  const sizes = [state.length * 8, tail.length * 8, queue.length * 8];
+  const header = doubles([...sizes, gaps ? 1 : 0, seen, blockedUntil, overrideUntil]);
+  if (override.length === 0) {
+    return Buffer.concat([Buffer.from('E'), header, ...[state, tail, queue].map(doubles)]).toString('hex');
+  }
+  const size = doubles([own.length * 8]);
+  const lists = [state, tail, queue, own, override].map(doubles);
+  return Buffer.concat([Buffer.from('O'), header, size, ...lists]).toString('hex');
+}
+
+/**
+ * Runs the very script once for each question, all within one script call, in which no key expires: keys live by
+ * Redis's clock, not by the injected moments, and a short one must not vanish between two questions.
+ */
+export const replayScript = (source: string) => `
+local function run(KEYS, ARGV)
+${source}
+end
+local function hex(raw)
+  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
+end
+local results, next = {}, 1
+while next <= #ARGV do
+  local args, size = {}, tonumber(ARGV[next])
+  for i = 1, size do args[i] = ARGV[next + i] end
+  next = next + size + 1
+  local told = { run(KEYS, args) }
+  for i = 1, #KEYS do
+    told[#told + 1] = hex(redis.call('GET', KEYS[i]))
+    told[#told + 1] = redis.call('PTTL', KEYS[i])
+    redis.call('PERSIST', KEYS[i])
+  end
+  results[#results + 1] = told
+end
+for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end
+return results`;
+
+/** The same questions asked of the script. */
+export async function replay(
+  redis: Redis,
+  sha1: string,
+  keys: number,
+  history: readonly Asked[],
+): Promise<Told[]> {
+  const names = Array.from({ length: keys }, () => uniqueName('twin'));
+  const batches = history.map(({ call }) => batchOf([call]));
+  const args = history.flatMap(({ now }, i) => {
+    const line = written(batches[i]!.visits, now, now).args;
+    return [String(line.length), ...line];
+  });
+  const results = (await redis.evalsha(sha1, keys, ...names, ...args)) as [
+    unknown[],
+    ...(string | number | null)[],
+  ][];
+  return Promise.all(
+    results.map(async ([reply, ...rest], i) => ({
+      answer: (await answersOf(batches[i]!, reply))[0]!,
+      stored: names.map((_, key) => rest[key * 2] as string | null),
+      ttls: names.map((_, key) => rest[key * 2 + 1] as number),
+    })),
+  );
+}
+
+export function batchOf(calls: readonly Call[]): Batch {
+  const batch = new Batch();
+  for (const call of calls) batch.add(new Promised(call));
+  return batch;
+}
+
+/** What a reply says to the calls of a batch, visit by visit; rejects with what went wrong for one of them. */
+export function answersOf({ visits }: Batch, reply: unknown): Promise<Answer[]> {
+  settle(visits, new Numbers(reply));
+  return Promise.all(visits.flatMap(({ asked }) => asked.map((asking) => (asking as Promised).promise)));
+}

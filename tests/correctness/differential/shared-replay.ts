@@ -1,0 +1,252 @@
+import type { Redis } from 'ioredis';
+import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
+import { decide } from '../../../packages/core/src/engine/decide.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
+import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
+import { Lane } from '../../../packages/core/src/engine/key-state.js';
+import { RateNotSetError } from '../../../packages/core/src/errors.js';
+import { StoredRates } from '../../../packages/core/src/shared-limiter/memory-rates.js';
+import type { RateChange, StoredRate } from '../../../packages/core/src/shared-limiter/rate-change.js';
+import { sharedRateScript } from '../../../packages/core/src/shared-limiter/shared-rate.script.js';
+import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { batchOf } from './replay.js';
+
+/** The keys of a shared limit: of the whole fleet, of two clients, and of the rate itself. */
+export const KEYS = ['all', 'a', 'b', 'rate'] as const;
+const STATES = KEYS.slice(0, 3);
+const RATE = KEYS[3];
+
+/** At a moment either the rate is changed or read, or something is decided by it. */
+export interface Asked {
+  readonly now: number;
+  readonly ask: RateChange | Call;
+}
+
+/** What came of it: the reply, and what each key holds afterwards. */
+export interface Told {
+  readonly reply: readonly number[];
+  readonly kept: readonly unknown[];
+  /** ms; of keys that were not written, -1. */
+  readonly ttls: readonly number[];
+}
+
+/** A step, what TypeScript says to it, and how long the rate has still to live before it (ms; none: it is gone). */
+export interface Step extends Asked {
+  readonly expected: Told;
+  readonly alive: number | undefined;
+}
+
+const isChange = (ask: RateChange | Call): ask is RateChange => 'action' in ask;
+
+/** A memory store, step by step. */
+export class SharedModel {
+  readonly #rates = new StoredRates();
+  readonly #entries = new Map<string, Entry>();
+
+  ask({ now, ask }: Asked): Step & { readonly answer?: Answer | undefined } {
+    const before = this.#rate(now);
+    const lanes: Lane[] = [];
+    const answer = isChange(ask) ? undefined : this.#decide(ask, now, lanes);
+    const reply = isChange(ask) ? this.#change(ask, now) : answerOf(answer, now);
+    const rate = this.#rate(now);
+    const [lane] = lanes;
+    const written = !isChange(ask) && lane?.keeps(ask.operation) ? lane.key : undefined;
+    const kept = STATES.map((key) => plain(this.#entries.get(key)));
+    const ttls = STATES.map((key) => {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) return -2;
+      return key === written ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+    });
+    return {
+      now,
+      ask,
+      answer,
+      alive: before && Math.ceil((before.until - now) / 1000),
+      expected: {
+        reply,
+        kept: [...kept, rate && [rate.era, rate.keepAlive, rate.perClient, ...rate.parameters]],
+        ttls: [...ttls, rate === undefined ? -2 : Math.ceil((rate.until - now) / 1000)],
+      },
+    };
+  }
+
+  #rate(now: number) {
+    try {
+      return { ...this.#rates.get({ config: RATE, name: '', client: '' }, now) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #change(change: RateChange, now: number): number[] {
+    const { changed, rate } = this.#rates.change(change, now);
+    return [Number(changed), ...(rate === undefined ? [] : numbersOf(rate))];
+  }
+
+  #decide(call: Call, now: number, lanes: Lane[]): Answer | undefined {
+    const [part] = call.parts as [Call['parts'][0]];
+    try {
+      const rate = this.#rates.get(part.shared!, now);
+      const key = rate.perClient === 1 ? part.shared!.client : part.key;
+      lanes.push(new Lane(part, key, this.#entries.get(key), now, rate));
+    } catch (error) {
+      if (error instanceof RateNotSetError) return undefined;
+      throw error;
+    }
+    const [lane] = lanes as [Lane];
+    const answer = decide(call, lanes, now);
+    if (call.operation !== 'peek') this.#rates.use(part.shared!, Math.max(now, answer.parts[0]!.at));
+    if (lane.keeps(call.operation)) {
+      const entry = lane.entry();
+      if (entry === undefined || expiryOf(entry) <= now) this.#entries.delete(lane.key);
+      else this.#entries.set(lane.key, entry);
+    }
+    return answer;
+  }
+}
+
+const numbersOf = ({ keepAlive, perClient, parameters }: StoredRate) => [keepAlive, perClient, ...parameters];
+
+/** As the script replies to a call that is none of the simple ones. */
+function answerOf(answer: Answer | undefined, moment: number): number[] {
+  if (answer === undefined) return [moment, -1];
+  const { allowed, now, wait, parts } = answer;
+  const [{ remaining, wait: own, reset, at, override = [] }] = parts as [Answer['parts'][0]];
+  return [now, -6 - Number(allowed), wait, remaining, own, reset, at, override.length, ...override];
+}
+
+/** An entry without the ways in which it may say nothing. */
+function plain(entry: Entry | undefined): unknown {
+  if (entry === undefined || !isEnvelope(entry)) return entry;
+  const { own: _, ...rest } = entry;
+  return { ...rest, state: entry.state ?? [], tail: entry.tail ?? [] };
+}
+
+const doublesOf = (bytes: Buffer) =>
+  Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(i * 8));
+
+/** What the bytes of a key say; see `entry.ts` and `decide.lua`. */
+function read(hex: string | null, key: string): unknown {
+  if (hex === null) return undefined;
+  const all = Buffer.from(hex, 'hex');
+  if (key === RATE) return doublesOf(all);
+  const era = all.readDoubleBE(1);
+  const bytes = all.subarray(9);
+  const [stateSize, tailSize, queueSize, gaps, seen, blockedUntil, overrideUntil] = doublesOf(
+    bytes.subarray(1, 57),
+  );
+  let from = 57;
+  const next = (size: number) => {
+    from += size;
+    return doublesOf(bytes.subarray(from - size, from));
+  };
+  const [state, tail, queue, override] = [
+    next(stateSize!),
+    next(tailSize!),
+    next(queueSize!),
+    next(bytes.length - from),
+  ];
+  return { state, queue, tail, gaps: gaps === 1, seen, blockedUntil, override, overrideUntil, era };
+}
+
+/**
+ * Runs the two scripts, a history in one script call, in which no key expires: keys live by Redis's clock, not by the
+ * injected moments. How long the rate has to live is set before each step, as the moments want it.
+ */
+const replayScript = (decide: string, change: string) => `
+local function decide(KEYS, ARGV)
+${decide}
+end
+local function change(KEYS, ARGV)
+${change}
+end
+local function hex(raw)
+  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
+end
+local results, next = {}, 1
+while next <= #ARGV do
+  local alive, client, size = ARGV[next], tonumber(ARGV[next + 1]), tonumber(ARGV[next + 2])
+  local args = {}
+  for i = 1, size do args[i] = ARGV[next + 2 + i] end
+  next = next + 3 + size
+  if alive == '' then redis.call('DEL', KEYS[4]) else redis.call('PEXPIRE', KEYS[4], alive) end
+  local told
+  if client == 0 then told = { change({ KEYS[4] }, args) } else told = { decide({ KEYS[1], KEYS[client], KEYS[4] }, args) } end
+  for i = 1, #KEYS do
+    told[#told + 1] = hex(redis.call('GET', KEYS[i]))
+    told[#told + 1] = redis.call('PTTL', KEYS[i])
+    redis.call('PERSIST', KEYS[i])
+  end
+  results[#results + 1] = told
+end
+for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end
+return results`;
+
+export const loadReplay = async (
+  redis: Redis,
+  { decide = decideScript.source, change = sharedRateScript.source } = {},
+): Promise<string> => String(await redis.script('LOAD', replayScript(decide, change)));
+
+/** The same steps asked of the scripts. */
+export async function replay(redis: Redis, sha1: string, history: readonly Step[]): Promise<Told[]> {
+  const names = KEYS.map(() => uniqueName('twin'));
+  const args = history.flatMap(({ now, ask, alive }) => {
+    const [client, line] = isChange(ask)
+      ? [0, changeArgs(ask, now)]
+      : [clientOf(ask), written(batchOf([ask]).visits, now, now).args];
+    return [alive === undefined ? '' : String(alive), String(client), String(line.length), ...line];
+  });
+  const results = (await redis.evalsha(sha1, KEYS.length, ...names, ...args)) as [number[], ...unknown[]][];
+  return results.map(([reply, ...rest]) => ({
+    reply,
+    kept: KEYS.map((key, i) => read(rest[i * 2] as string | null, key)),
+    ttls: KEYS.map((_, i) => rest[i * 2 + 1] as number),
+  }));
+}
+
+const clientOf = ({ parts }: Call) => KEYS.indexOf(parts[0]!.shared!.client as 'a' | 'b') + 1;
+const changeArgs = ({ action, rate }: RateChange, now: number) =>
+  [now, action, ...(rate === undefined ? [] : numbersOf(rate))].map(String);
+
+/** Nothing when the scripts said and kept the same; otherwise what differs. `lost`: ms that have passed meanwhile. */
+export function difference(
+  history: readonly Step[],
+  actual: readonly Told[],
+  lost: number,
+): string | undefined {
+  const eras = [new Map<number, number>(), new Map<number, number>()] as const;
+  for (const [i, { ask, now, expected }] of history.entries()) {
+    const { reply, kept, ttls } = actual[i]!;
+    const where = `step ${i}, ${isChange(ask) ? ask.action : ask.operation} at ${now}`;
+    const [mine, theirs] = [expected, { reply, kept }].map((told, side) =>
+      sorted({ reply: told.reply, kept: told.kept.map((value) => renamed(value, eras[side]!)) }),
+    );
+    if (mine !== theirs) return `${where}: TypeScript ${mine}, Lua ${theirs}`;
+    for (const [key, ttl] of ttls.entries()) {
+      const due = expected.ttls[key]!;
+      const least = due < 0 ? due : Math.max(0, Math.floor(due - lost));
+      if (ttl > due || ttl < least)
+        return `${where}: ${KEYS[key]} has a TTL of ${ttl} ms, where ${due} were due`;
+    }
+  }
+  return undefined;
+}
+
+/** A mark says only which setting it is: the first, the second, … that came up. */
+function renamed(value: unknown, eras: Map<number, number>): unknown {
+  const name = (era: number) => {
+    if (!eras.has(era)) eras.set(era, eras.size);
+    return eras.get(era);
+  };
+  if (Array.isArray(value)) return [name(value[0]), ...value.slice(1)];
+  return value && { ...value, era: name((value as { era: number }).era) };
+}
+
+/** As text in which the order of properties does not matter. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );

@@ -1,0 +1,96 @@
+import { Redis } from 'ioredis';
+import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
+import { gcra, tokenBucket } from '../../../packages/core/src/index.js';
+import { redisUrl } from '../../support/redis-url.js';
+import { difference, history } from './histories.js';
+import { replay, replayScript } from './replay.js';
+import { QUICK_RUNS, QUICK_SEED } from './runs.js';
+import { compareTwins, expectedAnswers, subjects } from './twins-check.js';
+
+let redis: Redis;
+beforeAll(() => {
+  redis = new Redis(redisUrl());
+});
+afterAll(() => redis.disconnect());
+
+test(`the Lua twins answer as TypeScript does, over ${QUICK_RUNS} histories of each kind`, async () => {
+  const seen = await compareTwins(subjects, QUICK_RUNS, QUICK_SEED);
+  const expected = subjects.map((subject) => [subject, expect.arrayContaining(expectedAnswers(subject))]);
+  expect(seen).toEqual(Object.fromEntries(expected));
+}, 120_000);
+
+test('with the largest penalty and a jittering clock the twins still agree', async () => {
+  const question = { operation: 'peek', move: 0, cost: 1, wait: 0, given: 0, policy: 0 } as const;
+  for (const policy of [
+    gcra({ limit: 328, period: 1 }),
+    tokenBucket({ capacity: 7, refill: 1e9, every: 1, mode: 'interval' }),
+  ]) {
+    const steps = history(
+      [[policy]],
+      [
+        { ...question, operation: 'charge', cost: 1e14 },
+        { ...question, operation: 'refund', cost: 6, move: -6_313 },
+        { ...question, operation: 'peek', move: 1 },
+        { ...question, operation: 'charge', cost: 3, move: 9_000 },
+        { ...question, operation: 'refund', cost: 8, move: -9_999 },
+      ],
+    );
+    await expectTwins(steps);
+  }
+});
+
+test('with an override that begins empty while a call saves up the twins agree', async () => {
+  const bucket = { capacity: 1, refill: 1, every: 1, waitBeyondCapacity: true } as const;
+  const question = { move: 0, cost: 0, wait: 1, given: 0, policy: 0 } as const;
+  const steps = history(
+    [[tokenBucket(bucket)], [tokenBucket({ ...bucket, initial: 0 })]],
+    [
+      { ...question, operation: 'acquire', cost: 2, wait: 36e9 },
+      { ...question, operation: 'override' },
+      { ...question, operation: 'consume' },
+    ],
+  );
+  await expectTwins(steps);
+});
+
+/** Runs the calls of the TypeScript twin in the script. */
+async function expectTwins(steps: ReturnType<typeof history>): Promise<void> {
+  const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+  const asked = steps.map((step) => step.asked);
+  expect(difference(steps, await replay(redis, sha1, 1, asked), 60_000)).toBeUndefined();
+}
+
+describe('what the script refuses by itself, before it writes', () => {
+  const numbers = ['-2', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'];
+  const rule = compilePolicy({ algorithm: 'slidingLog', limit: 5, window: 1000 } as Policy);
+  const { tag } = rule.algorithm;
+  /** Both forms of the arguments: each key visited alike, and visits of their own. */
+  const lines = (cost: string, parameter = '5') => [
+    ['', cost, '1', tag, parameter, '1000000'],
+    ['', '', '1', tag, '2', parameter, '1000000', '1', '1', cost, '1'],
+  ];
+
+  test.each(numbers)('a cost or a parameter of %p', async (number) => {
+    for (const args of [...lines(number), ...lines('1', number)]) {
+      await expect(redis.eval(decideScript.source, 1, 'refused', ...args)).rejects.toThrow(
+        /SLUICE not a whole number|attempt to perform arithmetic/,
+      );
+      expect(await redis.exists('refused')).toBe(0);
+    }
+  });
+
+  test('a key that holds something else', async () => {
+    await redis.set('foreign', 'hello');
+    for (const args of lines('1')) {
+      expect(await redis.eval(decideScript.source, 1, 'foreign', ...args)).toEqual([
+        expect.any(Number),
+        -2,
+        expect.stringContaining('SLUICE foreign value in foreign'),
+      ]);
+    }
+    expect(await redis.get('foreign')).toBe('hello');
+    await redis.del('foreign');
+  });
+});

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import type { Operation } from '../../../packages/core/src/engine/call.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
+import { difference, held, history, questionsOf, rates, taking } from './histories.js';
+import { policies } from './policies.js';
+import { propertyRuns } from './property-runs.js';
+import { replay, replayScript } from './replay.js';
+
+// Run by twins.test.ts and twins.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
+//   node twins.cjs <address of Redis> <runs> <seed, or random> <subject>...
+// Prints, as JSON, the kinds of answers seen for each subject; throws the first difference.
+
+const { concurrency: semaphore, ...others } = policies;
+const any = fc.oneof(...Object.values(others));
+
+/** Policies before and after a deploy, and what is asked of them. */
+type Sets = readonly (readonly Policy[])[];
+const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
+  fc.tuple(policy, policy).map(([a, b]) => [[a], [b]]);
+const once = (policies: fc.Arbitrary<readonly Policy[]>): fc.Arbitrary<Sets> => policies.map((set) => [set]);
+
+const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[]]> = {
+  ...Object.fromEntries(
+    Object.entries(policies).map(([name, policy]) => [
+      name,
+      [one(policy), policy === semaphore ? held : rates],
+    ]),
+  ),
+  'several policies at once': [once(fc.array(any, { minLength: 2, maxLength: 4 })), rates],
+  'rates together with a concurrency limit': [
+    once(
+      fc
+        .tuple(semaphore!, fc.array(any, { minLength: 1, maxLength: 2 }))
+        .map(([first, rest]) => [first, ...rest]),
+    ),
+    [...taking, 'reset'],
+  ],
+};
+
+async function compare(redis: Redis, sha1: string, name: string, runs: object): Promise<string[]> {
+  const [sets, operations] = subjects[name]!;
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(sets, questionsOf(operations), async (policies, questions) => {
+      const steps = history(policies, questions, seen);
+      const started = performance.now();
+      const asked = steps.map((step) => step.asked);
+      const told = await replay(redis, sha1, policies[0]!.length, asked);
+      const found = difference(steps, told, performance.now() - started + 1);
+      if (found !== undefined) throw new Error(`${name}: ${found}`);
+    }),
+    runs,
+  );
+  return [...seen].sort();
+}
+
+async function main(url: string, runs: object, names: readonly string[]): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+    const seen: Record<string, string[]> = {};
+    for (const name of names) seen[name] = await compare(redis, sha1, name, runs);
+    console.log(JSON.stringify(seen));
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const [url = '', runs = '', seed = '', ...names] = process.argv.slice(2);
+void main(url, propertyRuns(runs, seed), names);

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { bundle } from '../../support/bundle.js';
+import { run } from '../../support/run.js';
+import { cases } from './oracles.js';
+import { randomFrom } from './random.js';
+import { walk } from './walk.js';
+
+/** 10^7 steps for each algorithm: at random rates, and so many at each that rounding would add up. */
+const STEPS = Number(process.env.SLUICE_EXACTNESS_STEPS ?? 10_000_000);
+
+let walks: Awaited<ReturnType<typeof bundle>>;
+beforeAll(async () => {
+  walks = await bundle(join(__dirname, 'walks.ts'));
+});
+afterAll(() => walks.remove());
+
+test.each(Object.keys(cases))(
+  `%s: over ${STEPS} random steps exactly what its rule says`,
+  async (name) => {
+    const walked = await run(process.execPath, [walks.file, name, String(STEPS)], { timeoutMs: 600_000 });
+    expect(walked).toEqual({ ok: true, output: '' });
+  },
+  600_000,
+);
+
+test('a rule that is short by one permit, or gives one too many, is found out', () => {
+  for (const name of Object.keys(cases)) {
+    for (const off of [-1, 1]) {
+      const random = randomFrom(7);
+      const right = cases[name]!(random);
+      const wrong = walk({ ...right, left: (now) => right.left(now) + off }, 20_000, random);
+      expect(wrong).toMatch(/permits were left/);
+    }
+  }
+});

@@ -1,0 +1,42 @@
+import { NEVER, type State } from '../../../packages/core/src/algorithms/algorithm.js';
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Case } from './oracles.js';
+import type { Random } from './random.js';
+
+const START = 1_735_689_600_000_000;
+
+/** Asks the algorithm and the plain rule the same; returns what differed. Mostly at a pace that just uses the limit up. */
+export function walk(
+  { policy, most, pace, left, take }: Case,
+  steps: number,
+  random: Random,
+): string | undefined {
+  const { algorithm, parameters } = compilePolicy(policy);
+  let state: State | undefined;
+  let now = START;
+  let retry = 0;
+  for (let step = 0; step < steps; step += 1) {
+    // A third of the calls come at the very moment that the last denial named, and a third of those a µs too early.
+    const dice = random(9);
+    if (dice < 3 && retry > now) now = dice === 0 ? retry - 1 : retry;
+    else now += random(dice === 8 ? Math.ceil(pace * 40) : Math.ceil(pace * 2) + 1);
+    if (state !== undefined && state[0]! <= now) state = undefined;
+    const cost = 1 + (random(4) === 0 ? random(most) : 0);
+    const wait = algorithm.wait(parameters, state, now, cost);
+    const available = left(now);
+    if ((wait === 0) !== cost <= available) {
+      return `step ${step}: ${available} permits were left, and a call for ${cost} was told to wait ${wait} µs`;
+    }
+    if (wait === NEVER) {
+      if (cost <= most - 1) return `step ${step}: a cost of ${cost} was refused for ever`;
+      continue;
+    }
+    retry = now + wait;
+    if (wait > 0) continue;
+    const told = algorithm.left(parameters, state, now).remaining;
+    if (told !== available) return `step ${step}: ${available} permits were left, and ${told} were told`;
+    state = algorithm.take(parameters, state, now, cost);
+    take(now, cost);
+  }
+  return undefined;
+}

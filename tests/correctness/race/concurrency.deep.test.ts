@@ -1,0 +1,65 @@
+import { concurrency } from '../../../packages/core/src/index.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { Fleet, type Outcome } from './fleet.js';
+import type { Heat } from './heat.js';
+import { type Held, heldBy, heldTime, neverMoreHeld } from './judge-of-holders.js';
+import { aligned, byKey, percent } from './outcome.js';
+
+// Processes race for permits that are held, through whole limiters: lines, leases and renewals. A judge looks at every moment of Redis's
+// clock. Some holders die, and some replies are lost.
+
+const PROCESSES = 8;
+const LIMIT = 5;
+const LEASE_MS = 700;
+const KEYS = 6;
+
+let redis: RedisServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  fleet = await Fleet.start(PROCESSES, { kind: 'server', url: redis.url });
+}, 120_000);
+
+afterAll(async () => {
+  await fleet?.stop();
+  await redis?.stop();
+});
+
+const heat = {
+  kind: 'hold',
+  policies: [concurrency({ limit: LIMIT, lease: LEASE_MS })],
+  keys: KEYS,
+  inFlight: 32,
+} satisfies Partial<Heat>;
+
+const heldIn = ({ answers }: Outcome, leaseMs = LEASE_MS): Held[][] =>
+  [...byKey(answers).values()].map((signs) => heldBy(signs, leaseMs * 1000));
+
+test('never more are held than may be, nor much less, while holders die and replies are lost', async () => {
+  const outcome = await fleet.run({ ...heat, name: 'holding', asks: 200, resets: 2 });
+  const held = heldIn(outcome);
+  const seen = outcome.answers.filter(({ moment }) => moment > 0);
+  const lasted = seen.at(-1)!.moment - seen[0]!.moment;
+  const share = heldTime(held.flat()) / (KEYS * LIMIT * lasted);
+  const died = held.flat().filter(({ start, end }) => end - start >= LEASE_MS * 1000).length;
+  const rows = [
+    ['', 'asked', 'held', 'resets', 'died', 'time that permits were held'],
+    ['concurrency', ...[outcome.asked, held.flat().length, outcome.resets, died].map(String), percent(share)],
+  ];
+  process.stdout.write(`\n${aligned(rows)}\n\n`);
+
+  expect(held.map((ofKey) => neverMoreHeld(LIMIT, ofKey)).filter(Boolean)).toEqual([]);
+  expect(held).toHaveLength(KEYS);
+  expect(share).toBeGreaterThanOrEqual(0.2);
+  expect(outcome.resets).toBeGreaterThanOrEqual(2 * PROCESSES);
+  expect(died).toBeGreaterThan(0);
+}, 120_000);
+
+test('a limit that is one too high, and a lease that ends too early, are found out', async () => {
+  const outcome = await fleet.run({ ...heat, name: 'one-too-high', asks: 200 });
+  expect(heldIn(outcome).flatMap((ofKey) => neverMoreHeld(LIMIT - 1, ofKey) ?? [])).not.toEqual([]);
+  // Had the holders who died longer leases, others had their permits too early: of several, however slowly calls come.
+  const later = heldIn(outcome, 4 * LEASE_MS);
+  expect(later.flatMap((ofKey) => neverMoreHeld(LIMIT, ofKey) ?? [])).not.toEqual([]);
+}, 120_000);

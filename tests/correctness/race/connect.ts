@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { Cluster, Redis } from 'ioredis';
+import type { RedisClient } from '../../../packages/core/src/index.js';
+import { type RedisStore, recommendedRedisOptions, redisStore } from '../../../packages/core/src/index.js';
+import { expectOutages } from '../../support/expect-outages.js';
+import { TcpProxy } from '../../support/redis/tcp-proxy.js';
+import type { Place } from './heat.js';
+
+export interface Connected {
+  readonly store: RedisStore;
+  /** What stands before a single server, and can lose replies. */
+  readonly proxy: TcpProxy | undefined;
+}
+
+/** A busy machine is no reason to give a connection up: only faults end them here, and none that was lost is long missed. */
+const PATIENT = { ...recommendedRedisOptions, socketTimeout: 60_000, disconnectTimeout: 0 };
+const AGAIN = 50;
+
+export async function connect(place: Place): Promise<Connected> {
+  const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
+  const client = clientOf(place, proxy);
+  client.on('error', () => undefined);
+  await once(client, 'ready');
+  return { store: expectOutages(redisStore(client as RedisClient)), proxy };
+}
+
+function clientOf(place: Place, proxy: TcpProxy | undefined): Redis | Cluster {
+  if (place.kind === 'server') {
+    return new Redis(proxy!.url, { ...PATIENT, connectTimeout: 60_000, retryStrategy: () => 1 });
+  }
+  // Who looks for another server must give up the one before it.
+  const redisOptions = { ...PATIENT, connectTimeout: 2_000 };
+  const { addresses } = place;
+  if (place.kind === 'cluster') {
+    return new Cluster([...addresses], { clusterRetryStrategy: () => AGAIN, redisOptions });
+  }
+  const client = new Redis({
+    ...redisOptions,
+    sentinels: [...addresses],
+    name: place.name,
+    failoverDetector: true,
+    retryStrategy: () => AGAIN,
+    sentinelRetryStrategy: () => AGAIN,
+  });
+  // ioredis 6 gives up for good when it is told of the failover while it is connecting.
+  client.on('end', () => void client.connect().catch(() => undefined));
+  return client;
+}

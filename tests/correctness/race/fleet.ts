@@ -1,0 +1,125 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bundle } from '../../support/bundle.js';
+import { FIELDS, type Heat, type HeatResult, type Place } from './heat.js';
+
+/** What a process was answered. Moments and times are µs; moments those of Redis's clock, or as the kind of heat says. */
+export interface Answered {
+  readonly key: number;
+  readonly moment: number;
+  readonly cost: number;
+  readonly allowed: boolean;
+  /** By the kind of heat: how long until every permit is back, or the id of a holder. */
+  readonly detail: number;
+  /** Was it decided without the store? */
+  readonly degraded: boolean;
+}
+
+/** What a heat of all processes came to; `answers` in the order of their moments. */
+export interface Outcome {
+  readonly asked: number;
+  readonly resets: number;
+  readonly answers: readonly Answered[];
+}
+
+/** Processes that race for the same keys. Started once, for to start them costs more than a heat. */
+export class Fleet {
+  private constructor(
+    private readonly children: readonly ChildProcess[],
+    private readonly remove: () => Promise<void>,
+  ) {}
+
+  static async start(processes: number, place: Place): Promise<Fleet> {
+    const { file, remove } = await bundle(join(__dirname, 'racer.ts'));
+    const children = Array.from({ length: processes }, () =>
+      fork(file, [JSON.stringify(place)], { serialization: 'advanced', execArgv: [] }),
+    );
+    const fleet = new Fleet(children, remove);
+    await Promise.all(children.map(said<'ready'>)).catch(async (error) => {
+      await fleet.stop();
+      throw error;
+    });
+    return fleet;
+  }
+
+  get processes(): number {
+    return this.children.length;
+  }
+
+  /**
+   * Each process does what `heat` says; the counts in it are those of one process.
+   * @param meanwhile what happens to it; a heat without a number of `asks` is over when that is
+   */
+  async run(heat: Heat, meanwhile?: () => Promise<unknown>): Promise<Outcome> {
+    const running = Promise.all(
+      this.children.map((child) => {
+        const result = said<HeatResult>(child);
+        child.send(heat);
+        return result;
+      }),
+    );
+    running.catch(() => undefined); // told below, should what happens meanwhile fail first
+    await meanwhile?.();
+    if (heat.asks === undefined) for (const child of this.children) child.send('over');
+    const results = await running;
+    return {
+      asked: sum(results.map(({ asked }) => asked)),
+      resets: sum(results.map(({ resets }) => resets)),
+      answers: results.flatMap(({ answers }) => unpacked(answers)).sort((a, b) => a.moment - b.moment),
+    };
+  }
+
+  /** One of the processes stands still for a while. */
+  async pause(process: number, ms: number): Promise<void> {
+    this.children[process]!.kill('SIGSTOP');
+    await sleep(ms);
+    this.children[process]!.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.children.map((child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return undefined;
+        const gone = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGKILL');
+        return gone;
+      }),
+    );
+    await this.remove();
+  }
+}
+
+function said<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      child.off('message', heard);
+      child.off('exit', gone);
+    };
+    const heard = (message: unknown) => {
+      settle();
+      resolve(message as T);
+    };
+    const gone = (code: number | null, signal: string | null) => {
+      settle();
+      reject(new Error(`a racing process ended (${code ?? signal}): see its error above`));
+    };
+    child.on('message', heard).on('exit', gone);
+  });
+}
+
+function unpacked(numbers: Float64Array): Answered[] {
+  return Array.from({ length: numbers.length / FIELDS }, (_, i) => {
+    const [key, moment, cost, allowed, detail, degraded] = numbers.subarray(i * FIELDS, (i + 1) * FIELDS);
+    return {
+      key: key!,
+      moment: moment!,
+      cost: cost!,
+      allowed: allowed === 1,
+      detail: detail!,
+      degraded: degraded === 1,
+    };
+  });
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);

@@ -1,0 +1,89 @@
+import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import { ManualClock, memoryStore } from '../../../packages/core/src/index.js';
+import { type Contest, contests } from './contests.js';
+import { type Admitted, inBatches, inNamedWindows } from './judge.js';
+
+// The judge is judged: it must find one call too many wherever it is put, and take no loss of an answer for a fault.
+
+interface Asked extends Admitted {
+  readonly allowed: boolean;
+}
+
+/** The same numbers in every run (mulberry32). */
+let seed = 20;
+function random(): number {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+}
+
+/** A key that is asked for about twice what it has, one call after the other, in memory. */
+async function recorded({ policy }: Contest, calls = 400): Promise<Asked[]> {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const rule = compilePolicy(policy);
+  const asked: Asked[] = [];
+  for (let i = 0; i < calls; i += 1) {
+    const rest = i % 50 === 0 ? 400_000 : 0; // now and then all is whole again
+    clock.set(clock.now() + rest + Math.floor(random() ** 3 * 30_000));
+    const cost = 1 + Math.floor(random() ** 4 * 3);
+    const part = { key: 'k', rule, cost, at: 0 };
+    const { allowed, now, parts } = await store.decide({ operation: 'consume', wait: 0, parts: [part] });
+    asked.push({ moment: now, cost, whole: now + parts[0]!.reset, allowed });
+  }
+  await store.close();
+  return asked;
+}
+
+describe.each(contests)('$name', (contest) => {
+  const { judge, ideal } = contest;
+
+  test('what the algorithm admits is right, with any answers lost', async () => {
+    for (let run = 0; run < 20; run += 1) {
+      const admitted = (await recorded(contest)).filter(({ allowed }) => allowed);
+      expect(judge(admitted)).toBeUndefined();
+      for (const lost of [0.05, 0.5]) {
+        expect(judge(admitted.filter(() => random() >= lost))).toBeUndefined();
+      }
+    }
+    expect(judge([])).toBeUndefined();
+  });
+
+  test('one call too many is found, whichever it is', async () => {
+    const asked = await recorded(contest);
+    const denied = asked.filter(({ allowed }) => !allowed);
+    expect(denied.length).toBeGreaterThan(50);
+    const found = denied.filter(
+      (extra) => judge(asked.filter((call) => call.allowed || call === extra)) !== undefined,
+    );
+    // Slots are cautious: what they deny was not always too much.
+    if (contest.name === 'slidingWindow') expect(found.length).toBeGreaterThan(denied.length / 2);
+    else expect(found).toEqual(denied);
+  });
+
+  test('the ideal admits what the algorithm does', async () => {
+    const asked = await recorded(contest);
+    const goes = ideal();
+    const best = asked.filter(({ moment, cost }) => goes(moment, cost));
+    const admitted = asked.filter(({ allowed }) => allowed);
+    if (contest.name === 'slidingWindow') expect(admitted.length).toBeGreaterThan(best.length * 0.95);
+    else expect(best).toEqual(admitted);
+  });
+});
+
+test('windows that overlap and ticks that move are found, though each by itself holds no call too many', () => {
+  const windows = inNamedWindows(2, 10);
+  expect(windows([call(0, 10), call(10, 20), call(35, 45)])).toBeUndefined();
+  expect(windows([call(0, 10), call(9, 19)])).toMatch(/begins before/);
+  expect(windows([call(0, 11)])).toMatch(/not in the window/);
+  expect(windows([call(10, 10)])).toMatch(/not in the window/);
+
+  const batches = inBatches(3, 1, 10);
+  expect(batches([call(0, 10), call(5, 20), call(15, 20), call(27, 37)])).toBeUndefined();
+  expect(batches([call(0, 10), call(5, 15)])).toMatch(/other ticks/);
+  expect(batches([call(0, 10), call(1, 20), call(2, 30), call(9, 40)])).toMatch(/1 permits more/);
+  expect(batches([call(0, 10), call(1, 20), call(2, 30), call(10, 40)])).toBeUndefined();
+});
+
+const call = (moment: number, whole: number): Admitted => ({ moment, cost: 1, whole });

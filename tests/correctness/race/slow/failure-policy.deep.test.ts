@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FailurePolicy, fixedWindow } from '../../../../packages/core/src/index.js';
+import { record } from '../../../faults/table.js';
+import { type RedisServer, startRedis } from '../../../support/redis/redis-server.js';
+import { type Answered, Fleet } from '../fleet.js';
+import type { Heat } from '../heat.js';
+import { aligned, permits } from '../outcome.js';
+
+// Whole limiters race through an outage. While it lasts each process counts by itself, so that a window may have its share of the limit
+// once for each process, and what Redis had counted in it, before or after, comes on top.
+
+const PROCESSES = 8;
+const LIMIT = 40;
+const WINDOW_MS = 2_000;
+const KEYS = 3;
+
+let redis: RedisServer;
+let fleet: Fleet;
+const table: string[][] = [
+  ['most permits of a window, in limits', 'asked', 'decided by Redis', 'partly', 'not at all', 'all in all'],
+];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  fleet = await Fleet.start(PROCESSES, { kind: 'server', url: redis.url });
+}, 120_000);
+
+afterAll(async () => {
+  await fleet?.stop();
+  await redis?.stop();
+  process.stdout.write(`\n${aligned(table)}\n\n`);
+});
+
+const OUTAGES = {
+  frozen: [() => redis.freeze(), () => redis.thaw()],
+  'killed, back with nothing': [() => redis.kill(), () => redis.restart()],
+} as const;
+
+const POLICIES = [
+  ['local', 1],
+  [{ local: { share: 1 / PROCESSES } }, 1 / PROCESSES],
+] as const satisfies readonly (readonly [FailurePolicy, number])[];
+
+test.each(
+  (Object.keys(OUTAGES) as (keyof typeof OUTAGES)[]).flatMap((outage) =>
+    POLICIES.map(([failurePolicy, share]) => ({ outage, failurePolicy, share })),
+  ),
+)(
+  '$outage, $failurePolicy',
+  async ({ outage, failurePolicy, share }) => {
+    const [begin, end] = OUTAGES[outage];
+    const heat: Heat = {
+      kind: 'decide',
+      name: `outage-${outage.length}-${share}`,
+      policies: [
+        fixedWindow({ limit: LIMIT, window: WINDOW_MS, align: 'clock' }),
+        fixedWindow({ limit: LIMIT, window: '1h' }),
+      ],
+      keys: KEYS,
+      inFlight: 8,
+      failurePolicy,
+    };
+    const { asked, answers } = await fleet.run(heat, async () => {
+      await sleep(2 * WINDOW_MS);
+      await begin();
+      await sleep(3 * WINDOW_MS);
+      await end();
+      await sleep(5 * WINDOW_MS); // until every process has found out, at the latest
+    });
+
+    const byWindow = new Map<string, Answered[]>();
+    for (const answer of answers) {
+      const window = `${answer.key}/${windowOf(answer)}`;
+      byWindow.set(window, [...(byWindow.get(window) ?? []), answer]);
+    }
+    const windows = [...byWindow.values()].map((calls) => ({
+      hour: calls[0]!.key >= KEYS,
+      degraded: calls.filter(({ degraded }) => degraded).length / calls.length,
+      limits: permits(calls.filter(({ allowed }) => allowed)) / LIMIT,
+    }));
+    const most = (which: (window: (typeof windows)[0]) => boolean) =>
+      Math.max(...windows.filter(which).map(({ limits }) => limits));
+    const whole = most(({ degraded }) => degraded === 0);
+    const partly = most(({ degraded, hour }) => !hour && degraded > 0 && degraded < 1);
+    const none = most(({ degraded }) => degraded === 1);
+    const hour = most((window) => window.hour);
+    table.push([
+      `${outage}, ${share === 1 ? 'the whole limit each' : 'an eighth each'}`,
+      String(asked),
+      ...[whole, partly, none, hour].map((limits) => limits.toFixed(1)),
+    ]);
+
+    const alone = PROCESSES * share;
+    const forgotten = outage === 'frozen' ? 0 : 1;
+    expect(whole).toBeLessThanOrEqual(1);
+    expect(none).toBeLessThanOrEqual(alone);
+    expect(partly).toBeLessThanOrEqual(alone + 1 + forgotten);
+    expect(hour).toBeLessThanOrEqual(alone + 1 + forgotten);
+    // All have been there: windows of Redis before and after, and windows that each process filled by itself.
+    expect(whole).toBeGreaterThan(0.9);
+    expect(none).toBeGreaterThan(0.9 * alone);
+    expect(hour).toBeGreaterThan(0.9 * (alone + 1));
+    expect(answers.at(-1)).toMatchObject({ degraded: false });
+    record({
+      ...{
+        group: 'race of eight processes',
+        fault: `\`local\`, ${share === 1 ? 'the whole limit' : 'an eighth of it'} each: ${outage}`,
+      },
+      seen: `${answers.length} decisions, ${answers.filter((answer) => answer.degraded).length} by the failure policy`,
+      counted: `${none.toFixed(1)} limits in a window of the outage, ${partly.toFixed(1)} where it began or ended`,
+    });
+  },
+  120_000,
+);
+
+/** By when it ends: decided a little before it was told, and by clocks that agree to the millisecond. */
+function windowOf({ key, moment, detail }: Answered): string {
+  if (key >= KEYS) return 'the hour';
+  return String(Math.round((moment + detail) / 1000 / WINDOW_MS));
+}

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../faults/own-redis.js';
+import { type RedisSentinels, startRedisSentinels } from '../../../support/redis/redis-sentinel.js';
+import { Fleet } from '../fleet.js';
+import { printTable, trial } from './trial.js';
+
+let servers: RedisSentinels;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  servers = await startRedisSentinels();
+  const { addresses, name } = servers;
+  fleet = await Fleet.start(8, { kind: 'sentinels', addresses, name });
+}, 120_000);
+
+afterAll(async () => {
+  await fleet?.stop();
+  await servers?.stop();
+  printTable();
+});
+
+test('Sentinels replace a master that is killed: one limit more at the most', async () => {
+  await trial(fleet, 'Sentinels, a failover', async () => {
+    await sleep(2_000);
+    await servers.master.kill();
+    const losses = [Date.now() * 1000];
+    await eventually(async () => expect(await servers.masterPort()).toBe(servers.replica.port));
+    await sleep(4_000);
+    return () => losses;
+  });
+}, 120_000);

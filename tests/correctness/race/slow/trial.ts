@@ -1,0 +1,103 @@
+import { fixedWindow } from '../../../../packages/core/src/index.js';
+import { record } from '../../../faults/table.js';
+import { type Contest, contests } from '../contests.js';
+import type { Fleet, Outcome } from '../fleet.js';
+import { idealWindows } from '../ideal.js';
+import { inNamedWindows } from '../judge.js';
+import { aligned, byKey, idealOf, type Losses, percent, permits, reigns, violations } from '../outcome.js';
+
+/** So many permits has an hour: what is forgotten is had again, and can be counted. */
+const AN_HOUR = 400;
+const HOUR = 3_600_000_000;
+const KEYS = 4;
+
+/** Every rate algorithm, and last the hour. */
+const all: readonly Contest[] = [
+  ...contests,
+  {
+    name: 'fixedWindow, an hour',
+    policy: fixedWindow({ limit: AN_HOUR, window: '1h' }),
+    judge: inNamedWindows(AN_HOUR, HOUR),
+    ideal: () => idealWindows(AN_HOUR, HOUR, 'first-hit'),
+  },
+];
+
+export const KEY_NUMBERS = Array.from({ length: KEYS * all.length }, (_, key) => key);
+
+const table: string[][] = [
+  ['', 'asked', 'answered', 'resets', 'losses', 'admitted', 'of the ideal', 'most extra, of a limit'],
+];
+export const printTable = (): void => void process.stdout.write(`\n${aligned(table)}\n\n`);
+
+/** ms between two resets of a process, on average. */
+const RESET_EACH = 1_000;
+
+/**
+ * Races for all algorithms at once while something happens. Between two losses every promise holds to the letter, so that each loss can
+ * cost one limit at the most; of the limit of an hour that is counted, too.
+ * @param meanwhile what happens; returns when what each key had was lost, in whole or in part
+ */
+export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise<Losses>): Promise<Outcome> {
+  let losses: Losses = () => [];
+  const heat = {
+    kind: 'consume',
+    name,
+    policies: all.map(({ policy }) => policy),
+    keys: KEYS,
+    inFlight: 32,
+    resetEach: RESET_EACH,
+  } as const;
+  const outcome = await fleet.run(heat, async () => {
+    losses = await meanwhile();
+  });
+  const { asked, resets, answers } = outcome;
+
+  const admitted = answers.filter(({ allowed }) => allowed);
+  const of = (contest: number) => (key: number) => Math.floor(key / KEYS) === contest;
+  const found = all.flatMap(({ judge, name: contest }, i) =>
+    violations(
+      admitted.filter(({ key }) => of(i)(key)),
+      judge,
+      losses,
+    ).map((violation) => `${contest}: ${violation}`),
+  );
+  // What a replica kept of an hour is no full hour for the ideal: by rates of a second that is soon made good.
+  const rates = all.slice(0, -1).flatMap(({ ideal }, i) => {
+    const ofContest = answers.filter(({ key }) => of(i)(key));
+    return {
+      admitted: permits(ofContest.filter(({ allowed }) => allowed)),
+      ideal: permits(idealOf(ofContest, ideal, losses)),
+    };
+  });
+  const sum = (what: 'admitted' | 'ideal') => rates.reduce((total, rate) => total + rate[what], 0);
+  const share = sum('admitted') / sum('ideal');
+  const hours = [...byKey(admitted.filter(({ key }) => of(all.length - 1)(key)))].map(([key, calls]) => ({
+    extra: Math.max(0, permits(calls) - AN_HOUR),
+    most: AN_HOUR * losses(key).length,
+  }));
+  const extra = Math.max(...hours.map((hour) => hour.extra)) / AN_HOUR;
+  const lost = Math.max(...KEY_NUMBERS.map((key) => losses(key).length));
+  table.push([
+    name,
+    ...[asked, answers.length, resets, lost, admitted.length].map(String),
+    percent(share),
+    percent(extra),
+  ]);
+
+  expect(found).toEqual([]);
+  expect(hours.filter((hour) => hour.extra > hour.most)).toEqual([]);
+  expect(share).toBeGreaterThanOrEqual(0.85);
+  // Each key was answered and admitted to before, between and after.
+  const counts = KEY_NUMBERS.slice(0, -KEYS).flatMap((key) =>
+    reigns(byKey(admitted).get(key) ?? [], losses(key)).map(({ length }) => length),
+  );
+  expect(Math.min(...counts)).toBeGreaterThan(0);
+  expect(answers.length).toBeGreaterThanOrEqual(2_000);
+  expect(answers.length - admitted.length).toBeGreaterThan(50);
+  record({
+    ...{ group: 'race of eight processes', fault: `every rate: ${name}` },
+    seen: `${answers.length} decisions, ${percent(share)} of what an ideal limiter admits`,
+    counted: `none too many; of an hour's limit ${percent(extra)} extra, of ${percent(lost)} that may be`,
+  });
+  return outcome;
+}

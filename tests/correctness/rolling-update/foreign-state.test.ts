@@ -1,0 +1,83 @@
+import { Redis } from 'ioredis';
+import {
+  isStoreConfigurationError,
+  RateLimiter,
+  redisStore,
+  SharedLimiter,
+} from '../../../packages/core/src/index.js';
+import { LAYOUT } from '../../../packages/core/src/limiter/limits.js';
+import { kinds } from '../../contracts/store-kinds.js';
+import { redisUrl, uniqueName } from '../../support/redis-url.js';
+
+/** What could stand under our keys and be none of our states: of the layout before, of one to come, or of another program. */
+const foreign: Record<string, string> = {
+  'a state of v1': '1732145678123456 7',
+  'a state of a layout that is yet to come': 'V3\u0000\u0001{"used":7}',
+  'a text of eight letters': 'upgraded',
+  'a text that begins as an envelope does': 'Everything is new now',
+  'an empty text': '',
+  'a text of forty letters': 'forty letters, as many as five doubles  ',
+};
+const cases = (names: readonly string[]) =>
+  names.flatMap((name) => Object.keys(foreign).map((what) => [name, what] as const));
+
+const admin = new Redis(redisUrl());
+const store = redisStore(redisUrl());
+let name: string;
+
+beforeEach(() => {
+  name = uniqueName('foreign');
+});
+
+afterAll(async () => {
+  await store.close();
+  admin.disconnect();
+});
+
+/** Each way of asking is refused with an error whose cause names the key, and the value stays as it is. */
+async function refused(key: string, value: string, ways: readonly (() => Promise<unknown>)[]): Promise<void> {
+  await admin.set(key, value, 'EX', 60);
+  for (const ask of ways) {
+    const error = await ask().catch((reason: unknown) => reason);
+    expect(isStoreConfigurationError(error) && String(error.cause)).toContain(`foreign value in ${key}`);
+  }
+  expect(await admin.get(key)).toBe(value);
+  await admin.del(key);
+}
+
+test.each(cases(Object.keys(kinds)))(
+  '%s: %s under its key is a configuration error',
+  async (algorithm, what) => {
+    const policy = kinds[algorithm]!.policyOf('1h');
+    const limiter = new RateLimiter({ name, policy, store, deadline: '30s' });
+    await limiter.consume('k');
+    const [key, ...others] = await admin.keys(`sluice:${LAYOUT}:*:${name}:*`);
+    expect(others).toEqual([]);
+    await refused(key!, foreign[what]!, [
+      () => limiter.consume('k'),
+      () => limiter.peek('k'),
+      () => limiter.acquire('k'),
+      () => limiter.block('k', '1m'),
+    ]);
+    expect(await limiter.peek('k')).toMatchObject({ remaining: 10 });
+    await limiter.close();
+  },
+);
+
+test.each(cases(['rate', 'all']))(
+  'SharedLimiter, its key %s: %s there is a configuration error',
+  async (part, what) => {
+    const shared = new SharedLimiter({ name, store, deadline: '30s' });
+    const rate = { rate: 10, interval: '1h' } as const;
+    await shared.setRate(rate);
+    const ways: (() => Promise<unknown>)[] = [() => shared.tryAcquire(), () => shared.availablePermits()];
+    if (part === 'rate')
+      ways.push(
+        () => shared.getConfig(),
+        () => shared.updateRate(rate),
+      );
+    await refused(`sluice:${LAYOUT}:shared:{${name}}:${part}`, foreign[what]!, ways);
+    await shared.delete();
+    await shared.close();
+  },
+);

@@ -1,0 +1,239 @@
+import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Decision,
+  isLimiterClosedError,
+  isRateLimitExceededError,
+  isRateNotSetError,
+  isStoreConfigurationError,
+  isStoreUnavailableError,
+} from '../../../packages/core/src/index.js';
+import type { Came, Ledger } from './ledger.js';
+import { DEADLINE, type Limits, type Stand } from './limits.js';
+
+const KEYS = 300;
+/** Questions to the store that one call may ask, each within its deadline: in line, held, given back, … */
+const QUESTIONS = 8;
+const CALLED_OFF = new Error('called off');
+const FAILED = new Error('the task failed');
+
+const among = <T>(things: readonly T[]): T => things[Math.floor(things.length * Math.random())]!;
+const upTo = (most: number): number => Math.floor((most + 1) * Math.random());
+const key = (): string => `user-${Math.floor(KEYS * Math.random() ** 2)}`;
+
+/** Random calls of every kind, and what each of them may come to. */
+export class Calls {
+  /** Long lives, as that of a server: many waits share them. */
+  readonly #signals = Array.from({ length: 4 }, () => new AbortController());
+  readonly #kinds: readonly (() => Promise<void>)[];
+
+  constructor(
+    readonly limits: Limits,
+    readonly ledger: Ledger,
+  ) {
+    const asking = [this.#consume, this.#consume, this.#consume, this.#peek, this.#acquire, this.#acquire];
+    const holding = [this.#hold, this.#schedule, this.#reserve, this.#combine];
+    this.#kinds = [...asking, ...holding, this.#share, this.#change, this.#guest];
+  }
+
+  one(): Promise<void> {
+    return among(this.#kinds).call(this);
+  }
+
+  /** Ends the waits that share a signal. */
+  callOff(): void {
+    for (const controller of this.#signals) controller.abort(CALLED_OFF);
+  }
+
+  get listeners(): number {
+    return this.#signals.reduce((sum, { signal }) => sum + getEventListeners(signal, 'abort').length, 0);
+  }
+
+  #consume(): Promise<void> {
+    const { limiter, stand } = among(this.limits.rates);
+    return this.ledger.enter('consume', DEADLINE, () =>
+      this.#decided(stand, () => limiter.consume(key(), { cost: 1 + upTo(2) })),
+    );
+  }
+
+  #peek(): Promise<void> {
+    const { limiter, stand } = among(this.limits.rates);
+    return this.ledger.enter('peek', DEADLINE, () => this.#decided(stand, () => limiter.peek(key())));
+  }
+
+  #acquire(): Promise<void> {
+    const { limiter, stand } = among(this.limits.rates);
+    const timeout = upTo(400);
+    return this.ledger.enter('acquire', timeout + QUESTIONS * DEADLINE, () =>
+      this.#waiting(stand, async (signal) => {
+        const decision = await limiter.acquire(key(), { timeout, signal });
+        if (upTo(3) === 0) await this.#done(limiter.refund(decision));
+        return decision;
+      }),
+    );
+  }
+
+  /** Now and then somebody forgets to release. */
+  #hold(): Promise<void> {
+    const { slots } = this.limits;
+    const timeout = upTo(800);
+    return this.ledger.enter('hold', timeout + 50 + QUESTIONS * DEADLINE, () =>
+      this.#waiting('local', async (signal) => {
+        const decision = await slots.acquire(key(), { timeout, signal, cost: 1 + upTo(1) });
+        await sleep(upTo(50));
+        if (upTo(20) > 0) await this.#done(slots.release(decision));
+        return decision;
+      }),
+    );
+  }
+
+  #schedule(): Promise<void> {
+    const { slots } = this.limits;
+    const timeout = upTo(800);
+    const fails = upTo(9) === 0;
+    return this.ledger.enter('schedule', timeout + 50 + QUESTIONS * DEADLINE, async () => {
+      let runs = 0;
+      const task = async ({ decision }: { decision: Decision }) => {
+        runs += 1;
+        await sleep(upTo(50));
+        if (fails) throw FAILED;
+        return decision;
+      };
+      const came = await this.#waiting('local', async (signal) => {
+        try {
+          return await slots.schedule(key(), task, { timeout, signal });
+        } catch (error) {
+          if (error !== FAILED) throw error;
+          return undefined;
+        }
+      });
+      if (runs !== (came === 'refused' ? 0 : 1))
+        this.ledger.wrong('schedule', `${came}, and ran ${runs} times`);
+      return came;
+    });
+  }
+
+  #reserve(): Promise<void> {
+    const { limiter, stand } = among(this.limits.rates);
+    return this.ledger.enter('reserve', QUESTIONS * DEADLINE, () =>
+      this.#waiting(stand, async () => {
+        const reservation = await limiter.reserve(key(), 1 + upTo(3));
+        await this.#done(upTo(1) === 0 ? reservation.settle(upTo(6)) : reservation.cancel());
+        return reservation.decision;
+      }),
+    );
+  }
+
+  #combine(): Promise<void> {
+    const { combined } = this.limits;
+    const keys = { perUser: key(), everybody: 'all', slots: key() };
+    const timeout = upTo(400);
+    return this.ledger.enter('combined', timeout + 2 * QUESTIONS * DEADLINE, () =>
+      this.#waiting('local', async (signal) => {
+        const decision = await combined.acquire(keys, { timeout, signal });
+        await this.#done(combined.release(decision));
+        return decision;
+      }),
+    );
+  }
+
+  #share(): Promise<void> {
+    const { shared } = this.limits;
+    const timeout = upTo(200);
+    return this.ledger.enter('shared', timeout + QUESTIONS * DEADLINE, async () => {
+      try {
+        await shared.tryAcquire(1, timeout);
+        return 'redis';
+      } catch (error) {
+        // Forgotten with all else by a server that was restarted: whoever finds that out sets it again.
+        if (isRateNotSetError(error)) await this.#done(shared.trySetRate({ rate: 20, interval: '300ms' }));
+        else if (!isStoreUnavailableError(error) && !isLimiterClosedError(error)) throw error;
+        return 'refused';
+      }
+    });
+  }
+
+  #change(): Promise<void> {
+    const { limiter } = among(this.limits.rates);
+    const change = among([
+      () => limiter.penalty(key()),
+      () => limiter.reward(key()),
+      () => limiter.block(key(), 1 + upTo(100)),
+      () => limiter.unblock(key()),
+      () => limiter.reset(key()),
+    ]);
+    return this.ledger.enter('change', DEADLINE, () => this.#done(change()));
+  }
+
+  /** Has no rights, which no failure policy may pass over: only a server that is out is answered by it. */
+  #guest(): Promise<void> {
+    return this.ledger.enter('guest', DEADLINE, async () => {
+      try {
+        const { source, degraded } = await this.limits.guest.consume(key());
+        if (source !== 'allow' || !degraded) throw new Error(`decided by ${source}`);
+        return 'degraded';
+      } catch (error) {
+        if (isStoreConfigurationError(error) && error.reason === 'NOPERM') return 'refused';
+        throw error;
+      }
+    });
+  }
+
+  /** With a signal of its own, which is aborted at some time or never, or with one that many share. */
+  async #waiting(stand: Stand, wait: (signal: AbortSignal) => Promise<Decision | undefined>): Promise<Came> {
+    const shares = upTo(1) === 0;
+    const controller = shares ? among(this.#signals) : new AbortController();
+    const timer = shares ? undefined : setTimeout(() => controller.abort(CALLED_OFF), upTo(1_000));
+    try {
+      const decision = await wait(controller.signal);
+      return decision === undefined ? 'redis' : cameOf(decision, stand, true);
+    } catch (error) {
+      const refused =
+        error === CALLED_OFF ||
+        isRateLimitExceededError(error) ||
+        isStoreUnavailableError(error) ||
+        isLimiterClosedError(error);
+      if (!refused) throw error;
+      return 'refused';
+    } finally {
+      clearTimeout(timer);
+      if (!shares && getEventListeners(controller.signal, 'abort').length > 0)
+        this.ledger.wrong('signal', 'a listener is left');
+    }
+  }
+
+  async #decided(stand: Stand, decide: () => Promise<Decision>): Promise<Came> {
+    try {
+      return cameOf(await decide(), stand, false);
+    } catch (error) {
+      if (stand === 'thrown' && isStoreUnavailableError(error)) return 'refused';
+      throw error;
+    }
+  }
+
+  /** What is about what the store holds is done, or is told to be undone. */
+  async #done(work: Promise<unknown>): Promise<Came> {
+    try {
+      await work;
+      return 'redis';
+    } catch (error) {
+      if (isStoreUnavailableError(error)) return 'refused';
+      throw error;
+    }
+  }
+}
+
+/** @throws Error when the decision says something of itself that cannot be */
+export function cameOf({ source, degraded, allowed }: Decision, stand: Stand, granted: boolean): Came {
+  const due = stand === 'thrown' ? 'nobody' : stand;
+  // A denial of Redis is repeated by this process for a moment.
+  const stores = allowed ? ['redis'] : ['redis', 'deny-cache'];
+  if (degraded ? source !== due : !stores.includes(source)) {
+    throw new Error(`decided by ${source}, degraded ${degraded}, where ${due} was to decide`);
+  }
+  if ((source === 'allow' && !allowed) || (source === 'deny' && allowed)) {
+    throw new Error(`${source} said ${allowed}`);
+  }
+  if (granted && !allowed) throw new Error('granted what was denied');
+  return degraded ? 'degraded' : 'redis';
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bundle } from '../../support/bundle.ts';
+import { startRedis } from '../../support/redis/redis-server.ts';
+import { TcpProxy } from '../../support/redis/tcp-proxy.ts';
+import { testClient } from '../../support/redis/test-client.ts';
+import type { Order, Remains } from './messages.ts';
+import { type Sky, shower, storms } from './weather.ts';
+
+export interface Soak {
+  /** What was left of a short life, with each fault once, and of the one in all weathers. */
+  readonly before: Remains;
+  readonly after: Remains;
+  readonly faults: Readonly<Record<string, number>>;
+  /** How the program ended, by itself: 0; undefined when it did not. */
+  readonly exit: number | undefined;
+}
+
+/** A user whom our keys are closed to. */
+const GUEST = ['--user', 'guest', 'on', '>secret', '~other:*', '&*', '+@all'];
+const EXIT_MS = 15_000;
+
+/** ms of each fault in the first life, to which the second is compared: it has gone all ways, so that their code is there. */
+const SHORT_MS = 300;
+const CALM_MS = 2_000;
+
+/** @param ms of faults; @param longest ms that one of them lasts */
+export async function soak(ms: number, longest: number): Promise<Soak> {
+  const closers: (() => unknown)[] = [];
+  try {
+    const redis = await startRedis({ args: GUEST });
+    closers.push(() => redis.stop());
+    const proxy = await TcpProxy.start(redis.url);
+    closers.push(() => proxy.close());
+    const admin = testClient(redis.url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+    closers.push(() => admin.disconnect());
+    const { file, remove } = await bundle(join(__dirname, 'program.ts'));
+    closers.push(remove);
+    const program = fork(file, [], { serialization: 'advanced', execArgv: ['--expose-gc'] });
+    closers.push(() => program.kill('SIGKILL'));
+    await said(program);
+
+    const guestUrl = proxy.url.replace('redis://', 'redis://guest:secret@');
+    const live = async <T>(meanwhile: () => Promise<T>): Promise<[Remains, T]> => {
+      const remains = said<Remains>(program);
+      remains.catch(() => undefined); // told below, should what happens meanwhile fail first
+      tell(program, { order: 'live', url: proxy.url, guestUrl });
+      const happened = await meanwhile();
+      tell(program, { order: 'end' });
+      return [await remains, happened];
+    };
+    const sky: Sky = { redis, proxy, admin };
+    const [before] = await live(async () => {
+      await sleep(CALM_MS);
+      await shower(sky, SHORT_MS);
+    });
+    const [after, faults] = await live(() => storms(sky, ms, longest));
+    const gone = new Promise<number | undefined>((resolve) =>
+      program.once('exit', (code) => resolve(code ?? undefined)),
+    );
+    program.disconnect();
+    const exit = await Promise.race([gone, sleep(EXIT_MS, undefined, { ref: false })]);
+    return { before, after, faults, exit };
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+const tell = (program: ChildProcess, order: Order): unknown => program.send(order);
+
+function said<T>(program: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    program.once('message', (message) => resolve(message as T));
+    program.once('exit', (code, signal) => reject(new Error(`the program ended (${code ?? signal})`)));
+  });
+}

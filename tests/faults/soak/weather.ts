@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { freePort } from '../../support/redis/free-port.ts';
+import type { RedisServer } from '../../support/redis/redis-server.ts';
+import type { TcpProxy } from '../../support/redis/tcp-proxy.ts';
+
+/** What stands between the program and its decisions. */
+export interface Sky {
+  readonly redis: RedisServer;
+  readonly proxy: TcpProxy;
+  /** Straight to the server. */
+  readonly admin: Redis;
+}
+
+export type Fault = (sky: Sky, ms: number) => Promise<unknown>;
+
+/** Each makes a fault, for about so long as it is told, and ends it. */
+export const faults: Readonly<Record<string, Fault>> = {
+  'replies lost': async ({ proxy }, ms) => {
+    proxy.resetEvery(1 + Math.floor(Math.random() * 50), Math.floor(Math.random() * 6));
+    await sleep(ms);
+    proxy.resetEvery(0);
+  },
+  'connections cut': async ({ proxy }) => proxy.disconnectAll(),
+  'answers late': async ({ proxy }, ms) => {
+    proxy.delay(0, 300);
+    await sleep(ms);
+    proxy.pass();
+  },
+  blackhole: async ({ proxy }, ms) => {
+    proxy.blackhole();
+    await sleep(ms);
+    proxy.pass();
+  },
+  'killed, back with nothing': async ({ redis }, ms) => {
+    await redis.kill();
+    await sleep(ms);
+    await redis.restart();
+  },
+  frozen: async ({ redis }, ms) => {
+    await redis.freeze();
+    await sleep(ms);
+    await redis.thaw();
+  },
+  'SCRIPT FLUSH': ({ admin }) => admin.script('FLUSH'),
+  FLUSHALL: ({ admin }) => admin.flushall(),
+  'CLIENT KILL': async ({ admin }) => {
+    for (const type of ['normal', 'pubsub'])
+      await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
+  },
+  OOM: async ({ admin }, ms) => {
+    await admin.config('SET', 'maxmemory', '1');
+    await sleep(ms);
+    await admin.config('SET', 'maxmemory', '0');
+  },
+  BUSY: async ({ admin, redis }, ms) => {
+    await admin.config('SET', 'busy-reply-threshold', '20');
+    const busy = admin.duplicate();
+    busy.on('error', () => undefined);
+    const spinning = busy.eval('while true do end', 0).catch(() => undefined); // until it is killed
+    await sleep(ms);
+    await admin.call('SCRIPT', 'KILL').catch(() => redis.restart()); // it had not begun, or will not end
+    await spinning;
+    busy.disconnect();
+  },
+  READONLY: async ({ admin }, ms) => {
+    await admin.replicaof('127.0.0.1', await freePort());
+    await sleep(ms);
+    await admin.replicaof('NO', 'ONE');
+  },
+};
+
+/** Each fault once, without calm. */
+export async function shower(sky: Sky, ms: number): Promise<void> {
+  for (const fault of Object.values(faults)) await fault(sky, ms);
+}
+
+/**
+ * Faults at random, one after the other, with calm between them, until the time is over.
+ * @param longest ms that one lasts, at the most
+ * @returns how often each was made
+ */
+export async function storms(sky: Sky, ms: number, longest: number): Promise<Record<string, number>> {
+  const made: Record<string, number> = {};
+  const end = Date.now() + ms;
+  for (let names: string[] = []; Date.now() < end; ) {
+    if (names.length === 0) names = Object.keys(faults).sort(() => Math.random() - 0.5);
+    const name = names.pop()!;
+    await faults[name]!(sky, longest * Math.random());
+    made[name] = (made[name] ?? 0) + 1;
+    await sleep(longest * Math.random());
+  }
+  return made;
+}

@@ -1,0 +1,30 @@
+import { join, resolve } from 'node:path';
+import { bundle } from '../../support/bundle.js';
+import { redisUrl } from '../../support/redis-url.js';
+import { type Finished, run } from '../../support/run.js';
+
+const root = resolve(__dirname, '../../..');
+
+/** Runs a program of `bench` with the sources of this checkout, so that no build is needed. */
+export function runner(program: string): (...options: string[]) => Promise<Finished> {
+  let core: Awaited<ReturnType<typeof bundle>>;
+  beforeAll(async () => {
+    core = await bundle(join(root, 'packages/core/src/index.ts'));
+  });
+  afterAll(() => core.remove());
+  return (...options) =>
+    run(process.execPath, [join(root, 'bench', program), ...options], {
+      cwd: root,
+      env: { SLUICE_BENCH_CORE: core.file, REDIS_URL: redisUrl() },
+    });
+}
+
+/** First cells of a table's rows, and how many cells each has. */
+export function rowsOf(output: string, title: string): { name: string; cells: string[] }[] {
+  const lines = output.split('\n');
+  const head = lines.findIndex((line) => line.startsWith(`| ${title}`));
+  if (head < 0) throw new Error(`no table ${title} in:\n${output}`);
+  const end = lines.indexOf('', head);
+  const rows = lines.slice(head + 2, end).map((line) => line.split('|').slice(1, -1));
+  return rows.map(([name, ...cells]) => ({ name: name!.trim(), cells: cells.map((cell) => cell.trim()) }));
+}

@@ -1,0 +1,27 @@
+import {
+  fixedWindow,
+  isStoreUnavailableError,
+  recommendedClusterOptions,
+} from '../../../packages/core/src/index.js';
+import { TcpProxy } from '../../support/redis/tcp-proxy.js';
+import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
+
+const own = new OwnCluster({ connectionsAreLost: true });
+
+test.each(KINDS.slice(0, 2))('a call whose reply is lost is counted at most once, $name', async (kind) => {
+  const proxies = await Promise.all(own.nodes.map(({ port }) => TcpProxy.start(port)));
+  for (const proxy of proxies) own.open(proxy);
+  const natMap = Object.fromEntries(
+    own.nodes.map(({ port }, i) => [`127.0.0.1:${port}`, { host: '127.0.0.1', port: proxies[i]!.port }]),
+  );
+  const limiter = own.limiter({
+    policy: fixedWindow({ limit: 10, window: '1h' }),
+    store: own.store(kind, { ...recommendedClusterOptions, natMap }),
+  });
+  await limiter.consume('k');
+  for (const proxy of proxies) proxy.resetNextReply();
+  expect(isStoreUnavailableError(await rejection(limiter.consume('k')))).toBe(true);
+  // Its node is found again by itself.
+  const told = await eventually(() => limiter.peek('k').catch(() => undefined));
+  expect(told).toMatchObject({ remaining: 8 });
+});

@@ -1,0 +1,139 @@
+import { Cluster as Cluster6, type ClusterOptions } from 'ioredis';
+import { Cluster as Cluster5 } from 'ioredis-5';
+import { RateLimiter, type RateLimiterOptions, type RedisStore } from '../../../packages/core/src/index.js';
+import { storeOnDefaults } from '../../support/expecting-warning.js';
+import {
+  type ClusterNode,
+  type RedisCluster,
+  type ClusterOptions as Servers,
+  startRedisCluster,
+} from '../../support/redis/redis-cluster.js';
+import type { ClientOptions } from '../../support/redis/test-client.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { told } from '../../support/told.js';
+
+export { eventually } from '../../support/eventually.js';
+export { rejection } from '../../support/rejection.js';
+
+/** Without those on which the type of the replies would depend. */
+type Options = Omit<ClusterOptions, 'redisOptions'> & { redisOptions?: ClientOptions };
+
+export interface Kind {
+  readonly name: string;
+  connect(addresses: RedisCluster['addresses'], options?: Options): Cluster6;
+}
+
+const ioredis6 = (addresses: RedisCluster['addresses'], options: Options = {}): Cluster6 =>
+  new Cluster6([...addresses], options);
+
+export const KINDS: readonly Kind[] = [
+  { name: 'ioredis 6', connect: ioredis6 },
+  {
+    name: 'ioredis 5',
+    connect: (addresses, options = {}) =>
+      new Cluster5([...addresses], options as object) as unknown as Cluster6,
+  },
+  {
+    name: 'a Cluster that keeps nothing for later and connects when asked, with a keyPrefix',
+    connect: (addresses, options) =>
+      ioredis6(addresses, { enableOfflineQueue: false, lazyConnect: true, keyPrefix: 'app:', ...options }),
+  },
+];
+
+/** A cluster for one test file. What tests open here ends with each of them. */
+export class OwnCluster {
+  #cluster: RedisCluster | undefined;
+  #opened: { close(): unknown }[] = [];
+
+  constructor({ connectionsAreLost = false, ...servers }: { connectionsAreLost?: boolean } & Servers = {}) {
+    beforeAll(async () => {
+      this.#cluster = await startRedisCluster(servers);
+    });
+    afterEach(async () => {
+      for (const thing of this.#opened.splice(0).reverse()) await thing.close();
+    });
+    afterAll(async () => {
+      await this.#cluster?.stop();
+      // ioredis sets a timer of 2 s when it drops a connection that was lost before, and never clears it.
+      if (connectionsAreLost) await new Promise((resolve) => setTimeout(resolve, 2_100));
+    });
+  }
+
+  get nodes(): readonly ClusterNode[] {
+    return this.#cluster!.nodes;
+  }
+
+  get replicas(): readonly ClusterNode[] {
+    return this.#cluster!.replicas;
+  }
+
+  get addresses(): RedisCluster['addresses'] {
+    return this.#cluster!.addresses;
+  }
+
+  whole(): Promise<void> {
+    return this.#cluster!.whole();
+  }
+
+  open<T extends { close(): unknown }>(thing: T): T {
+    this.#opened.push(thing);
+    return thing;
+  }
+
+  client({ connect }: Kind = KINDS[0]!, options?: Options): Cluster6 {
+    const client = connect(this.addresses, options);
+    client.on('error', () => undefined);
+    this.open({ close: () => client.disconnect() });
+    return client;
+  }
+
+  /** On a Cluster client of its own: as another process. */
+  store(kind?: Kind, options?: Options): RedisStore {
+    return this.open(storeOnDefaults(this.client(kind, options)));
+  }
+
+  /**
+   * A `store` in `options` for one that is shared. The deadline is generous: what is tested is not how fast a busy machine is. Nor is it
+   * what a process remembers: the nodes are asked.
+   */
+  limiter(options: Partial<RateLimiterOptions>): RateLimiter {
+    const given = {
+      name: uniqueName('cluster'),
+      deadline: '10s',
+      denyCache: false,
+      failurePolicy: told,
+      ...options,
+    };
+    return this.open(new RateLimiter({ store: this.store(), ...given } as RateLimiterOptions));
+  }
+
+  /** The keys of each node that have `name` in them. */
+  keys(name: string): Promise<string[][]> {
+    return Promise.all(this.nodes.map(async ({ ask }) => (await ask('KEYS', `*${name}*`)) as string[]));
+  }
+
+  async slotOf(key: string): Promise<number> {
+    return Number(await this.nodes[0]!.ask('CLUSTER', 'KEYSLOT', key));
+  }
+
+  /** A user's key whose slot is this node's at the start. */
+  async keyOn(node: ClusterNode): Promise<string> {
+    const share = Math.ceil(16_384 / this.nodes.length);
+    for (let i = 0; ; i += 1) {
+      if (this.nodes[Math.floor((await this.slotOf(`k${i}`)) / share)] === node) return `k${i}`;
+    }
+  }
+
+  /** Moves a slot with its keys; `between` is what happens before each step. */
+  async move(slot: number, from: ClusterNode, to: ClusterNode, between = async () => {}): Promise<void> {
+    await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id);
+    await from.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id);
+    for (;;) {
+      await between();
+      const [key] = (await from.ask('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
+      if (key === undefined) break;
+      await from.ask('MIGRATE', '127.0.0.1', to.port, key, 0, 5_000);
+    }
+    for (const { ask } of [to, ...this.nodes]) await ask('CLUSTER', 'SETSLOT', slot, 'NODE', to.id);
+  }
+}

@@ -1,0 +1,128 @@
+import { CombinedLimiter, concurrency, gcra, type Store } from '../../../packages/core/src/index.js';
+import type { ClusterNode } from '../../support/redis/redis-cluster.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
+
+const own = new OwnCluster({ connectionsAreLost: true });
+/** Far beyond the test: who is let in before a third of it has passed was woken. */
+const policy = concurrency({ limit: 1, lease: '1h' });
+
+/** The node on which somebody listens for permits of this limiter. */
+const listeningNode = (name: string, among = own.nodes): Promise<ClusterNode> =>
+  eventually(async () => {
+    for (const node of among) {
+      const channels = (await node.ask('PUBSUB', 'CHANNELS', `*${name}*`)) as string[];
+      if (channels.length > 0) return node;
+    }
+    return undefined;
+  });
+
+describe.each(KINDS)('$name', (kind) => {
+  test('a release by one process wakes the other, whichever node the permits are on', async () => {
+    const holder = own.limiter({ policy, store: own.store(kind) });
+    const waiter = own.limiter({ policy, name: holder.name, store: own.store(kind) });
+    for (const node of own.nodes) {
+      const key = await own.keyOn(node);
+      const held = await holder.acquire(key);
+      const waiting = waiter.acquire(key);
+      await listeningNode(holder.name);
+      await holder.release(held);
+      await waiter.release(await waiting);
+    }
+  });
+
+  test('many who wait, in three processes, go in the order in which they came', async () => {
+    const name = uniqueName('cluster');
+    const limiters = [1, 2, 3].map(() => own.limiter({ policy, name, store: own.store(kind) }));
+    let holder = limiters[0]!;
+    let held = await holder.acquire('k');
+    const served: number[] = [];
+    const waits = [];
+    for (let place = 0; place < 9; place += 1) {
+      const limiter = limiters[place % 3]!;
+      const waiting = limiter.acquire('k').then((decision) => {
+        served.push(place);
+        return decision;
+      });
+      waits.push({ limiter, waiting });
+      await limiter.peek('k'); // on the same connection: answered after it stands in line
+    }
+    for (const { limiter, waiting } of waits) {
+      await holder.release(held);
+      held = await waiting;
+      holder = limiter;
+    }
+    expect(served).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    await holder.release(held);
+  });
+
+  test('a combination waits as its members do', async () => {
+    const [store, other] = [own.store(kind), own.store(kind)];
+    const names = { jobs: uniqueName('cluster'), rate: uniqueName('cluster') };
+    const of = (store: Store) => {
+      const place = { store, hashTag: 'combined' };
+      const jobs = own.limiter({ policy, name: names.jobs, ...place });
+      const rate = own.limiter({ policy: gcra({ limit: 9, period: '1h' }), name: names.rate, ...place });
+      return own.open(new CombinedLimiter({ jobs, rate }));
+    };
+    const [one, two] = [of(store), of(other)];
+    const keys = { jobs: 'export', rate: 'ada' };
+    const held = await one.acquire(keys);
+    const waiting = two.acquire(keys);
+    await listeningNode(names.jobs);
+    await one.release(held);
+    const decision = await waiting;
+    expect(decision.policies.map(({ remaining }) => remaining)).toEqual([0, 7]);
+    await two.release(decision);
+  });
+
+  test('the connection that listens is lost: another takes its place', async () => {
+    const holder = own.limiter({ policy, store: own.store(kind) });
+    const waiter = own.limiter({ policy, name: holder.name, store: own.store(kind) });
+    for (const key of ['a', 'b', 'c']) {
+      const held = await holder.acquire(key);
+      const waiting = waiter.acquire(key);
+      for (let cut = 0; cut < 3; cut += 1) {
+        const node = await listeningNode(holder.name);
+        await node.ask('CLIENT', 'KILL', 'TYPE', 'pubsub');
+      }
+      await listeningNode(holder.name);
+      await holder.release(held);
+      await waiter.release(await waiting);
+    }
+  });
+
+  test('the node is lost to which it listens: another takes its place', async () => {
+    const holder = own.limiter({ policy, store: own.store(kind) });
+    const waiter = own.limiter({ policy, name: holder.name, store: own.store(kind) });
+    const first = await holder.acquire('first');
+    const stop = new AbortController();
+    const called = rejection(waiter.acquire('first', { signal: stop.signal }));
+    const lost = await listeningNode(holder.name);
+    const others = own.nodes.filter((node) => node !== lost);
+    const held = await Promise.all(
+      others.map(async (node) => ({
+        key: await own.keyOn(node),
+        decision: await holder.acquire(await own.keyOn(node)),
+      })),
+    );
+    const waiting = held.map(({ key }) => waiter.acquire(key));
+    await eventually(
+      async () => ((await lost.ask('PUBSUB', 'CHANNELS', `*${holder.name}*`)) as string[]).length === 3,
+    );
+
+    await lost.kill();
+    await eventually(async () => {
+      const node = await listeningNode(holder.name, others);
+      return ((await node.ask('PUBSUB', 'CHANNELS', `*${holder.name}*`)) as string[]).length === 3;
+    });
+    for (const { decision } of held) await holder.release(decision);
+    for (const decision of await Promise.all(waiting)) await waiter.release(decision);
+
+    await lost.restart();
+    await own.whole();
+    stop.abort();
+    expect(await called).toBe(stop.signal.reason);
+    expect(first.allowed).toBe(true);
+  });
+});

@@ -1,0 +1,133 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, Server } from 'node:net';
+import { dirname, join, relative, resolve } from 'node:path';
+import * as core from '@sluice/core';
+import * as decorators from '@sluice/decorators';
+import { Redis } from 'ioredis';
+import { redisUrl } from '../../support/redis-url.js';
+import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
+
+const root = resolve(__dirname, '../../..');
+const documents = markdownFiles();
+const blocks = documents.flatMap((file) =>
+  blocksOf(join(root, file)).map((block, at) => [`${file}, block ${at + 1}`, block] as const),
+);
+const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pid}` };
+
+/** What blocks leave open, as programs do that run for ever. */
+const stores: core.RedisStore[] = [];
+/** Generous: what is tested is not how fast a busy machine connects. */
+const deadline = '10s';
+const packages: Record<string, object> = {
+  '@sluice/core': {
+    ...core,
+    redisStore: (client: string) => {
+      const store = core.redisStore(client);
+      stores.push(store);
+      return store;
+    },
+    RateLimiter: class extends core.RateLimiter {
+      constructor(options: core.RateLimiterOptions) {
+        super({ deadline, ...options });
+      }
+    },
+  },
+  '@sluice/decorators': {
+    ...decorators,
+    configureSluice: (options: decorators.SluiceOptions) =>
+      decorators.configureSluice({ ...options, deadline }),
+  },
+};
+const load = ((name: string) => packages[name] ?? require(name)) as NodeJS.Require;
+
+/** The servers that a block started: on a free port, whatever the text says. */
+const started: Server[] = [];
+const listen = Server.prototype.listen;
+const listeners = process.listeners('SIGTERM');
+
+beforeEach(() => {
+  decorators.configureSluice();
+  Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+    started.push(this);
+    const [first, ...rest] = args;
+    const free = typeof first === 'object' ? { ...first, port: 0 } : 0;
+    return Reflect.apply(listen, this, [free, ...rest]);
+  } as typeof listen;
+});
+
+afterEach(async () => {
+  Server.prototype.listen = listen;
+  for (const listener of process.listeners('SIGTERM')) {
+    if (!listeners.includes(listener)) process.off('SIGTERM', listener);
+  }
+  for (const server of started.splice(0)) {
+    (server as Server & { closeAllConnections?(): void }).closeAllConnections?.();
+    await new Promise((done) => server.close(done));
+  }
+  await decorators.closeSluice();
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await forgetCounts();
+});
+
+test.each(blocks)('%s runs and logs what it says', async (_, block) => {
+  expect(await runBlock(block, load, replace)).toEqual(expectedLogs(block));
+});
+
+test.each(blocks.filter(([, { source }]) => source.includes('.listen(')))(
+  '%s serves and limits',
+  async (_, block: Block) => {
+    await runBlock(block, load, replace);
+    const server = started[0]!;
+    if (!server.listening) await new Promise((done) => server.once('listening', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const login = block.source.includes('/login');
+    const ask = () =>
+      login
+        ? fetch(`${url}/login`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: '{"email":"ann@example.com"}',
+          })
+        : fetch(url);
+    const limit = login ? 5 : 20;
+    const first = await ask();
+    expect(await first.text()).toBe(`${limit - 1} left`);
+    for (let i = 1; i < limit; i++) expect((await ask()).status).toBe(200);
+    if (login) {
+      const denied = await ask();
+      expect(denied.status).toBe(429);
+      expect(denied.headers.get('Retry-After')).toMatch(/^(?:60|59)$/);
+    }
+  },
+);
+
+test('links lead to files', () => {
+  const broken = documents.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
+      .map(([, target]) => resolve(root, dirname(file), target!))
+      .filter((target) => !existsSync(target))
+      .map((target) => `${file} → ${relative(root, target)}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+function markdownFiles(): string[] {
+  const folders = ['packages', 'examples', 'bench', 'docs'].filter((folder) =>
+    existsSync(join(root, folder)),
+  );
+  const inside = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  );
+  return [...readdirSync(root), ...inside].filter((file) =>
+    /^(?!.*(?:node_modules|dist)\/).*\.md$/.test(file),
+  );
+}
+
+/** Blocks that count in Redis begin anew each time. */
+async function forgetCounts(): Promise<void> {
+  const client = new Redis(redisUrl());
+  const keys = await client.keys('sluice:v2:*:{merchant-7}');
+  keys.push(...(await client.keys('sluice:v2:*SmsService*')));
+  if (keys.length > 0) await client.del(keys);
+  client.disconnect();
+}

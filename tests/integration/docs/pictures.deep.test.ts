@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { admitted, busiest } from '../../../scripts/pictures/offer.js';
+import { FLEETS_PAGE, generated, PAGE, section, shown } from '../../../scripts/pictures/page.js';
+import { LENGTH, subjects } from '../../../scripts/pictures/subjects.js';
+import { redisUrl } from '../../support/redis-url.js';
+import { run } from '../../support/run.js';
+
+const root = resolve(__dirname, '../../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+test('the pictures and tables are those of the limiters as they are: else npm run pictures', async () => {
+  const files = await generated(root);
+  expect([...files.keys()]).toEqual([
+    ...subjects.map(({ name }) => `docs/pictures/${name}.svg`),
+    PAGE,
+    'docs/pictures/prefetch.svg',
+    FLEETS_PAGE,
+  ]);
+  for (const [path, text] of files) expect({ path, text: read(path) }).toEqual({ path, text });
+}, 120_000);
+
+test.each(subjects)('$name admits no more than its picture promises', async (subject) => {
+  const went = await admitted(subject);
+  expect(went.length).toBeGreaterThan(10);
+  expect(Math.max(...went)).toBeLessThan(LENGTH);
+  went.forEach((moment, i) => {
+    expect(i + 1).toBeLessThanOrEqual(subject.promise(moment));
+  });
+});
+
+test.each(subjects)('the picture of $name is small, and shown by the page', ({ name }) => {
+  const picture = read(`docs/pictures/${name}.svg`);
+  expect(Buffer.byteLength(picture)).toBeLessThanOrEqual(8 * 1024);
+  expect(read(PAGE)).toMatch(new RegExp(`!\\[${name}: .*\\]\\(pictures/${name}\\.svg\\)`));
+});
+
+test('the busiest window is half open', () => {
+  expect(busiest([0, 4, 10, 11, 13], 10)).toEqual({ count: 4, end: 13 });
+  expect(busiest([0, 10, 20], 10)).toEqual({ count: 1, end: 0 });
+});
+
+test('a picture in the terminal', async () => {
+  const text = await shown('slidingLog');
+  expect(text.split('\n')[2]).toBe('went  ▂                 █▆▂                 ▂▂▂▂▂▂▂▂                █▅▂');
+  expect((await shown('all')).split('\n\n')).toHaveLength(7);
+  await expect(shown('bucket')).rejects.toThrow('--show takes all or one of fixedWindow, slidingWindow');
+});
+
+test('the memory of a key is what the page says: else npm run pictures -- --memory', async () => {
+  const script = join(root, 'scripts/pictures.mjs');
+  const { ok, output } = await run(process.execPath, [script, '--memory', '--print'], {
+    env: { REDIS_URL: redisUrl() },
+  });
+  expect({ ok, output }).toMatchObject({ ok: true });
+  const measured = figures(output);
+  const told = figures(section(read(PAGE), 'memory'));
+  expect([...measured.keys()]).toEqual([...told.keys()]);
+  const wrong = [...measured].filter(([policy, bytes]) =>
+    bytes.some((value, i) => !near(value, told.get(policy)![i]!, i === 2 ? 0.35 : 0.2)),
+  );
+  expect({ wrong, output }).toEqual({ wrong: [], output });
+}, 120_000);
+
+/** Redis versions and allocators differ by a few bytes; heaps of Node versions by more. */
+const near = (measured: number, told: number, tolerance: number): boolean =>
+  Math.abs(measured - told) <= Math.max(32, told * tolerance);
+
+/** The rows of a table: what stands first, and the numbers after it. */
+const figures = (text: string): Map<string, number[]> =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => {
+        const [policy, ...numbers] = line.slice(2, -2).split(' | ');
+        return [policy!.trim(), numbers.map(Number)];
+      }),
+  );

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { bundle } from '../../support/bundle.js';
+
+export const EXAMPLES = resolve(__dirname, '../../../examples');
+
+/** An example as users run it: a process of its own, for as many times as it is started. */
+export class Example {
+  readonly #running: ChildProcess[] = [];
+  #bundled: ReturnType<typeof bundle> | undefined;
+
+  constructor(readonly name: string) {}
+
+  /** Starts it on a free port; resolves to where it listens. */
+  async start(env: Record<string, string> = {}): Promise<string> {
+    const child = await this.launch({ PORT: '0', DEADLINE: '10s', ...env });
+    let text = '';
+    for await (const chunk of child.stdout!) {
+      text += chunk;
+      const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+      if (url !== undefined) return url;
+    }
+    throw new Error(`${this.name} ended: ${text}`);
+  }
+
+  /** What it says, and its code, when it ends by itself. */
+  async ended(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
+    const child = await this.launch(env);
+    let said = '';
+    child.stderr!.on('data', (chunk) => {
+      said += chunk;
+    });
+    const [code] = await once(child, 'close');
+    return { code, said };
+  }
+
+  /** Asks all to end, as a deploy does; resolves to their codes. */
+  async stop(): Promise<(number | null)[]> {
+    const children = this.#running.splice(0);
+    for (const child of children) child.kill('SIGTERM');
+    return Promise.all(
+      children.map(async (child) => {
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+        return child.exitCode;
+      }),
+    );
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    await (await this.#bundled)?.remove();
+  }
+
+  private async launch(env: Record<string, string>): Promise<ChildProcess> {
+    this.#bundled ??= bundle(join(EXAMPLES, this.name, 'src/main.ts'));
+    const { file } = await this.#bundled;
+    const { REDIS_URL: _, ...own } = process.env;
+    const child = spawn(process.execPath, [file], { env: { ...own, ...env } });
+    this.#running.push(child);
+    return child;
+  }
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { transform } from '@swc/core';
+import { build, type Format, type Plugin } from 'esbuild';
+
+/** Where programs find Nest: here, or in a folder with another version. */
+const root = process.env.SLUICE_TEST_NEST ?? resolve(__dirname, '../../..');
+const ADDRESS = /(http:\/\/127\.0\.0\.1:\d+)\D/;
+const START_MS = 50_000;
+
+/** Nest is ESM-only, which Jest is not: what is tested with it runs in processes of its own. */
+export class NestApp {
+  #output = '';
+  #exited: Promise<number | null>;
+
+  private constructor(readonly child: ChildProcess) {
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.on('data', (chunk) => (this.#output += chunk));
+    this.#exited = once(child, 'close').then(([code]) => code as number | null);
+  }
+
+  /** Starts a compiled application and waits until it tells its address. @throws Error with what it said when it ends before */
+  static async start(file: string, env: Record<string, string> = {}): Promise<NestApp> {
+    const app = NestApp.spawn(file, env);
+    const ended = app.#exited.then((code) => {
+      throw new Error(`${file} ended with ${code}:\n${app.output}`);
+    });
+    // It must not outlive a test that gave it up.
+    const deadline = setTimeout(() => app.child.kill('SIGKILL'), START_MS);
+    await Promise.race([ended, app.#listening()]).finally(() => clearTimeout(deadline));
+    ended.catch(() => {}); // told already, or asked for
+    return app;
+  }
+
+  static spawn(file: string, env: Record<string, string> = {}): NestApp {
+    const { REDIS_URL: _, ...own } = process.env;
+    return new NestApp(
+      spawn(process.execPath, [file], { env: { ...own, NO_COLOR: '1', ...env }, stdio: 'pipe' }),
+    );
+  }
+
+  /** All that it said so far, and what it logged. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get url(): string {
+    return ADDRESS.exec(this.#output)![1]!;
+  }
+
+  /** Waits for a text among what it says, which may come after the answer that it is about. */
+  async says(text: string): Promise<void> {
+    const { stdout, stderr } = this.child;
+    while (!this.#output.includes(text)) await Promise.race([once(stdout!, 'data'), once(stderr!, 'data')]);
+  }
+
+  /** Waits until it ends by itself. */
+  exited(): Promise<number | null> {
+    return this.#exited;
+  }
+
+  /** Closes the application (which ends with its standard input) and waits until nothing keeps the process alive. */
+  async close(): Promise<number | null> {
+    this.child.stdin!.end();
+    return this.#exited;
+  }
+
+  /** For what a failed test left running. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  async #listening(): Promise<void> {
+    while (!ADDRESS.test(this.#output)) await once(this.child.stdout!, 'data');
+  }
+}
+
+/**
+ * Compiles an application with the sources of our packages. Nest and all others are loaded from where the repository has
+ * them; a program that is started many times has them in its one file, which takes half the time to load.
+ */
+export async function compile(
+  source: string,
+  format: Format = 'esm',
+  others: 'outside' | 'inside' = 'outside',
+) {
+  const name = source.replace(/^.*[/\\]|\.legacy\.ts$/g, '');
+  const folder = join(root, 'node_modules/.cache/sluice-nestjs', `${process.pid}-${name}-${format}`);
+  const remove = () => rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, format === 'esm' ? 'main.mjs' : 'main.cjs');
+  const inside = others === 'inside' && process.env.SLUICE_TEST_NEST === undefined;
+  const built = build({
+    entryPoints: [source],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format,
+    keepNames: true,
+    conditions: ['@sluice/source'],
+    banner: inside ? { js: REQUIRE } : {},
+    plugins: [inside ? othersComeAlong : othersStayOutside, legacyDecorators],
+    logLevel: 'error',
+  });
+  await built.catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
+  return { file, remove };
+}
+
+const othersStayOutside: Plugin = {
+  name: 'others stay outside',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || path.startsWith('@sluice/') ? undefined : { path, external: true },
+    ),
+};
+
+/** Names that an ES module lacks, for the CommonJS modules inside it. */
+const REQUIRE =
+  "import { createRequire as __requireOf } from 'node:module'; import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __pathOf } from 'node:url';" +
+  'const require = __requireOf(import.meta.url), __filename = __pathOf(import.meta.url), __dirname = __dirnameOf(__filename);';
+
+const othersComeAlong: Plugin = {
+  name: 'others come along',
+  setup: ({ onResolve, resolve: find }) =>
+    onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (pluginData === 'asked' || kind === 'entry-point') return undefined;
+      const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      // What Nest can do without is not installed.
+      return errors.length > 0 ? { path, external: true } : undefined;
+    }),
+};
+
+/** esbuild writes no metadata, by which Nest injects; swc does. */
+const legacyDecorators: Plugin = {
+  name: 'legacy decorators',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.legacy\.ts$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, 'utf8'), {
+        filename: path,
+        swcrc: false,
+        sourceMaps: 'inline',
+        module: { type: 'es6' },
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
+      });
+      return { contents: code, loader: 'js' };
+    }),
+};

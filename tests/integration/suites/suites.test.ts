@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { run } from '../../support/run.js';
+
+const root = resolve(__dirname, '../../..');
+
+function testFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : testFiles(path);
+    return /\.test\.[cm]?[jt]sx?$/.test(entry.name) ? [path] : [];
+  });
+}
+
+async function filesOf(suite: string): Promise<string[]> {
+  const jest = [require.resolve('jest/bin/jest'), '--listTests', '--json', '--selectProjects', suite];
+  const { ok, output } = await run(process.execPath, jest, { cwd: root });
+  if (!ok) throw new Error(output);
+  return JSON.parse(output.slice(output.indexOf('[')));
+}
+
+test('every test file belongs to exactly one of `npm test` and `npm run test:deep`', async () => {
+  const [quick, deep] = await Promise.all(['quick', 'deep'].map(filesOf));
+  const all = testFiles(root).sort();
+  expect([...quick!, ...deep!].sort()).toEqual(all);
+  expect(deep!.sort()).toEqual(all.filter((file) => file.includes('.deep.')));
+  expect(Math.min(quick!.length, deep!.length)).toBeGreaterThan(20);
+}, 120_000);

@@ -1,0 +1,52 @@
+import { fixedWindow, type RateLimiter } from '../../../packages/core/src/index.js';
+import { KINDS, type Kind, OwnCluster, rejection } from '../../integration/cluster/own-cluster.js';
+import { storeOnDefaults } from '../../support/expecting-warning.js';
+import { CLUSTER_RULES, CREDENTIALS, RULES, refusals, setUser } from './rules.js';
+import { walk } from './walk.js';
+
+// The same user in a cluster: one who may do what docs/operations.md says, and nothing else.
+
+const own = new OwnCluster();
+const setUsers = async (without?: string) => {
+  const rules = [...RULES, ...CLUSTER_RULES].filter((rule) => rule !== without);
+  for (const { ask } of own.nodes) {
+    await setUser(ask, rules);
+    await ask('ACL', 'LOG', 'RESET');
+  }
+};
+const storeAsUser = (kind: Kind) =>
+  own.open(storeOnDefaults(own.client(kind, { redisOptions: CREDENTIALS })));
+const limiterAsUser = (kind: Kind): RateLimiter =>
+  own.limiter({ policy: fixedWindow({ limit: 3, window: '1h' }), store: storeAsUser(kind) });
+
+// The third kind has a keyPrefix of its own, to which this user has no right.
+describe.each(KINDS.slice(0, 2))('$name', (kind) => {
+  test('is all that every operation needs', async () => {
+    await setUsers();
+    await walk(storeAsUser(kind));
+    expect((await Promise.all(own.nodes.map(({ ask }) => refusals(ask)))).flat()).toEqual([]);
+  });
+
+  test.each(['+cluster|slots', '+cluster|info'])('without %s there is no connection', async (command) => {
+    await setUsers(command);
+    expect(await rejection(limiterAsUser(kind).block('k', '1h'))).toMatchObject({
+      code: expect.stringMatching(/^SLUICE_STORE_/),
+    });
+  });
+
+  test('+asking is called for while a slot moves', async () => {
+    await setUsers();
+    const [from, to] = [own.nodes[0]!, own.nodes[1]!];
+    const limiter = limiterAsUser(kind);
+    const key = await own.keyOn(from);
+    const slot = await own.slotOf(key);
+    await to.ask('CONFIG', 'RESETSTAT');
+    await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id);
+    await from.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id);
+    // The key is not there yet: the old node sends whoever asks for it to the new one.
+    expect(await limiter.consume(key)).toMatchObject({ allowed: true, source: 'redis' });
+    expect(await to.ask('INFO', 'commandstats')).toMatch(/cmdstat_asking:calls=[1-9]/);
+    await limiter.reset(key);
+    for (const { ask } of [to, from]) await ask('CLUSTER', 'SETSLOT', slot, 'STABLE');
+  });
+});

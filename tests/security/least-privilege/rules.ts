@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const page = readFileSync(join(__dirname, '../../../docs/operations.md'), 'utf8');
+
+function found(pattern: RegExp): string[] {
+  const line = pattern.exec(page)?.[1];
+  if (line === undefined) throw new Error(`docs/operations.md has no ${pattern}`);
+  return line.split(' ');
+}
+
+/** The rules of the user in `docs/operations.md`: patterns and commands. */
+export const RULES = found(/^user sluice on >\S+ (.*)$/m);
+/** What a Cluster client needs besides. */
+export const CLUSTER_RULES = found(/`(\+cluster\|slots .*?)`/);
+/** Those of `RULES` without which something is worse, but every decision is made. */
+export const DISPENSABLE = found(/`(\+unsubscribe .*?)`/);
+
+export const CREDENTIALS = { username: 'sluice', password: 'a long secret' };
+
+type Ask = (command: string, ...args: string[]) => Promise<unknown>;
+
+/** Makes the user anew, by these rules. */
+export async function setUser(ask: Ask, rules: readonly string[]): Promise<void> {
+  await ask('ACL', 'SETUSER', CREDENTIALS.username, 'reset', 'on', `>${CREDENTIALS.password}`, ...rules);
+}
+
+/**
+ * What the server has refused since the last look, also where the client did not tell: but for the client's name and version, which
+ * ioredis sends without asking, and Redis before 7.2 does not know.
+ */
+export async function refusals(ask: Ask): Promise<unknown[]> {
+  const entries = (await ask('ACL', 'LOG')) as unknown[][];
+  await ask('ACL', 'LOG', 'RESET');
+  const objects = entries.map((entry) => entry[entry.indexOf('object') + 1]);
+  return objects.filter((object) => object !== 'client|setinfo');
+}
+
+/** The address of a server for that user. */
+export function asUser(url: string): string {
+  const { username, password } = CREDENTIALS;
+  return url.replace('redis://', `redis://${username}:${encodeURIComponent(password)}@`);
+}
