@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { runs } from '../../../../tests/support/runs.js';
-import { detach, encodeKey, encodePart, separates } from './redis-key.js';
+import { detach, encodeKey, encodeKeyView, encodePart, separates } from './redis-key.js';
 
 const safe = /^[A-Za-z0-9._~@+=,/:%-]{1,128}$/;
 const MEGABYTE = 1 << 20;
@@ -79,6 +79,7 @@ describe('encodeKey', () => {
     fc.assert(
       fc.property(anyString, (key) => {
         const encoded = encodeKey(key);
+        expect(encodeKeyView(key)).toBe(encoded);
         expect(encoded).toMatch(safe);
         if (!encoded.startsWith('%sha256-')) expect(decode(encoded)).toBe(key);
       }),

@@ -7,10 +7,18 @@ const UNSAFE = /[^A-Za-z0-9._~@+=,/:-]/gu;
 const RESERVED = /[~:/|;# ]/;
 const ALL_RESERVED = /[~:/|;# ]/g;
 const SEPARATOR = /[:/|;# ]/;
+/**
+ * `text.charCodeAt(index)`, for loops over keys. V8 looks the method up for every character once a loop has met strings of
+ * many kinds (flat, joined, sliced, internalized): 15 ns each.
+ */
+export const charCodeAt: (text: string, index: number) => number = Function.prototype.call.bind(
+  String.prototype.charCodeAt,
+);
+
 const hex = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0');
 const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);
-/** By their codes: 1 for the characters that stay as they are. A loop over these takes two thirds of the time of a regular expression. */
-const STAYS = Uint8Array.from(ASCII, (_, code) =>
+/** 1 at the code of each character that needs no encoding. A loop over this table takes two thirds of a regular expression's time. */
+const SAFE = Uint8Array.from(ASCII, (_, code) =>
   String.fromCharCode(code).replace(UNSAFE, '') === '' ? 0 : 1,
 );
 
@@ -25,7 +33,12 @@ const STAYS = Uint8Array.from(ASCII, (_, code) =>
  * - The result shares no memory with the string the key was cut from.
  */
 export function encodeKey(key: string): string {
-  if (stays(key)) return detach(key);
+  return detach(encodeKeyView(key));
+}
+
+/** `encodeKey` for a lookup: the result may be a view of a longer string. Call `detach` before you keep it. */
+export function encodeKeyView(key: string): string {
+  if (isSafe(key)) return key;
   if (key === '') return '%empty';
   if (key.length > MAX_BYTES) return digest(key); // every UTF-16 unit becomes at least one byte
   const encoded = key.replace(UNSAFE, percent);
@@ -56,10 +69,10 @@ export function detach(key: string): string {
   return key.length < SHORTEST_VIEW ? key : ` ${key}`.slice(1);
 }
 
-function stays(key: string): boolean {
+function isSafe(key: string): boolean {
   const { length } = key;
   if (length === 0 || length > MAX_BYTES) return false;
-  for (let i = 0; i < length; i += 1) if (STAYS[key.charCodeAt(i)] !== 1) return false;
+  for (let i = 0; i < length; i += 1) if (SAFE[charCodeAt(key, i)] !== 1) return false;
   return true;
 }
 

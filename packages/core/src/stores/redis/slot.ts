@@ -1,3 +1,5 @@
+import { charCodeAt } from '../../keys/redis-key.js';
+
 /** CRC-16/XMODEM, by the byte that comes in: what Redis Cluster takes of a key to choose its slot. */
 const CRC = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
@@ -15,7 +17,7 @@ export function slotOf(key: string): number {
 function crcOf(key: string, from: number, to: number): number {
   let crc = 0;
   for (let at = from; at < to; at += 1) {
-    const code = key.charCodeAt(at);
+    const code = charCodeAt(key, at);
     if (code > 0x7f) return crcOfBytes(Buffer.from(key.slice(from, to)));
     crc = step(crc, code);
   }
