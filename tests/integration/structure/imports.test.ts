@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { circles, importGraph, longestChain, packagesFolder, withoutTypes } from './import-graph.js';
+
+// Type-only imports count, too. Each list of exceptions is exact: remove a line whose exception is gone, and never add one.
+
+const graph = importGraph();
+
+/** Rooms of core, from the top down. Each imports itself and what is below it; files in no room are the ground. */
+const ROOMS = [
+  'index.ts',
+  'http',
+  'shared-limiter',
+  'limiter',
+  'pipeline',
+  'stores',
+  'engine',
+  'algorithms',
+  'keys',
+];
+
+const CIRCLES = [
+  [
+    'core/src/engine/call.ts',
+    'core/src/errors.ts',
+    'core/src/http/headers/decision-headers.ts',
+    'core/src/http/headers/draft-11.ts',
+    'core/src/http/headers/policy-name.ts',
+    'core/src/http/headers/retry-after.ts',
+    'core/src/limiter/decision-debug.ts',
+    'core/src/limiter/decision.ts',
+  ],
+  ['core/src/pipeline/asking.ts', 'core/src/stores/store.ts'],
+  [
+    'core/src/http/headers/header-style.ts',
+    'core/src/http/headers/partition-key.ts',
+    'core/src/http/key-of-request.ts',
+    'core/src/http/request-limit-options.ts',
+  ],
+  [
+    'decorators/src/limitation.ts',
+    'decorators/src/parameter-names.ts',
+    'decorators/src/shared.ts',
+    'decorators/src/sluice.ts',
+    'decorators/src/wrap-method.ts',
+  ],
+];
+
+const UPWARD = [
+  'core/src/errors.ts -> core/src/http/headers/decision-headers.ts',
+  'core/src/errors.ts -> core/src/limiter/decision.ts',
+  'core/src/pipeline/deadline.ts -> core/src/shared-limiter/rate-change.ts',
+  'core/src/pipeline/resilience.ts -> core/src/shared-limiter/rate-change.ts',
+  'core/src/stores/memory/memory-store.ts -> core/src/shared-limiter/memory-rates.ts',
+  'core/src/stores/memory/memory-store.ts -> core/src/shared-limiter/rate-change.ts',
+  'core/src/stores/redis/batch.ts -> core/src/pipeline/asking.ts',
+  'core/src/stores/redis/batches.ts -> core/src/pipeline/asking.ts',
+  'core/src/stores/redis/redis-store.ts -> core/src/pipeline/asking.ts',
+  'core/src/stores/redis/redis-store.ts -> core/src/shared-limiter/rate-change.ts',
+  'core/src/stores/redis/redis-store.ts -> core/src/shared-limiter/shared-rate.script.ts',
+  'core/src/stores/redis/reply.ts -> core/src/pipeline/asking.ts',
+  'core/src/stores/redis/reply.ts -> core/src/shared-limiter/rate-change.ts',
+  'core/src/stores/redis/wire.ts -> core/src/pipeline/asking.ts',
+  'core/src/stores/store.ts -> core/src/pipeline/asking.ts',
+  'core/src/stores/store.ts -> core/src/shared-limiter/rate-change.ts',
+];
+
+/** Files of more than 200 lines, without generated scripts. */
+const LONG = [
+  'core/src/algorithms/token-bucket/meter.ts',
+  'core/src/engine/key-state.ts',
+  'core/src/http/handle.ts',
+  'core/src/limiter/admission.ts',
+  'core/src/limiter/rate-limiter.ts',
+  'core/src/stores/redis/errors.ts',
+  'core/src/stores/redis/redis-store.ts',
+  'core/src/stores/store-health.ts',
+];
+
+/** Files on the longest chain of imports from core's index down, at run time and with types. */
+const FLOORS = { values: 17, types: 25 };
+
+const imports = (wrong: (path: string, imported: string) => boolean): string[] =>
+  [...graph.values()].flatMap(({ path, files }) =>
+    files.filter((file) => wrong(path, file)).map((file) => `${path} -> ${file}`),
+  );
+
+test('no file imports one that imports it', () => {
+  expect(circles(graph)).toEqual(CIRCLES);
+});
+
+test("core's imports lead down, from room to room", () => {
+  const height = (path: string): number => {
+    const room = ROOMS.indexOf(path.split('/')[2]!);
+    return room < 0 ? 0 : ROOMS.length - room;
+  };
+  expect(imports((path, file) => path.startsWith('core/') && height(file) > height(path))).toEqual(UPWARD);
+});
+
+test.each([
+  ['at run time', withoutTypes(graph), FLOORS.values],
+  ['with types', graph, FLOORS.types],
+])('no chain of imports in core is too long, %s', (_, imported, limit) => {
+  const chain = longestChain(imported, 'core/src/index.ts').map((files) => files.join(' = '));
+  expect(chain.length > limit ? chain : []).toEqual([]);
+});
+
+test('a package imports what it declares, and the public entries of its siblings', () => {
+  const declared = (path: string): string[] => {
+    const file = join(packagesFolder, path.split('/')[0]!, 'package.json');
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'));
+    return Object.keys({ ...dependencies, ...peerDependencies });
+  };
+  const nameOf = (imported: string) => /^(?:@[^/]+\/)?[^/]+/.exec(imported)![0];
+  const entries = ['@sluice/core', '@sluice/core/http', '@sluice/decorators'];
+  const undeclared = [...graph.values()].flatMap(({ path, packages }) => {
+    const known = declared(path);
+    const refused = packages.filter(
+      (name) =>
+        !(isBuiltin(name) || known.includes(nameOf(name))) ||
+        (name.startsWith('@sluice/') && !entries.includes(name)),
+    );
+    return refused.map((name) => `${path} -> ${name}`);
+  });
+  expect(undeclared).toEqual([]);
+  expect(imports((path, file) => path.split('/')[0] !== file.split('/')[0])).toEqual([]);
+});
+
+test('files stay short', () => {
+  const long = [...graph.values()].filter(({ path, lines }) => lines > 200 && !path.endsWith('.script.ts'));
+  expect(long.map(({ path }) => path)).toEqual(LONG);
+});
