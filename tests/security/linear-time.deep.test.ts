@@ -1,3 +1,4 @@
+import { pathOf, problemOfError, replyTo } from '../../packages/core/src/http/index.js';
 import {
   clientIp,
   compileKey,
@@ -5,11 +6,8 @@ import {
   KeyResolutionError,
   memoryStore,
   parseLimitType,
-  pathOf,
-  problemOfError,
   RateLimiter,
   redisStore,
-  replyTo,
 } from '../../packages/core/src/index.js';
 
 const MEGABYTE = 1 << 20;

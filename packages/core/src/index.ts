@@ -36,8 +36,6 @@ export type { Duration } from './duration.js';
 export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys, StandIn } from './engine/call.js';
 export * from './errors.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
-/** @internal Shared by our own packages; not part of the public API. */
-export * from './http/index.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';
 export type { Reply } from './http/reply.js';
@@ -53,7 +51,7 @@ export type {
   Policies,
   RequestLimitOptions,
 } from './http/request-limit-options.js';
-export type { RequestView } from './http/request-view.js';
+export type { Proxies, RequestView } from './http/request-view.js';
 export {
   type ClientIpOptions,
   clientIp,

@@ -1,4 +1,5 @@
-import { type Decision, errorOfDenial, isPromise, LimitType, type RateLimiter } from '@sluice/core';
+import { type Decision, LimitType, type RateLimiter } from '@sluice/core';
+import { errorOfDenial, isPromise } from '@sluice/core/http';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';

@@ -6,11 +6,11 @@ import {
   ManualClock,
   memoryStore,
   type RequestView,
-  runWithRequest,
   type Store,
   StoreUnavailableError,
   slidingLog,
 } from '@sluice/core';
+import { runWithRequest } from '@sluice/core/http';
 import { farStore } from '../../../tests/support/far-store.js';
 import {
   CountLimit,

@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core';
+import { describe } from '@sluice/core/http';
 import { shared } from './shared.js';
 import { Sluice, type SluiceOptions } from './sluice.js';
 

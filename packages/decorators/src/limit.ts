@@ -1,4 +1,5 @@
-import { checkCost, checkOptions, type Duration, describe, type Policy, RateLimiter } from '@sluice/core';
+import { type Duration, type Policy, RateLimiter } from '@sluice/core';
+import { checkCost, checkOptions, describe } from '@sluice/core/http';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import {
   type CommonOptions,

@@ -2,12 +2,12 @@ import {
   type Cost,
   compileKey,
   type Duration,
-  describe,
   type LimiterKey,
   LimitType,
   type Policy,
   parseLimitType,
 } from '@sluice/core';
+import { describe } from '@sluice/core/http';
 import { declaredParameterNames, type ParameterNames } from './parameter-names.js';
 
 /** The attributes that all decorators have. */

@@ -3,13 +3,11 @@ import {
   currentRequest,
   isKeyResolutionError,
   KeyResolutionError,
-  keyErrorOfRequest,
   keyPart,
   LimitType,
-  type MaybePromise,
-  REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core';
+import { keyErrorOfRequest, type MaybePromise, REQUEST_FIELDS } from '@sluice/core/http';
 import type { KeyOfArguments, Limitation } from './limitation.js';
 import { type ParameterNames, readParameterNames } from './parameter-names.js';
 import type { Sluice } from './sluice.js';

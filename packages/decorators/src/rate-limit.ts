@@ -1,4 +1,5 @@
-import { checkOptions, tokenBucketOfRate } from '@sluice/core';
+import { tokenBucketOfRate } from '@sluice/core';
+import { checkOptions } from '@sluice/core/http';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, checkParentheses, commonLimit, milliseconds } from './limitation.js';
 

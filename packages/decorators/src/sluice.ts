@@ -1,22 +1,24 @@
 import {
-  addressError,
-  checkOptions,
-  compileClientKey,
   type Duration,
-  describe,
   type FailurePolicy,
   fixedWindow,
   LimiterClosedError,
   type LimiterKey,
-  type MaybePromise,
   memoryStore,
   type PrefetchOptions,
-  prefetchDefault,
   RateLimiter,
   type RequestView,
-  requestUser,
   type Store,
 } from '@sluice/core';
+import {
+  addressError,
+  checkOptions,
+  compileClientKey,
+  describe,
+  type MaybePromise,
+  prefetchDefault,
+  requestUser,
+} from '@sluice/core/http';
 import type { Rules } from './limitation.js';
 
 export interface SluiceOptions {

@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core';
+import { describe } from '@sluice/core/http';
 import { type Class, findDefiningClass } from './defining-class.js';
 import type { Method } from './wrap-method.js';
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { ManualClock, memoryStore, type RequestView, runWithRequest } from '@sluice/core';
+import { ManualClock, memoryStore, type RequestView } from '@sluice/core';
+import { runWithRequest } from '@sluice/core/http';
 import { configureSluice, skipsLimit } from '../src/index.js';
 
 /** What both dialects' classes with limits of their own have. */

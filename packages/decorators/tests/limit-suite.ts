@@ -5,8 +5,8 @@ import {
   ManualClock,
   memoryStore,
   type RequestView,
-  runWithRequest,
 } from '@sluice/core';
+import { runWithRequest } from '@sluice/core/http';
 import { configureSluice } from '../src/index.js';
 
 type Call = (...args: never[]) => Promise<unknown>;

@@ -1,4 +1,5 @@
-import { ManualClock, memoryStore, type RequestView, runWithRequest } from '@sluice/core';
+import { ManualClock, memoryStore, type RequestView } from '@sluice/core';
+import { runWithRequest } from '@sluice/core/http';
 import { configureSluice } from '../src/index.js';
 import { failingStore } from './failing-store.js';
 

@@ -1,25 +1,27 @@
 import {
-  andThen,
-  asError,
   type Decision,
-  isPromise,
   isRateLimitExceededError,
   isStoreUnavailableError,
   type LimiterKey,
+  type OwnLimiter,
+  type RateLimiter,
+  type Reply,
+} from '@sluice/core';
+import {
+  andThen,
+  asError,
+  isPromise,
   limitRequests,
   type MaybePromise,
   NodeResponseView,
-  type OwnLimiter,
   problemOfError,
-  type RateLimiter,
-  type Reply,
   replyTo,
   runWithRequest,
   type Verdict,
   withLimiter,
   writeErrorHeaders,
   writeVary,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { denialInfo, type RateLimitInfo, withInfo } from './info.js';
 import { type Args, type RateLimitOptions, readOptions } from './options.js';

@@ -1,12 +1,11 @@
+import type { Duration, RequestLimitOptions } from '@sluice/core';
 import {
   checkHandler,
   checkName,
   checkOptions,
-  type Duration,
   REQUEST_LIMIT_OPTIONS,
-  type RequestLimitOptions,
   readFixedWindow,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import type { NextFunction, Request, Response } from 'express';
 import type { DenialInfo } from './info.js';
 

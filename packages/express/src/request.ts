@@ -1,4 +1,5 @@
-import { NamedPartsView, type Proxies, pathOf, proxiesOf, routeOf } from '@sluice/core';
+import type { Proxies } from '@sluice/core';
+import { NamedPartsView, pathOf, proxiesOf, routeOf } from '@sluice/core/http';
 import type { Request } from 'express';
 
 export class ExpressRequestView extends NamedPartsView<Request> {

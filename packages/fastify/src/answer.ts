@@ -1,4 +1,5 @@
-import { asError, type Decision, describe, keyForFunctions, type Verdict } from '@sluice/core';
+import type { Decision } from '@sluice/core';
+import { asError, describe, keyForFunctions, type Verdict } from '@sluice/core/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bans } from './bans.js';
 import type { RateLimitOptions } from './options.js';

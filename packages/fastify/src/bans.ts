@@ -1,10 +1,5 @@
-import {
-  type Decision,
-  fixedWindow,
-  LimitersByPolicy,
-  PLACE_OPTIONS,
-  type RequestLimitOptions,
-} from '@sluice/core';
+import { type Decision, fixedWindow, type RequestLimitOptions } from '@sluice/core';
+import { LimitersByPolicy, PLACE_OPTIONS } from '@sluice/core/http';
 import type { Args } from './options.js';
 
 /** Counts denials: a key with more than `ban` denials in one window is banned. */

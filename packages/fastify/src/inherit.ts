@@ -1,4 +1,4 @@
-import { KEY_OPTIONS, PLACE_OPTIONS, prefetchDefault } from '@sluice/core';
+import { KEY_OPTIONS, PLACE_OPTIONS, prefetchDefault } from '@sluice/core/http';
 import { ANSWERS, CHOICES, type RateLimitOptions } from './options.js';
 
 /**

@@ -1,13 +1,13 @@
+import type { OwnLimiter } from '@sluice/core';
 import {
   asError,
   isPromise,
   keyForFunctions,
   limitRequests,
-  type OwnLimiter,
   ReplyView,
   type Verdict,
   withLimiter,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import type {
   FastifyReply,
   FastifyRequest,

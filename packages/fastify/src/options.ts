@@ -1,15 +1,13 @@
+import type { Decision, Duration, RequestLimitOptions } from '@sluice/core';
 import {
   CHOICE_OPTIONS,
   checkBoolean,
   checkFunction,
   checkInteger,
   checkOptions,
-  type Decision,
-  type Duration,
   REQUEST_LIMIT_OPTIONS,
-  type RequestLimitOptions,
   readFixedWindow,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What Fastify hands to functions. */

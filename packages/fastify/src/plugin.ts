@@ -1,4 +1,5 @@
-import { type Decision, isRateLimitExceededError, keepHeaders } from '@sluice/core';
+import { type Decision, isRateLimitExceededError } from '@sluice/core';
+import { keepHeaders } from '@sluice/core/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';

@@ -1,4 +1,5 @@
-import { checkOptions, type OwnLimiter, type RequestLimit, withLimiter } from '@sluice/core';
+import type { OwnLimiter } from '@sluice/core';
+import { checkOptions, type RequestLimit, withLimiter } from '@sluice/core/http';
 import type { FastifyRequest, RawServerBase, RouteGenericInterface } from 'fastify';
 import type { Bans } from './bans.js';
 import type { Args, RateLimitOptions } from './options.js';

@@ -1,4 +1,5 @@
-import { fastifyPathOf, NamedPartsView, type Proxies } from '@sluice/core';
+import type { Proxies } from '@sluice/core';
+import { fastifyPathOf, NamedPartsView } from '@sluice/core/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */

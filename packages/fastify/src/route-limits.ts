@@ -1,4 +1,5 @@
-import { checkOptions, describe, givenOptions, memoryStore, type Store } from '@sluice/core';
+import { memoryStore, type Store } from '@sluice/core';
+import { checkOptions, describe, givenOptions } from '@sluice/core/http';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { inherited } from './inherit.js';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';

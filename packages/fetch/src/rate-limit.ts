@@ -1,15 +1,11 @@
 import {
   isRateLimitExceededError,
   isStoreUnavailableError,
-  limitRequests,
   type OwnLimiter,
-  problemOfError,
   type Reply,
   type RequestLimitOptions,
-  type ResponseView,
-  replyTo,
-  withLimiter,
 } from '@sluice/core';
+import { limitRequests, problemOfError, type ResponseView, replyTo, withLimiter } from '@sluice/core/http';
 import { type RequestInfo, viewOf } from './request.js';
 
 /** What every adapter's `rateLimit` takes; functions are given `(request, info)`. */

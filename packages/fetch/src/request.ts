@@ -1,4 +1,5 @@
-import { pathOf, type RequestView } from '@sluice/core';
+import type { RequestView } from '@sluice/core';
+import { pathOf } from '@sluice/core/http';
 
 /** What a web-standard request does not know of itself. */
 export interface RequestInfo {

@@ -1,17 +1,15 @@
+import { isRateLimitExceededError, isStoreUnavailableError, type OwnLimiter } from '@sluice/core';
 import {
   asError,
   isPromise,
-  isRateLimitExceededError,
-  isStoreUnavailableError,
   keepHeaders,
   limitRequests,
   NodeResponseView,
-  type OwnLimiter,
   problemOfError,
   runWithRequest,
   type Verdict,
   withLimiter,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import type { Context, Middleware, Next } from 'koa';
 import { type AnyContext, type RateLimitOptions, readOptions } from './options.js';
 import { KoaRequestView } from './request.js';

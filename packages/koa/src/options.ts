@@ -1,12 +1,5 @@
-import {
-  checkHandler,
-  checkOptions,
-  type Decision,
-  type Duration,
-  REQUEST_LIMIT_OPTIONS,
-  type RequestLimitOptions,
-  readFixedWindow,
-} from '@sluice/core';
+import type { Decision, Duration, RequestLimitOptions } from '@sluice/core';
+import { checkHandler, checkOptions, REQUEST_LIMIT_OPTIONS, readFixedWindow } from '@sluice/core/http';
 import type { Context, ExtendableContext, Next } from 'koa';
 
 /** Any context: with a state and properties of the program's own. */

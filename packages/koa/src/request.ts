@@ -1,4 +1,5 @@
-import { type Proxies, pathOf, type RequestView, routeOf } from '@sluice/core';
+import type { Proxies, RequestView } from '@sluice/core';
+import { pathOf, routeOf } from '@sluice/core/http';
 import type { AnyContext } from './options.js';
 
 /** A Koa context as limiting sees it: each part is read when it is asked for. */

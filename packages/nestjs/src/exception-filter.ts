@@ -6,12 +6,9 @@ import {
   isRateLimitExceededError,
   isRequestForbiddenError,
   isStoreUnavailableError,
-  problemOf,
   type Reply,
-  replyTo,
-  writeErrorHeaders,
-  writeVary,
 } from '@sluice/core';
+import { problemOf, replyTo, writeErrorHeaders, writeVary } from '@sluice/core/http';
 import { throwError } from 'rxjs';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { responseViewOf } from './response.js';

@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import { BadRequestException, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import {
   type Decision,
-  errorOfDenial,
   isKeyResolutionError,
   isLimiterClosedError,
   isStoreUnavailableError,
   type Reply,
 } from '@sluice/core';
+import { errorOfDenial } from '@sluice/core/http';
 
 const logger = new Logger('Sluice');
 

@@ -8,7 +8,8 @@ import {
   Optional,
   type Type,
 } from '@nestjs/common';
-import { isStoreUnavailableError, writeErrorHeaders } from '@sluice/core';
+import { isStoreUnavailableError } from '@sluice/core';
+import { writeErrorHeaders } from '@sluice/core/http';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { type GuardLimit, LimitInParts, skippedBy } from './limit-in-parts.js';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { checkOptions, describe, limitRequests, memoryStore, type RequestLimit } from '@sluice/core';
+import { memoryStore } from '@sluice/core';
+import { checkOptions, describe, limitRequests, type RequestLimit } from '@sluice/core/http';
 import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 import type { Level } from './override-limit.js';

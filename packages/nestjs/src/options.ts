@@ -1,14 +1,12 @@
 import type { ExecutionContext } from '@nestjs/common';
+import type { KeyOptions, RequestLimitOptions, Store } from '@sluice/core';
 import {
   checkOptions,
   describe,
   givenOptions,
-  type KeyOptions,
   prefetchDefault,
   REQUEST_LIMIT_OPTIONS,
-  type RequestLimitOptions,
-  type Store,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
 
 /** What every adapter's `rateLimit` takes; functions are given Nest's `ExecutionContext`. */

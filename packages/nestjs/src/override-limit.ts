@@ -1,4 +1,4 @@
-import { CHOICE_OPTIONS, checkOptions, KEY_OPTIONS, PLACE_OPTIONS } from '@sluice/core';
+import { CHOICE_OPTIONS, checkOptions, KEY_OPTIONS, PLACE_OPTIONS } from '@sluice/core/http';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 
 // biome-ignore lint/complexity/noBannedTypes: handlers and controllers, as Nest's ExecutionContext has them

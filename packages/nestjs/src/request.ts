@@ -1,15 +1,14 @@
 import type { ExecutionContext } from '@nestjs/common';
+import type { Decision, Proxies } from '@sluice/core';
 import {
-  type Decision,
   describe,
   fastifyPathOf,
   type NamedParts,
   NamedPartsView,
-  type Proxies,
   pathOf,
   proxiesOf,
   routeOf,
-} from '@sluice/core';
+} from '@sluice/core/http';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 
 /** What we read of an Express request besides its parts. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from '@sluice/core';
+import { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from '@sluice/core/http';
 
 /** The response of either platform. Express's is Node's own; so is what Nest gives to middleware on Fastify. */
 export function responseViewOf(response: ServerResponse | ReplyLike | undefined): ResponseView {

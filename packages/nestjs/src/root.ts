@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import { connectAtStart, memoryStore } from '@sluice/core';
+import { memoryStore } from '@sluice/core';
+import { connectAtStart } from '@sluice/core/http';
 import { closeSluice, configureSluice } from '@sluice/decorators';
 import { LimitInParts } from './limit-in-parts.js';
 import {

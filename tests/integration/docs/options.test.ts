@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from '@sluice/core';
+import { type RequestLimitOptions } from '@sluice/core';
+import { REQUEST_LIMIT_OPTIONS } from '@sluice/core/http';
 import type { RateLimitOptions as Express } from '@sluice/express';
 import type { RateLimitPluginOptions as Fastify } from '@sluice/fastify';
 import type { RateLimitOptions as Koa } from '@sluice/koa';

@@ -4,13 +4,13 @@ import {
   fixedWindow,
   gcra,
   leakyBucket,
-  limitRequests,
   type Policy,
   slidingLog,
   slidingWindow,
   tokenBucket,
   tokenBucketOfRate,
 } from '../index.js';
+import { limitRequests } from './handle.js';
 
 let emitted: jest.SpyInstance;
 let name = '';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import * as esm from '@sluice/core';
+import { runWithRequest } from '@sluice/core/http';
 import * as decorators from '@sluice/decorators';
 import { rateLimit } from '@sluice/express';
 
@@ -35,7 +36,7 @@ assert.equal(rateLimit({ limiter }).limiter, limiter);
 // The request that one copy's middleware announces is the other's current request.
 const request = { ip: '192.0.2.1' };
 assert.equal(
-  esm.runWithRequest(request, () => cjs.currentRequest()),
+  runWithRequest(request, () => cjs.currentRequest()),
   request,
 );
 
