@@ -18,7 +18,7 @@ test('a store that reads and writes in two trips is found out by 50 calls at onc
       const [part] = call.parts;
       const kept = await client.get(part!.key);
       const now = clock.now();
-      const lane = new Lane(part!, part!.key, kept === null ? undefined : JSON.parse(kept), now);
+      const lane = new Lane(part!, kept === null ? undefined : JSON.parse(kept), now);
       const answer = decide(call, [lane], now);
       await client.set(part!.key, JSON.stringify(lane.entry()), 'PX', 60_000);
       return answer;

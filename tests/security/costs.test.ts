@@ -4,6 +4,7 @@ import { fixedWindow, gcra, memoryStore, RateLimiter } from '../../packages/core
 import { written } from '../../packages/core/src/stores/redis/wire.js';
 import { batchOf } from '../correctness/differential/replay.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
+import { limitOf } from '../support/limit-of.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
@@ -78,8 +79,8 @@ const AT = 7;
 
 describe('the script itself', () => {
   const parts = (name: string) => [
-    { key: `${name}:{a}`, rule: compilePolicy(policy), cost: 1, at: AT },
-    { key: `${name}:{b}`, rule: compilePolicy(gcra({ limit: 5, period: '1h' })), cost: 1, at: AT },
+    { limit: limitOf(compilePolicy(policy)), key: `${name}:{a}`, cost: 1, at: AT },
+    { limit: limitOf(compilePolicy(gcra({ limit: 5, period: '1h' }))), key: `${name}:{b}`, cost: 1, at: AT },
   ];
   const send = (keys: readonly string[], args: readonly string[]) =>
     client.eval(decideScript.source, keys.length, ...keys, ...args);

@@ -1,15 +1,17 @@
-import type { Policy } from '../../packages/core/src/algorithms/algorithm.js';
+import type { Parameters, Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Part } from '../../packages/core/src/engine/call.js';
 import { decide } from '../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../packages/core/src/engine/entry.js';
 import { Lane } from '../../packages/core/src/engine/key-state.js';
+import { limitOf } from './limit-of.js';
 
 export const START = 1_735_689_600_000_000;
 export const ms = (value: number) => Math.round(value * 1000);
 export const seconds = (value: number) => Math.round(value * 1_000_000);
 
-type Asked = Partial<Pick<Call, 'operation' | 'wait'>> & Partial<Pick<Part, 'cost' | 'at' | 'override'>>;
+type Asked = Partial<Pick<Call, 'operation' | 'wait'>> &
+  Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
 
 /** Keys of one policy each, asked together at moments of the test's choosing (µs after START), without a store. */
 export class Timeline {
@@ -23,10 +25,11 @@ export class Timeline {
 
   ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0, override }: Asked = {}): Answer {
     const now = START + micros;
-    const parts = this.rules.map((rule, i) => ({ key: String(i), rule, cost, at, override }));
-    const call: Call = { operation, wait, parts };
+    const parts = this.rules.map((rule, i) => ({ limit: limitOf(rule), key: String(i), cost, at }));
+    const overrides = override && parts.map(() => override);
+    const call: Call = { operation, wait, parts, overrides };
     const open = (entries: readonly (Entry | undefined)[]) =>
-      parts.map((part, i) => new Lane(part, part.key, entries[i], now));
+      parts.map((part, i) => new Lane(part, entries[i], now));
     // A store forgets an entry whose time has passed: it must not be needed any more.
     const live = this.entries.map((entry) =>
       entry !== undefined && expiryOf(entry) > now ? entry : undefined,

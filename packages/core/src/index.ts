@@ -33,7 +33,7 @@ export {
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type { Duration } from './duration.js';
-export type { Answer, Call, Operation, Part, PartAnswer, SharedKeys, StandIn } from './engine/call.js';
+export type { Answer, Call, Limit, Operation, Part, PartAnswer, SharedKeys } from './engine/call.js';
 export * from './errors.js';
 export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
 export type { OwnLimiter } from './http/own-limiter.js';

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../../packages/core/src/clock.js';
 import type { Call } from '../../../packages/core/src/engine/call.js';
 import { concurrency, gcra, type Policy, RateLimiter, type Store } from '../../../packages/core/src/index.js';
 import { RedisStore } from '../../../packages/core/src/stores/redis/redis-store.js';
+import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { DAY, HOUR, LIMIT, SECOND, subjects, YEAR } from './subjects.js';
 
@@ -28,7 +29,7 @@ const ask = (store: Store, policy: Policy, key: string, more: Partial<Call> = {}
   store.decide({
     operation: 'consume',
     wait: 0,
-    parts: [{ key, rule: compilePolicy(policy), cost, at: 0 }],
+    parts: [{ limit: limitOf(compilePolicy(policy)), key, cost, at: 0 }],
     ...more,
   });
 

@@ -1,8 +1,10 @@
 import { Redis } from 'ioredis';
+import type { Parameters } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Part } from '../../../packages/core/src/engine/call.js';
 import { ManualClock, memoryStore, type Policy } from '../../../packages/core/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
+import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
 /*
@@ -12,7 +14,7 @@ import { redisUrl, uniqueName } from '../../support/redis-url.js';
  */
 
 export type Asked = Partial<Pick<Call, 'operation' | 'wait'>> &
-  Partial<Pick<Part, 'cost' | 'at' | 'override'>>;
+  Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
 
 /** One key under one policy, asked at moments (µs) of the test's choosing. */
 export interface Key {
@@ -28,10 +30,10 @@ export interface Side {
 type Decide = (call: Call, now: number) => Promise<Answer>;
 
 function keyOf(decide: Decide, policy: Policy, key: string): Key {
-  const rule = compilePolicy(policy);
+  const limit = limitOf(compilePolicy(policy));
   return {
     ask: (now, { operation = 'consume', wait = 0, cost = 1, at = 0, override } = {}) =>
-      decide({ operation, wait, parts: [{ key, rule, cost, at, override }] }, now),
+      decide({ operation, wait, parts: [{ limit, key, cost, at }], overrides: override && [override] }, now),
   };
 }
 

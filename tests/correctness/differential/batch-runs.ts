@@ -9,6 +9,7 @@ import { Lane } from '../../../packages/core/src/engine/key-state.js';
 import type { Promised } from '../../../packages/core/src/pipeline/asking.js';
 import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
 import { held, rates } from './histories.js';
@@ -88,15 +89,16 @@ class OneByOne {
       const place = of.indexOf(key);
       const at = place === -1 ? (holding ? START : ANY) : moments[place]!;
       const rule = this.#rules[key]![policy]!;
-      return { key: String(key), rule, cost, at, override: this.#rules[key]![1]!.parameters };
+      return { limit: limitOf(rule), key: String(key), cost, at };
     });
-    return { operation: chosen, wait, parts };
+    const overrides = keys.map((key) => this.#rules[key]![1]!.parameters);
+    return { operation: chosen, wait, parts, overrides };
   }
 
   ask(call: Call, now: number): Told {
     const keys = call.parts.map(({ key }) => Number(key));
     if (keys.includes(FOREIGN)) return 'foreign';
-    const lanes = call.parts.map((part, i) => new Lane(part, part.key, this.entries[keys[i]!], now));
+    const lanes = call.parts.map((part, i) => new Lane(part, this.entries[keys[i]!], now));
     const answer = decide(call, lanes, now);
     this.#given.push([keys, answer.parts.map(({ at }) => at)]);
     lanes.forEach((lane, i) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Operation } from '../../../packages/core/src/engine/call.js';
+import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';
 import { HOUR } from './policies.js';
 import { type Asked, type Foretold, Model, type Told } from './replay.js';
@@ -105,13 +106,18 @@ export function history(
     const at = given[which % (given.length + 1)];
     const reward = at === undefined && operation === 'refund';
     const parts = rules[policy % rules.length]!.map((rule, i) => ({
+      limit: limitOf(rule),
       key: String(i),
-      rule,
       cost,
       at: at?.[i] ?? (reward ? ANY : START),
-      override: rules.at(-1)![i]!.parameters,
     }));
-    const call: Call = { operation, wait, parts: operation === 'renew' ? parts.slice(0, 1) : parts };
+    const overrides = rules.at(-1)!.map(({ parameters }) => parameters);
+    const call: Call = {
+      operation,
+      wait,
+      parts: operation === 'renew' ? parts.slice(0, 1) : parts,
+      overrides,
+    };
     const expected = model.ask({ now, call });
     const { answer, changed } = expected;
     last = { answer, call };

@@ -39,7 +39,7 @@ export class Model {
 
   ask({ now, call }: Asked): Foretold {
     const before = [...this.entries];
-    const lanes = call.parts.map((part, i) => new Lane(part, part.key, before[i], now));
+    const lanes = call.parts.map((part, i) => new Lane(part, before[i], now));
     const answer = decide(call, lanes, now);
     lanes.forEach((lane, i) => {
       if (!lane.keeps(call.operation)) return;

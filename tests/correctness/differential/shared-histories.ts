@@ -3,6 +3,7 @@ import { ANY } from '../../../packages/core/src/algorithms/algorithm.js';
 import { slidingLogAlgorithm } from '../../../packages/core/src/algorithms/sliding-log/sliding-log.js';
 import type { Call, Operation } from '../../../packages/core/src/engine/call.js';
 import type { RateChange } from '../../../packages/core/src/shared-limiter/rate-change.js';
+import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';
 import { HOUR } from './policies.js';
 import { KEYS, SharedModel, type Step } from './shared-replay.js';
@@ -105,7 +106,11 @@ export function history(
     const { operation, cost, wait, client, given: which } = question;
     const at = given[which % (given.length + 1)] ?? (which % 2 === 0 ? ANY : START);
     const shared = { name: 'twin', config: KEYS[3], client };
-    const call: Call = { operation, wait, parts: [{ key: KEYS[0], rule, cost, at, shared }] };
+    const call: Call = {
+      operation,
+      wait,
+      parts: [{ limit: { ...limitOf(rule), shared }, key: KEYS[0], cost, at }],
+    };
     const step = model.ask({ now, ask: call });
     const { answer } = step;
     if (answer?.allowed && (operation === 'consume' || operation === 'acquire'))

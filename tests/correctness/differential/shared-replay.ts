@@ -39,6 +39,9 @@ export interface Step extends Asked {
 
 const isChange = (ask: RateChange | Call): ask is RateChange => 'action' in ask;
 
+/** With the storage key of its state. */
+type KeyedLane = Lane & { readonly key: string };
+
 /** A memory store, step by step. */
 export class SharedModel {
   readonly #rates = new StoredRates();
@@ -46,7 +49,7 @@ export class SharedModel {
 
   ask({ now, ask }: Asked): Step & { readonly answer?: Answer | undefined } {
     const before = this.#rate(now);
-    const lanes: Lane[] = [];
+    const lanes: KeyedLane[] = [];
     const answer = isChange(ask) ? undefined : this.#decide(ask, now, lanes);
     const reply = isChange(ask) ? this.#change(ask, now) : answerOf(answer, now);
     const rate = this.#rate(now);
@@ -84,19 +87,19 @@ export class SharedModel {
     return [Number(changed), ...(rate === undefined ? [] : numbersOf(rate))];
   }
 
-  #decide(call: Call, now: number, lanes: Lane[]): Answer | undefined {
+  #decide(call: Call, now: number, lanes: KeyedLane[]): Answer | undefined {
     const [part] = call.parts as [Call['parts'][0]];
     try {
-      const rate = this.#rates.get(part.shared!, now);
-      const key = rate.perClient === 1 ? part.shared!.client : part.key;
-      lanes.push(new Lane(part, key, this.#entries.get(key), now, rate));
+      const rate = this.#rates.get(part.limit.shared!, now);
+      const key = rate.perClient === 1 ? part.limit.shared!.client : part.key;
+      lanes.push(Object.assign(new Lane(part, this.#entries.get(key), now, rate), { key }));
     } catch (error) {
       if (error instanceof RateNotSetError) return undefined;
       throw error;
     }
-    const [lane] = lanes as [Lane];
+    const [lane] = lanes as [KeyedLane];
     const answer = decide(call, lanes, now);
-    if (call.operation !== 'peek') this.#rates.use(part.shared!, Math.max(now, answer.parts[0]!.at));
+    if (call.operation !== 'peek') this.#rates.use(part.limit.shared!, Math.max(now, answer.parts[0]!.at));
     if (lane.keeps(call.operation)) {
       const entry = lane.entry();
       if (entry === undefined || expiryOf(entry) <= now) this.#entries.delete(lane.key);
@@ -205,7 +208,7 @@ export async function replay(redis: Redis, sha1: string, history: readonly Step[
   }));
 }
 
-const clientOf = ({ parts }: Call) => KEYS.indexOf(parts[0]!.shared!.client as 'a' | 'b') + 1;
+const clientOf = ({ parts }: Call) => KEYS.indexOf(parts[0]!.limit.shared!.client as 'a' | 'b') + 1;
 const changeArgs = ({ action, rate }: RateChange, now: number) =>
   [now, action, ...(rate === undefined ? [] : numbersOf(rate))].map(String);
 

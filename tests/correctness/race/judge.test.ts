@@ -1,5 +1,6 @@
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { ManualClock, memoryStore } from '../../../packages/core/src/index.js';
+import { limitOf } from '../../support/limit-of.js';
 import { type Contest, contests } from './contests.js';
 import { type Admitted, inBatches, inNamedWindows } from './judge.js';
 
@@ -22,13 +23,13 @@ function random(): number {
 async function recorded({ policy }: Contest, calls = 400): Promise<Asked[]> {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
-  const rule = compilePolicy(policy);
+  const limit = limitOf(compilePolicy(policy));
   const asked: Asked[] = [];
   for (let i = 0; i < calls; i += 1) {
     const rest = i % 50 === 0 ? 400_000 : 0; // now and then all is whole again
     clock.set(clock.now() + rest + Math.floor(random() ** 3 * 30_000));
     const cost = 1 + Math.floor(random() ** 4 * 3);
-    const part = { key: 'k', rule, cost, at: 0 };
+    const part = { limit, key: 'k', cost, at: 0 };
     const { allowed, now, parts } = await store.decide({ operation: 'consume', wait: 0, parts: [part] });
     asked.push({ moment: now, cost, whole: now + parts[0]!.reset, allowed });
   }

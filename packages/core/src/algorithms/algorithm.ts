@@ -116,9 +116,6 @@ export interface Algorithm {
   readonly holders?: Holders;
 }
 
-/** Are permits of this rule held until they are released, and not spent? */
-export const isHeld = ({ rule }: { readonly rule: Rule }): boolean => rule.algorithm.holders !== undefined;
-
 export interface Ahead {
   readonly parameters: Parameters;
   readonly longest: number;

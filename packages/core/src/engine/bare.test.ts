@@ -17,7 +17,7 @@ test.each(Object.entries(policies))(
         for (const { asked } of history([[first], [second]], questions)) {
           const { now, call } = asked;
           const [part] = call.parts;
-          const lane = new Lane(part!, part!.key, entry, now);
+          const lane = new Lane(part!, entry, now);
           const answer = decide(call, [lane], now);
           const bare = decideBare(call, entry, now);
           if (bare !== undefined) {

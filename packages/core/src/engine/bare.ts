@@ -20,7 +20,8 @@ export function decideBare(
   entry: Entry | undefined,
   now: number,
 ): Decided | undefined {
-  const { rule, cost, shared } = parts[0]!;
+  const { limit, cost } = parts[0]!;
+  const { rule, shared } = limit;
   const { algorithm } = rule;
   const taking = operation !== 'peek';
   if (taking && operation !== 'consume' && operation !== 'acquire') return undefined;

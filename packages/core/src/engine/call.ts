@@ -1,5 +1,4 @@
 import type { Parameters, Rule, State } from '../algorithms/algorithm.js';
-import type { StoreUnavailableError } from '../errors.js';
 
 /**
  * - `consume`: take the permits now, if every part has them;
@@ -26,7 +25,7 @@ export type Operation =
 /** Sent instead of the id of an admitted call: all calls that wait at the key should poll again. */
 export const EVERYONE = -1;
 
-/** One question to a store: all its parts are answered alike, at once, or none is. Plain, so that questions can be joined. */
+/** One question to a store: all its parts are answered alike, at once, or none is. */
 export interface Call {
   readonly operation: Operation;
   /** µs: the longest wait for `acquire`; how long a `block` or an `override` lasts. */
@@ -34,57 +33,46 @@ export interface Call {
   readonly parts: readonly Part[];
   /** For `consume` and `peek`: the answer includes a `trace`. */
   readonly traced?: boolean;
+  /** For `override`: the parameters that replace those of each part's rule. */
+  readonly overrides?: readonly Parameters[] | undefined;
 }
 
-/** Where a rate that the fleet shares is kept, and what it has to know besides. */
+/** One limit that a call is held to. */
+export interface Part {
+  readonly limit: Limit;
+  /** Whose permits: encoded, and unique within the limit. */
+  readonly key: string;
+  /** Permits, a whole number ≥ 0. With 0 nothing is taken. */
+  readonly cost: number;
+  /** For `refund`: the moment (µs) or the holder that an answer named, or `ANY`; for `renew`: the holder. */
+  readonly at: number;
+}
+
+/** What all keys of a limit have in common: one object for all its calls. */
+export interface Limit {
+  readonly rule: Rule;
+  /** A storage key is `prefix`, the part's key, `suffix`. */
+  readonly prefix: string;
+  readonly suffix: string;
+  /** For a rate that lives in the store: where. The rule has no parameters then. */
+  readonly shared?: SharedKeys | undefined;
+}
+
+/** Where a shared rate is stored. */
 export interface SharedKeys {
   /** For errors. */
   readonly name: string;
   /** The key of the rate. */
   readonly config: string;
-  /** Where the state of this client lives, should the rate be one for each client. */
+  /** Where the state of this client is stored, if each client has the rate for itself. */
   readonly client: string;
 }
 
-/** How a part is decided while its store is out: what the failure policy of its limiter comes down to. */
-export interface StandIn {
-  /** Who decides: this process by itself, or everything is allowed or denied. */
-  choose(error: StoreUnavailableError): 'local' | 'allow' | 'deny';
-  /** By what this process decides by itself, in place of the part's own rule. */
-  readonly rule: Rule;
-}
+/** Where the state of a part is stored. */
+export const storageKey = ({ limit, key }: Part): string => limit.prefix + key + limit.suffix;
 
-/** How many permits of a key a process may take that it does not need yet, and for how long it may spend them. */
-export interface Prefetch {
-  readonly most: number;
-  /** µs */
-  readonly longest: number;
-}
-
-/** One limit that a call is held to. */
-export interface Part {
-  /** Where the state lives: already encoded and prefixed. */
-  readonly key: string;
-  /**
-   * `key` in two: what all keys of a limit have in common, and the caller's part. To look these up one after the other costs a store in
-   * memory a fraction of joining and hashing them with every call. Without them `key` is looked up whole: all parts for one key are alike in this.
-   */
-  readonly keyspace?: string | undefined;
-  readonly id?: string | undefined;
-  readonly rule: Rule;
-  /** Permits, a whole number ≥ 0. With 0 nothing is taken. */
-  readonly cost: number;
-  /** For `refund`: the moment (µs) or the holder that an answer named, or `ANY`; for `renew`: the holder. */
-  readonly at: number;
-  /** For `override`: the parameters that take the place of the rule's. */
-  readonly override?: Parameters | undefined;
-  /** When the parameters are not the rule's but in the store. */
-  readonly shared?: SharedKeys | undefined;
-  /** Without it, whoever asks is told that the store is out. */
-  readonly standIn?: StandIn | undefined;
-  /** With it permits may be taken ahead; one object for all keys of a limit. */
-  readonly prefetch?: Prefetch | undefined;
-}
+/** Does `concurrency` limit it, whose permits are held until they are released? */
+export const isHeld = ({ limit }: Part): boolean => limit.rule.algorithm.holders !== undefined;
 
 /** What a store answers. Times are whole µs of the store's clock. */
 export interface Answer {

@@ -14,7 +14,7 @@ export function decide(call: Call, lanes: readonly Lane[], now: number): Answer 
   return { ...answer, parts };
 }
 
-function decided({ operation, wait }: Call, lanes: readonly Lane[], now: number): Answer {
+function decided({ operation, wait, overrides }: Call, lanes: readonly Lane[], now: number): Answer {
   switch (operation) {
     case 'consume':
     case 'peek':
@@ -24,13 +24,14 @@ function decided({ operation, wait }: Call, lanes: readonly Lane[], now: number)
     case 'renew':
       return renewed(lanes[0]!, now);
     default:
-      for (const lane of lanes) {
+      lanes.forEach((lane, i) => {
         if (operation === 'charge') lane.charge();
         else if (operation === 'refund') lane.refund();
         else if (operation === 'reset') lane.reset();
-        else lane[operation](wait);
+        else if (operation === 'block') lane.block(wait);
+        else lane.override(wait, overrides?.[i]);
         lane.own = now;
-      }
+      });
       return answer(lanes, now, true, false, 0);
   }
 }

@@ -44,14 +44,12 @@ export class Lane {
 
   constructor(
     readonly part: Part,
-    /** Where its entry lives. */
-    readonly key: string,
     entry: Entry | undefined,
     readonly now: number,
     readonly shared?: EffectiveRate,
   ) {
     this.#seen = now;
-    const { rule } = part;
+    const { rule } = part.limit;
     const parameters = shared?.parameters ?? rule.parametersAt?.(now) ?? rule.parameters;
     this.#ownCounter = new Counter(rule.algorithm, parameters);
     this.#counter = this.#ownCounter;
@@ -244,7 +242,8 @@ export class Lane {
     this.#bookings.reconsider(this.#counter, this.#state);
   }
 
-  override(micros: number): void {
+  /** @param parameters that replace the policy's own, unless `micros` is 0 */
+  override(micros: number, override: Parameters | undefined): void {
     const { algorithm, parameters } = this.#counter;
     const before = this.#override;
     this.changed = true;
@@ -254,7 +253,7 @@ export class Lane {
       if (before !== undefined) this.#state = before.after(this.#state);
     } else {
       const own = before === undefined ? this.#state : before.state;
-      this.#override = new Override(this.part.override!, this.now + micros, this.#ownCounter, own);
+      this.#override = new Override(override!, this.now + micros, this.#ownCounter, own);
       this.#counter = new Counter(algorithm, this.#override.parameters);
       if (this.#state !== undefined) this.#state = this.#translated(parameters, this.#state);
     }

@@ -1,15 +1,16 @@
-import { ANY, isHeld, NEVER } from '../algorithms/algorithm.js';
+import { ANY, NEVER, type Parameters } from '../algorithms/algorithm.js';
 import { MAX_MICROS } from '../duration.js';
-import type { Answer } from '../engine/call.js';
+import { type Answer, isHeld, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { ask } from '../pipeline/asking.js';
 import { isDegraded, isStandIn, undo } from '../pipeline/fallback-answer.js';
+import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import { Deciding } from './deciding.js';
 import type { Decision } from './decision.js';
-import { Booking, type NamedPart } from './decision-record.js';
+import { Booking } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { byKey, forEach } from './merge-by-key.js';
 import { Line } from './waiting/lease-queue.js';
@@ -25,7 +26,7 @@ export interface Patience {
 }
 
 /** Can a denied call still wait in the queue for permits that other calls hold? */
-const mayQueue = (parts: readonly NamedPart[], answer: Answer): boolean =>
+const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
   !answer.allowed &&
   answer.wait !== NEVER &&
   parts.some(isHeld) &&
@@ -58,7 +59,11 @@ export class Admission {
   }
 
   /** At once where the store answers at once; it throws then as the promise would reject. */
-  decide(operation: 'consume' | 'peek', parts: readonly NamedPart[], traced = false): MaybePromise<Decision> {
+  decide(
+    operation: 'consume' | 'peek',
+    parts: readonly PolicyPart[],
+    traced = false,
+  ): MaybePromise<Decision> {
     this.checkOpen();
     const plain = { operation, wait: 0, parts: byKey(parts) };
     const call = traced ? { ...plain, traced } : plain;
@@ -73,7 +78,7 @@ export class Admission {
   }
 
   /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */
-  async reserve(parts: readonly NamedPart[], patience: Patience): Promise<Decision> {
+  async reserve(parts: readonly PolicyPart[], patience: Patience): Promise<Decision> {
     if (patience.timeout !== undefined) return this.acquire(parts, patience);
     patience.signal?.throwIfAborted();
     const decision = await this.decide('consume', parts);
@@ -82,7 +87,7 @@ export class Admission {
   }
 
   /** @throws RateLimitExceededError, the signal's reason, LimiterClosedError */
-  async acquire(parts: readonly NamedPart[], { timeout = MAX_MICROS, signal }: Patience): Promise<Decision> {
+  async acquire(parts: readonly PolicyPart[], { timeout = MAX_MICROS, signal }: Patience): Promise<Decision> {
     this.checkOpen();
     signal?.throwIfAborted();
     const stop = new AbortController();
@@ -97,7 +102,7 @@ export class Admission {
     }
   }
 
-  async #acquire(parts: readonly NamedPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
+  async #acquire(parts: readonly PolicyPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
     const start = this.store.clock.now();
     const keys = byKey(parts);
     let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
@@ -110,7 +115,7 @@ export class Admission {
     const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
     if (!answer.allowed) throw errorOfDenial(decision);
     try {
-      const queue = `${this.#storeOf(answer).name} ${keys[0]!.key}`;
+      const queue = `${this.#storeOf(answer).name} ${storageKey(keys[0]!)}`;
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
@@ -123,7 +128,7 @@ export class Admission {
 
   /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
   async #inLine(
-    parts: readonly NamedPart[],
+    parts: readonly PolicyPart[],
     first: Answer,
     end: number,
     signal: AbortSignal,
@@ -145,7 +150,7 @@ export class Admission {
    * another; then, holding it, for the moment at which the rest is due.
    */
   async #inTurn(
-    parts: readonly NamedPart[],
+    parts: readonly PolicyPart[],
     first: Answer,
     end: number,
     signal: AbortSignal,
@@ -155,10 +160,10 @@ export class Admission {
     const line = new Line(store);
     const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];
-    const had: NamedPart[] = [];
+    const had: PolicyPart[] = [];
     let answer = first;
     try {
-      for (const part of [...held].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+      for (const part of [...held].sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
         answer = await line.wait(part, answer, left, signal);
         answers[parts.indexOf(part)] = answer.parts[0]!;
         if (!answer.allowed) break;
@@ -190,13 +195,13 @@ export class Admission {
    * Takes permits, whether they are there or not.
    * @param after a decision that they belong to: what took the store's place then takes them, too
    */
-  async charge(parts: readonly NamedPart[], after?: Decision): Promise<void> {
+  async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
     const store = after?.degraded ? Booking.store(after) : this.store;
     await store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
   }
 
   /** A gift: the permits taken last come back. */
-  async reward(parts: readonly NamedPart[]): Promise<void> {
+  async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
     await this.#giveBack(
       this.store,
@@ -207,17 +212,18 @@ export class Admission {
   async change(
     operation: 'block' | 'override' | 'reset',
     wait: number,
-    parts: readonly NamedPart[],
+    parts: readonly PolicyPart[],
+    overrides?: readonly Parameters[],
   ): Promise<void> {
     this.checkOpen();
-    if (parts.length > 0) await this.store.decide({ operation, wait, parts });
+    if (parts.length > 0) await this.store.decide({ operation, wait, parts, overrides });
   }
 
   /**
    * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
    * nothing, even if the store did not answer the first: it may have applied it. A call that was never sent may be repeated.
    */
-  async refund(decision: Decision, backOf: (part: NamedPart) => number = ({ cost }) => cost): Promise<void> {
+  async refund(decision: Decision, backOf: (part: PolicyPart) => number = ({ cost }) => cost): Promise<void> {
     const taken = Booking.taken(decision);
     if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
@@ -243,7 +249,7 @@ export class Admission {
     return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
   }
 
-  async #giveBack(store: Store, parts: readonly NamedPart[]): Promise<void> {
+  async #giveBack(store: Store, parts: readonly PolicyPart[]): Promise<void> {
     for (const part of parts) this.#leases.release(part);
     if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: byKey(parts) });
   }
@@ -258,7 +264,7 @@ export class Admission {
     return this.#lost.get(decision);
   }
 
-  #decision(parts: readonly NamedPart[], answer: Answer, taking: boolean, waited: number): Decision {
+  #decision(parts: readonly PolicyPart[], answer: Answer, taking: boolean, waited: number): Decision {
     const decision = new Booking(this.name, this.#storeOf(answer), parts, answer, taking, waited);
     if (parts.some(isHeld)) this.#hold(decision, answer);
     return decision;

@@ -1,5 +1,6 @@
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe } from '../options.js';
+import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import { Admission } from './admission.js';
 import {
   type AcquireOptions,
@@ -14,7 +15,6 @@ import {
   type WaitOptions,
 } from './call-options.js';
 import type { Decision } from './decision.js';
-import type { NamedPart } from './decision-record.js';
 import { RateLimiter } from './rate-limiter.js';
 import { type Reservation, reserve } from './reservation.js';
 import { type ScheduledTask, schedule } from './schedule.js';
@@ -31,6 +31,8 @@ export class CombinedLimiter<Names extends string = string> {
   readonly #members: readonly {
     readonly name: Names;
     readonly inside: ReturnType<typeof RateLimiter.inside>;
+    /** The limits of the member, as this combination names them. */
+    readonly limits: ReadonlyMap<PolicyLimit, PolicyLimit>;
   }[];
   readonly #names: readonly Names[];
   readonly #admission: Admission;
@@ -60,7 +62,8 @@ export class CombinedLimiter<Names extends string = string> {
           `CombinedLimiter: ${name} must be a RateLimiter, not ${describe(limiters[name])}`,
         );
       }
-      return { name, inside: RateLimiter.inside(limiters[name]) };
+      const inside = RateLimiter.inside(limiters[name]);
+      return { name, inside, limits: inside.limits.namedBy(name) };
     });
     this.name = options.name ?? this.#names.join('+');
     const [first] = this.#members;
@@ -145,17 +148,13 @@ export class CombinedLimiter<Names extends string = string> {
     keys: CombinedKeys<Names>,
     options: ConsumeOptions,
     accepted?: readonly string[],
-  ): NamedPart[] {
+  ): PolicyPart[] {
     const costOf = costOption(method, options, this.#names, accepted);
     checkOptions(`${method}: keys`, keys, this.#names);
-    return this.#members.flatMap(({ name, inside }) =>
+    return this.#members.flatMap(({ name, inside, limits }) =>
       inside
         .parts(keys[name], () => costOf(name))
-        .map((part) => ({
-          ...part,
-          policy: name,
-          name: inside.limits.several ? `${name}.${part.policy}` : name,
-        })),
+        .map((part) => ({ ...part, limit: limits.get(part.limit)! })),
     );
   }
 }

@@ -1,5 +1,6 @@
 import type { State } from '../algorithms/algorithm.js';
-import type { Answer, Part, PartAnswer } from '../engine/call.js';
+import { type Answer, type PartAnswer, storageKey } from '../engine/call.js';
+import type { PolicyPart } from '../pipeline/policy-limit.js';
 
 /** The inputs of a decision, as its store has them: `consume(key, { debug: true })`. Times are whole µs. */
 export interface DecisionDebug {
@@ -38,19 +39,17 @@ export interface StateDebug {
 
 /** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */
 export function debugOf(
-  parts: readonly (Part & { readonly name: string })[],
+  parts: readonly PolicyPart[],
   { now, parts: answers }: Answer,
 ): DecisionDebug | undefined {
   if (answers.some(({ trace }) => trace === undefined)) return undefined;
   return { now, policies: parts.map((part, i) => policyDebug(part, answers[i]!, now)) };
 }
 
-function policyDebug(
-  { name, key, rule: { algorithm } }: Part & { readonly name: string },
-  { trace, override }: PartAnswer,
-  now: number,
-): PolicyDebug {
+function policyDebug(part: PolicyPart, { trace, override }: PartAnswer, now: number): PolicyDebug {
   const { parameters, before, after, queue, blockedUntil } = trace!;
+  const { name, rule } = part.limit;
+  const { algorithm } = rule;
   const names = algorithm.parameterNames;
   const stateOf = (state: State | undefined): StateDebug => {
     const { remaining, reset } = algorithm.left(parameters, state, now);
@@ -58,7 +57,7 @@ function policyDebug(
   };
   return {
     name,
-    key,
+    key: storageKey(part),
     numbers: Object.fromEntries(
       names.flatMap((word, i) => (i < parameters.length ? [[word, parameters[i]!]] : [])),
     ),

@@ -1,20 +1,13 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import type { Answer, Part, PartAnswer } from '../engine/call.js';
+import type { Answer, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { isDegraded } from '../pipeline/fallback-answer.js';
+import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import type { Decision, PolicyDecision } from './decision.js';
 import { type DecisionDebug, debugOf } from './decision-debug.js';
 
-/** One limit that a call is held to, and what people call it. */
-export interface NamedPart extends Part {
-  /** In decisions. */
-  readonly name: string;
-  /** In its limiter. */
-  readonly policy: string;
-}
-
-const NOTHING: readonly NamedPart[] = [];
+const NOTHING: readonly PolicyPart[] = [];
 
 /** Rounded up: at this many whole milliseconds the moment has come. */
 const toMs = (micros: number) => Math.ceil(micros / 1000);
@@ -37,16 +30,16 @@ export class Booking implements Decision {
   readonly degraded: boolean;
   readonly policies: readonly PolicyDecision[];
   declare readonly debug?: DecisionDebug;
-  readonly #parts: readonly NamedPart[];
+  readonly #parts: readonly PolicyPart[];
   readonly #answer: Answer;
   readonly #store: Store;
   /** Undefined until somebody asks: few decisions are given back. */
-  #taken: readonly NamedPart[] | undefined;
+  #taken: readonly PolicyPart[] | undefined;
 
   constructor(
     name: string,
     store: Store,
-    parts: readonly NamedPart[],
+    parts: readonly PolicyPart[],
     answer: Answer,
     taken: boolean,
     waited: number,
@@ -86,7 +79,7 @@ export class Booking implements Decision {
   }
 
   /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */
-  static taken(decision: unknown): readonly NamedPart[] | undefined {
+  static taken(decision: unknown): readonly PolicyPart[] | undefined {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
     decision.#taken ??= decision.#parts.map((part, i) => ({ ...part, at: decision.#answer.parts[i]!.at }));
     return decision.#taken;
@@ -104,7 +97,7 @@ export class Booking implements Decision {
   }
 
   /** From now on only these can still be given back. */
-  static keep(decision: Decision, parts: readonly NamedPart[]): void {
+  static keep(decision: Decision, parts: readonly PolicyPart[]): void {
     (decision as Booking).#taken = parts;
   }
 }
@@ -113,7 +106,11 @@ export class Booking implements Decision {
 const binds = (a: PolicyDecision, b: PolicyDecision, allowed: boolean): boolean =>
   !allowed && a.retryAfter !== b.retryAfter ? a.retryAfter > b.retryAfter : a.remaining < b.remaining;
 
-function policyDecision({ name, rule, cost }: NamedPart, answer: PartAnswer, asleep: number): PolicyDecision {
+function policyDecision(
+  { limit: { name, rule }, cost }: PolicyPart,
+  answer: PartAnswer,
+  asleep: number,
+): PolicyDecision {
   const { algorithm } = rule;
   const { limit, window } = answer.override === undefined ? rule : algorithm.size(answer.override);
   const { remaining, reset } = answer;

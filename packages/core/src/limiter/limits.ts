@@ -1,14 +1,13 @@
-import { isHeld, type Policy, type Rule } from '../algorithms/algorithm.js';
+import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
-import type { Prefetch, StandIn } from '../engine/call.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
 import { stocksOf } from '../pipeline/permit-pools.js';
+import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch-options.js';
 import type { CostOf } from './call-options.js';
-import type { NamedPart } from './decision-record.js';
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side: `docs/operations.md` says when. */
 export const LAYOUT = 'v2';
@@ -24,34 +23,17 @@ interface Common {
   readonly remote: boolean;
 }
 
-interface Limit {
-  readonly name: string;
-  readonly rule: Rule;
-  readonly standIn: StandIn;
-  readonly prefetch: Prefetch | undefined;
-  /** Everything of a storage key but the caller's part. */
-  readonly prefix: string;
-}
-
-/** Where a limiter has what it knows of a key. */
-interface Places {
-  readonly key: LimiterKey;
-  /** The caller's part of each storage key. */
-  readonly id: string;
-  /** The storage keys, one for each limit. */
-  readonly keys: readonly string[];
-}
-
 /** The policies of a limiter, ready to be asked. */
 export class Limits {
   readonly policies: Readonly<Record<string, Policy>>;
   readonly names: readonly string[];
   readonly hashTag: string | undefined;
-  readonly #limits: readonly Limit[];
-  readonly #suffix: string;
+  readonly #limits: readonly PolicyLimit[];
   /** The key, for errors. */
   readonly #what: string;
-  #last: Places | undefined;
+  /** The last key and its encoded form; at first one that is encoded as itself. */
+  #lastKey: LimiterKey = '0';
+  #lastEncoded = '0';
 
   constructor(
     readonly limiter: string,
@@ -65,22 +47,17 @@ export class Limits {
     this.names = Object.keys(this.policies);
     this.hashTag = hashTag;
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots, unless told otherwise.
-    this.#suffix = hashTag === undefined ? '}' : '';
+    const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
       const ahead =
         wanted === undefined || several ? undefined : prefetching(`RateLimiter '${limiter}'`, own, wanted);
       const { rule, prefetch } = ahead !== undefined && remote ? ahead : { rule: own };
       const place = several ? `${limiter}${OF}${name}` : limiter;
-      const open = hashTag === undefined ? '{' : `{${hashTag}}:`;
-      const standIn = { choose: failure.choose, rule: compileShare(policy, failure.share) };
-      return {
-        name,
-        rule,
-        standIn,
-        prefetch,
-        prefix: `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}`,
-      };
+      const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}`;
+      const local = { rule: compileShare(policy, failure.share), prefix, suffix };
+      const fallback = { choose: failure.choose, limit: local };
+      return { name, policy: name, rule, prefix, suffix, fallback, prefetch };
     });
   }
 
@@ -90,25 +67,34 @@ export class Limits {
   }
 
   /** @throws KeyResolutionError for a wrong key, TypeError when permits can only be held */
-  parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
-    if (ratesOnly && this.#limits.some(isHeld)) {
+  parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): PolicyPart[] {
+    const limits = this.#limits;
+    if (ratesOnly && limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
       throw new TypeError(
         `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
       );
     }
-    const limits = this.#limits;
-    const { id, keys } = this.#placesOf(key);
-    if (limits.length === 1) return [partOf(limits[0]!, keys[0]!, id, costOf)];
-    return limits.map((limit, i) => partOf(limit, keys[i]!, id, costOf));
+    const encoded = this.#encoded(key);
+    return limits.map((limit) => ({ limit, key: encoded, cost: costOf(limit.policy), at: 0 }));
   }
 
-  /** Where each limit has the state of a key. Those of the key before are known still: a flood is many calls of one key. */
-  #placesOf(key: LimiterKey): Places {
-    if (this.#last === undefined || key !== this.#last.key) {
-      const id = encodeKey(keyPart(key, this.#what));
-      this.#last = { key, id, keys: this.#limits.map(({ prefix }) => prefix + id + this.#suffix) };
+  /** Remembers the last key: a flood is many calls of one key. */
+  #encoded(key: LimiterKey): string {
+    if (key !== this.#lastKey) {
+      this.#lastEncoded = encodeKey(keyPart(key, this.#what));
+      this.#lastKey = key;
     }
-    return this.#last;
+    return this.#lastEncoded;
+  }
+
+  /** The limits, renamed for a combination in which this limiter has the name `member`. */
+  namedBy(member: string): ReadonlyMap<PolicyLimit, PolicyLimit> {
+    const named = (limit: PolicyLimit): PolicyLimit => ({
+      ...limit,
+      policy: member,
+      name: this.several ? `${member}.${limit.policy}` : member,
+    });
+    return new Map(this.#limits.map((limit) => [limit, named(limit)]));
   }
 
   /** Gives back what was taken ahead, and takes nothing ahead any more. */
@@ -116,8 +102,11 @@ export class Limits {
     for (const { prefetch } of this.#limits) if (prefetch !== undefined) await stocksOf(prefetch).close();
   }
 
-  /** The parts that `given` overrides, with the new numbers. */
-  overridden(parts: readonly NamedPart[], given: Policy | Readonly<Record<string, Policy>>): NamedPart[] {
+  /** The parts that `given` overrides, and the parameters of each. */
+  overridden(
+    parts: readonly PolicyPart[],
+    given: Policy | Readonly<Record<string, Policy>>,
+  ): { readonly parts: PolicyPart[]; readonly overrides: Parameters[] } {
     const policies = this.several ? (given as Record<string, Policy>) : { [this.limiter]: given as Policy };
     if (this.several) checkOptions(`override of limiter '${this.limiter}'`, given, this.names);
     if (Object.keys(policies).length === 0) {
@@ -125,37 +114,24 @@ export class Limits {
         `override of limiter '${this.limiter}': name at least one of ${this.names.join(', ')}`,
       );
     }
-    return parts.flatMap((part) => {
-      if (!Object.hasOwn(policies, part.policy)) return [];
-      const rule = compilePolicy(policies[part.policy]!);
-      if (rule.algorithm.tag !== part.rule.algorithm.tag || rule.parametersAt || part.rule.parametersAt) {
-        throw new TypeError(
-          `override: '${part.policy}' is ${this.policies[part.policy]!.algorithm} and can be overridden by other numbers of the same ` +
-            `algorithm only (and not with a time zone), not by ${policies[part.policy]!.algorithm}`,
-        );
-      }
-      return [{ ...part, override: rule.parameters }];
-    });
+    const overridden = parts.filter(({ limit }) => Object.hasOwn(policies, limit.policy));
+    return {
+      parts: overridden,
+      overrides: overridden.map(({ limit }) => this.#override(limit, policies[limit.policy]!)),
+    };
+  }
+
+  #override({ policy, rule }: PolicyLimit, given: Policy): Parameters {
+    const other = compilePolicy(given);
+    if (other.algorithm.tag !== rule.algorithm.tag || other.parametersAt || rule.parametersAt) {
+      throw new TypeError(
+        `override: '${policy}' is ${this.policies[policy]!.algorithm} and can be overridden by other numbers of the same ` +
+          `algorithm only (and not with a time zone), not by ${given.algorithm}`,
+      );
+    }
+    return other.parameters;
   }
 }
-
-const partOf = (
-  { name, rule, standIn, prefetch, prefix }: Limit,
-  key: string,
-  id: string,
-  costOf: CostOf,
-): NamedPart => ({
-  name,
-  policy: name,
-  key,
-  keyspace: prefix,
-  id,
-  rule,
-  cost: costOf(name),
-  at: 0,
-  standIn,
-  prefetch,
-});
 
 function checkPolicies(given: unknown): void {
   const names =

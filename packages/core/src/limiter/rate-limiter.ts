@@ -3,6 +3,7 @@ import { type Duration, toMicros } from '../duration.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkInteger, checkOptions } from '../options.js';
+import type { PolicyPart } from '../pipeline/policy-limit.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
@@ -21,7 +22,6 @@ import {
   type WaitOptions,
 } from './call-options.js';
 import type { Decision } from './decision.js';
-import type { NamedPart } from './decision-record.js';
 import { layersOf } from './limiter-layers.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
@@ -185,7 +185,8 @@ export class RateLimiter {
   ): Promise<void> {
     checkOptions('override', options, ['expiresIn']);
     const lasts = toMicros('override: expiresIn', options.expiresIn);
-    await this.#admission.change('override', lasts, this.#limits.overridden(this.#parts(key, one), policy));
+    const { parts, overrides } = this.#limits.overridden(this.#parts(key, one), policy);
+    await this.#admission.change('override', lasts, parts, overrides);
   }
 
   /** Back to the limiter's own policies. */
@@ -229,7 +230,7 @@ export class RateLimiter {
     return costOption(method, options, this.#limits.names, accepted);
   }
 
-  #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): NamedPart[] {
+  #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): PolicyPart[] {
     return this.#limits.parts(key, costOf, ratesOnly);
   }
 
@@ -238,7 +239,7 @@ export class RateLimiter {
     readonly store: Store;
     readonly limits: Limits;
     readonly admission: Admission;
-    parts(key: LimiterKey, costOf: CostOf): NamedPart[];
+    parts(key: LimiterKey, costOf: CostOf): PolicyPart[];
     /** Is a call waiting, or a permit held? */
     readonly busy: boolean;
     /** `consume`, at once where the store answers at once. */

@@ -1,9 +1,10 @@
-import { isHeld } from '../algorithms/algorithm.js';
+import { isHeld } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
+import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-options.js';
 import type { Decision } from './decision.js';
-import { Booking, type NamedPart } from './decision-record.js';
+import { Booking } from './decision-record.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
@@ -11,7 +12,7 @@ import { Booking, type NamedPart } from './decision-record.js';
  */
 export class Reservation<Cost = number> {
   readonly #admission: Admission;
-  readonly #costOf: (actual: Cost) => (part: NamedPart) => number;
+  readonly #costOf: (actual: Cost) => (part: PolicyPart) => number;
   #state: 'open' | 'settled' | 'unknown' = 'open';
 
   /** @internal */
@@ -19,7 +20,7 @@ export class Reservation<Cost = number> {
     /** What was decided for the estimate. */
     readonly decision: Decision,
     admission: Admission,
-    costOf: (actual: Cost) => (part: NamedPart) => number,
+    costOf: (actual: Cost) => (part: PolicyPart) => number,
   ) {
     this.#admission = admission;
     this.#costOf = costOf;
@@ -73,13 +74,13 @@ export class Reservation<Cost = number> {
 /** What `reserve` does of every kind of limiter. `names`: by which costs may be told apart. */
 export async function reserve(
   admission: Admission,
-  parts: readonly NamedPart[],
+  parts: readonly PolicyPart[],
   options: WaitOptions,
   names: readonly string[],
 ): Promise<Reservation<Cost>> {
   const decision = await admission.reserve(parts, patienceOption('reserve', options));
   return new Reservation(decision, admission, (actual: Cost) => {
     const costOf = checkCost('settle: actual', actual, names);
-    return ({ policy }) => costOf(policy);
+    return ({ limit }) => costOf(limit.policy);
   });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { farStore } from '../../../../tests/support/far-store.js';
+import { limitOf } from '../../../../tests/support/limit-of.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
 import type { Answer, Call } from '../engine/call.js';
@@ -10,7 +11,11 @@ import { StoreHealth } from '../stores/store-health.js';
 import { withDeadline } from './deadline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
-const call: Call = { operation: 'consume', wait: 0, parts: [{ key: 'k', rule, cost: 1, at: 0 }] };
+const call: Call = {
+  operation: 'consume',
+  wait: 0,
+  parts: [{ limit: limitOf(rule), key: 'k', cost: 1, at: 0 }],
+};
 const change: RateChange = { action: 'get', key: 'k' };
 const LONG = 60_000_000;
 

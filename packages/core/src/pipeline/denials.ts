@@ -1,5 +1,5 @@
-import { isHeld, NEVER } from '../algorithms/algorithm.js';
-import type { Answer, Call, PartAnswer } from '../engine/call.js';
+import { NEVER } from '../algorithms/algorithm.js';
+import { type Answer, type Call, isHeld, type PartAnswer, storageKey } from '../engine/call.js';
 import type { Store } from '../stores/store.js';
 import type { Asking } from './asking.js';
 import { isStandIn, type StandInAnswer } from './fallback-answer.js';
@@ -43,7 +43,7 @@ export class Denials {
   /** @param asked µs of this process's clock, before the store was asked */
   remember(call: Call, answer: Answer, asked: number): void {
     if (answer.allowed || answer.wait === NEVER || isStandIn(answer) || call.parts.some(isHeld)) return;
-    const { key } = call.parts[bindingOf(answer)]!;
+    const key = storageKey(call.parts[bindingOf(answer)]!);
     const counter = counterOf(key);
     const count = this.#loosenings.count(counter);
     const until = asked + Math.min(this.#longest, answer.wait);
@@ -57,7 +57,8 @@ export class Denials {
   /** The denial of the same call, if as far as is known it could not pass yet. @param now µs */
   find(call: Call, now: number): Denial | undefined {
     if (this.#recent.size + this.#older.size === 0) return undefined;
-    for (const { key } of call.parts) {
+    for (const part of call.parts) {
+      const key = storageKey(part);
       const denial = this.#recent.get(key) ?? this.#older.get(key);
       if (denial === undefined) continue;
       const passes = now >= denial.asked + denial.answer.wait || now < denial.asked;
@@ -74,7 +75,7 @@ export class Denials {
 
   /** Forgets a denial, not one that has taken its place. */
   drop(denial: Denial): void {
-    const { key } = denial.call.parts[bindingOf(denial.answer)]!;
+    const key = storageKey(denial.call.parts[bindingOf(denial.answer)]!);
     if (this.#recent.get(key) === denial) this.#recent.delete(key);
     if (this.#older.get(key) === denial) this.#older.delete(key);
   }
@@ -102,7 +103,7 @@ export class Loosenings {
   }
 
   add({ parts }: Call): void {
-    for (const { key } of parts) this.#counts[counterOf(key)]! += 1;
+    for (const part of parts) this.#counts[counterOf(storageKey(part))]! += 1;
   }
 }
 
@@ -122,7 +123,13 @@ function covers({ parts }: Call, asked: Call): boolean {
   for (let i = 0; i < parts.length; i += 1) {
     const [one, other] = [parts[i]!, asked.parts[i]!];
     // Limiters created at run time with one name have the same keys but other rules.
-    if (one.key !== other.key || one.cost !== other.cost || one.rule !== other.rule) return false;
+    if (
+      one.key !== other.key ||
+      one.cost !== other.cost ||
+      one.limit.rule !== other.limit.rule ||
+      one.limit.prefix !== other.limit.prefix
+    )
+      return false;
   }
   return true;
 }

@@ -1,6 +1,6 @@
-import type { StandIn } from '../engine/call.js';
 import type { StoreUnavailableError, UnavailableReason } from '../errors.js';
 import { checkOptions, describe } from '../options.js';
+import type { FallbackLimit } from './policy-limit.js';
 
 /** What a limiter says while its store is out. */
 export type FailureChoice = 'local' | 'allow' | 'deny';
@@ -30,7 +30,7 @@ const CHOICES: readonly unknown[] = ['local', 'allow', 'deny'] satisfies Failure
 
 /** A failure policy, ready to be asked. */
 export interface CompiledFailurePolicy {
-  readonly choose: StandIn['choose'];
+  readonly choose: FallbackLimit['choose'];
   /** Of the limit, that this process admits by itself. */
   readonly share: number;
 }

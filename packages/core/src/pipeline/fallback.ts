@@ -6,6 +6,7 @@ import type { Store } from '../stores/store.js';
 import type { StoreHealth } from '../stores/store-health.js';
 import type { FailureChoice } from './failure-policy.js';
 import type { DegradedAnswer } from './fallback-answer.js';
+import { policyParts } from './policy-limit.js';
 
 /** µs; when a store will be back is not known, and this is soon without being a flood. */
 const SOON = 1_000_000;
@@ -47,8 +48,8 @@ export function standInsOf(store: Store, health: StoreHealth): StandIns {
 }
 
 /** A call with parts of several limiters is decided by the strictest of their policies; each limiter is asked once. */
-function strictest({ parts }: Call, error: StoreUnavailableError): FailureChoice {
-  const limiters = new Set(parts.map(({ standIn }) => standIn!.choose));
+function strictest(call: Call, error: StoreUnavailableError): FailureChoice {
+  const limiters = new Set(policyParts(call).map(({ limit }) => limit.fallback!.choose));
   const choices = [...limiters].map((choose) => choose(error));
   return (['deny', 'local'] as const).find((choice) => choices.includes(choice)) ?? 'allow';
 }
@@ -68,10 +69,10 @@ class LocalStore implements Store {
   }
 
   decide(call: Call): Answer {
-    const parts = call.parts.map((part) => ({ ...part, rule: part.standIn!.rule }));
+    const parts = policyParts(call).map((part) => ({ ...part, limit: part.limit.fallback!.limit }));
     const answer = this.#memory.decide({ ...call, parts });
     // Whoever asks knows the whole limit: it is told by which numbers was decided.
-    const told = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.rule.parameters }));
+    const told = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
     return { ...answer, parts: told };
   }
 
@@ -86,7 +87,7 @@ class LocalStore implements Store {
 
 /** Says the same to everybody, and counts nothing. */
 function constant(name: 'allow' | 'deny', clock: Clock, allowed: boolean, wait: number): Store {
-  const told = ({ rule }: Part): PartAnswer => ({
+  const told = ({ limit: { rule } }: Part): PartAnswer => ({
     remaining: allowed ? rule.limit : 0,
     wait,
     reset: wait,

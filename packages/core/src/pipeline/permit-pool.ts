@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.js';
-import type { Answer, Call, Part, PartAnswer, Prefetch } from '../engine/call.js';
+import type { Answer, Call, Part, PartAnswer } from '../engine/call.js';
 import type { Store } from '../stores/store.js';
 import type { StandInAnswer } from './fallback-answer.js';
+import type { Prefetch } from './policy-limit.js';
 
 /** Permits that were taken together and are not spent yet. */
 export interface Block {

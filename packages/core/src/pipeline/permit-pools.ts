@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
-import type { Part, Prefetch } from '../engine/call.js';
+import { storageKey } from '../engine/call.js';
 import { Stock } from './permit-pool.js';
+import type { PolicyPart, Prefetch } from './policy-limit.js';
 
 /** Keys of a limit that are known at once. */
 const MOST = 10_000;
@@ -87,5 +88,5 @@ export function stocksOf(prefetch: Prefetch): Stocks {
   return stocks;
 }
 
-export const stockOf = ({ key, prefetch }: Part): Stock | undefined =>
-  prefetch === undefined ? undefined : stocksOf(prefetch).find(key);
+export const stockOf = (part: PolicyPart): Stock | undefined =>
+  part.limit.prefetch === undefined ? undefined : stocksOf(part.limit.prefetch).find(storageKey(part));

@@ -1,7 +1,7 @@
 import type { Rule } from '../algorithms/algorithm.js';
 import { type Duration, toMicros } from '../duration.js';
-import type { Prefetch } from '../engine/call.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
+import type { Prefetch } from './policy-limit.js';
 
 export interface PrefetchOptions {
   /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */

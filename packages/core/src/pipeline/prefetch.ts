@@ -1,4 +1,4 @@
-import type { Answer, Call, Part } from '../engine/call.js';
+import { type Answer, type Call, storageKey } from '../engine/call.js';
 import { andThen, type MaybePromise } from '../maybe-promise.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
@@ -6,6 +6,7 @@ import { type Asking, ask, pass } from './asking.js';
 import { alike, isDegraded, type StandInAnswer } from './fallback-answer.js';
 import { backOf, giveBack, type Stock } from './permit-pool.js';
 import { stockOf, stocksOf } from './permit-pools.js';
+import { type PolicyPart, policyParts } from './policy-limit.js';
 
 /** Clocks of two machines do not go alike: one part in so many of the time for which a permit may be spent is left out. */
 const DRIFT = 1000;
@@ -49,7 +50,13 @@ export function withPrefetch(store: Store): Store {
   };
 
   /** Asks for what the call needs and for `ahead` permits more. What was left here is less than it needs, and goes back. */
-  const take = async (stock: Stock, call: Call, part: Part, ahead: number, own: Asked): Promise<Answer> => {
+  const take = async (
+    stock: Stock,
+    call: Call,
+    part: PolicyPart,
+    ahead: number,
+    own: Asked,
+  ): Promise<Answer> => {
     const asked = clock.now();
     const rest = stock.withdraw(asked);
     const back = rest && giveBack(rest, asked);
@@ -77,7 +84,7 @@ export function withPrefetch(store: Store): Store {
     return { ...answer, parts: [{ ...said!, remaining: said!.remaining + ahead }] };
   };
 
-  const plain = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> =>
+  const plain = (stock: Stock, call: Call, part: PolicyPart, asked?: Asked): MaybePromise<Answer> =>
     andThen(store.decide(call, asked), (answer) => {
       if (!isDegraded(answer)) stock.learn(answer, lifeOf(part, answer));
       return answer;
@@ -105,7 +112,7 @@ export function withPrefetch(store: Store): Store {
     return spent(stock, call.parts[0]!.cost) ?? beside(stock, call, asked);
   };
 
-  const consume = (stock: Stock, call: Call, part: Part, asked?: Asked): MaybePromise<Answer> => {
+  const consume = (stock: Stock, call: Call, part: PolicyPart, asked?: Asked): MaybePromise<Answer> => {
     const here = spent(stock, part.cost);
     if (here !== undefined) return here;
     const { taking } = stock;
@@ -127,19 +134,20 @@ export function withPrefetch(store: Store): Store {
   return around(store, {
     ask(asking: Asking) {
       const { call } = asking;
-      if (call.parts.some(({ prefetch }) => prefetch !== undefined)) {
+      if (policyParts(call).some(({ limit }) => limit.prefetch !== undefined)) {
         pass(() => this.decide(call, asking), asking);
       } else {
         ask(store, asking);
       }
     },
     decide(call: Call, asked?: Asked): MaybePromise<Answer> {
-      const { operation, parts } = call;
+      const { operation } = call;
+      const parts = policyParts(call);
       if (operation === 'refund' || operation === 'renew') return store.decide(call, asked);
       const part = parts[0]!;
       if (operation === 'consume' && parts.length === 1 && call.traced !== true) {
-        if (part.prefetch === undefined || part.cost === 0) return store.decide(call, asked);
-        const stock = stocksOf(part.prefetch).of(part.key, clock);
+        if (part.limit.prefetch === undefined || part.cost === 0) return store.decide(call, asked);
+        const stock = stocksOf(part.limit.prefetch).of(storageKey(part), clock);
         return stock === undefined ? store.decide(call, asked) : consume(stock, call, part, asked);
       }
       const stocks = parts.flatMap((each) => stockOf(each) ?? []).filter(isHere);
@@ -171,7 +179,7 @@ const inTime = async ({ budget }: Asked, others: Promise<unknown>): Promise<void
 };
 
 /** µs for which permits that were taken with this answer may be spent. */
-function lifeOf({ rule, prefetch }: Part, { now, parts: [said] }: Answer): number {
+function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [said] }: Answer): number {
   if (said!.override !== undefined) return 0;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
   const spendable = rule.algorithm.spendable?.(parameters, now, said!.reset) ?? prefetch!.longest;
@@ -180,8 +188,8 @@ function lifeOf({ rule, prefetch }: Part, { now, parts: [said] }: Answer): numbe
 }
 
 /** What `consume` would say, with what is here. */
-function withStocks({ parts }: Call, answer: Answer, now: number): Answer {
-  const told = parts.map((part, i) => {
+function withStocks(call: Call, answer: Answer, now: number): Answer {
+  const told = policyParts(call).map((part, i) => {
     const said = answer.parts[i]!;
     const left = stockOf(part)?.left(now) ?? 0;
     return { ...said, remaining: said.remaining + left, wait: left >= part.cost ? 0 : said.wait };

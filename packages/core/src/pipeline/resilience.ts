@@ -1,4 +1,4 @@
-import type { Answer, Call, Operation } from '../engine/call.js';
+import { type Answer, type Call, type Operation, storageKey } from '../engine/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../shared-limiter/rate-change.js';
@@ -9,6 +9,7 @@ import { around } from './around.js';
 import type { Asking } from './asking.js';
 import { bounded, Limited, withDeadline } from './deadline.js';
 import { standInsOf } from './fallback.js';
+import { policyParts } from './policy-limit.js';
 import { answerInTurn } from './turns.js';
 
 /** What a failure policy can answer; all else is about what the store holds. */
@@ -35,7 +36,7 @@ export function withResilience(store: Store, deadline: number): Store {
   const guard: Guard = { store, health, patient, nodeOf };
 
   const ask = (asking: Asking): void => {
-    const node = nodeOf(asking.call.parts[0]!.key);
+    const node = nodeOf(storageKey(asking.call.parts[0]!));
     const { error } = node.breaker;
     // The store did nothing wrong here, so its breaker does not count it.
     if (asking.budget?.over) decideWithout(guard, asking, inner.late(true));
@@ -104,7 +105,9 @@ class Guarded extends Limited {
     if (!this.end()) return;
     const { parts } = this.call;
     const peek: Call = { operation: 'peek', wait: 0, parts };
-    const look = looking(this.#guard, this.#node, parts[0]!.key, () => this.#guard.patient.decide(peek));
+    const look = looking(this.#guard, this.#node, storageKey(parts[0]!), () =>
+      this.#guard.patient.decide(peek),
+    );
     failed(this.#node, this.#ticket, error, look);
     if (isStoreUnavailableError(error)) decideWithout(this.#guard, this.asking, error);
     else this.asking.failed(error);
@@ -128,8 +131,8 @@ function decideWithout(guard: Guard, asking: Asking, error: StoreUnavailableErro
   asking.answered(answer);
 }
 
-const isDecision = ({ operation, parts }: Call): boolean =>
-  DECISIONS.includes(operation) && parts.every(({ standIn }) => standIn !== undefined);
+const isDecision = (call: Call): boolean =>
+  DECISIONS.includes(call.operation) && policyParts(call).every(({ limit }) => limit.fallback !== undefined);
 
 /**
  * Asks, and changes nothing. A store that says no is not out: how it is set up wrongly the next caller must be told, by no failure policy,

@@ -5,10 +5,10 @@ import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { Admission } from '../limiter/admission.js';
 import { patienceOption, type WaitOptions } from '../limiter/call-options.js';
 import type { Decision } from '../limiter/decision.js';
-import type { NamedPart } from '../limiter/decision-record.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
+import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import { withResilience } from '../pipeline/resilience.js';
 import type { Store } from '../stores/store.js';
 import type { RateAnswer, RateChange } from './rate-change.js';
@@ -36,7 +36,10 @@ export class SharedLimiter {
   readonly name: string;
   readonly #store: Store;
   readonly #admission: Admission;
-  readonly #keys: { readonly config: string; readonly all: string; readonly client: string };
+  readonly #limit: PolicyLimit;
+  /** Where the state of all clients is stored. */
+  readonly #key: string;
+  readonly #config: string;
 
   /** @throws TypeError, RangeError naming the option that is wrong. Does no I/O. */
   constructor(options: SharedLimiterOptions) {
@@ -57,7 +60,10 @@ export class SharedLimiter {
     this.#store = withResilience(store, toMicros('SharedLimiter: deadline', deadline));
     this.#admission = new Admission(name, this.#store);
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
-    this.#keys = { config: `${prefix}:rate`, all: `${prefix}:all`, client: `${prefix}:client:${clientId}` };
+    this.#key = `${prefix}:all`;
+    this.#config = `${prefix}:rate`;
+    const shared = { name, config: this.#config, client: `${prefix}:client:${clientId}` };
+    this.#limit = { name, policy: name, rule: UNKNOWN, prefix: '', suffix: '', shared };
   }
 
   /** Sets the rate if there is none yet. Resolves to whether it did. */
@@ -77,7 +83,7 @@ export class SharedLimiter {
 
   /** The rate that holds now; undefined when none is set. */
   async getConfig(): Promise<SharedRateConfig | undefined> {
-    const { rate } = await this.#change({ action: 'get', key: this.#keys.config });
+    const { rate } = await this.#change({ action: 'get', key: this.#config });
     return rate && configOf(rate);
   }
 
@@ -117,7 +123,7 @@ export class SharedLimiter {
 
   /** Forgets the rate and all that was taken. Resolves to whether there was a rate. */
   async delete(): Promise<boolean> {
-    return (await this.#change({ action: 'delete', key: this.#keys.config })).changed;
+    return (await this.#change({ action: 'delete', key: this.#config })).changed;
   }
 
   /** Ends all waits with a `LimiterClosedError`, and gives their permits back. The rate stays. */
@@ -131,14 +137,12 @@ export class SharedLimiter {
     return this.#admission.acquire(parts, patienceOption(method, options));
   }
 
-  #parts(cost: number): NamedPart[] {
-    const { config, all, client } = this.#keys;
-    const { name } = this;
-    return [{ name, policy: name, key: all, rule: UNKNOWN, cost, at: 0, shared: { name, config, client } }];
+  #parts(cost: number): PolicyPart[] {
+    return [{ limit: this.#limit, key: this.#key, cost, at: 0 }];
   }
 
   async #set(action: 'try' | 'set' | 'update', rate: SharedRate): Promise<RateAnswer> {
-    return this.#change({ action, key: this.#keys.config, rate: storedRate(action, rate) });
+    return this.#change({ action, key: this.#config, rate: storedRate(action, rate) });
   }
 
   async #change(change: RateChange): Promise<RateAnswer> {

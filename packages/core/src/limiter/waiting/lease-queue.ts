@@ -1,8 +1,8 @@
-import { type Answer, EVERYONE } from '../../engine/call.js';
+import { type Answer, EVERYONE, storageKey } from '../../engine/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
 import { isDegraded, undo } from '../../pipeline/fallback-answer.js';
+import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import type { Store } from '../../stores/store.js';
-import type { NamedPart } from '../decision-record.js';
 import { leaseOf } from './leases.js';
 import { Listening } from './listening.js';
 import { WakeSignal } from './wake-signal.js';
@@ -47,7 +47,7 @@ export class Line {
    * @returns allowed once the permits are held; denied on timeout
    * @throws StoreUnavailableError if the store is known to be out, or did not answer for a whole lease or until the timeout
    */
-  async wait(part: NamedPart, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
+  async wait(part: PolicyPart, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
     if (!first.queued) signal.throwIfAborted();
     const answer = first.queued ? first : await this.#join(part, left());
     if (!answer.queued) return answer;
@@ -57,8 +57,9 @@ export class Line {
     const granted = (id: number) => {
       if (id === place.at || id === EVERYONE) wake.look();
     };
-    const listening = new Listening(store, part.key, granted, wake);
-    const ignore = store.fallback?.onOutage(part.key, (error) => wake.fail(error));
+    const key = storageKey(part);
+    const listening = new Listening(store, key, granted, wake);
+    const ignore = store.fallback?.onOutage(key, (error) => wake.fail(error));
     try {
       const held = await this.#stand(place, wake, listening, left);
       // Without a renewal for a whole lease the place was lost: join again at the end of the queue.
@@ -75,13 +76,13 @@ export class Line {
   }
 
   async #stand(
-    place: NamedPart,
+    place: PolicyPart,
     wake: WakeSignal,
     listening: Listening,
     left: () => number,
   ): Promise<Answer | undefined> {
     const { clock } = this.store;
-    const polls = new PollIntervals(place.rule.window);
+    const polls = new PollIntervals(place.limit.rule.window);
     let heard = clock.now();
     for (let pause = polls.next(); ; ) {
       listening.begin();
@@ -108,14 +109,14 @@ export class Line {
     }
   }
 
-  async #join(part: NamedPart, wait: number): Promise<Answer> {
+  async #join(part: PolicyPart, wait: number): Promise<Answer> {
     const answer = await this.store.decide({ operation: 'acquire', wait, parts: [part] });
     if (!isDegraded(answer)) return answer;
     await undo(answer, [part]); // the caller applies the failure policies to the whole call
     throw answer.error;
   }
 
-  async #ask(operation: 'renew' | 'refund', part: NamedPart): Promise<Answer> {
+  async #ask(operation: 'renew' | 'refund', part: PolicyPart): Promise<Answer> {
     return this.store.decide({ operation, wait: 0, parts: [part] });
   }
 }

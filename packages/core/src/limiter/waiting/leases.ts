@@ -1,12 +1,12 @@
-import type { Part, PartAnswer } from '../../engine/call.js';
+import { type Part, type PartAnswer, storageKey } from '../../engine/call.js';
+import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import type { Store } from '../../stores/store.js';
-import type { NamedPart } from '../decision-record.js';
 
 /** A quarter of a lease lies between two renewals: two may fail, and the third comes before its end. */
 const RENEWALS = 4;
 
 /** µs; an override may have another lease than the policy. */
-export const leaseOf = ({ rule }: Part, { override }: PartAnswer): number =>
+export const leaseOf = ({ limit: { rule } }: Part, { override }: PartAnswer): number =>
   override === undefined ? rule.window : rule.algorithm.size(override).window;
 
 /**
@@ -26,7 +26,7 @@ export class Leases {
    * @param owner for as long as it is in use
    * @param lost aborted when the lease is lost: somebody else may hold the permits by now
    */
-  hold(store: Store, owner: object, part: NamedPart, answer: PartAnswer, lost: AbortController): void {
+  hold(store: Store, owner: object, part: PolicyPart, answer: PartAnswer, lost: AbortController): void {
     this.release(part);
     if (this.#closed) return;
     const released = new AbortController();
@@ -35,7 +35,7 @@ export class Leases {
   }
 
   /** Renews it no more. */
-  release(part: NamedPart): void {
+  release(part: PolicyPart): void {
     this.#held.get(idOf(part))?.released.abort();
     this.#held.delete(idOf(part));
   }
@@ -53,7 +53,7 @@ export class Leases {
   async #renew(
     store: Store,
     owner: WeakRef<object>,
-    part: NamedPart,
+    part: PolicyPart,
     first: number,
     released: AbortSignal,
     lost: AbortController,
@@ -83,8 +83,8 @@ export class Leases {
       if (released.aborted) return;
     }
     this.release(part);
-    lost.abort(new Error(`The lease of '${part.name}' was lost: it could not be renewed in time`));
+    lost.abort(new Error(`The lease of '${part.limit.name}' was lost: it could not be renewed in time`));
   }
 }
 
-const idOf = ({ key, at }: NamedPart) => `${at} ${key}`;
+const idOf = (part: PolicyPart) => `${part.at} ${storageKey(part)}`;

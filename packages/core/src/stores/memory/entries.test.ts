@@ -54,8 +54,7 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ copy: fc.constant(true) }) },
 );
 
-const placeOf = ([keyspace, n]: [string | undefined, number]) =>
-  keyspace === undefined ? { key: `key-${n}` } : { key: `${keyspace}${n}}`, keyspace, id: `key-${n}` };
+const placeOf = ([prefix = '', n]: [string | undefined, number]) => ({ prefix, key: `key-${n}` });
 
 test('remembers what a plain list would, and forgets in the same order', () => {
   fc.assert(
@@ -95,7 +94,7 @@ test('remembers what a plain list would, and forgets in the same order', () => {
 
 test('thousands of keys of many limits that come and go are all found, and no others', () => {
   const tables = new MemoryEntries(20_000);
-  const place = (n: number) => ({ key: '', keyspace: `limit-${n % 700}:{`, id: `user:${n}` });
+  const place = (n: number) => ({ prefix: `limit-${n % 700}:{`, key: `user:${n}` });
   for (let n = 0; n < 60_000; n += 1) tables.add(place(n), [n + 1, n], Rank.ordinary);
   expect(tables.size).toBe(20_000);
   for (let n = 40_000; n < 60_000; n += 2) tables.remove(tables.find(place(n)));
@@ -109,7 +108,7 @@ test('thousands of keys of many limits that come and go are all found, and no ot
 
 test('a sweep looks at so many slots and goes on where the last one ended', () => {
   const tables = new MemoryEntries(100);
-  for (let n = 0; n < 100; n += 1) tables.add({ key: String(n) }, [5, 0], Rank.ordinary);
+  for (let n = 0; n < 100; n += 1) tables.add({ prefix: '', key: String(n) }, [5, 0], Rank.ordinary);
   for (const left of [70, 40, 10, 0]) {
     tables.sweep(5, 30);
     expect(tables.size).toBe(left);
@@ -118,12 +117,12 @@ test('a sweep looks at so many slots and goes on where the last one ended', () =
 
 test('after a flood what is left is worth a copy, which takes no more room than it needs', () => {
   const tables = new MemoryEntries(10_000);
-  for (let n = 0; n < 10_000; n += 1) tables.add({ key: String(n) }, [n, 0], Rank.ordinary);
+  for (let n = 0; n < 10_000; n += 1) tables.add({ prefix: '', key: String(n) }, [n, 0], Rank.ordinary);
   expect(tables.roomy).toBe(false);
   tables.sweep(9_900, 10_000);
   expect(tables.roomy).toBe(true);
   const copy = tables.copy();
   expect(copy.roomy).toBe(false);
   expect(copy.size).toBe(99);
-  expect(copy.read(copy.find({ key: '9950' }))).toEqual([9_950, 0]);
+  expect(copy.read(copy.find({ prefix: '', key: '9950' }))).toEqual([9_950, 0]);
 });

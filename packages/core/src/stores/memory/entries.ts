@@ -6,11 +6,10 @@ import { MemoryRanks } from './ranks.js';
 import { FIRST_SLOT, MemoryRecords, NONE, type Rank } from './records.js';
 import { MemoryStates } from './states.js';
 
-/** Where an entry is: see `Part`. */
+/** Where an entry is: the prefix of its limit and the key within that. */
 export interface Place {
+  readonly prefix: string;
   readonly key: string;
-  readonly keyspace?: string | undefined;
-  readonly id?: string | undefined;
 }
 
 /** Keys that there is room for at least. */
@@ -48,9 +47,9 @@ export class MemoryEntries {
   }
 
   /** The slot of a key; `NONE` of one that is not remembered. */
-  find({ key, keyspace = '', id = key }: Place): number {
-    const number = this.#keyspaces.find(keyspace);
-    return number === undefined ? NONE : this.#index.find(hashOf(number, id), number, id);
+  find({ prefix, key }: Place): number {
+    const number = this.#keyspaces.find(prefix);
+    return number === undefined ? NONE : this.#index.find(hashOf(number, key), number, key);
   }
 
   read(slot: number): Entry {
@@ -62,12 +61,12 @@ export class MemoryEntries {
   }
 
   /** Remembers a key that is not remembered yet. */
-  add({ key, keyspace = '', id = key }: Place, entry: Entry, rank: Rank): void {
+  add({ prefix, key }: Place, entry: Entry, rank: Rank): void {
     if (this.#size >= this.#maxKeys) this.remove(this.#ranks.first());
-    const number = this.#keyspaces.enter(keyspace);
+    const number = this.#keyspaces.enter(prefix);
     const slot = this.#take();
-    this.#ids[slot] = detached(id);
-    this.#records.begin(slot, hashOf(number, id), number);
+    this.#ids[slot] = detached(key);
+    this.#records.begin(slot, hashOf(number, key), number);
     this.#index.add(slot);
     this.#ranks.append(slot, rank);
     this.#states.add(slot, entry);
@@ -110,8 +109,8 @@ export class MemoryEntries {
   copy(): MemoryEntries {
     const copy = new MemoryEntries(this.#maxKeys);
     for (const slot of this.#ranks.all()) {
-      const keyspace = this.#keyspaces.name(this.#records.keyspace(slot));
-      copy.add({ key: this.#ids[slot]!, keyspace }, this.#states.read(slot), this.#records.rank(slot));
+      const prefix = this.#keyspaces.name(this.#records.keyspace(slot));
+      copy.add({ prefix, key: this.#ids[slot]! }, this.#states.read(slot), this.#records.rank(slot));
     }
     return copy;
   }

@@ -1,7 +1,6 @@
-import { isHeld } from '../../algorithms/algorithm.js';
 import { type Clock, systemClock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
-import type { Answer, Call, Part } from '../../engine/call.js';
+import { type Answer, type Call, isHeld, type Part, storageKey } from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf } from '../../engine/entry.js';
 import { Lane } from '../../engine/key-state.js';
@@ -74,27 +73,28 @@ export class MemoryStore implements Store {
   #decideBare(call: Call, now: number): Answer | undefined {
     const entries = this.#entries;
     const part = call.parts[0]!;
-    const slot = entries.find(part);
+    const place = placeOf(part);
+    const slot = entries.find(place);
     const decided = decideBare(call, slot === NONE ? undefined : entries.read(slot), now);
     if (decided === undefined) return undefined;
     const { answer, state, changed } = decided;
     const before = slot === NONE ? Rank.ordinary : entries.rank(slot);
     const rank = call.operation === 'peek' ? before : answer.allowed ? Rank.ordinary : Rank.denied;
-    if (changed || (slot !== NONE && rank > before)) this.#keep(part, slot, state, rank, now);
+    if (changed || (slot !== NONE && rank > before)) this.#keep(place, slot, state, rank, now);
     return answer;
   }
 
   #decideAll(call: Call, now: number): Answer {
-    const lanes = call.parts.map((part) => this.#lane(part, now));
+    const opened = call.parts.map((part) => this.#open(part, now));
+    const lanes = opened.map(({ lane }) => lane);
     const answer = decide(call, lanes, now);
     const asks = call.operation === 'consume' || call.operation === 'acquire';
-    lanes.forEach((lane, i) => {
-      const place = placeOf(lane);
+    opened.forEach(({ lane, place }, i) => {
       const slot = this.#entries.find(place);
       const denied = asks ? !answer.allowed : slot !== NONE && this.#entries.rank(slot) === Rank.denied;
       const kept = lane.keeps(call.operation);
       if (kept || (asks && denied)) this.#save(lane, place, slot, kept, denied, now);
-      const { shared } = lane.part;
+      const { shared } = lane.part.limit;
       if (shared !== undefined && call.operation !== 'peek') {
         this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
       }
@@ -102,13 +102,13 @@ export class MemoryStore implements Store {
     return answer;
   }
 
-  #lane(part: Part, now: number): Lane {
-    const { shared } = part;
+  #open(part: Part, now: number): { readonly lane: Lane; readonly place: Place } {
+    const { shared } = part.limit;
     const rate = shared && this.#rates.get(shared, now);
-    const place = rate?.perClient === 1 ? { key: shared!.client } : part;
+    const place = rate?.perClient === 1 ? { prefix: '', key: shared!.client } : placeOf(part);
     const slot = this.#entries.find(place);
     const entry = slot === NONE ? undefined : this.#entries.read(slot);
-    return new Lane(part, place.key, entry, now, rate);
+    return { lane: new Lane(part, entry, now, rate), place };
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -139,7 +139,8 @@ export class MemoryStore implements Store {
     const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#entries.read(slot);
     const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(lane.part));
     this.#keep(place, slot, entry, rank, now);
-    for (const id of lane.granted) for (const granted of this.#listeners.get(lane.key) ?? []) granted(id);
+    const listeners = lane.granted.length > 0 ? this.#listeners.get(storageKey(lane.part)) : undefined;
+    for (const id of lane.granted) for (const granted of listeners ?? []) granted(id);
   }
 
   #keep(place: Place, slot: number, entry: Entry | undefined, rank: Rank, now: number): void {
@@ -161,4 +162,4 @@ export class MemoryStore implements Store {
   }
 }
 
-const placeOf = ({ part, key }: Lane): Place => (key === part.key ? part : { key });
+const placeOf = ({ limit, key }: Part): Place => ({ prefix: limit.prefix, key });

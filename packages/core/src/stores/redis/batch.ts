@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/algorithm.js';
-import type { Answer, Call, Part } from '../../engine/call.js';
+import { type Answer, type Call, type Part, storageKey } from '../../engine/call.js';
 import { StoreUnavailableError } from '../../errors.js';
 import type { Asking } from '../../pipeline/asking.js';
 
@@ -43,14 +43,14 @@ export class Batch {
   add(asking: Asking): void {
     asking.unsent = true;
     const { call } = asking;
-    const known = this.#lastTo(call.parts[0]!.key);
+    const known = this.#lastTo(storageKey(call.parts[0]!));
     if (known !== undefined && this.#joins(call, known)) {
       this.weight += weightOf(call, known.asked.at(-1)!.call);
       known.asked.push(asking);
       return;
     }
     const visit = { keys: keysOf(call), asked: [asking] };
-    for (const { rule } of call.parts) this.weight += keyWeight(rule);
+    for (const { limit } of call.parts) this.weight += keyWeight(limit.rule);
     if (!isPlain(call)) this.weight += weightOf(call);
     this.visits.push(visit);
     if (this.visits.length > 1) this.#note(visit);
@@ -110,10 +110,11 @@ export class Batch {
 /** As the script has them: the entry of a shared rate may be one for each client, and the rate has a key itself. */
 function keysOf(call: Call): string[] {
   const { parts } = call;
-  if (isSingle(call)) return [parts[0]!.key];
-  return parts.flatMap(({ key, shared }) =>
-    shared === undefined ? [key] : [key, shared.client, shared.config],
-  );
+  if (isSingle(call)) return [storageKey(parts[0]!)];
+  return parts.flatMap((part) => {
+    const { shared } = part.limit;
+    return shared === undefined ? [storageKey(part)] : [storageKey(part), shared.client, shared.config];
+  });
 }
 
 /** A call that can be told by how much it takes, and by nothing else. */
@@ -121,7 +122,7 @@ export const isPlain = (call: Call): boolean =>
   call.operation === 'consume' && call.traced !== true && isSingle(call);
 
 /** Of one key. */
-const isSingle = ({ parts }: Call): boolean => parts.length === 1 && parts[0]!.shared === undefined;
+const isSingle = ({ parts }: Call): boolean => parts.length === 1 && parts[0]!.limit.shared === undefined;
 
 /** Two calls that are the same question: decided one after the other without being told twice. */
 export function isSame(a: Call, b: Call): boolean {
@@ -136,7 +137,8 @@ export function isSame(a: Call, b: Call): boolean {
   );
 }
 
-const isSamePart = (a: Part, b: Part): boolean => a.rule === b.rule && a.cost === b.cost && a.at === b.at;
+const isSamePart = (a: Part, b: Part): boolean =>
+  a.limit.rule === b.limit.rule && a.cost === b.cost && a.at === b.at;
 
 const keyWeight = ({ algorithm, parameters }: Rule): number =>
   (algorithm.spends === true ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
@@ -145,10 +147,13 @@ const keyWeight = ({ algorithm, parameters }: Rule): number =>
 function weightOf(call: Call, before?: Call): number {
   if (isPlain(call)) {
     if (before === undefined || !isSame(call, before)) return OTHER;
-    return call.parts[0]!.rule.algorithm.spends === true ? EQUAL : SLOW_EQUAL;
+    return call.parts[0]!.limit.rule.algorithm.spends === true ? EQUAL : SLOW_EQUAL;
   }
   const booking = call.operation === 'acquire';
-  return call.parts.reduce((weight, { rule }) => weight + GENERAL + (booking ? bookingWeight(rule) : 0), 0);
+  return call.parts.reduce(
+    (weight, { limit }) => weight + GENERAL + (booking ? bookingWeight(limit.rule) : 0),
+    0,
+  );
 }
 
 /** How many are booked at a key of a rule, about: as the last answer has it, and those who have asked since. */
@@ -163,7 +168,10 @@ function bookingWeight(rule: Rule): number {
 /** Whoever has to wait for so long comes behind as many as go in that time. */
 export function learn({ operation, parts }: Call, { wait }: Answer): void {
   if (operation !== 'acquire') return;
-  for (const { rule } of parts) booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
+  for (const {
+    limit: { rule },
+  } of parts)
+    booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
 }
 
 function stays(asking: Asking): boolean {

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { storageKey } from '../../engine/call.js';
 import type { Asking } from '../../pipeline/asking.js';
 import { Batch } from './batch.js';
 
@@ -49,7 +50,7 @@ export class RedisBatches {
   }
 
   add(asking: Asking): void {
-    const tag = this.#slotted() ? tagOf(asking.call.parts[0]!.key) : undefined;
+    const tag = this.#slotted() ? tagOf(storageKey(asking.call.parts[0]!)) : undefined;
     const batch = this.#batchOf(tag);
     if (!this.#begun) this.#begin();
     batch.add(asking);

@@ -35,7 +35,7 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
   }
   const { parts } = asking.call;
   if (word === NOT_SET) {
-    asking.failed(new RateNotSetError(parts[0]!.shared!.name));
+    asking.failed(new RateNotSetError(parts[0]!.limit.shared!.name));
   } else {
     const wait = reply.next();
     const told = parts.map((): PartAnswer => {

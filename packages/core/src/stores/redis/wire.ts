@@ -18,7 +18,10 @@ export function written(visits: readonly Visit[], now: number, at?: number): Wri
   if (isPlain(call) && visits.every((visit) => isRun(visit, call, asked.length))) {
     for (const visit of visits) keys.push(visit.keys[0]!);
     const [part] = call.parts as [Part];
-    return { keys, args: [moment, String(part.cost), String(asked.length), ...textOf(part.rule, at ?? now)] };
+    return {
+      keys,
+      args: [moment, String(part.cost), String(asked.length), ...textOf(part.limit.rule, at ?? now)],
+    };
   }
   for (const visit of visits) keys.push(...visit.keys);
   const rules = new Rules(at ?? now);
@@ -67,15 +70,15 @@ function writeCalls(args: string[], rules: Rules, keys: readonly string[], asked
   const count = args.push('0', String(keys.length), '') - 1;
   let calls = 0;
   for (let i = 0; i < asked.length; ) {
-    const { operation, wait, parts, traced } = asked[i]!.call;
+    const { operation, wait, parts, traced, overrides } = asked[i]!.call;
     const times = timesOf(asked, i);
     args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
-    for (const part of parts) {
+    parts.forEach((part, n) => {
       args.push(rules.of(part), String(part.cost), String(part.at));
-      if (operation !== 'override') continue;
-      const { override = [] } = part;
+      if (operation !== 'override') return;
+      const override = overrides?.[n] ?? [];
       args.push(String(override.length), ...override.map(String));
-    }
+    });
     i += times;
     calls += 1;
   }
@@ -97,7 +100,7 @@ class Rules {
   }
 
   /** The place of a rule, as text. */
-  of({ rule, shared }: Part): string {
+  of({ limit: { rule, shared } }: Part): string {
     const { tag } = rule.algorithm;
     const known = this.#places.get(shared === undefined ? rule : tag);
     if (known !== undefined) return known;

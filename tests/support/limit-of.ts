@@ -1,0 +1,5 @@
+import type { Rule } from '../../packages/core/src/algorithms/algorithm.js';
+import type { Limit } from '../../packages/core/src/engine/call.js';
+
+/** A limit whose parts name whole storage keys. */
+export const limitOf = (rule: Rule): Limit => ({ rule, prefix: '', suffix: '' });
