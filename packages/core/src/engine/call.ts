@@ -48,6 +48,26 @@ export interface Part {
   readonly at: number;
 }
 
+/** A call that is itself its first part. Most calls have no other. */
+export class KeyCall implements Call, Part {
+  constructor(
+    readonly operation: Operation,
+    readonly wait: number,
+    readonly limit: Limit,
+    readonly key: string,
+    readonly cost: number,
+    readonly at: number,
+    /** All parts, if there are several. */
+    readonly several: readonly Part[] | undefined = undefined,
+    readonly traced: boolean = false,
+    readonly overrides: readonly Parameters[] | undefined = undefined,
+  ) {}
+
+  get parts(): readonly Part[] {
+    return this.several ?? [this];
+  }
+}
+
 /** What all keys of a limit have in common: one object for all its calls. */
 export interface Limit {
   readonly rule: Rule;
