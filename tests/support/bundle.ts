@@ -3,14 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** A TypeScript file made into one that plain Node runs, from the sources of all packages. */
-export async function bundle(source: string) {
+/**
+ * A TypeScript file made into one that plain Node runs, from the sources of all packages.
+ * @param sourceMap whether its source map is written beside it, as `file.map`
+ */
+export async function bundle(source: string, { sourceMap = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));
   const file = join(folder, 'main.cjs');
   await build({
     entryPoints: [source],
     outfile: file,
     bundle: true,
+    sourcemap: sourceMap && 'external',
     platform: 'node',
     target: 'node20',
     format: 'cjs',

@@ -1,0 +1,26 @@
+import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { type Walk, walk } from './walk.js';
+
+// SLUICE_WALK=print npx jest tests/integration/structure/walk prints what runs.
+
+/** Today's numbers. Lower them with each change that shortens the walk. */
+const FILES = 50;
+const CALLS = 200;
+
+let walked: Walk;
+beforeAll(async () => {
+  walked = await walk(redisUrl(), uniqueName('walk'));
+  if (process.env.SLUICE_WALK === 'print')
+    process.stdout.write(`${walked.files} files, ${walked.calls} calls\n${walked.list}\n`);
+}, 120_000);
+
+test('a request through Express that Redis allows runs few of our files and functions', () => {
+  const { files, calls, list } = walked;
+  if (files > FILES || calls > CALLS)
+    throw new Error(`${files} files (${FILES}), ${calls} calls (${CALLS}):\n${list}`);
+});
+
+test('the walk goes from the adapter to the store', () => {
+  for (const path of ['express/src/middleware.ts', 'core/src/stores/redis/redis-store.ts'])
+    expect(walked.list).toContain(path);
+});
