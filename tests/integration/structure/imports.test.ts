@@ -22,7 +22,6 @@ const ROOMS = [
 
 const CIRCLES = [
   [
-    'core/src/engine/call.ts',
     'core/src/errors.ts',
     'core/src/http/headers/decision-headers.ts',
     'core/src/http/headers/draft-11.ts',
@@ -30,6 +29,7 @@ const CIRCLES = [
     'core/src/http/headers/retry-after.ts',
     'core/src/limiter/decision-debug.ts',
     'core/src/limiter/decision.ts',
+    'core/src/pipeline/policy-limit.ts',
   ],
   ['core/src/pipeline/asking.ts', 'core/src/stores/store.ts'],
   [
@@ -79,7 +79,7 @@ const LONG = [
 ];
 
 /** Files on the longest chain of imports from core's index down, at run time and with types. */
-const FLOORS = { values: 17, types: 25 };
+const FLOORS = { values: 13, types: 22 };
 
 const imports = (wrong: (path: string, imported: string) => boolean): string[] =>
   [...graph.values()].flatMap(({ path, files }) =>
