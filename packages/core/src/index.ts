@@ -89,6 +89,7 @@ export type { SharedRate, SharedRateConfig } from './shared-limiter/rate-options
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js';
 export type { RedisClient, RedisClientSettings } from './stores/redis/client.js';
+export { recommendedClusterOptions, recommendedRedisOptions } from './stores/redis/client-settings.js';
 export type { NodeRedisClient } from './stores/redis/node-redis.js';
 export { type RedisStore, redisStore } from './stores/redis/redis-store.js';
 export type {
@@ -99,7 +100,6 @@ export type {
   RedisServerOptions,
   RedisStoreOptions,
 } from './stores/redis/redis-store-options.js';
-export { recommendedClusterOptions, recommendedRedisOptions } from './stores/redis/settings.js';
 export type { Asked, Store } from './stores/store.js';
 export type {
   DegradedEvent,

@@ -73,7 +73,6 @@ const LONG = [
   'core/src/http/handle.ts',
   'core/src/limiter/admission.ts',
   'core/src/limiter/rate-limiter.ts',
-  'core/src/stores/redis/errors.ts',
   'core/src/stores/redis/redis-store.ts',
   'core/src/stores/store-health.ts',
 ];

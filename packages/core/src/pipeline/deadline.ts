@@ -2,7 +2,7 @@ import { LONGEST_TIMER } from '../clock.js';
 import type { Answer } from '../engine/call.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { RateChange } from '../shared-limiter/rate-change.js';
-import { FIRST_CONNECTION_MS } from '../stores/redis/first-connection.js';
+import { FIRST_CONNECTION_MS } from '../stores/redis/client.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
 import { type Asking, ask, Passing } from './asking.js';

@@ -1,24 +1,28 @@
 import { errorMonitor } from 'node:events';
+import { performance } from 'node:perf_hooks';
 import type { Script } from '../../algorithms/algorithm.js';
 import { NoConnectionError } from './errors.js';
 import type { Written } from './wire.js';
 
+/** Node's own: with a fake timer a silent server would be awaited for ever. */
+const { setTimeout, clearTimeout } = globalThis;
+
 /**
- * What we need of a Redis client: a `Redis` or `Cluster` of ioredis (5 or 6) or iovalkey is one as it is. Without `status` the
- * client is taken to be ready always.
+ * What we need of a Redis client: a `Redis` or `Cluster` of ioredis (5 or 6) or iovalkey is one as it is. A client without `status`
+ * counts as always ready.
  */
 export interface RedisClient {
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** A connection of its own with the same settings; only waiting for a concurrency limit needs one. A Cluster takes nodes first. */
+  /** Makes a connection with the same settings; only waiting for a concurrency limit needs one. A Cluster takes nodes first. */
   duplicate?(override?: object, clusterOverride?: object): unknown;
-  /** Asked once, for whether the server evicts keys. */
+  /** Called once, to find out whether the server evicts keys. */
   info?(section: string): Promise<unknown>;
   readonly isCluster?: boolean;
   readonly options?: RedisClientSettings;
   /** ioredis: `'wait'`, `'connecting'`, `'ready'`, `'reconnecting'`, `'end'`, … */
   readonly status?: string;
-  /** ioredis: what commands are written to. */
+  /** ioredis: the socket. */
   readonly stream?: unknown;
   connect?(): Promise<unknown>;
   /** ioredis Cluster: the connections to its nodes. */
@@ -27,7 +31,7 @@ export interface RedisClient {
   removeListener?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
 }
 
-/** Settings of a client that are read here; whoever has none of them, has them. */
+/** The settings of a client that are read here. All are optional. */
 export interface RedisClientSettings {
   readonly keyPrefix?: string | undefined;
   readonly host?: string | undefined;
@@ -43,8 +47,8 @@ export interface RedisClientSettings {
 }
 
 /**
- * EVALSHA first; the whole text only when the server does not know it; no other error is tried again.
- * @param write keys and arguments as of now; undefined when nobody waits any more
+ * Sends EVALSHA, and the whole script only if the server does not know it. No other error is retried.
+ * @param write keys and arguments as of now; undefined when all calls were abandoned
  */
 export function runScript(
   client: RedisClient,
@@ -52,21 +56,21 @@ export function runScript(
   write: () => Written | undefined,
 ): Promise<unknown> {
   const call = write();
-  if (call === undefined) return nobody();
+  if (call === undefined) return abandoned();
   const { keys, args } = call;
   return client.evalsha(script.sha1, keys.length, ...keys, ...args).then(undefined, (error) => {
     if (!/NOSCRIPT|NoScriptError/.test(String(error))) throw error;
     const again = write();
-    if (again === undefined) return nobody();
+    if (again === undefined) return abandoned();
     return client.eval(script.source, again.keys.length, ...again.keys, ...again.args);
   });
 }
 
-const nobody = (): Promise<never> => Promise.reject(new Error('given up before it was sent'));
+const abandoned = (): Promise<never> => Promise.reject(new Error('given up before it was sent'));
 
 /**
- * May a command be written now? A client would keep what it cannot write, to be counted whenever the server comes back, long after
- * its caller was told that it failed. A connection that has just been lost may still call itself ready.
+ * Can a command be written now? Otherwise the client would keep it, and the server would count it after it comes back, long after its
+ * caller got an error. A connection that was just lost may still call itself ready.
  */
 export function isReady({ status, stream }: RedisClient): boolean {
   if (status === undefined) return true;
@@ -74,58 +78,84 @@ export function isReady({ status, stream }: RedisClient): boolean {
 }
 
 /** A connection attempt that calls wait for. */
-interface Connecting {
+export interface ConnectionAttempt {
   readonly ready: Promise<void>;
+  /** Rejects `ready`. A client that is ended between two attempts emits no event. */
   giveUp(): void;
 }
 
-const connecting = new WeakMap<RedisClient, Connecting>();
-
 /**
- * Resolves when the client is connected. Rejects when the server refuses or the client gives up. After a slow or broken attempt the
- * client tries again; the caller decides how long to wait. All callers share one promise.
- * @param refused whether the next attempt would fail with the same error
- * @throws NoConnectionError
+ * Waits until the client is connected. `ready` rejects when the server refuses or the client gives up. After a slow or broken attempt the
+ * client tries again; the caller decides how long to wait.
+ * @param isRefusal would the next attempt fail with the same error?
+ * @param settled called before `ready` settles
+ * @throws NoConnectionError if the client has ended
  */
-export function whenReady(client: RedisClient, refused: (error: unknown) => boolean): Promise<void> {
-  let one = connecting.get(client);
-  if (one === undefined) {
-    if (client.status === 'end' || client.on === undefined) {
-      return Promise.reject(new NoConnectionError(`the connection is in state '${client.status}'`));
-    }
-    one = connect(client, refused);
-    connecting.set(client, one);
+export function attemptConnection(
+  client: RedisClient,
+  isRefusal: (error: unknown) => boolean,
+  settled: () => void,
+): ConnectionAttempt {
+  if (client.status === 'end' || client.on === undefined) {
+    throw new NoConnectionError(`the connection is in state '${client.status}'`);
   }
-  return one.ready;
-}
-
-/** Rejects all calls that wait for this client. A client that is ended between two attempts emits no event. */
-export function stopWaiting(client: RedisClient): void {
-  connecting.get(client)?.giveUp();
-}
-
-function connect(client: RedisClient, refused: (error: unknown) => boolean): Connecting {
   let giveUp = () => {};
   const ready = new Promise<void>((resolve, reject) => {
     const settle = (done: () => void) => {
-      connecting.delete(client);
       client.removeListener?.('ready', opened);
-      client.removeListener?.('end', lost);
+      client.removeListener?.('end', giveUp);
       client.removeListener?.(errorMonitor, failed);
+      settled();
       done();
     };
     const opened = () => settle(resolve);
-    const lost = () => settle(() => reject(new NoConnectionError('no connection')));
+    giveUp = () => settle(() => reject(new NoConnectionError('no connection')));
     const failed = (error: unknown) => {
-      if (refused(error)) lost();
+      if (isRefusal(error)) giveUp();
     };
-    giveUp = lost;
     client.on?.('ready', opened);
-    client.on?.('end', lost);
-    // Heard by the way: an error that nobody else listens to is dealt with as if we did not either.
+    client.on?.('end', giveUp);
+    // With `errorMonitor` an error without another listener stays an uncaught one.
     client.on?.(errorMonitor, failed);
-    // A lazy client connects when asked; how that ends is told by the events above.
-    if (client.status === 'wait') client.connect?.().catch(() => {});
   });
   return { ready, giveUp };
+}
+
+/**
+ * ms from the first call of a store until it must be connected and have answered. Calls wait that long for it, even if their deadline
+ * is shorter: the first call of a new process pays for the connection, the login and the script.
+ */
+export const FIRST_CONNECTION_MS = 2_000;
+
+/** The time limit for the very first connection of a store. */
+export class FirstConnection {
+  #over = false;
+  #until: number | undefined;
+
+  /** ms of the monotonic clock; undefined once connected, or when the time is over. The first read starts the time. */
+  get until(): number | undefined {
+    if (this.#over) return undefined;
+    const now = performance.now();
+    this.#until ??= now + FIRST_CONNECTION_MS;
+    if (now >= this.#until) this.#over = true;
+    return this.#over ? undefined : this.#until;
+  }
+
+  /** The store is connected, or calls must not wait for it any longer. */
+  end(): void {
+    this.#over = true;
+  }
+}
+
+/** Resolves or rejects like `work`, but rejects with `late()` if it takes longer than a first connection may. */
+export async function withinFirstConnection<T>(work: Promise<T>, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), FIRST_CONNECTION_MS);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,10 +1,14 @@
 import { LONGEST_TIMER } from '../../clock.js';
 import { StoreConfigurationError } from '../../errors.js';
 import type { RedisClient } from './client.js';
+import {
+  clusterOptions,
+  recommendedRedisOptions,
+  sentinelOptions,
+  serverOptions,
+} from './client-settings.js';
 import { isSelectError } from './errors.js';
-import { clusterOptions, sentinelOptions, serverOptions } from './own-settings.js';
-import type { OwnPlace } from './redis-store-options.js';
-import { recommendedRedisOptions } from './settings.js';
+import type { OwnServer } from './redis-store-options.js';
 
 /** What we need of the package. */
 type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
@@ -15,21 +19,21 @@ type OwnClient = RedisClient & {
   readonly options: { socketTimeout?: number | undefined; connectTimeout?: number | undefined };
 };
 
-/** Node's own: under a fake one a client that has ended would never begin again. */
+/** Node's own: under a fake one an ended client would never reconnect. */
 const { setTimeout, clearTimeout } = globalThis;
 
-/** ms until a client that has ended begins again. */
+/** ms until a client that has ended reconnects. */
 const REVIVAL_MS = 100;
 /** ms until a connection to the wrong database is replaced. */
 const SELECT_AGAIN_MS = 1_000;
-/** ms; no connection is given up sooner for want of an answer: with the usual deadline it is known by then that the store is out. */
+/** ms; a silent connection is kept at least this long. With the usual deadline the store is known to be out by then. */
 const SHORTEST_PATIENCE = recommendedRedisOptions.socketTimeout;
 /** Time limit of a connection attempt, ms, unless a call waits longer. */
 const SHORTEST_ATTEMPT = recommendedRedisOptions.connectTimeout;
 
-/** The client that a store makes for itself: at its first call, with settings by which a call is counted at most once. */
+/** The client that a store creates for itself at its first call, with settings that count each call at most once. */
 export class OwnConnection {
-  /** ioredis. Loading it takes longer than a deadline leaves for a server's answer. */
+  /** ioredis. Loading it takes longer than a deadline leaves for an answer. */
   readonly loading: Promise<Ioredis>;
   #client: OwnClient | undefined;
   /** The longest time that a call has waited so far, ms. */
@@ -37,13 +41,13 @@ export class OwnConnection {
   #retrying: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(readonly place: OwnPlace) {
+  constructor(readonly server: OwnServer) {
     this.loading = loadIoredis();
-    this.loading.catch(() => {}); // the first call tells
+    this.loading.catch(() => {}); // the first call reports it
   }
 
   get isCluster(): boolean {
-    return 'cluster' in this.place;
+    return 'cluster' in this.server;
   }
 
   async open(): Promise<RedisClient> {
@@ -66,37 +70,33 @@ export class OwnConnection {
   expect(deadline = 0): void {
     if (deadline <= this.#deadline) return;
     this.#deadline = deadline;
-    for (const connection of this.#client?.nodes?.() ?? [this.#client]) this.#setPatience(connection);
+    for (const connection of this.#client?.nodes?.() ?? [this.#client]) this.#setTimeouts(connection);
   }
 
-  #setPatience(connection: OwnClient | undefined): void {
+  #setTimeouts(connection: OwnClient | undefined): void {
     if (connection === undefined) return;
     const { options } = connection;
     options.socketTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_PATIENCE, 3 * this.#deadline));
-    if (!('url' in this.place) || this.place.options?.connectTimeout !== undefined) return;
+    if (!('url' in this.server) || this.server.options?.connectTimeout !== undefined) return;
     options.connectTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_ATTEMPT, this.#deadline));
   }
 
   #create({ Redis, Cluster }: Ioredis): OwnClient {
-    const place = this.place;
-    let client: unknown;
-    if ('cluster' in place) client = new Cluster([...place.cluster], clusterOptions(place));
-    else if ('sentinels' in place) client = new Redis(sentinelOptions(place));
-    else client = new Redis(...serverOptions(place));
-    const own = client as OwnClient;
+    const { server } = this;
+    let created: unknown;
+    if ('cluster' in server) created = new Cluster([...server.cluster], clusterOptions(server));
+    else if ('sentinels' in server) created = new Redis(sentinelOptions(server));
+    else created = new Redis(...serverOptions(server));
+    const client = created as OwnClient;
     // Decisions and events report errors.
-    own.on?.('error', (error) => {
-      if (isSelectError(error)) this.#retry(() => own.disconnect(true), SELECT_AGAIN_MS);
+    client.on?.('error', (error) => {
+      if (isSelectError(error)) this.#retry(() => client.disconnect(true), SELECT_AGAIN_MS);
     });
-    own.on?.('+node', (node) => this.#setPatience(node as OwnClient));
-    own.on?.('end', () => this.#revive(own));
-    if (own.nodes === undefined) this.#setPatience(own);
-    return own;
-  }
-
-  /** A client of ioredis that hears of a failover while it is connecting ends for ever, as does one whose attempts are refused in other ways. */
-  #revive(client: OwnClient): void {
-    this.#retry(() => client.connect?.().catch(() => {}), REVIVAL_MS);
+    client.on?.('+node', (node) => this.#setTimeouts(node as OwnClient));
+    // ioredis gives up for good after a failover during a connection attempt, and after some refusals.
+    client.on?.('end', () => this.#retry(() => client.connect?.().catch(() => {}), REVIVAL_MS));
+    if (client.nodes === undefined) this.#setTimeouts(client);
+    return client;
   }
 
   #retry(begin: () => void, ms: number): void {

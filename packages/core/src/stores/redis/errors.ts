@@ -6,10 +6,10 @@ import {
   type UnavailableReason,
 } from '../../errors.js';
 
-/** There was none when it was needed: why, the client's last error tells. */
+/** There is no connection. The cause is the client's last error. */
 export class NoConnectionError extends Error {}
 
-/** For who still asks. */
+/** The error of calls after `close`. */
 export const storeClosed = (): StoreUnavailableError =>
   new StoreUnavailableError('redis store: it was closed', { reason: 'closed', neverSent: true });
 
@@ -20,30 +20,28 @@ export const notConnected = (ms: number, cause: Error | undefined): StoreUnavail
     { reason: cause === undefined ? 'timeout' : 'connection', late: true, cause },
   );
 
-/** What an answer means: not now, never like this, and then what to do where the server does not say. */
+/** What an error means: the store is unavailable, or set up wrongly. */
 type Meaning =
   | { readonly unavailable: UnavailableReason }
   | {
       readonly configuration: ConfigurationReason;
       readonly remedy?: string;
-      /** In place of the server's words, which are in `cause`: some frameworks send messages of errors to clients, who must not read keys. */
+      /** Replaces the server's message, which names keys: some frameworks send messages to clients. `cause` has it. */
       readonly instead?: string;
     };
-
-type Row = readonly [answer: RegExp, meaning: (found: RegExpExecArray) => Meaning];
 
 const unavailable = (reason: UnavailableReason) => (): Meaning => ({ unavailable: reason });
 const wrong = (configuration: ConfigurationReason, remedy?: string) => (): Meaning =>
   remedy === undefined ? { configuration } : { configuration, remedy };
 
-/** Until Redis 7 an error within a script arrives wrapped; clients put the name of a class before, or the last of several errors behind. */
+/** Before Redis 7 an error in a script arrives wrapped; clients prepend a class name, or append the last of several errors. */
 const START = /^(?:.*Last error: )?(?:\w*Error: )?(?:ERR Error running script.*?: -?)?/.source;
 const word = (words: string): RegExp => new RegExp(`${START}(${words})\\b`);
 const phrase = (words: string): RegExp => new RegExp(`${START}(?:${words})`);
 
-/** From the first row that fits. What fits none is a network that failed. */
-const ROWS: readonly Row[] = [
-  // Our own script's, which name keys: nothing in them is the server's word.
+/** The first matching row counts. Without a match the network failed. */
+const ROWS: readonly (readonly [message: RegExp, meaning: (found: RegExpExecArray) => Meaning])[] = [
+  // Errors of our own scripts.
   [
     /\bSLUICE foreign value\b/,
     () => ({
@@ -57,10 +55,10 @@ const ROWS: readonly Row[] = [
     ([, reason]) => ({ unavailable: reason as UnavailableReason }),
   ],
   [/Script killed by user/, unavailable('BUSY')],
-  [word('UNBLOCKED'), unavailable('connection')], // by a server that became a replica
-  // A Cluster client that is sent from node to node: they do not agree yet.
+  [word('UNBLOCKED'), unavailable('connection')], // the server became a replica
+  // The nodes of a cluster do not agree yet.
   [/^Too many Cluster redirections.*\b(?:MOVED|ASK) \d/, unavailable('connection')],
-  // A server that is full, or that meters its users.
+  // The server is full, or limits its users.
   [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), unavailable('connection')],
   [
     word('CROSSSLOT'),
@@ -93,17 +91,17 @@ const ROWS: readonly Row[] = [
   [/\bWRONGPASS\b|ERR invalid password/, wrong('WRONGPASS')],
   [/\bNOAUTH\b/, wrong('NOAUTH')],
   [/\bDENIED\b|unknown command|\bERR /, wrong('other')],
-  // A call's own time was over. Where a connection's was, that broke, and took with it all that was under way.
+  // The timeout of one call. A timeout of the connection breaks it, and all its calls with it.
   [/command timed? ?out/i, unavailable('timeout')],
 ];
 
 const NETWORK: Meaning = { unavailable: 'connection' };
 
 /**
- * Gives a client's error a class, a code and a reason of ours; the client's own error is its `cause`. This is the one place that knows
- * what is "not now" (a failure policy decides) and what is "never like this" (it does not).
+ * Turns a client's error into one of ours with a class, a code and a reason; `cause` is the client's error. Only this function decides
+ * whether a store is unavailable, so that the failure policy decides, or set up wrongly, so that the call rejects.
  *
- * TLS that fails is "not now": certificates run out and are exchanged while programs run, and that must not take down what they serve.
+ * A TLS failure counts as unavailable: certificates expire and are replaced while programs run, which must not take services down.
  */
 export function classified(
   error: unknown,
@@ -126,7 +124,7 @@ export function classified(
   });
 }
 
-/** Does it say how the store is set up wrongly? */
+/** Does the error mean that the store is set up wrongly? */
 export const isMistake = (error: unknown): boolean =>
   error !== undefined && 'configuration' in meaningOf(error);
 
@@ -148,13 +146,10 @@ export function isRefusal(error: unknown): boolean {
 export const isSelectError = (error: unknown): boolean =>
   (error as { command?: { name?: unknown } } | undefined)?.command?.name === 'select';
 
-/** Was a connection given up because nothing came on it? */
+/** Was the connection destroyed because it was silent? */
 export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.test(messageOf(error));
 
-/**
- * ioredis hangs the command on the error that answers it, and that of a login has the password. Events are logged whole: this is the
- * same error without it.
- */
+/** The same error without its command, which ioredis attaches: events are logged whole, and a login command has the password. */
 export function withoutCommand(error: Error): Error {
   const { command, lastNodeError, ...rest } = error as Error & { command?: unknown; lastNodeError?: unknown };
   if (command === undefined && !isError(lastNodeError)) return error;
@@ -176,26 +171,22 @@ function meaningOf(error: unknown): Meaning {
   return NETWORK;
 }
 
-/** An error's own text, and those of the errors it stands for; not without end, should one be its own cause. */
+/** The messages of an error and of its inner errors. The depth is limited: an error may be its own cause. */
 function* textsOf(error: unknown, depth = 0): Generator<string> {
   if (!isError(error)) {
     yield String(error);
     return;
   }
   yield error.message;
-  const { errors, lastNodeError, cause } = error as {
-    errors?: unknown;
-    lastNodeError?: unknown;
-    cause?: unknown;
-  };
+  const { errors, lastNodeError, cause } = error as Error & { errors?: unknown; lastNodeError?: unknown };
   const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
   for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
 }
 
-/** ioredis's text for a lost connection recommends settings that the store sets on purpose, so it is replaced. */
+/** The message of ioredis for a lost connection advises against settings of the store, so it is replaced. */
 const LOST = /^(?:Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/;
 
-/** Connection errors of several addresses arrive as an AggregateError with an empty message; those of a cluster's nodes beside one. */
+/** Errors of several addresses arrive as an AggregateError without a message; those of cluster nodes as `lastNodeError`. */
 function messageOf(error: unknown): string {
   if (!isError(error)) return String(error);
   if (LOST.test(error.message)) return 'the connection was lost';
@@ -204,5 +195,5 @@ function messageOf(error: unknown): string {
   return isError(lastNodeError) ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
 }
 
-/** Also one of another realm, such as Node's own within a test runner's. */
+/** Also true for errors of another realm, such as Node's own in a test runner. */
 const isError = (error: unknown): error is Error => types.isNativeError(error);

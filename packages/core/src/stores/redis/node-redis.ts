@@ -18,7 +18,7 @@ export interface NodeRedisClient {
   listenerCount(event: string): number;
 }
 
-/** What else its clients have, and those of a cluster. */
+/** Further members of its clients; `slots` only of a cluster. */
 interface Parts {
   readonly isReady?: boolean;
   readonly _keyPrefix?: unknown;
@@ -47,7 +47,7 @@ export function isNodeRedis(client: unknown): client is NodeRedisClient {
 
 const adapted = new WeakMap<NodeRedisClient, NodeRedisAdapter>();
 
-/** A client of node-redis with the words of ioredis; always the same for one client. */
+/** A client of node-redis with the interface of ioredis; always the same for one client. */
 export function adaptNodeRedis(client: NodeRedisClient): NodeRedisAdapter {
   let adapter = adapted.get(client);
   if (adapter === undefined) {
@@ -94,18 +94,18 @@ export class NodeRedisAdapter implements RedisClient {
     return this.#client.info?.(section);
   }
 
-  /** Whoever opens a client must listen to its errors, lest one of them ends the process: here that is us. */
+  /** An error without a listener ends the process, so whoever opens a client must add one. */
   connect(): Promise<unknown> {
     if (this.#client.listenerCount('error') === 0) this.#client.on('error', () => {});
     return this.#client.connect();
   }
 
   on(event: string | symbol, listener: (...told: unknown[]) => void): unknown {
-    return this.#client.on(this.#wordFor(event), listener);
+    return this.#client.on(this.#eventName(event), listener);
   }
 
   removeListener(event: string | symbol, listener: (...told: unknown[]) => void): unknown {
-    return this.#client.off(this.#wordFor(event), listener);
+    return this.#client.off(this.#eventName(event), listener);
   }
 
   /** `host:port` of the master of a slot. */
@@ -123,24 +123,23 @@ export class NodeRedisAdapter implements RedisClient {
     const client = this.#client.duplicate() as Client;
     client.on('error', () => {}); // it connects again by itself
     const connected = client.connect();
-    connected.catch(() => {}); // who subscribes is told
-    let heard: (channel: string, message: string) => void = () => {};
-    const hear = (message: string, channel: string) => heard(channel, message);
+    connected.catch(() => {}); // subscribe() rejects with it
+    let listener: (channel: string, message: string) => void = () => {};
     return {
       async subscribe(channel) {
         await connected;
-        await client.subscribe(channel, hear);
+        await client.subscribe(channel, (message, name) => listener(name, message));
       },
       unsubscribe: (channel) => client.unsubscribe(channel),
-      on(event: string, listener: (channel: string, message: string) => void) {
-        if (event === 'message') heard = listener;
-        else if (event !== 'error') client.on(event, listener as () => void); // the error listener is added above
+      on(event: string, added: (channel: string, message: string) => void) {
+        if (event === 'message') listener = added;
+        else if (event !== 'error') client.on(event, added as () => void); // errors have their listener already
       },
       disconnect: () => client.destroy(),
     };
   }
 
-  #wordFor(event: string | symbol): string | symbol {
+  #eventName(event: string | symbol): string | symbol {
     if (event === 'end') return this.isCluster ? 'disconnect' : 'end';
     return event === 'ready' && this.isCluster ? 'connect' : event;
   }

@@ -3,76 +3,76 @@ import { checkOptions, describe } from '../../options.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 
-/** A server, or one of many that tell of the others. */
+/** A server, or one of several that know the others. */
 export interface RedisAddress {
   readonly host: string;
   /** Default 6379, of a sentinel 26379. */
   readonly port?: number;
 }
 
-/** What the store's own client needs, wherever its servers are. */
+/** Options of the store's own client. */
 interface OwnClientOptions {
-  /** Of an ACL user; without it a `password` is that of the default user. */
+  /** Name of an ACL user; without it `password` is the default user's. */
   readonly username?: string;
   readonly password?: string;
   /**
-   * `true`, or what `tls.connect` of Node takes, such as `{ ca }`. A `rediss://` address has it already. With `sentinels` it holds for the
-   * servers and for the sentinels.
+   * `true`, or options of Node's `tls.connect`, such as `{ ca }`. A `rediss://` address implies it. With `sentinels` it applies to the
+   * servers and to the sentinels.
    */
   readonly tls?: boolean | ConnectionOptions;
   /**
-   * What else ioredis takes: of its `Redis`, such as `db`, `keyPrefix`, `family`, `natMap`, `sentinelUsername`, `sentinelPassword`; with
-   * `cluster` of its `Cluster`, such as `natMap`, `dnsLookup`, `keyPrefix`. What makes a call count at most once, such as `maxRetriesPerRequest`, is
-   * the store's to set: to name it here is a `TypeError`.
+   * Further options of ioredis: of its `Redis`, such as `db`, `keyPrefix`, `family`, `natMap`, `sentinelUsername`, `sentinelPassword`; with
+   * `cluster` of its `Cluster`, such as `natMap`, `dnsLookup`, `keyPrefix`. The store itself sets those that make a call count at most
+   * once, such as `maxRetriesPerRequest`: one of them here is a `TypeError`.
    */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** One server, or one address behind which there is always one. */
+/** One server, or one address that always leads to one. */
 export interface RedisServerOptions extends OwnClientOptions {
   /** `redis://` or `rediss://`, also `valkey://` and `valkeys://`: `redis://user:password@host:6379/0`. */
   readonly url: string;
 }
 
-/** The server that sentinels call the primary. The store follows them to the next one. */
+/** The primary that sentinels name. The store follows a failover to the next one. */
 export interface RedisSentinelOptions extends OwnClientOptions {
-  /** Some of them are enough: they tell of the others. */
+  /** Some of them are enough: they know the others. */
   readonly sentinels: readonly RedisAddress[];
-  /** What the sentinels call the primary, as in `sentinel monitor mymaster …`. */
+  /** The sentinels' name of the primary, as in `sentinel monitor mymaster …`. */
   readonly name: string;
 }
 
 /** A Redis Cluster. */
 export interface RedisClusterOptions extends OwnClientOptions {
-  /** Some of its nodes are enough: they tell of the others. Addresses may be written as `redis://host:6379`, too. */
+  /** Some of its nodes are enough: they know the others. An address may also be text, `redis://host:6379`. */
   readonly cluster: readonly (RedisAddress | string)[];
 }
 
-/** A client of yours, which stays yours to close. */
+/** Your own client. The store does not close it. */
 export interface RedisClientOptions {
   readonly client: RedisClient | NodeRedisClient;
 }
 
-/** Where the store finds Redis: by one of `url`, `sentinels`, `cluster` and `client`. */
+/** Where Redis is: one of `url`, `sentinels`, `cluster` and `client`. */
 export type RedisStoreOptions =
   | RedisServerOptions
   | RedisSentinelOptions
   | RedisClusterOptions
   | RedisClientOptions;
 
-/** A place in which the store makes a client of its own. */
-export type OwnPlace = Exclude<RedisStoreOptions, RedisClientOptions>;
+/** Servers for which the store creates its own client. */
+export type OwnServer = Exclude<RedisStoreOptions, RedisClientOptions>;
 
-const OWN = ['username', 'password', 'tls', 'options'];
-const PLACES: Readonly<Record<string, readonly string[]>> = {
-  url: ['url', ...OWN],
-  sentinels: ['sentinels', 'name', ...OWN],
-  cluster: ['cluster', ...OWN],
+const COMMON = ['username', 'password', 'tls', 'options'];
+const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
+  url: ['url', ...COMMON],
+  sentinels: ['sentinels', 'name', ...COMMON],
+  cluster: ['cluster', ...COMMON],
   client: ['client'],
 };
 
-/** A call is counted at most once, never late and where it should be because of these. */
-const OURS: readonly string[] = [
+/** ioredis options that the store sets: they make each call count at most once, in time, and in the right place. */
+const FIXED: readonly string[] = [
   'enableOfflineQueue',
   'maxRetriesPerRequest',
   'autoResendUnfulfilledCommands',
@@ -91,18 +91,19 @@ const OURS: readonly string[] = [
   'retryDelayOnTryAgain',
   'retryDelayOnClusterDown',
 ];
-const BESIDE: readonly string[] = ['host', 'port', 'sentinels', 'name', 'username', 'password', 'tls'];
+/** These are options of the store itself. */
+const OWN: readonly string[] = ['host', 'port', 'sentinels', 'name', 'username', 'password', 'tls'];
 
-/** @throws TypeError when it is not options of `redisStore` */
+/** @throws TypeError for wrong options of `redisStore` */
 export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions {
-  const given = Object.keys(PLACES).filter(
-    (place) => (options as unknown as Record<string, unknown>)[place] !== undefined,
+  const given = Object.keys(ACCEPTED).filter(
+    (name) => options[name as keyof RedisStoreOptions] !== undefined,
   );
   if (given.length !== 1)
     throw new TypeError(
       `redisStore takes an address, a client, or options with one of url, sentinels, cluster and client, not ${given.join(' and ') || 'an object with none of them'}`,
     );
-  checkOptions('redisStore', options, PLACES[given[0]!]!);
+  checkOptions('redisStore', options, ACCEPTED[given[0]!]!);
   if ('client' in options) return options;
   if ('url' in options) checkUrl(options.url);
   if ('sentinels' in options) {
@@ -119,7 +120,6 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
   return options;
 }
 
-/** @throws TypeError */
 export function checkUrl(url: unknown): string {
   if (typeof url !== 'string' || !/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {
     throw new TypeError(
@@ -136,7 +136,7 @@ export function checkUrl(url: unknown): string {
   return url;
 }
 
-/** Errors are logged. */
+/** For error messages, which are logged. */
 const withoutPassword = (url: unknown): unknown =>
   typeof url === 'string' ? url.replace(/^.*@/s, '…@') : url;
 
@@ -162,9 +162,9 @@ function checkClientOptions(where: string, options: unknown): void {
     throw new TypeError(`redisStore: ${where} needs a whole number ≥ 0 as db, not ${describe(db)}`);
   }
   for (const name of Object.keys(options)) {
-    if (BESIDE.includes(name))
+    if (OWN.includes(name))
       throw new TypeError(`redisStore: '${name}' stands beside options, not in ${where}`);
-    if (!OURS.includes(name)) continue;
+    if (!FIXED.includes(name)) continue;
     throw new TypeError(
       `redisStore: ${where} cannot set '${name}': the store sets it, so that a call is counted once. A client of your own may have it: redisStore(client)`,
     );

@@ -8,23 +8,31 @@ import type { RateAnswer, RateChange } from '../../shared-limiter/rate-change.js
 import { sharedRateScript } from '../../shared-limiter/shared-rate.script.js';
 import type { Asked, Store } from '../store.js';
 import { type StoreEvents, StoreHealth } from '../store-health.js';
-import { addressOfClient, addressOfPlace } from './address.js';
+
 import { Batch } from './batch.js';
 import { RedisBatches } from './batches.js';
-import { isReady, type RedisClient, runScript, stopWaiting } from './client.js';
-import { connected, introduced } from './connected.js';
+import {
+  FIRST_CONNECTION_MS,
+  FirstConnection,
+  isReady,
+  type RedisClient,
+  runScript,
+  withinFirstConnection,
+} from './client.js';
+
 import { OwnConnection } from './connection.js';
 import { classified, isMistake, notConnected, storeClosed } from './errors.js';
-import { FIRST_CONNECTION_MS, FirstConnection, withinFirstConnection } from './first-connection.js';
+
 import type { NodeRedisClient } from './node-redis.js';
-import { placeOf } from './place.js';
+
 import type { RedisStoreOptions } from './redis-store-options.js';
-import { RedisWakeUps } from './release-subscriber.js';
+import { ReleaseSubscriber } from './release-subscriber.js';
 import { Numbers, rateAnswer, settle } from './reply.js';
+import { addressOfClient, addressOfServer, resolveClient } from './resolve-client.js';
+import { together } from './socket.js';
 import { warnOfEviction, warnOfResending } from './warnings.js';
 import { type RedisWatch, unwatch, watch } from './watch.js';
 import { type Written, written } from './wire.js';
-import { together } from './writes.js';
 
 /**
  * State in Redis, shared by every process that uses the same. Takes an address, a client of ioredis (5 or 6), iovalkey or node-redis that
@@ -60,22 +68,22 @@ export class RedisStore implements Store {
       else send();
     },
   );
-  readonly #wakeUps = new RedisWakeUps(() => this.#connected());
+  readonly #releases = new ReleaseSubscriber(() => this.#connected());
   readonly #first = new FirstConnection();
   #connecting: Promise<void> | undefined;
   #met = false;
   #closed = false;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
-    const place = placeOf(redis);
-    if (place instanceof OwnConnection) {
-      this.#own = place;
-      this.#address = addressOfPlace(place.place);
+    const client = resolveClient(redis);
+    if (client instanceof OwnConnection) {
+      this.#own = client;
+      this.#address = addressOfServer(client.server);
     } else {
-      this.#address = addressOfClient(place);
-      this.#use(place);
-      warnOfResending(place);
-      if (isReady(place)) this.#first.end();
+      this.#address = addressOfClient(client);
+      this.#use(client);
+      warnOfResending(client);
+      if (isReady(client)) this.#first.end();
     }
   }
 
@@ -117,7 +125,7 @@ export class RedisStore implements Store {
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
     try {
-      return await this.#wakeUps.listen(key, granted);
+      return await this.#releases.listen(key, granted);
     } catch (error) {
       throw this.#classified(error, key);
     }
@@ -164,18 +172,18 @@ export class RedisStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.health.end();
-    this.#wakeUps.close();
+    this.#releases.close();
     this.#own?.close();
     if (this.#client === undefined) return;
-    if (this.#own !== undefined) stopWaiting(this.#client);
+    if (this.#own !== undefined) this.#watch?.stopWaiting();
     unwatch(this.#client);
   }
 
   async #connect(): Promise<void> {
     try {
-      const client = await this.#connected();
+      await this.#connected();
       const late = () => notConnected(FIRST_CONNECTION_MS, this.#watch!.error());
-      await withinFirstConnection(introduced(client, this.#watch!, this.#runEmpty), late);
+      await withinFirstConnection(this.#watch!.warmUp(this.#runEmpty), late);
     } catch (error) {
       if (this.#closed) throw storeClosed();
       throw isSluiceError(error) ? error : classified(error, this.#watch?.error());
@@ -228,9 +236,9 @@ export class RedisStore implements Store {
   async #runLater(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
     const client = await this.#connected();
     const watching = this.#watch!;
-    await connected(client, watching);
+    await watching.connected(client);
     const node = this.#nodeFor(key);
-    if (node !== undefined && !isReady(node)) await connected(node, watching, watching.nodeOf(key));
+    if (node !== undefined && !isReady(node)) await watching.connected(node, watching.nodeOf(key));
     return this.#runOn(client, script, write);
   }
 

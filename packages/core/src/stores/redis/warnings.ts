@@ -1,7 +1,7 @@
 import { warnOnce } from '../../warnings.js';
 import type { RedisClient } from './client.js';
 
-/** Warns when a client that somebody else made sends a call again whose reply was lost: it may have counted the first time. */
+/** Warns when a client of the user resends a call whose reply was lost: it may have counted the first time. */
 export function warnOfResending({ isCluster, options = {} }: RedisClient): void {
   const { autoResendUnfulfilledCommands, maxRetriesPerRequest, retryDelayOnFailover = 0 } = options;
   const resends = isCluster
@@ -16,19 +16,16 @@ export function warnOfResending({ isCluster, options = {} }: RedisClient): void 
   );
 }
 
-/**
- * Warns when the server evicts keys to make room: the limits of these begin anew. A server that does not want to be asked is not; nor
- * does any decision depend on this.
- */
+/** Warns when the server evicts keys to make room: evicted limits start again. */
 export async function warnOfEviction(client: RedisClient): Promise<void> {
-  let told: string;
+  let memory: string;
   try {
-    told = String(await client.info?.('memory'));
+    memory = String(await client.info?.('memory'));
   } catch {
-    return; // no right to ask, or no connection any more: then there is nothing to say
+    return; // not permitted, or no connection any more: no decision depends on this
   }
-  const policy = /^maxmemory_policy:(\S+)/m.exec(told)?.[1] ?? 'noeviction';
-  const bounded = /^maxmemory:[1-9]/m.test(told);
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction';
+  const bounded = /^maxmemory:[1-9]/m.test(memory);
   if (policy === 'noeviction' || !bounded) return;
   warnOnce(
     'SLUICE_EVICTION',

@@ -1,7 +1,5 @@
 import { errorMonitor } from 'node:events';
-import type { RedisClient } from './client.js';
-import { isRefusal, isSelectError, isSocketTimeout, withoutCommand } from './errors.js';
-import { NodeRedisAdapter } from './node-redis.js';
+import { attemptConnection, type ConnectionAttempt, isReady, type RedisClient } from './client.js';
 import {
   type Address,
   type ClusterView,
@@ -9,27 +7,31 @@ import {
   isIoredisCluster,
   Listeners,
   nameOf,
-} from './nodes.js';
-import { readBeforeTimeout } from './read-before-timeout.js';
+} from './cluster.js';
+import { isMistake, isRefusal, isSelectError, isSocketTimeout, withoutCommand } from './errors.js';
+import { NodeRedisAdapter } from './node-redis.js';
 import { slotOf } from './slot.js';
+import { readBeforeTimeout } from './socket.js';
 
 /**
- * What is known of a client by listening to it, and only that: an error that nobody else listens to stays the error that nobody
- * listens to. Node by node, where it is one of a cluster.
+ * The state of a client, and of each node of a cluster, learned by listening to its events. It listens to errors with `errorMonitor`, so
+ * an error without another listener stays an uncaught one.
  */
 export class RedisWatch {
+  readonly #client: RedisClient;
   readonly #cluster: ClusterView | undefined;
   readonly #prefix: string;
-  /** By node; that of the client as a whole under no name. */
+  /** The last error by node; of the client as a whole under ''. */
   readonly #errors = new Map<string, Error>();
+  readonly #attempts = new Map<RedisClient, ConnectionAttempt>();
   readonly #listeners = new Listeners();
-  /** The error if the connection is in the wrong database. */
   #misplaced: Error | undefined;
   #lastKey: string | undefined;
   #lastSlot = 0;
   #stores = 0;
 
   constructor(client: RedisClient) {
+    this.#client = client;
     this.#prefix = client.options?.keyPrefix ?? '';
     this.#follow(client, '');
     if (client instanceof NodeRedisAdapter && client.isCluster) {
@@ -43,31 +45,31 @@ export class RedisWatch {
     }
   }
 
-  /** One more store wants to know. */
+  /** One more store uses the client. */
   begin(): this {
     this.#stores += 1;
     return this;
   }
 
-  /** @returns whether nobody is left who wants to know: then it listens no more */
+  /** One store less. @returns whether it was the last; then all listeners are removed */
   end(): boolean {
     this.#stores -= 1;
     if (this.#stores > 0) return false;
-    this.#listeners.end();
+    this.#listeners.removeAll();
     return true;
   }
 
-  /** The node that serves a key, `host:port`; empty where there is one server only, and where the client does not know yet. */
+  /** The node that serves a key, `host:port`; empty if there is only one server, or the client does not know yet. */
   nodeOf(key: string): string {
     return this.#cluster === undefined ? '' : this.#cluster.nodeAt(this.#slotOf(key));
   }
 
-  /** The connection on which calls for a key leave, if it is not that of the client itself. */
+  /** The connection that calls for a key use, if it is not the client itself. */
   connectionFor(key: string): RedisClient | undefined {
     return this.#cluster?.connectionAt(this.#slotOf(key));
   }
 
-  /** What is wrong with the connection to a node, or to whatever server there is. */
+  /** The last error of the connection to a node, or to the only server. Undefined once it is ready again. */
   error(node = ''): Error | undefined {
     return this.#errors.get(node) ?? this.#errors.get('');
   }
@@ -80,8 +82,61 @@ export class RedisWatch {
     return this.#misplaced;
   }
 
-  /** A cluster client that reached no node reports no cause; the errors of its nodes do. */
-  isRefusal(error: unknown): boolean {
+  /**
+   * Resolves when the client, or the connection to a node, is ready. Rejects at once after a configuration error such as a wrong password:
+   * waiting until the deadline would report an outage instead. Only a client without any attempt yet is awaited. A connection to the
+   * wrong database is not ready either.
+   * @throws NoConnectionError if the server refuses, or the client gives up or has ended
+   */
+  async connected(client: RedisClient, node?: string): Promise<void> {
+    if (!isReady(client)) {
+      const lastError = this.error(node);
+      if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
+      await this.#attempt(client).ready;
+    }
+    if (this.#misplaced !== undefined) throw this.#misplaced;
+  }
+
+  /**
+   * Connects, and loads the script on every server.
+   * @param run runs the script without a call
+   */
+  async warmUp(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
+    await this.connected(this.#client);
+    await run(this.#client);
+    // An unreachable cluster node does not fail the start: only its own keys are out.
+    const nodes = this.#client.nodes?.('master') ?? [];
+    await Promise.allSettled(
+      nodes.map(async (node) => {
+        if (!isReady(node)) await this.connected(node, nameOf(node.options));
+        await run(node);
+      }),
+    );
+  }
+
+  /** Rejects all calls that wait for a connection. A client that is ended between two attempts emits no event. */
+  stopWaiting(): void {
+    for (const attempt of [...this.#attempts.values()]) attempt.giveUp();
+  }
+
+  /** All callers share one attempt. */
+  #attempt(client: RedisClient): ConnectionAttempt {
+    let attempt = this.#attempts.get(client);
+    if (attempt === undefined) {
+      attempt = attemptConnection(
+        client,
+        (error) => this.#isRefusal(error),
+        () => this.#attempts.delete(client),
+      );
+      this.#attempts.set(client, attempt);
+      // The events of the client report how this ends.
+      if (client.status === 'wait') client.connect?.().catch(() => {});
+    }
+    return attempt;
+  }
+
+  /** Would the next attempt fail with the same error? A cluster client that reached no node reports no cause; the errors of its nodes do. */
+  #isRefusal(error: unknown): boolean {
     if (isRefusal(error)) return true;
     const nodes = [...this.#errors].filter(([node]) => node !== '');
     return nodes.length > 0 && nodes.every(([, ofNode]) => isRefusal(ofNode));
@@ -99,7 +154,7 @@ export class RedisWatch {
   #follow(client: RedisClient, name: string): void {
     this.#listeners.add(client, errorMonitor, (error) => {
       if (isSelectError(error)) this.#misplaced = withoutCommand(error as Error);
-      // That nothing was answered on it is no reason why there is none: the calls tell that themselves.
+      // A silent connection is not the cause of an outage; the calls report it themselves.
       if (!isSocketTimeout(error)) this.#errors.set(name, withoutCommand(error as Error));
     });
     readBeforeTimeout(client);
@@ -115,7 +170,7 @@ export class RedisWatch {
 
 const watches = new WeakMap<RedisClient, RedisWatch>();
 
-/** One for each client, however many stores use it: its listeners do not grow in number. To be given back with `unwatch`. */
+/** One for each client, however many stores use it: its listeners do not grow in number. Return it with `unwatch`. */
 export function watch(client: RedisClient): RedisWatch {
   let watching = watches.get(client);
   if (watching === undefined) {

@@ -8,26 +8,35 @@ export interface ClusterView {
   connectionAt(slot: number): RedisClient | undefined;
 }
 
+export interface Address {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+/** As clients name nodes. */
+export const nameOf = ({ host = '127.0.0.1', port = 6379 }: Address = {}): string => `${host}:${port}`;
+
 type Listener = (...told: unknown[]) => void;
 
-/** Listeners that go as they came. */
+/** Listeners that can be removed together. */
 export class Listeners {
-  readonly #of = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
+  readonly #byClient = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
 
   add(client: RedisClient, event: string | symbol, listener: Listener): void {
     client.on?.(event, listener);
-    const known = this.#of.get(client) ?? [];
+    const known = this.#byClient.get(client) ?? [];
     known.push([event, listener]);
-    this.#of.set(client, known);
+    this.#byClient.set(client, known);
   }
 
   remove(client: RedisClient): void {
-    for (const [event, listener] of this.#of.get(client) ?? []) client.removeListener?.(event, listener);
-    this.#of.delete(client);
+    for (const [event, listener] of this.#byClient.get(client) ?? [])
+      client.removeListener?.(event, listener);
+    this.#byClient.delete(client);
   }
 
-  end(): void {
-    for (const client of [...this.#of.keys()]) this.remove(client);
+  removeAll(): void {
+    for (const client of [...this.#byClient.keys()]) this.remove(client);
   }
 }
 
@@ -42,7 +51,7 @@ export function isIoredisCluster(client: RedisClient): client is IoredisCluster 
   return client.isCluster === true && Array.isArray(slots) && typeof nodes === 'function';
 }
 
-/** Its nodes, as it comes to know them. */
+/** The nodes of a cluster client, followed as it adds and removes them. */
 export class IoredisNodes implements ClusterView {
   readonly #client: IoredisCluster;
   readonly #connections = new Map<string, RedisClient>();
@@ -65,7 +74,7 @@ export class IoredisNodes implements ClusterView {
       const node = told as RedisClient;
       const name = nameOf(node.options);
       listeners.remove(node);
-      if (this.#connections.get(name) === node) this.#connections.delete(name); // else it was replaced
+      if (this.#connections.get(name) === node) this.#connections.delete(name); // otherwise it was replaced
     });
   }
 
@@ -77,11 +86,3 @@ export class IoredisNodes implements ClusterView {
     return this.#connections.get(this.nodeAt(slot));
   }
 }
-
-export interface Address {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-}
-
-/** As clients name nodes. */
-export const nameOf = ({ host = '127.0.0.1', port = 6379 }: Address = {}): string => `${host}:${port}`;
