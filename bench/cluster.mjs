@@ -9,7 +9,7 @@ import { contenders, PEER } from './lib/contenders/index.mjs';
 import { inGroups } from './lib/contenders/sluice.mjs';
 import { core } from './lib/core.mjs';
 import { machineText } from './lib/machine.mjs';
-import { measure } from './lib/measure.mjs';
+import { measure, ratio } from './lib/measure.mjs';
 import { watchMachine } from './lib/noise.mjs';
 import { benchCluster, benchRedis, inspector } from './lib/redis.mjs';
 import { redisCells } from './lib/redis-cells.mjs';
@@ -86,9 +86,10 @@ function leadTable(title, lead, inCluster, onSingle) {
 }
 
 /** How many times as much CPU rate-limiter-flexible takes for a decision, in client and servers: others on the machine change it little. */
-function savingOf(column, { clientCpu, redisCpu }) {
+function savingOf(column, cell) {
+  const sum = ({ clientCpu, redisCpu }) => clientCpu.map((client, round) => client + redisCpu[round]);
   const peer = column.find(({ contender }) => contender.id === PEER.redis);
-  return (peer.clientCpu + peer.redisCpu) / (clientCpu + redisCpu);
+  return ratio(sum(peer), sum(cell));
 }
 
 function say(text) {

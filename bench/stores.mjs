@@ -14,7 +14,7 @@ import { watchMachine } from './lib/noise.mjs';
 import { picture } from './lib/picture.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
 import { redisCells } from './lib/redis-cells.mjs';
-import { memoryTable, noiseText, redisTables, sizesTable } from './lib/report.mjs';
+import { memoryTables, noiseText, redisTables, sizesTable } from './lib/report.mjs';
 import { writePicture, writeSection } from './lib/write.mjs';
 
 const { quick, write, chosen } = options();
@@ -72,7 +72,7 @@ async function inMemory() {
     sliceMs,
     onRound,
   });
-  say(memoryTable(measured, memoryKeys));
+  say(memoryTables(measured, memoryKeys));
 }
 
 function say(text) {

@@ -15,12 +15,13 @@ const stale = (round, sliceMs) => round % (CACHED_MS / sliceMs) === CACHED_MS / 
  * whatever else the machine does meets all of them. The order rotates, and every other round goes backwards: nobody always has the
  * same one before him, whose garbage he may have to collect. The first round warms up and is not counted.
  * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with one another. Each cell
- *   gets `rates` (decisions/s, one for each round), `latencies` (ms, of every eighth call), `redisCpu` and `clientCpu` (µs a decision)
+ *   gets one number for each round: `rates` (decisions/s), `clientCpu` and `redisCpu` (µs a decision); and `latencies` (ms, of every
+ *   eighth call)
  */
 export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = () => {} }) {
   const cells = columns.flat();
   for (const cell of cells)
-    Object.assign(cell, { rates: [], latencies: [], decisions: 0, redis: 0, client: 0, next: 0 });
+    Object.assign(cell, { rates: [], latencies: [], clientCpu: [], redisCpu: [], next: 0 });
   for (let round = 0; round <= rounds; round++) {
     if (round === 1) for (const cell of cells) cell.latencies.length = 0;
     for (const column of columns) {
@@ -35,16 +36,11 @@ export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = ()
         const after = await redisCpu();
         if (round === 0) continue;
         cell.rates.push((decisions / ms) * 1000);
-        cell.decisions += decisions;
-        cell.redis += after - before;
-        cell.client += user + system;
+        cell.clientCpu.push((user + system) / decisions);
+        cell.redisCpu.push((after - before) / decisions);
       }
     }
     onRound(round);
-  }
-  for (const cell of cells) {
-    cell.redisCpu = cell.redis / cell.decisions;
-    cell.clientCpu = cell.client / cell.decisions;
   }
 }
 
@@ -69,8 +65,8 @@ async function slice(cell, sliceMs) {
   return { decisions, ms: performance.now() - start };
 }
 
-/** How many times as fast as a peer: the median of the rounds, each compared with the peer's slice of the same round. */
-export const ratio = (rates, peer) => median(rates.map((rate, round) => rate / peer[round]));
+/** How many times as much as a peer: the median of the rounds, each compared with the peer's slice of the same round. */
+export const ratio = (values, peer) => median(values.map((value, round) => value / peer[round]));
 
 export const median = (values) => quantile(values, 0.5);
 

@@ -1,5 +1,5 @@
 // One contender in memory, in a process of its own: so many keys in another's heap would slow down this one's collector.
-// Is told by its parent what to do: { ask: 'fill' }, { ask: 'slice', many, ms }.
+// Is told by its parent what to do: { ask: 'fill' }, { ask: 'slice', kind, ms }.
 import { performance } from 'node:perf_hooks';
 import { contenders } from './contenders/index.mjs';
 import { ENOUGH, NEVER_REACHED } from './limits.mjs';
@@ -9,9 +9,14 @@ const [id, count, prefix] = process.argv.slice(2);
 const size = Number(count);
 const { name, sync, storedKey = (key) => key, create } = contenders.find((contender) => contender.id === id);
 const bench = { prefix, keys: size };
-const limiters = { one: await create(NEVER_REACHED, bench), many: await create(ENOUGH, bench) };
 const many = Array.from({ length: size }, (_, i) => `user:${1_000_000 + i}`);
-const one = ['user:one'];
+/** What a slice may ask: limiter, keys, and the answer. */
+const kinds = {
+  one: { decide: await create(NEVER_REACHED, bench), keys: ['user:one'], expect: true },
+  denied: { decide: await create(1, bench), keys: ['user:denied'], expect: false },
+  many: { decide: await create(ENOUGH, bench), keys: many, expect: true },
+};
+check(await kinds.denied.decide('user:denied'), true);
 /** From one key to the next: a prime, so that all are met, and no two neighbours in memory in turn. */
 const STRIDE = 611_953;
 const CHUNK = 64;
@@ -25,15 +30,14 @@ async function fill() {
   const own = await growth(() => many.map((key) => flat(storedKey(key, prefix))));
   own.kept.length = 0;
   const { grown } = await growth(async () => {
-    for (const key of many) check(await limiters.many(flat(key)));
+    for (const key of many) check(await kinds.many.decide(flat(key)), true);
   });
   return { total: grown / size, own: own.grown / size - 8 };
 }
 
-/** Decisions per second, one after the other. */
-async function slice({ many: all, ms }) {
-  const keys = all ? many : one;
-  const decide = all ? limiters.many : limiters.one;
+/** ns of CPU that a decision takes, one after the other. */
+async function slice({ kind, ms }) {
+  const { decide, keys, expect } = kinds[kind];
   const stride = STRIDE % keys.length;
   let at = 0;
   const next = () => {
@@ -42,17 +46,17 @@ async function slice({ many: all, ms }) {
     return keys[at];
   };
   const start = performance.now();
+  const before = process.cpuUsage();
   let decisions = 0;
-  let elapsed = 0;
-  while (elapsed < ms) {
-    if (sync) for (let i = 0; i < CHUNK; i++) check(decide(next()));
-    else for (let i = 0; i < CHUNK; i++) check(await decide(next()));
+  while (performance.now() - start < ms) {
+    if (sync) for (let i = 0; i < CHUNK; i++) check(decide(next()), expect);
+    else for (let i = 0; i < CHUNK; i++) check(await decide(next()), expect);
     decisions += CHUNK;
-    elapsed = performance.now() - start;
   }
-  return (decisions / elapsed) * 1000;
+  const { user, system } = process.cpuUsage(before);
+  return (1000 * (user + system)) / decisions;
 }
 
-function check(allowed) {
-  if (allowed !== true) throw new Error(`${name} answered ${allowed}, not true`);
+function check(allowed, expected) {
+  if (allowed !== expected) throw new Error(`${name} answered ${allowed}, not ${expected}`);
 }

@@ -5,22 +5,22 @@ const CHILD = fileURLToPath(new URL('memory-child.mjs', import.meta.url));
 
 /**
  * Measures contenders in memory, each in a process of its own, in turns as `measure` does.
- * @returns a list of { contender, total, own, one, many }: bytes a key and of them its string; decisions/s of the rounds with one
- *   key and with all
+ * @returns a list of { contender, total, own, one, denied, many }: bytes a key and of them its string; ns of CPU a decision in each
+ *   round, with one key, with one that is denied, and with all
  */
 export async function measureMemory(contenders, { keys, prefix, rounds, sliceMs, onRound = () => {} }) {
   const children = [];
   try {
     for (const contender of contenders) children.push(new Child(contender, [keys, prefix]));
     for (const child of children) await child.ready;
-    const measured = children.map(({ contender }) => ({ contender, one: [], many: [] }));
+    const measured = children.map(({ contender }) => ({ contender, one: [], denied: [], many: [] }));
     for (const [i, child] of children.entries()) Object.assign(measured[i], await child.ask('fill'));
     for (let round = 0; round <= rounds; round++) {
-      for (const kind of ['one', 'many']) {
+      for (const kind of ['one', 'denied', 'many']) {
         for (let i = 0; i < children.length; i++) {
           const at = (i + round) % children.length;
-          const rate = await children[at].ask('slice', { many: kind === 'many', ms: sliceMs });
-          if (round > 0) measured[at][kind].push(rate);
+          const cpu = await children[at].ask('slice', { kind, ms: sliceMs });
+          if (round > 0) measured[at][kind].push(cpu);
         }
       }
       onRound(round);

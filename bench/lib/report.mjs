@@ -44,11 +44,14 @@ export function redisTables(columns) {
         ),
       ]),
     );
+  const beside = (what) => (cell, column) => short(ratio(cell[what], peerOf(column)[what]));
   return [
-    cells('decisions/s ÷ rate-limiter-flexible', (cell, column) => short(speedOf(column, cell))),
+    cells('decisions/s ÷ rate-limiter-flexible', beside('rates')),
+    cells('client CPU ÷ rate-limiter-flexible', beside('clientCpu')),
+    cells('Redis CPU ÷ rate-limiter-flexible', beside('redisCpu')),
     cells('thousand decisions/s', ({ rates }) => thousands(median(rates))),
-    cells('Redis CPU, µs a decision', ({ redisCpu }) => short(redisCpu)),
-    cells('client CPU, µs a decision', ({ clientCpu }) => short(clientCpu)),
+    cells('Redis CPU, µs a decision', ({ redisCpu }) => short(median(redisCpu))),
+    cells('client CPU, µs a decision', ({ clientCpu }) => short(median(clientCpu))),
     cells('p50 / p99 of a decision, ms', ({ latencies }) =>
       [0.5, 0.99].map((q) => latencyOf(quantile(latencies, q))).join(' / '),
     ),
@@ -65,28 +68,34 @@ export const sizesTable = (columns, sizes) =>
 
 const latencyOf = (ms) => (ms < 0.01 ? ms.toFixed(4) : short(ms));
 
-/** In memory: decisions/s one after the other, beside two peers, and bytes. */
-export function memoryTable(measured, keys) {
-  const rates = (id, kind) => measured.find(({ contender }) => contender.id === id)[kind];
-  const count = keys.toLocaleString('en');
-  const columns = ['one', 'many'].flatMap((kind) => {
-    const place = kind === 'one' ? 'one key' : `${count} keys`;
-    return [
-      [`${place}: ÷ RateLimiterMemory`, (found) => short(ratio(found[kind], rates(PEER.memory, kind)))],
-      ['÷ LocalStore', (found) => short(ratio(found[kind], rates(PEER.sync, kind)))],
-      ['million/s', (found) => short(median(found[kind]) / 1e6)],
-    ];
+/** In memory: CPU of decisions one after the other, also beside two peers, and bytes. */
+export function memoryTables(measured, keys) {
+  const kinds = Object.entries({
+    one: 'one key',
+    denied: 'denied',
+    many: `${keys.toLocaleString('en')} keys`,
   });
-  columns.push(
-    ['bytes a key', ({ total }) => total.toFixed(0)],
-    ['of them its string', ({ own }) => own.toFixed(0)],
-    ['above it', ({ total, own }) => (total - own).toFixed(0)],
-  );
-  return table(
-    'memory, one after the other',
-    columns.map(([name]) => name),
-    measured.map((found) => [found.contender.name, ...columns.map(([, value]) => value(found))]),
-  );
+  const peer = (id) => measured.find(({ contender }) => contender.id === id);
+  const cells = (title, columns) =>
+    table(
+      title,
+      columns.map(([name]) => name),
+      measured.map((found) => [found.contender.name, ...columns.map(([, value]) => value(found))]),
+    );
+  const beside = (name, id) =>
+    kinds.map(([kind, what]) => [`${what}, ÷ ${name}`, (found) => short(ratio(found[kind], peer(id)[kind]))]);
+  return [
+    cells('memory, one after the other: CPU a decision, ns', [
+      ...kinds.map(([kind, what]) => [what, (found) => median(found[kind]).toFixed(0)]),
+      ['bytes a key', ({ total }) => total.toFixed(0)],
+      ['of them its string', ({ own }) => own.toFixed(0)],
+      ['above it', ({ total, own }) => (total - own).toFixed(0)],
+    ]),
+    cells('memory: CPU a decision', [
+      ...beside('RateLimiterMemory', PEER.memory),
+      ...beside('LocalStore', PEER.sync),
+    ]),
+  ].join('\n\n');
 }
 
 /** What else went on, and how far apart two are that do the same. */
