@@ -5,7 +5,7 @@ import {
   recommendedRedisOptions,
   redisStore,
 } from '../../packages/core/src/index.js';
-import { connectAtStart } from '../../packages/core/src/stores/redis/connect-at-start.js';
+import { connectAtStart } from '../../packages/core/src/stores/store-health.js';
 import { uniqueName } from '../support/redis-url.js';
 import { fromRedis } from './callers.js';
 import { eventually, OwnRedis } from './own-redis.js';

@@ -101,10 +101,5 @@ export type {
   RedisStoreOptions,
 } from './stores/redis/redis-store-options.js';
 export type { Asked, Store } from './stores/store.js';
-export type {
-  DegradedEvent,
-  RecoveredEvent,
-  StoreErrorEvent,
-  StoreEvents,
-  StoreHealth,
-} from './stores/store-health.js';
+export type { DegradedEvent, RecoveredEvent, StoreErrorEvent, StoreEvents } from './stores/store-events.js';
+export type { StoreHealth } from './stores/store-health.js';

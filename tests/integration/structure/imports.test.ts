@@ -74,7 +74,6 @@ const LONG = [
   'core/src/limiter/admission.ts',
   'core/src/limiter/rate-limiter.ts',
   'core/src/stores/redis/redis-store.ts',
-  'core/src/stores/store-health.ts',
 ];
 
 /** Files on the longest chain of imports from core's index down, at run time and with types. */

@@ -5,7 +5,7 @@ import type { Decision } from '../limiter/decision.js';
 import { isFailureDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions } from '../options.js';
-import { connectAtStart } from '../stores/redis/connect-at-start.js';
+import { connectAtStart } from '../stores/store-health.js';
 import { warnOnce } from '../warnings.js';
 import { asError } from './as-error.js';
 import { ask } from './ask.js';

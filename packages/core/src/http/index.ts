@@ -8,7 +8,7 @@ export { PLACE_OPTIONS } from '../limiter/limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export { checkBoolean, checkInteger, checkName, checkOptions, describe, givenOptions } from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
-export { connectAtStart } from '../stores/redis/connect-at-start.js';
+export { connectAtStart } from '../stores/store-health.js';
 export { asError } from './as-error.js';
 export { checkFunction, checkHandler } from './check-function.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';

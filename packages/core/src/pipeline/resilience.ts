@@ -37,8 +37,8 @@ export function withResilience(store: Store, deadline: number): Store {
 
   const ask = (asking: Asking): void => {
     const node = nodeOf(storageKey(asking.call.parts[0]!));
-    const { error } = node.breaker;
-    // The store did nothing wrong here, so its breaker does not count it.
+    const { error } = node.circuit;
+    // The store did nothing wrong here, so its circuit does not count it.
     if (asking.budget?.over) decideWithout(guard, asking, inner.late(true));
     else if (error === undefined) inner.limit(new Guarded(asking, guard, node));
     else if (isDecision(asking.call)) answerInTurn(() => decideWithout(guard, asking, error));
@@ -47,7 +47,7 @@ export function withResilience(store: Store, deadline: number): Store {
 
   const fallback: Fallback = {
     decide: (call, error) => decidedWithout(guard, call, error),
-    onOutage: (key, listener) => nodeOf(key).breaker.onOpen(listener),
+    onOutage: (key, listener) => nodeOf(key).circuit.onOpen(listener),
   };
 
   return around(inner, {
@@ -55,12 +55,12 @@ export function withResilience(store: Store, deadline: number): Store {
     fallback,
     async rate(change: RateChange): Promise<RateAnswer> {
       const node = nodeOf(change.key);
-      const { error } = node.breaker;
+      const { error } = node.circuit;
       if (error !== undefined) {
         await new Promise<void>(answerInTurn);
         throw known(error);
       }
-      const ticket = node.breaker.enter();
+      const ticket = node.circuit.enter();
       try {
         const answer = await inner.rate(change);
         node.succeeded(ticket);
@@ -82,7 +82,7 @@ interface Guard {
   nodeOf(key: string): NodeHealth;
 }
 
-/** A call whose end the breaker of its node is told, and which the failure policies answer where the store does not. */
+/** A call whose end the circuit of its node is told, and which the failure policies answer where the store does not. */
 class Guarded extends Limited {
   readonly #guard: Guard;
   readonly #node: NodeHealth;
@@ -92,7 +92,7 @@ class Guarded extends Limited {
     super(asking);
     this.#guard = guard;
     this.#node = node;
-    this.#ticket = node.breaker.enter();
+    this.#ticket = node.circuit.enter();
   }
 
   override answered(answer: Answer): void {
@@ -146,7 +146,7 @@ function looking({ nodeOf }: Guard, node: NodeHealth, key: string, ask: () => Ma
     } catch (error) {
       if (isStoreUnavailableError(error)) throw error;
     }
-    if (nodeOf(key) !== node) node.breaker.replaced();
+    if (nodeOf(key) !== node) node.circuit.replaced();
   };
 }
 
@@ -154,7 +154,7 @@ function failed(node: NodeHealth, ticket: Ticket, error: unknown, look: () => Pr
   const unavailable = isStoreUnavailableError(error);
   if (unavailable && error.reason === 'closed') return; // by its owner
   if (unavailable || isStoreConfigurationError(error)) node.failed(error);
-  if (unavailable) node.breaker.failed(ticket, error, look);
+  if (unavailable) node.circuit.failed(ticket, error, look);
   else node.succeeded(ticket); // it has answered
 }
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError, type UnavailableReason } from '../errors.js';
-import { Breaker } from './circuit.js';
+import { Circuit } from './circuit.js';
 
 const failure = (reason: UnavailableReason = 'timeout') =>
   new StoreUnavailableError('out', { reason, late: reason === 'timeout' });
 const never = () => new Promise<never>(() => {});
 
-function breaker() {
+function circuit() {
   const told: string[] = [];
-  const one = new Breaker({
+  const one = new Circuit({
     opened: (error) => told.push(`opened: ${error.reason}`),
     closed: (after) => told.push(after >= 0 ? 'closed' : 'closed before it opened'),
   });
@@ -20,7 +20,7 @@ async function until(so: () => boolean): Promise<void> {
 }
 
 test('five failures in a row open it, and a success begins the count anew', () => {
-  const { one, told } = breaker();
+  const { one, told } = circuit();
   for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
   one.succeeded(one.enter());
   for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
@@ -33,7 +33,7 @@ test('five failures in a row open it, and a success begins the count anew', () =
 });
 
 test('calls that one lost connection took with it are one failure; deadlines are each their own', () => {
-  const { one, told } = breaker();
+  const { one, told } = circuit();
   const lost = Array.from({ length: 50 }, () => one.enter());
   for (const ticket of lost) one.failed(ticket, failure('connection'), never);
   expect(one.error).toBeUndefined();
@@ -43,16 +43,16 @@ test('calls that one lost connection took with it are one failure; deadlines are
   one.end();
 });
 
-test('it looks again until there is an answer, lets one call through, and closes when that is decided', async () => {
-  const { one, told } = breaker();
+test('it probes until there is an answer, lets one call through, and closes when that is decided', async () => {
+  const { one, told } = circuit();
   let answers = false;
-  let looks = 0;
-  const look = async () => {
-    looks += 1;
+  let probes = 0;
+  const probe = async () => {
+    probes += 1;
     if (!answers) throw failure();
   };
-  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), look);
-  await until(() => looks >= 2);
+  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), probe);
+  await until(() => probes >= 2);
   expect(one.error).toBeDefined();
   answers = true;
   await until(() => one.error === undefined);
@@ -64,12 +64,12 @@ test('it looks again until there is an answer, lets one call through, and closes
 });
 
 test('a store that answers but does not decide stays out, and nobody is told again', async () => {
-  const { one, told } = breaker();
-  const look = async () => {};
-  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure('OOM'), look);
+  const { one, told } = circuit();
+  const probe = async () => {};
+  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure('OOM'), probe);
   for (let trials = 0; trials < 2; trials += 1) {
     await until(() => one.error === undefined);
-    one.failed(one.enter(), failure('READONLY'), look);
+    one.failed(one.enter(), failure('READONLY'), probe);
     expect(one.error).toMatchObject({ reason: 'READONLY' });
   }
   one.succeeded(0); // of a call that was let in before it opened
@@ -78,16 +78,16 @@ test('a store that answers but does not decide stays out, and nobody is told aga
   one.end();
 });
 
-test('looks hold no process, and end with the store', async () => {
+test('probes hold no process, and end with the store', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
-  const { one } = breaker();
-  const look = jest.fn(never);
-  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), look);
+  const { one } = circuit();
+  const probe = jest.fn(never);
+  for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), probe);
   expect(timers()).toBe(before);
   one.end();
   await sleep(150);
-  expect(look).not.toHaveBeenCalled();
-  for (let i = 0; i < 9; i += 1) one.failed(one.enter(), failure(), look);
+  expect(probe).not.toHaveBeenCalled();
+  for (let i = 0; i < 9; i += 1) one.failed(one.enter(), failure(), probe);
   expect(one.error).toBeUndefined();
 });

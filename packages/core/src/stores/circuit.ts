@@ -1,68 +1,68 @@
 import { performance } from 'node:perf_hooks';
 import type { StoreUnavailableError } from '../errors.js';
 
-/** Node's own: under a fake one a breaker would never close again. */
+/** Node's own: under a fake one a circuit would never close again. */
 const { setTimeout, clearTimeout } = globalThis;
 
-/** So many failures in a row, none of them by the way of another, say that a store is out. */
+/** Failures in a row, each with a cause of its own, that open the circuit. */
 const FAILURES = 5;
-/** ms until the first look whether it is back, doubled with each that finds it is not. */
-const FIRST_LOOK = 100;
-const LONGEST_LOOK = 1_000;
+/** ms until the first probe; doubled with each that fails. */
+const FIRST_PROBE = 100;
+const LONGEST_PROBE = 1_000;
 
-/** What a call must show when it is over: when it was let in. */
+/** Shows when a call was let in. */
 export type Ticket = number;
-/** The one call that finds out whether a store that answers again also decides again. */
+/** The ticket of the one call that tests whether a store that answers again also decides again. */
 const TRIAL: Ticket = -1;
 
-/** Who is told when a breaker opens and closes. */
-export interface BreakerListener {
+/** Is called when a circuit opens and closes. */
+export interface CircuitListener {
   opened(error: StoreUnavailableError): void;
   /** @param after ms since it opened */
   closed(after: number): void;
 }
 
 /**
- * A circuit breaker: lets calls through to a store while it answers, and none while it is known to be out, so that nobody waits for
- * what will not come. It opens after `FAILURES` in a row. Then it looks by itself, at growing and jittered intervals, whether the store
- * answers again; if so, one call of a user is let through, and if that is decided all are.
+ * A circuit breaker: lets calls through to a store while it answers, and none while it is known to be out, so that no call waits in
+ * vain. It opens after `FAILURES` in a row. Then it probes the store in the background, at growing and jittered intervals. Once a probe
+ * is answered, one call is let through, and if the store decides that call, all are.
  */
-export class Breaker {
-  readonly #listener: BreakerListener;
+export class Circuit {
+  readonly #listener: CircuitListener;
   #state: 'closed' | 'open' | 'half-open' | 'trial' | 'ended' = 'closed';
   #failures = 0;
-  /** Grows with every failure that counts: a call that was let in before the last of them failed along with it. */
-  #mark: Ticket = 0;
-  #looks = 0;
-  #since = 0;
+  /** The ticket of calls let in now. Each counted failure starts a new one: calls with an older ticket failed for the same cause. */
+  #ticket: Ticket = 0;
+  #probes = 0;
+  #openedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #error: StoreUnavailableError | undefined;
-  readonly #waiting = new Set<(error: StoreUnavailableError) => void>();
+  readonly #openListeners = new Set<(error: StoreUnavailableError) => void>();
 
-  constructor(listener: BreakerListener) {
+  constructor(listener: CircuitListener) {
     this.#listener = listener;
   }
 
-  /** By what it is open; undefined when it lets the next call through. */
+  /** Why it is open; undefined if it lets the next call through. */
   get error(): StoreUnavailableError | undefined {
     return this.#state === 'open' || this.#state === 'trial' ? this.#error : undefined;
   }
 
-  /** Calls `listener` whenever the breaker opens, and at once if it is open. @returns a function that removes the listener */
+  /** Calls `listener` whenever the circuit opens, and at once if it is open. @returns a function that removes the listener */
   onOpen(listener: (error: StoreUnavailableError) => void): () => void {
-    this.#waiting.add(listener);
+    this.#openListeners.add(listener);
     if (this.error !== undefined) listener(this.error);
-    return () => this.#waiting.delete(listener);
+    return () => this.#openListeners.delete(listener);
   }
 
-  /** False while the store is out, and while a trial call checks it again. */
+  /** False while the store is out, and while a trial call tests it. */
   get closed(): boolean {
     return this.#state === 'closed';
   }
 
-  /** To be called where `error` is undefined. */
+  /** Lets a call in. Only while `error` is undefined. */
   enter(): Ticket {
-    if (this.#state !== 'half-open') return this.#mark;
+    if (this.#state !== 'half-open') return this.#ticket;
     this.#state = 'trial';
     return TRIAL;
   }
@@ -72,28 +72,28 @@ export class Breaker {
     if (ticket === TRIAL && this.#state === 'trial') this.#close();
   }
 
-  /** What it stood for is served by another: it has no part in that any more. */
+  /** Another node serves the keys of this one, so an open circuit has no meaning any more. */
   replaced(): void {
     if (this.#state === 'open') this.#close();
   }
 
-  /** @param look asks the store for an answer that changes nothing; rejects when there is none */
-  failed(ticket: Ticket, error: StoreUnavailableError, look: () => Promise<unknown>): void {
+  /** @param probe asks the store for an answer that changes nothing; rejects if there is none */
+  failed(ticket: Ticket, error: StoreUnavailableError, probe: () => Promise<unknown>): void {
     this.#error = error;
-    if (this.#state === 'trial' && ticket === TRIAL) this.#open(look);
+    if (this.#state === 'trial' && ticket === TRIAL) this.#open(probe);
     if (this.#state !== 'closed') return;
-    // What one lost connection took with it is one failure; each deadline that passed is one of its own.
-    if (ticket !== this.#mark && !error.late) return;
-    this.#mark += 1;
+    // All calls that a lost connection took with it are one failure; each missed deadline is one of its own.
+    if (ticket !== this.#ticket && !error.late) return;
+    this.#ticket += 1;
     this.#failures += 1;
     if (this.#failures < FAILURES) return;
-    this.#looks = 0;
-    this.#since = performance.now();
-    this.#open(look);
+    this.#probes = 0;
+    this.#openedAt = performance.now();
+    this.#open(probe);
     this.#listener.opened(error);
   }
 
-  /** Looks no more. */
+  /** Stops probing, and lets all calls through. */
   end(): void {
     this.#state = 'ended';
     clearTimeout(this.#timer);
@@ -102,24 +102,24 @@ export class Breaker {
   #close(): void {
     this.#state = 'closed';
     this.#error = undefined;
-    this.#listener.closed(Math.round(performance.now() - this.#since));
+    this.#listener.closed(Math.round(performance.now() - this.#openedAt));
   }
 
-  #open(look: () => Promise<unknown>): void {
+  #open(probe: () => Promise<unknown>): void {
     this.#state = 'open';
     this.#failures = 0;
-    const longest = Math.min(LONGEST_LOOK, FIRST_LOOK * 2 ** this.#looks);
-    this.#looks += 1;
-    for (const listener of [...this.#waiting]) listener(this.#error!);
-    // A fleet that lost its store at one moment must not come back to it at one moment.
+    const longest = Math.min(LONGEST_PROBE, FIRST_PROBE * 2 ** this.#probes);
+    this.#probes += 1;
+    for (const listener of [...this.#openListeners]) listener(this.#error!);
+    // The processes of a fleet that lost their store together must not come back together.
     const wait = longest * (0.5 + Math.random() / 2);
     this.#timer = setTimeout(() => {
-      look().then(
+      probe().then(
         () => {
           if (this.#state === 'open') this.#state = 'half-open';
         },
         () => {
-          if (this.#state === 'open') this.#open(look);
+          if (this.#state === 'open') this.#open(probe);
         },
       );
     }, wait).unref();

@@ -2,10 +2,10 @@ import type { StoreConfigurationError, StoreUnavailableError } from '../errors.j
 import { warn } from '../warnings.js';
 
 interface Outage {
-  /** Was a warning emitted for it? */
-  told: boolean;
+  readonly address: string;
+  warned: boolean;
   readonly since: number;
-  /** Open stores that are affected. */
+  /** Number of open stores that are affected. */
   stores: number;
 }
 
@@ -35,12 +35,12 @@ export class OutageWarning {
     if (this.#closed || this.#outage !== undefined) return;
     const address = this.address();
     if (address === undefined) return;
-    const outage = outages.get(address) ?? { told: false, since: performance.now(), stores: 0 };
+    const outage = outages.get(address) ?? { address, warned: false, since: performance.now(), stores: 0 };
     outages.set(address, outage);
     outage.stores += 1;
     this.#outage = outage;
-    if (outage.told || this.heard()) return;
-    outage.told = true;
+    if (outage.warned || this.heard()) return;
+    outage.warned = true;
     warn(
       'SLUICE_STORE_OUT',
       `redisStore: ${address} is out: ${textOf(error)}. Until it answers again, each limiter uses its failurePolicy ` +
@@ -48,27 +48,31 @@ export class OutageWarning {
     );
   }
 
-  /** The server answers again: the outage is over for every store. */
+  /** The server answers again: the outage is over for every store. May be called for every answer. */
   end(): void {
-    const outage = this.#outage;
-    const address = this.address();
-    this.#outage = undefined;
-    if (outage === undefined || address === undefined || outages.get(address) !== outage) return;
-    outages.delete(address);
-    if (!outage.told) return;
+    if (this.#outage === undefined) return;
+    const outage = this.#leave();
+    if (outage === undefined) return;
+    outages.delete(outage.address);
+    if (!outage.warned) return;
     const seconds = ((performance.now() - outage.since) / 1000).toFixed(1);
-    warn('SLUICE_STORE_OUT', `redisStore: ${address} answers again, after ${seconds} s`);
+    warn('SLUICE_STORE_OUT', `redisStore: ${outage.address} answers again, after ${seconds} s`);
   }
 
   /** The store is closed. Other stores may still wait for the end of the outage. */
   close(): void {
     this.#closed = true;
-    const outage = this.#outage;
-    const address = this.address();
-    this.#outage = undefined;
-    if (outage === undefined || address === undefined) return;
+    const outage = this.#leave();
+    if (outage === undefined) return;
     outage.stores -= 1;
-    if (outage.stores === 0 && outages.get(address) === outage) outages.delete(address);
+    if (outage.stores === 0) outages.delete(outage.address);
+  }
+
+  /** The outage of this store, unless another store has reported its end. */
+  #leave(): Outage | undefined {
+    const outage = this.#outage;
+    this.#outage = undefined;
+    return outage !== undefined && outages.get(outage.address) === outage ? outage : undefined;
   }
 }
 

@@ -7,7 +7,8 @@ import { type Asking, Promised, promised } from '../../pipeline/asking.js';
 import type { RateAnswer, RateChange } from '../../shared-limiter/rate-change.js';
 import { sharedRateScript } from '../../shared-limiter/shared-rate.script.js';
 import type { Asked, Store } from '../store.js';
-import { type StoreEvents, StoreHealth } from '../store-health.js';
+import type { StoreEvents } from '../store-events.js';
+import { StoreHealth } from '../store-health.js';
 
 import { Batch } from './batch.js';
 import { RedisBatches } from './batches.js';
