@@ -1,5 +1,5 @@
-// Turns the .lua files into the committed, typed *.script.ts: every algorithm's fragments set into decisions/decide.lua, and
-// the scripts that stand alone.
+// Turns the .lua files into the committed, typed *.script.ts: engine/decide.lua, with its other files and those of every algorithm set
+// into it, and the scripts that stand alone.
 //   node scripts/lua.mjs           writes them
 //   node scripts/lua.mjs --check   fails when one is not what its .lua files say
 import { createHash } from 'node:crypto';
@@ -25,35 +25,41 @@ const files = readdirSync(source, { recursive: true })
   .sort()
   .map((file) => join(source, file));
 
-/** A branch for each algorithm: only what a call asks for is set up. */
-function branches(spends) {
+/** A branch for each algorithm, of its `take-run.lua` or of its other file. */
+function branches(isRun, of) {
   return files
-    .filter((file) => file.includes('algorithms') && file.endsWith('spend.lua') === spends)
+    .filter((file) => file.includes('algorithms') && file.endsWith('take-run.lua') === isRun)
     .map((file) => {
       const lua = read(file);
       const tags = /^-- @tag (\w\w(?: \w\w)*)$/m.exec(lua)?.[1]?.split(' ');
       if (tags === undefined)
         throw new Error(`${file} must begin with -- @tag and the tags of its algorithms`);
-      const kept = spends ? `${lua}rule.spend = spend` : lua;
-      return `if ${tags.map((tag) => `tag == '${tag}'`).join(' or ')} then\n${kept}\nend`;
+      return `if ${tags.map((tag) => `tag == '${tag}'`).join(' or ')} then\n${of(lua)}\nend`;
     })
     .join('\n');
+}
+
+/** A script with all that is set into it: other files of its folder, and a branch for each algorithm. */
+function assembled(file) {
+  const beside = (name) => read(join(dirname(file), name));
+  return read(file)
+    .replace(/-- @include (\S+)/g, (_, name) => beside(name))
+    .replace('-- @algorithms', () => branches(false, (lua) => lua))
+    .replace('-- @take-runs', () =>
+      branches(true, (lua) => beside('take-run.lua').replace('-- @take-run', () => lua)),
+    );
 }
 
 const camel = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
 let stale = 0;
 
-const fragments = /algorithms|lanes\.lua$/;
-for (const file of files.filter((name) => !fragments.test(name))) {
+/** Scripts of their own; the other files are set into one. */
+const scripts = files.filter((file) => /\/(decide|shared-rate)\.lua$/.test(file));
+for (const file of scripts) {
   const name = basename(file, '.lua');
-  const lua = strip(
-    read(file)
-      .replace('-- @lanes', () => read(join(dirname(file), 'lanes.lua')))
-      .replace('-- @algorithms', () => branches(false))
-      .replace('-- @spends', () => branches(true)),
-  );
+  const lua = strip(assembled(file));
   const sha1 = createHash('sha1').update(lua).digest('hex');
-  const text = `// Generated from ${name}.lua${lua.includes('if tag ==') ? ' and algorithms/*/*.lua' : ''} by \`npm run scripts\`: change those, not this.
+  const text = `// Generated from ${name}.lua${lua.includes('if tag ==') ? ', what it includes, and algorithms/*/*.lua' : ''} by \`npm run scripts\`: change those, not this.
 import type { Script } from '../algorithms/algorithm.js';
 
 export const ${camel(name)}Script: Script = {

@@ -55,18 +55,18 @@ corpora.set(undefined, [
 
 /** What chance seldom brings. */
 const crafted = (
-  policy: Policy,
+  policy: Policy | readonly Policy[],
   ...calls: readonly (readonly [
     Operation,
     cost: number,
     more?: { given?: number; wait?: number; move?: number },
   ])[]
 ): Corpus => {
-  const rules = [policy];
+  const rules = [policy].flat();
   const questions = calls.map(([operation, cost, more]) => {
     return { move: 1_000, operation, cost, wait: 3_600_000_000, given: 0, policy: 0, ...more } as const;
   });
-  return { keys: 1, steps: history([rules], questions) };
+  return { keys: rules.length, steps: history([rules], questions) };
 };
 const LARGEST = Number.MAX_SAFE_INTEGER;
 corpora
@@ -85,6 +85,18 @@ corpora
       ['acquire', 3],
       ['acquire', 1],
       ['refund', 2, { given: 1 }],
+    ),
+  );
+
+// The first part could go before the booking, but for the second; then it has to go after it.
+corpora
+  .get(undefined)!
+  .push(
+    crafted(
+      [fixedWindow({ limit: 7, window: '1m' }), fixedWindow({ limit: 6, window: '1s' })],
+      ['consume', 2],
+      ['acquire', 6, { move: 0 }],
+      ['acquire', 1, { move: 0 }],
     ),
   );
 

@@ -15,18 +15,18 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/ <= /g, ' < '],
   [/math\.min\(/g, 'math.max('],
   [/math\.max\(/g, 'math.min('],
-  [/string\.format\('%\.0f', (.*)\)\)$/g, 'tostring($1))'],
+  [/format\('%\.0f', (.*)\)\)$/g, 'tostring($1))'],
   [/, 'PX', .*$/g, ')'],
-  [/ and struct\.unpack\('>d', raw\) == ends/g, ''],
-  [/(?:math\.)?floor\(/g, 'math.ceil('],
+  [/ and ends == ended/g, ''],
+  [/ and #state == #raw/g, ''],
+  [/ floor\(/g, ' math.ceil('],
+  [/ ceil\(/g, ' floor('],
+  [/-(\w+) % /g, '$1 % '],
   [
-    /local function repair\(p, state, now\)$/g,
-    'local function repair(p, state, now)\nif true then return state end',
+    /local function normalize\(p, state, now\)$/g,
+    'local function normalize(p, state, now)\nif true then return state end',
   ],
-  [
-    /return struct\.pack\('>ddd', (\w+), now, since\)/g,
-    "return struct.pack('>ddd', tonumber(tostring($1)), now, since)",
-  ],
+  [/or pack\('>ddd', (\w+), now, since\)/g, "or pack('>ddd', tonumber(tostring($1)), now, since)"],
 ];
 
 /** Every slip at every place where it can be made. */
@@ -37,7 +37,7 @@ export function mutantsOf(source: string): Mutant[] {
   lines.forEach((line, i) => {
     const opens = /^if tag == '(\w\w)'/.exec(line)?.[1];
     if (opens !== undefined) tag = opens;
-    if (line.startsWith("error('SLUICE unknown algorithm") || line === 'rules[i] = rule') tag = undefined;
+    if (line.startsWith("error('SLUICE unknown algorithm") || line === 'if not simple then') tag = undefined;
     for (const [pattern, slip] of SLIPS) {
       for (const match of line.matchAll(pattern)) {
         const changed =

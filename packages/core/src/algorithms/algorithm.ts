@@ -3,7 +3,7 @@
  * same numbers as eight-byte doubles, one after the other. The first is always the moment (µs) from which the state is
  * worth as much as none: stores forget it then. No list (`undefined`) is a key that nobody has used.
  *
- * A state knows the past only. Permits booked for later stand in a queue beside it, which `decisions/bookings.ts` keeps.
+ * A state knows the past only. Permits booked for later stand in a queue beside it, see `engine/wait-queue.ts`.
  */
 export type State = readonly number[];
 
@@ -98,8 +98,16 @@ export interface Algorithm {
   anchored?(parameters: Parameters): boolean;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
-  /** Does its `spend.lua` decide equal calls of a key at once? */
+  /** Does its `take-run.lua` decide equal calls of a key at once? */
   readonly spends?: boolean;
+  /** Required with `spends`: calls `each` with what is left after each of `count` equal calls in a row that were allowed. */
+  expandRun?(
+    parameters: Parameters,
+    cost: number,
+    count: number,
+    run: Run,
+    each: (remaining: number, reset: number) => void,
+  ): void;
   /** Where a state can be more than a few numbers: the bytes that it takes in Redis when the limit is used up. */
   bytes?(parameters: Parameters): number;
   /**
@@ -123,6 +131,16 @@ export interface Ahead {
 
 /** For `give`: no matter when they were taken. */
 export const ANY = -1;
+
+/** How `take-run.lua` describes equal calls in a row that were allowed. */
+export interface Run {
+  /** Permits left after the first. */
+  readonly remaining: number;
+  /** µs from now: until every permit is back, or, of a bucket, the last tick. */
+  readonly first: number;
+  /** Of a bucket: units that were missing before. */
+  readonly owed: number;
+}
 
 export interface Left {
   readonly remaining: number;

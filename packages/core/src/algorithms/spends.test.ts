@@ -12,9 +12,9 @@ import {
 } from '../index.js';
 import { compilePolicy } from './index.js';
 
-/** The tags of the algorithms that have a `spend.lua`. */
+/** The tags of the algorithms that have a `take-run.lua`. */
 const spending = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('spend.lua'))
+  .filter((file) => file.endsWith('take-run.lua'))
   .flatMap((file) => /^-- @tag (.*)$/m.exec(readFileSync(join(__dirname, file), 'utf8'))![1]!.split(' '));
 
 test.each<[string, Policy]>([
@@ -25,7 +25,8 @@ test.each<[string, Policy]>([
   ['gcra', gcra({ limit: 10, period: '1m' })],
   ['leakyBucket', leakyBucket({ capacity: 10, leak: 1, every: '1s' })],
   ['concurrency', concurrency({ limit: 10 })],
-])('%s says that it spends exactly where it has a spend.lua: batches are weighed by it', (_, policy) => {
+])('%s says that it spends exactly where it has a take-run.lua: batches are weighed by it', (_, policy) => {
   const { algorithm } = compilePolicy(policy);
   expect(algorithm.spends === true).toBe(spending.includes(algorithm.tag));
+  expect(algorithm.expandRun !== undefined).toBe(spending.includes(algorithm.tag));
 });

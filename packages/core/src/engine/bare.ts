@@ -13,7 +13,7 @@ export interface Decided {
 
 /**
  * The same as `decide` for what most calls are: one part, whose key holds a bare state or nothing, and nothing to book.
- * `undefined` when it is another. The twin of `bare` in `lanes.lua`.
+ * `undefined` when it is another. Its twin is `bare.lua`.
  */
 export function decideBare(
   { operation, parts, traced }: Call,

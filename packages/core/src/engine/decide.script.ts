@@ -1,28 +1,37 @@
-// Generated from decide.lua and algorithms/*/*.lua by `npm run scripts`: change those, not this.
+// Generated from decide.lua, what it includes, and algorithms/*/*.lua by `npm run scripts`: change those, not this.
 import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '350fa990de50ebba1a97bbe7f42831c0ad50a991',
-  source: `local MOMENT = 67
+  sha1: '809339a0523e5b6c8b45f36aa4ed677cc1d56af9',
+  source: `local RATE_NOT_SET = -1
+local FAILED = -2
+local RUN = -3
+local SAME_DENIED = -4
+local SAME_ALLOWED = -5
+local DENIED = -6
+local ALLOWED = -7
+local QUEUED = -8
 local LARGEST = 9007199254740991
 local MOST_READ = 100
 local LARGEST_LONG = 2147483647
+local OLDEST = 562949953421312
 local call, try, keys, arguments, elements = redis.call, redis.pcall, KEYS, ARGV, unpack
-local byte, floor, format = string.byte, math.floor, string.format
+local byte, floor, format, pack, unpack = string.byte, math.floor, string.format, struct.pack, struct.unpack
 local function integer(text, least)
 local value = text + 0
 if value >= least and value <= LARGEST and value % 1 == 0 then return value end
 error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
 end
 local now = arguments[1]
-if now == '' then
+local is_packed = now == 'packed'
+if is_packed or now == '' then
 local time = call('TIME')
 now = time[1] * 1000000 + time[2]
 else
 now = integer(now, 0)
 end
-local replies, told, before, last, next, size = { now, nil, nil, nil }, 1, 0, 0, 4, #arguments
+local replies, replied, offset, last, next, size = { now, nil, nil, nil }, 1, 0, 0, 4, #arguments
 local alike = arguments[2] ~= ''
 local rules = { nil }
 for i = 1, alike and 1 or integer(arguments[3], 0) do
@@ -32,89 +41,29 @@ if not alike then
 before_first = before_first + 1
 next = before_first + integer(arguments[before_first], 0)
 end
-local rule = { tag = tag, spend = false, nil, nil, nil, nil, nil, nil, nil }
+local rule = { tag = tag, nil, nil, nil, nil, nil, nil, nil }
 for p = before_first + 1, next do rule[p - before_first] = integer(arguments[p], 0) end
-if next > before_first then
-if tag == 'fw' then
-local function spend(p, state, now, cost, count)
-local limit, latest, last, used = p[1], now + p[2], 0, 0
-if p[4] or cost > limit then return end
-if p[3] then latest = latest - math.fmod(now, p[2]) end
-if state then
-if #state ~= 16 then return end
-last, used = struct.unpack('>dd', state)
-if last > latest then return end
-end
-if last <= now then last, used = latest, 0 end
-local free = limit - used
-if cost > free then return 0, math.max(0, free), last - now, last - now end
-if cost * count > free then count = (free - math.fmod(free, cost)) / cost end
-return count, free - cost, struct.pack('>dd', last, used + count * cost), last, last - now, 0, 0, 1, 1
-end
-rule.spend = spend
-end
-if tag == 'tb' then
-local function spend(p, state, now, cost, count)
-local fmod, permit, units, size, tick = math.fmod, p[1], p[2], p[3], p[7]
-local price, most = cost * permit, size + p[4]
-if p[5] > 0 or price > most then return end
-local debt, last, since = 0, now, now
-if state then
-if #state ~= 24 and #state ~= 32 then return end
-local late, whole, seen, began = 0, struct.unpack('>ddd', state)
-if seen > now then return end
-if whole > now then
-local behind = fmod(whole - now, tick)
-last = behind > 0 and now + behind - tick or now
-if #state > 24 then late = struct.unpack('>d', state, 25) end
-debt = (whole - last) / tick * units - late
-if debt > most then return end
-if debt > 0 then since = began else debt = 0 end
-end
-end
-local room = math.min(size - permit, most - price) - debt
-if room < 0 then
-local free, rest, over = 0, fmod(debt, units), fmod(-room, units)
-if debt <= size - permit then free = most - debt end
-local reset, wait = debt - rest, -room - over
-if rest > 0 then reset = reset + units end
-if over > 0 then wait = wait + units end
-return 0, (free - fmod(free, permit)) / permit, last + wait / units * tick - now, last + reset / units * tick - now
-end
-if p[4] > 0 then count = 1 end
-if price * (count - 1) > room then count = (room - fmod(room, price)) / price + 1 end
-local free = most - debt - price
-if debt + price > size - permit then free = 0 end
-local owed = debt + count * price
-local rest, late = fmod(owed, units), 0
-if rest > 0 then late = units - rest end
-local whole = last + (owed + late) / units * tick
-local after = late > 0 and struct.pack('>dddd', whole, now, since, late) or struct.pack('>ddd', whole, now, since)
-return count, (free - fmod(free, permit)) / permit, after, whole, last - now, debt, price, units, tick
-end
-rule.spend = spend
-end
-end
 rules[i] = rule
 next = next + 1
 end
-local lanes, rule, cost, times
+local general, rule, cost, times
 if alike then
 last, rule, cost, times = #keys, rules[1], integer(arguments[2], 0), integer(arguments[3], 1)
 end
 local raws, from, to = nil, 0, 0
-while last > before or next <= size do
-if last == before and arguments[next] ~= '0' then
-last = before + integer(arguments[next], 1)
+while last > offset or next <= size do
+if last == offset and arguments[next] ~= '0' then
+last = offset + integer(arguments[next], 1)
 rule = rules[integer(arguments[next + 1], 1)] or error('SLUICE no such rule')
 cost, times = integer(arguments[next + 2], 0), integer(arguments[next + 3], 1)
 next = next + 4
 end
-local simple = last > before and cost > 0 and rule.spend
-if simple then
-local spend = simple
-if before >= to then
-from, to = before, last
+local simple = false
+if last > offset and cost > 0 and #rule > 0 then
+local tag = rule.tag
+if tag == 'fw' then
+if offset >= to then
+from, to = offset, last
 if to - from == 1 then
 raws = try('GET', keys[to])
 if type(raws) ~= 'table' then raws = { raws } end
@@ -123,32 +72,51 @@ if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
 end
 end
-while simple and before < to do
-local known, raw, done, state, ends = told, raws[before - from + 1], 0, nil, nil
-simple = raw == false or (raw and byte(raw) == MOMENT)
-state = raw
-while simple and done < times do
-local count, remaining, after, forgotten, since, owed, price, units, tick =
-spend(rule, state, now, cost, times - done)
-if not count then
-simple = false
-elseif count == 1 then
-replies[told + 1], replies[told + 2] = remaining, forgotten - now
-told, done, state, ends = told + 2, done + 1, after, forgotten
-elseif count > 0 then
-replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4] = -3, count, remaining, since
-replies[told + 5], replies[told + 6], replies[told + 7], replies[told + 8] = owed, price, units, tick
-told, done, state, ends = told + 8, done + count, after, forgotten
+simple = true
+while offset < to do
+local known, raw, done, ends, ended = replied, raws[offset - from + 1], 0, nil, nil
+local state = raw
+while done < times and raw ~= nil do
+local wanted = times - done
+local count, remaining, reset, wait, first, owed
+local limit, latest, last, used = rule[1], now + rule[2], 0, 0
+if rule[4] or cost > limit then break end
+if rule[3] then latest = latest - now % rule[2] end
+if state then
+if #state ~= 16 then break end
+last, used = unpack('>dd', state)
+if not (last >= OLDEST and last <= latest) then break end
+ended = ended or last
+end
+if last <= now then last, used = latest, 0 end
+local free = limit - used
+reset = last - now
+if free < cost then
+count, remaining, wait = 0, free > 0 and free or 0, reset
 else
-replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
--4, times - done, after, remaining, forgotten
-told, done = told + 5, times
+count = wanted
+if cost * count > free then count = floor(free / cost) end
+remaining, first, owed = free - cost, reset, 0
+state, ends = pack('>dd', last, used + count * cost), last
+end
+if count == 1 then
+replies[replied + 1], replies[replied + 2] = remaining, reset
+replied, done = replied + 2, done + 1
+elseif count > 0 then
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+RUN, count, remaining, first, owed
+replied, done = replied + 5, done + count
+else
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+SAME_DENIED, wanted, wait, remaining, reset
+replied, done = replied + 5, times
 end
 end
-if simple and ends then
-local key, written = keys[before + 1], nil
-if raw and struct.unpack('>d', raw) == ends then
-written = try('SET', key, state, 'KEEPTTL')
+local written = done == times
+if written and ends then
+local key = keys[offset + 1]
+if raw and ends == ended and #state == #raw then
+written = try('SETRANGE', key, '0', state) == #state
 else
 local life = floor((ends - now) / 1000) + 2
 if life <= LARGEST_LONG then life = format('%d', life) end
@@ -157,33 +125,140 @@ written = try('SET', key, state, 'PX', life)
 else
 written = try('SET', key, state, 'PX', life, 'NX')
 end
+written = written and written.ok
 end
-simple = written and written.ok
 end
-if simple then
-before = before + 1
+if not written then
+for n = known + 1, replied do replies[n] = nil end
+replied, simple = known, false
+break
+end
+offset = offset + 1
+end
+end
+if tag == 'tb' then
+if offset >= to then
+from, to = offset, last
+if to - from == 1 then
+raws = try('GET', keys[to])
+if type(raws) ~= 'table' then raws = { raws } end
 else
-for n = known + 1, told do replies[n] = nil end
-told = known
+if to - from > MOST_READ then to = from + MOST_READ end
+raws = try('MGET', elements(keys, from + 1, to))
+end
+end
+simple = true
+while offset < to do
+local known, raw, done, ends, ended = replied, raws[offset - from + 1], 0, nil, nil
+local state = raw
+while done < times and raw ~= nil do
+local wanted = times - done
+local count, remaining, reset, wait, first, owed
+local permit, units, full, tick = rule[1], rule[2], rule[3], rule[7]
+local price, most = cost * permit, full + rule[4]
+if rule[5] > 0 or price > most then break end
+local debt, last, since = 0, now, now
+if state then
+local late, whole, seen, began = 0, nil, nil, nil
+if #state == 24 then
+whole, seen, began = unpack('>ddd', state)
+elseif #state == 32 then
+whole, seen, began, late = unpack('>dddd', state)
+else
+break
+end
+if not (whole >= OLDEST and seen <= now) then break end
+ended = ended or whole
+if whole > now then
+last = now - (now - whole) % tick
+debt = (whole - last) / tick * units - late
+if debt > most then break end
+if debt > 0 then since = began else debt = 0 end
+end
+end
+local bearable = full - permit
+if most - price < bearable then bearable = most - price end
+local room, free = bearable - debt, 0
+if room < 0 then
+if debt <= full - permit then free = most - debt end
+count, remaining = 0, (free - free % permit) / permit
+reset, wait = last + (debt + -debt % units) / units * tick - now, last + (-room + room % units) / units * tick - now
+else
+count = wanted
+if rule[4] > 0 then count = 1 end
+if price * (count - 1) > room then count = (room - room % price) / price + 1 end
+if debt + price <= full - permit then free = most - debt - price end
+first, owed = last - now, debt
+debt = debt + count * price
+local late = -debt % units
+ends = last + (debt + late) / units * tick
+remaining, reset = (free - free % permit) / permit, ends - now
+state = late > 0 and pack('>dddd', ends, now, since, late) or pack('>ddd', ends, now, since)
+end
+if count == 1 then
+replies[replied + 1], replies[replied + 2] = remaining, reset
+replied, done = replied + 2, done + 1
+elseif count > 0 then
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+RUN, count, remaining, first, owed
+replied, done = replied + 5, done + count
+else
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+SAME_DENIED, wanted, wait, remaining, reset
+replied, done = replied + 5, times
+end
+end
+local written = done == times
+if written and ends then
+local key = keys[offset + 1]
+if raw and ends == ended and #state == #raw then
+written = try('SETRANGE', key, '0', state) == #state
+else
+local life = floor((ends - now) / 1000) + 2
+if life <= LARGEST_LONG then life = format('%d', life) end
+if raw then
+written = try('SET', key, state, 'PX', life)
+else
+written = try('SET', key, state, 'PX', life, 'NX')
+end
+written = written and written.ok
+end
+end
+if not written then
+for n = known + 1, replied do replies[n] = nil end
+replied, simple = known, false
+break
+end
+offset = offset + 1
 end
 end
 end
 if not simple then
-if not lanes then
-lanes = (function()
-local pack, unpack, fmod = struct.pack, struct.unpack, math.fmod
-local NEVER = -1
-local ANY = -1
+if not general then
+general = (function()
+local NEVER, ANY = -1, -1
 local LONGEST = 315360000000000
 local JITTER = 10000
-local ENVELOPE, OVERRIDDEN = 69, 79
+local NOTHING = {}
+local ceil = math.ceil
 local function up(a, b)
-local rest = fmod(a, b)
-if rest > 0 then return (a - rest) / b + 1 end
-return a / b
+return ceil(a / b)
+end
+local function down(a, b)
+return floor(a / b)
 end
 local function number(state, i)
 return (unpack('>d', state, i * 8 - 7))
+end
+local function unpacked(packed)
+local numbers = {}
+for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
+return numbers
+end
+local function packed(numbers)
+local parts = {}
+for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
+return table.concat(parts)
 end
 local function algorithm_of(tag)
 if tag == 'cc' then
@@ -278,7 +353,7 @@ first = first + 1
 end
 end
 end
-local function repair(p, state, now)
+local function normalize(p, state, now)
 local latest = now + p[2]
 if number(state, 1) <= latest then return state end
 local parts = { pack('>d', latest), string.sub(state, 9, 24) }
@@ -301,14 +376,14 @@ if not state then return admit(p[2], nil, now, cost, 0, 1) end
 local list, held, _, holders = living(p[1], state, now)
 return admit(p[2], list, now, math.min(cost, LARGEST - held), holders, holders + 1)
 end
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
 local place = at ~= ANY and find(state, at)
 if not place then return state end
 local latest, last, holders = entry(state, 0)
 if place <= holders then holders = holders - 1 end
 return sealed(p[2], spliced(state, latest, last, holders, place, place, ''), now)
 end
-local function left(p, state, now)
+local function usage(p, state, now)
 if not state then return p[1], 0 end
 local list, held, waiting, holders = living(p[1], state, now)
 local reset = 0
@@ -338,7 +413,7 @@ bytes = string.sub(list, place * 24 + 25, holders * 24 + 24) .. bytes
 end
 return spliced(list, math.max(latest, now + p[2]), newest, holders, place, to, bytes)
 end
-local function standing(state, id)
+local function holder_status(state, id)
 local place = find(state, id)
 if not place then return -1 end
 return place <= number(state, 3) and 1 or 0
@@ -367,8 +442,8 @@ local bytes = table.concat(parts)
 return sealed(p[2], spliced(list, latest, newest, holders + count, holders + 1, holders + count, bytes), now), granted
 end
 return {
-repair = repair, wait = wait, take = take, give = give, left = left, last = last, join = join, renew = renew,
-standing = standing, patience = patience, promote = promote,
+normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
+holder_status = holder_status, patience = patience, promote = promote,
 }
 end
 if tag == 'fw' then
@@ -381,9 +456,7 @@ if moment < edge then break end
 if moment < p[i] then return p[i] end
 edge = p[i]
 end
-local into = math.fmod(moment - edge, window)
-if into < 0 then return moment - into end
-return moment - into + window
+return moment - (moment - edge) % window + window
 end
 local function start_of(p, last)
 for i = 5, #p do
@@ -391,7 +464,7 @@ if p[i] == last then return p[i - 1] end
 end
 return last - p[2]
 end
-local function repair(p, state, now)
+local function normalize(p, state, now)
 local last, used = unpack('>dd', state)
 local latest = end_of(p, p[3] and now + JITTER or now)
 if last > latest then return pack('>dd', end_of(p, now), used) end
@@ -412,14 +485,14 @@ if last > now then return pack('>dd', last, math.min(used + cost, LARGEST)) end
 end
 return pack('>dd', end_of(p, now), cost)
 end
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
 local last, used = unpack('>dd', state)
 if cost == 0 then return state end
 if at ~= ANY and (at >= last or at < start_of(p, last)) then return state end
 if cost < used then return pack('>dd', last, used - cost) end
 return nil
 end
-local function left(p, state, now)
+local function usage(p, state, now)
 if not state then return p[1], 0 end
 local last, used = unpack('>dd', state)
 if last <= now then return p[1], 0 end
@@ -428,11 +501,11 @@ end
 local function anchored(p)
 return not p[3]
 end
-return { repair = repair, wait = wait, take = take, give = give, left = left, anchored = anchored }
+return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored }
 end
 if tag == 'sl' or tag == 'sw' then
 local function stamp(p, at)
-if p[3] then return at - math.fmod(at, p[3]) + p[3] end
+if p[3] then return at - at % p[3] + p[3] end
 return at
 end
 local function moment_of(state, pair)
@@ -458,7 +531,7 @@ end
 local function first_after(state, edge)
 local low, high = 1, last_of(state) + 1
 while low < high do
-local middle = math.floor((low + high) / 2)
+local middle = floor((low + high) / 2)
 if moment_of(state, middle) > edge then high = middle else low = middle + 1 end
 end
 return low
@@ -466,7 +539,7 @@ end
 local function reaching(state, first, k)
 local before, low, high = count_of(state, first - 1), first, last_of(state)
 while low < high do
-local middle = math.floor((low + high) / 2)
+local middle = floor((low + high) / 2)
 if minus(count_of(state, middle), before) >= k then high = middle else low = middle + 1 end
 end
 return low
@@ -474,7 +547,7 @@ end
 local function used_from(state, first)
 return minus(count_of(state, last_of(state)), count_of(state, first - 1))
 end
-local function repair(p, state, now)
+local function normalize(p, state, now)
 local newest = moment_of(state, last_of(state))
 local moment = math.min(newest, stamp(p, now))
 if moment == newest and moment + p[2] == number(state, 1) then return state end
@@ -507,7 +580,7 @@ local from = math.max(first, kept - p[1] + 2)
 return pack('>dd', moment + window, count_of(state, first - 1)) .. pairs_of(state, from, kept)
 .. pack('>dd', moment, plus(count_of(state, last), cost))
 end
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
 if cost == 0 then return state end
 local first, last = first_after(state, now - p[2]), last_of(state)
 if at == ANY then
@@ -534,18 +607,15 @@ if newest < first then return nil end
 parts[1] = pack('>d', moment_of(state, newest) + p[2])
 return table.concat(parts)
 end
-local function left(p, state, now)
+local function usage(p, state, now)
 if not state then return p[1], 0 end
 local used = used_from(state, first_after(state, now - p[2]))
 if used == 0 then return p[1], 0 end
 return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
-return { repair = repair, wait = wait, take = take, give = give, left = left }
+return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
 end
 if tag == 'tb' then
-local function down(a, b)
-return (a - math.fmod(a, b)) / b
-end
 local function debt_at(p, state, now)
 if not state then return p[5], now end
 local size, late = #state, 0
@@ -590,11 +660,11 @@ parts[i] = pack('>d', value)
 end
 return table.concat(parts)
 end
-local function see(p, now)
+local function initial_state(p, now)
 if p[5] > 0 then return write(p, now, p[5], now, now) end
 return nil
 end
-local function repair(p, state, now)
+local function normalize(p, state, now)
 local back = number(state, 2) - now
 if back > JITTER then state = delayed(state, back) end
 local seen = seen_at(state, now)
@@ -629,7 +699,7 @@ if state and debt > 0 then since = number(state, 3) end
 debt = math.max(debt, math.min(debt + cost * p[1], taken_at_most(p)))
 return write(p, seen_at(state, now), debt, since, last)
 end
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
 local since = number(state, 3)
 local debt, last = debt_at(p, state, now)
 if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
@@ -641,7 +711,7 @@ if rest > 0 then return write(p, seen_at(state, now), rest, since, last) end
 if p[5] > 0 then return write(p, seen_at(state, now), 0, since, now) end
 return nil
 end
-local function left(p, state, now)
+local function usage(p, state, now)
 local debt, last = debt_at(p, state, now)
 if debt == 0 then return down(p[3] + p[4], p[1]), 0 end
 local remaining = 0
@@ -655,7 +725,7 @@ end
 local function is_saved(p, cost)
 return p[6] == 2 and cost * p[1] > p[3] + p[4]
 end
-local function due(p, state, now, cost)
+local function acquire_wait(p, state, now, cost)
 if is_saved(p, cost) then
 local debt, last = debt_at(p, state, now)
 if cost * p[1] > most_of(p) - debt then return NEVER end
@@ -679,12 +749,12 @@ end
 local function anchored(p)
 return p[7] > 1
 end
-local function longest(p, cost)
+local function max_wait(p, cost)
 if p[6] ~= 1 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
-see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
+initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
 saving = saving, book = book, anchored = anchored,
 }
 end
@@ -700,29 +770,557 @@ local function live(state, at)
 if state and number(state, 1) > at then return state end
 return nil
 end
+local function state_at(key_state, state, at)
+if key_state.algorithm.initial_state then return state end
+return live(state, at)
+end
+local function take(key_state, state, at, cost)
+return key_state.algorithm.take(key_state.parameters, state_at(key_state, state, at), at, cost)
+end
+local function book(key_state, state, at, cost)
+local run = key_state.algorithm.book or key_state.algorithm.take
+return run(key_state.parameters, state_at(key_state, state, at), at, cost)
+end
+local function absorb(key_state, state, at, cost)
+local run = key_state.algorithm.absorb or key_state.algorithm.take
+return run(key_state.policy_parameters, state_at(key_state, state, at), at, cost)
+end
+local function saving_of(key_state, cost)
+local saving = key_state.algorithm.saving
+return saving and saving(key_state.parameters, cost) or 0
+end
+local function wait_of(key_state, state, at, cost, shaped)
+local algorithm = key_state.algorithm
+local wait = shaped and algorithm.acquire_wait or algorithm.wait
+return wait(key_state.parameters, state_at(key_state, state, at), at, cost)
+end
+local function next_moment(key_state, state, from, cost, shaped)
+local wait = wait_of(key_state, state, from, cost, shaped)
+if wait == NEVER then return NEVER end
+return from + wait
+end
+local function full_at(key_state, state, at)
+local _, reset = key_state.algorithm.usage(key_state.parameters, state_at(key_state, state, at), at)
+return at + reset
+end
+local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
 local entries, ends = {}, {}
 local function read(place)
 local entry = entries[place]
 if entry == nil then
-entry = call('GET', keys[before + place])
+entry = call('GET', keys[offset + place])
 entries[place] = entry
 end
 return entry
 end
-local function write(place, entry, forgotten, now)
+local function write(place, entry, forgotten)
 entries[place], ends[place] = forgotten > now and entry, forgotten
 end
-local function leave(place)
+local function save(place)
 local forgotten = ends[place]
 if not forgotten then return end
 if entries[place] then
-call('SET', keys[before + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
+call('SET', keys[offset + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
 else
-call('DEL', keys[before + place])
+call('DEL', keys[offset + place])
 end
 end
-local function bare(rule, operation, cost, count)
-local algorithm, p, taking = rule.algorithm, rule, operation ~= 'peek'
+local function foreign(key)
+error('SLUICE foreign value in ' .. key)
+end
+local function open_entry(key, place, shared)
+local raw = read(place)
+if raw and shared then
+if byte(raw) ~= SHARED then foreign(key) end
+raw = (unpack('>d', raw, 2)) == shared.rate_version and string.sub(raw, 10)
+end
+if not raw then return {} end
+local kind = byte(raw)
+if kind == MOMENT and #raw % 8 == 0 then return { state = raw } end
+if not ((kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65)) then foreign(key) end
+local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until = unpack('>ddddddd', raw, 2)
+local from = 58
+local function cut(size)
+from = from + size
+return size > 0 and string.sub(raw, from - size, from - 1) or nil
+end
+local policy_size = kind == OVERRIDDEN and number(cut(8), 1)
+local envelope = {
+state = cut(state_size), queue_end_state = cut(end_size), queue = unpacked(cut(queue_size) or ''), has_gaps = has_gaps,
+seen = seen, blocked_until = blocked_until, override_until = override_until,
+}
+if policy_size then
+envelope.policy_state = cut(policy_size)
+envelope.override = string.sub(raw, from)
+end
+return envelope
+end
+local function entry_of(key_state)
+local state, queue, override = key_state.state or '', key_state.queue, key_state.override
+local forgotten = 0
+if key_state.state then forgotten = number(state, 1) end
+if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then
+return state, forgotten
+end
+local queue_end_state = ''
+if #queue > 0 then
+queue_end_state = key_state.queue_end_state
+forgotten = math.max(forgotten, number(queue_end_state, 1), queue[#queue - 1])
+end
+forgotten = math.max(forgotten, key_state.blocked_until, key_state.override_until)
+local entry = pack('>ddddddd', #state, #queue_end_state, #queue * 8, key_state.has_gaps, key_state.seen,
+key_state.blocked_until, key_state.override_until)
+if override == '' then
+entry = 'E' .. entry .. state .. queue_end_state .. packed(queue)
+else
+local policy_state = key_state.policy_state or ''
+if key_state.policy_state then forgotten = math.max(forgotten, number(policy_state, 1)) end
+entry = 'O' .. entry .. pack('>d', #policy_state) .. state .. queue_end_state .. packed(queue) .. policy_state .. override
+end
+if key_state.shared then entry = 'S' .. pack('>d', key_state.shared.rate_version) .. entry end
+return entry, forgotten
+end
+local function counts_twice(key_state)
+return key_state.override ~= '' and not key_state.algorithm.last
+end
+local function normalize_policy_state(key_state, from)
+local known = live(key_state.policy_state, from)
+key_state.policy_state = known and key_state.algorithm.normalize(key_state.policy_parameters, known, now)
+if key_state.policy_state ~= known then key_state.changed, key_state.normalized = true, true end
+end
+local function charge_policy_state(key_state, before)
+if key_state.cost == 0 or not counts_twice(key_state) then return end
+key_state.policy_state =
+key_state.algorithm.take(key_state.policy_parameters, state_at(key_state, before, now), now, key_state.cost)
+end
+local function refund_policy_state(key_state, at)
+local before = key_state.policy_state
+if not before then return end
+key_state.policy_state =
+live(key_state.algorithm.refund(key_state.policy_parameters, before, now, key_state.cost, at), now)
+if key_state.policy_state ~= before then key_state.changed = true end
+end
+local function begin_override(key_state, parameters, micros)
+local algorithm, state, before = key_state.algorithm, key_state.state, counts_twice(key_state)
+key_state.override, key_state.override_until = packed(parameters), now + micros
+if not before and counts_twice(key_state) then key_state.policy_state = state end
+if state then
+if algorithm.translate then state = algorithm.translate(key_state.parameters, parameters, state, now) end
+key_state.state = live(algorithm.normalize(parameters, state, now), now)
+end
+key_state.parameters = parameters
+end
+local function end_override(key_state)
+if counts_twice(key_state) then key_state.state = key_state.policy_state end
+key_state.override, key_state.override_until = '', 0
+key_state.policy_state, key_state.parameters = nil, key_state.policy_parameters
+end
+local MOST_BOOKED = 1000
+local MOST_LATER = 100
+local function project_end(key_state)
+local state, queue = key_state.state, key_state.queue
+for i = 1, #queue, 2 do state = book(key_state, state, queue[i], queue[i + 1]) end
+key_state.queue_end_state = state
+end
+local function look_for_gaps(key_state)
+if #key_state.queue == 0 then return end
+key_state.has_gaps = 1
+project_end(key_state)
+end
+local function remove_due(key_state)
+local queue, due, rest = key_state.queue, {}, {}
+for i = 1, #queue, 2 do
+local list = queue[i] <= now and due or rest
+list[#list + 1], list[#list + 2] = queue[i], queue[i + 1]
+end
+if #due > 0 then
+key_state.queue = rest
+if #rest == 0 then key_state.has_gaps = 0 end
+end
+return due
+end
+local function delaying_nobody(key_state, before, from, moment, cost)
+local queue, state = key_state.queue, book(key_state, before, moment, cost)
+local anchored, start, last, later = key_state.algorithm.anchored, nil, nil, math.huge
+if anchored and anchored(key_state.parameters) then
+start, last = full_at(key_state, before, moment), full_at(key_state, state, moment)
+end
+for i = from, #queue, 2 do
+local at = queue[i]
+if last and at >= last then
+later = start > moment and start or moment + at - last + 1
+last = nil
+end
+if wait_of(key_state, state, at, queue[i + 1], true) ~= 0 then return later end
+state = book(key_state, state, at, queue[i + 1])
+if last then last = full_at(key_state, state, at) end
+end
+return moment
+end
+local function earliest_in_queue(key_state, first, cost, shaped)
+local queue = key_state.queue
+local size = #queue
+if cost == 0 then return first end
+if size == 0 then return next_moment(key_state, key_state.state, first, cost, shaped) end
+local last = queue[size - 1]
+if key_state.has_gaps == 0 or first >= last or (shaped and saving_of(key_state, cost) > 0) then
+return next_moment(key_state, key_state.queue_end_state, math.max(first, last), cost, shaped)
+end
+local state, tries = key_state.state, 0
+for i = 1, size, 2 do
+local next = queue[i]
+if next > first then
+local start = first
+if i > 1 then start = math.max(first, queue[i - 2]) end
+local moment = next_moment(key_state, state, start, cost, shaped)
+if moment == NEVER then return NEVER end
+while moment < next do
+local better = delaying_nobody(key_state, state, i, moment, cost)
+if better == moment then return moment end
+tries = tries + 1
+if tries > MOST_LATER then break end
+moment = better
+end
+end
+state = book(key_state, state, next, queue[i + 1])
+end
+return next_moment(key_state, state, last, cost, shaped)
+end
+local function add_booking(key_state, moment, cost, early)
+local queue, size = {}, #key_state.queue
+if early then key_state.has_gaps = 1 end
+local place = size
+while place > 0 and key_state.queue[place - 1] > moment do place = place - 2 end
+for i = 1, place do queue[i] = key_state.queue[i] end
+queue[place + 1], queue[place + 2] = moment, cost
+for i = place + 1, size do queue[i + 2] = key_state.queue[i] end
+key_state.queue = queue
+if place < size then return project_end(key_state) end
+key_state.queue_end_state = book(key_state, size == 0 and key_state.state or key_state.queue_end_state, moment, cost)
+end
+local function cancel_booking(key_state, at, cost)
+local queue, rest = {}, cost
+for i = 1, #key_state.queue do queue[i] = key_state.queue[i] end
+local place = #queue - 1
+while place >= 1 and not (queue[place] == at and queue[place + 1] == cost) do place = place - 2 end
+if place < 1 then place = #queue - 1 end
+while place >= 1 and rest > 0 do
+if queue[place] == at then
+local back = math.min(rest, queue[place + 1])
+rest = rest - back
+queue[place + 1] = queue[place + 1] - back
+if queue[place + 1] == 0 then
+table.remove(queue, place)
+table.remove(queue, place)
+end
+if place < #queue then key_state.has_gaps = 1 end
+end
+place = place - 2
+end
+if rest == cost then return end
+key_state.changed = true
+key_state.queue = queue
+if #queue == 0 then key_state.has_gaps = 0 end
+project_end(key_state)
+end
+local function usage_with_queue(key_state, remaining, reset)
+local algorithm, parameters, queue = key_state.algorithm, key_state.parameters, key_state.queue
+local size = #queue
+if size == 0 then return remaining, reset end
+local last = queue[size - 1]
+local _, rest = algorithm.usage(parameters, state_at(key_state, key_state.queue_end_state, last), last)
+if key_state.has_gaps == 0 then remaining = 0 end
+local state = key_state.state
+for i = 1, size, 2 do
+if remaining <= 0 then break end
+state = book(key_state, state, queue[i], queue[i + 1])
+remaining = math.min(remaining, (algorithm.usage(parameters, state, queue[i])))
+end
+return remaining, last - now + rest
+end
+local EVERYONE = -1
+local function promote(key_state)
+local run = key_state.algorithm.promote
+if not run or not key_state.state then return end
+local state, granted
+if key_state.blocked_until > now then
+state, granted = key_state.algorithm.renew(key_state.parameters, key_state.state, now, ANY), NOTHING
+else
+state, granted = run(key_state.parameters, key_state.state, now)
+end
+if state ~= key_state.state then key_state.changed = true end
+key_state.state = state
+for i = 1, #granted do key_state.granted[#key_state.granted + 1] = granted[i] end
+end
+local function spend(key_state, how, at, cost)
+key_state.changed = true
+key_state.state = how(key_state, key_state.state, at, cost)
+if counts_twice(key_state) then key_state.policy_state = absorb(key_state, key_state.policy_state, at, cost) end
+end
+local function open_envelope(key_state, envelope)
+local back = 0
+if envelope.seen - now > JITTER then back = envelope.seen - now end
+key_state.seen = math.max(now, envelope.seen - back)
+key_state.changed, key_state.normalized = back > 0, back > 0
+local queue = envelope.queue
+if back > 0 then
+for i = 1, #queue, 2 do queue[i] = queue[i] - back end
+end
+key_state.queue, key_state.queue_end_state, key_state.has_gaps = queue, envelope.queue_end_state, envelope.has_gaps
+if envelope.blocked_until - back > now then key_state.blocked_until = envelope.blocked_until - back end
+if not envelope.override then return false end
+if envelope.override_until - back <= now then
+key_state.changed, key_state.normalized = true, true
+if not key_state.algorithm.last then key_state.state = envelope.policy_state end
+return true
+end
+key_state.override, key_state.override_until = envelope.override, envelope.override_until - back
+key_state.parameters, key_state.policy_state = unpacked(envelope.override), envelope.policy_state
+return false
+end
+local function begin(key_state, override_ended)
+local algorithm, queue, from = key_state.algorithm, key_state.queue, now
+if #queue > 0 then from = math.min(now, queue[1]) end
+local state = live(key_state.state, from)
+if state then
+key_state.state = algorithm.normalize(key_state.parameters, state, now)
+if key_state.state ~= state then key_state.changed, key_state.normalized = true, true end
+else
+key_state.state = algorithm.initial_state and algorithm.initial_state(key_state.parameters, from)
+if key_state.state then key_state.is_new = true end
+end
+normalize_policy_state(key_state, from)
+if #queue > 0 then
+local outdated = key_state.changed or key_state.is_new
+local due = remove_due(key_state)
+for i = 1, #due, 2 do spend(key_state, override_ended and absorb or book, due[i], due[i + 1]) end
+if outdated then
+project_end(key_state)
+else
+key_state.queue_end_state = algorithm.normalize(key_state.parameters, key_state.queue_end_state, queue[#queue - 1])
+end
+end
+if key_state.changed or from < now then
+key_state.state, key_state.policy_state = live(key_state.state, now), live(key_state.policy_state, now)
+end
+end
+local function open(part)
+local key_state = {
+key = keys[offset + part.place], place = part.place, shared = part.shared,
+algorithm = part.algorithm, parameters = part.parameters, policy_parameters = part.parameters,
+cost = part.cost, at = 0, own_moment = 0, changed = false, normalized = false, is_new = false, granted = {},
+seen = now, queue = NOTHING, has_gaps = 0, blocked_until = 0, override = '', override_until = 0,
+}
+local envelope = open_entry(key_state.key, part.place, part.shared)
+key_state.state = envelope.state
+begin(key_state, envelope.queue and open_envelope(key_state, envelope))
+promote(key_state)
+return key_state
+end
+local function earliest(key_state, from, shaped)
+local cost = key_state.cost
+if from > now and shaped and saving_of(key_state, cost) > 0 then return math.max(from, key_state.own_moment) end
+return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
+end
+local function is_overfull(key_state)
+if #key_state.queue >= 2 * MOST_BOOKED then return true end
+local max_wait = key_state.algorithm.max_wait
+if not max_wait or key_state.own_moment == NEVER then return false end
+return key_state.own_moment - math.max(now, key_state.blocked_until) > max_wait(key_state.parameters, key_state.cost)
+end
+local function take_or_book(key_state, moment)
+local cost = key_state.cost
+if cost == 0 then return end
+key_state.changed = true
+if moment <= now then
+spend(key_state, take, now, cost)
+if #key_state.queue > 0 then project_end(key_state) end
+else
+add_booking(key_state, moment, cost, moment > key_state.own_moment)
+end
+local last = key_state.algorithm.last
+if last then key_state.at = last(key_state.state) else key_state.at = moment end
+end
+local function charge(key_state)
+local before = key_state.policy_state
+take_or_book(key_state, now)
+charge_policy_state(key_state, before)
+end
+local function refund(key_state, at)
+if at > now and not key_state.algorithm.last then return cancel_booking(key_state, at, key_state.cost) end
+refund_policy_state(key_state, at)
+local before = key_state.state
+if not before then return end
+key_state.state = live(key_state.algorithm.refund(key_state.parameters, before, now, key_state.cost, at), now)
+if key_state.state == before then return end
+key_state.changed = true
+promote(key_state)
+look_for_gaps(key_state)
+end
+local function reset(key_state)
+if key_state.algorithm.promote and key_state.state then key_state.granted[#key_state.granted + 1] = EVERYONE end
+key_state.changed, key_state.state, key_state.policy_state = true, nil, nil
+key_state.queue, key_state.has_gaps, key_state.blocked_until = NOTHING, 0, 0
+end
+local function usage(key_state)
+local remaining, reset = key_state.algorithm.usage(key_state.parameters, key_state.state, now)
+remaining, reset = usage_with_queue(key_state, remaining, reset)
+if key_state.blocked_until > now then return 0, math.max(reset, key_state.blocked_until - now) end
+return remaining, reset
+end
+local function is_kept(key_state, operation)
+if operation == 'peek' then return key_state.normalized end
+return key_state.changed or (key_state.is_new and operation ~= 'refund')
+end
+local function keep_alive(key_state)
+local shared = key_state.shared
+local alive = ceil((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)
+if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, format('%.0f', alive)) end
+end
+local function close(key_state)
+for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
+write(key_state.place, entry_of(key_state))
+end
+local MOST_TRIES = 10000
+local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
+local function reply_one(value)
+replied = replied + 1
+replies[replied] = value
+end
+local function reply_list(numbers)
+reply_one(#numbers)
+for i = 1, #numbers do reply_one(numbers[i]) end
+end
+local function reply_call(key_states, code, wait)
+reply_one(code)
+reply_one(wait)
+for i = 1, #key_states do
+local key_state = key_states[i]
+local remaining, reset = usage(key_state)
+reply_one(remaining)
+reply_one(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
+reply_one(reset)
+reply_one(key_state.at)
+reply_list(key_state.override == '' and not key_state.shared and NOTHING or key_state.parameters)
+end
+end
+local function common_moment(key_states, shaped)
+local moment = key_states[1].own_moment
+if #key_states == 1 then return moment end
+for i = 1, #key_states do
+if key_states[i].own_moment == NEVER then return NEVER end
+moment = math.max(moment, key_states[i].own_moment)
+end
+local agreed, i, tries = 0, 1, 0
+while agreed < #key_states do
+tries = tries + 1
+if tries > MOST_TRIES then return NEVER end
+local later = earliest(key_states[i], moment, shaped)
+if later == NEVER then return NEVER end
+if later > moment then agreed = 1 else agreed = agreed + 1 end
+moment = later
+i = i % #key_states + 1
+end
+return moment
+end
+local function admit(key_states, longest, shaped, taking)
+local overfull, held = false, false
+for i = 1, #key_states do
+local key_state = key_states[i]
+local hopeless = shaped and saving_of(key_state, key_state.cost) > longest
+key_state.own_moment = hopeless and NEVER or earliest(key_state, now, shaped)
+if shaped and is_overfull(key_state) then overfull = true end
+if key_state.algorithm.last then held = true end
+end
+local moment = common_moment(key_states, shaped)
+if moment == NEVER then return reply_call(key_states, DENIED, NEVER) end
+local wait = moment - now
+if wait > 0 and held then
+local key_state, code = key_states[1], DENIED
+if shaped and longest > 0 and #key_states == 1 then
+local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost)
+if state ~= key_state.state then
+key_state.state, key_state.changed, key_state.at = state, true, key_state.algorithm.last(state)
+code = QUEUED
+end
+end
+return reply_call(key_states, code, wait)
+end
+if wait > longest or (wait > 0 and overfull) then return reply_call(key_states, DENIED, wait) end
+if taking then
+for i = 1, #key_states do take_or_book(key_states[i], moment) end
+end
+reply_call(key_states, ALLOWED, wait)
+end
+local function renew(key_state, id)
+local algorithm, status, wait = key_state.algorithm, -1, 0
+key_state.at, key_state.own_moment = id, now
+if key_state.state then status = algorithm.holder_status(key_state.state, id) end
+if status >= 0 then
+key_state.state, key_state.changed = algorithm.renew(key_state.parameters, key_state.state, now, id), true
+if status == 0 then
+wait = math.max(algorithm.patience(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
+key_state.own_moment = now + wait
+end
+end
+reply_call({ key_state }, status == 1 and ALLOWED or status == 0 and QUEUED or DENIED, wait)
+end
+local function change(key_state, part, operation, wait)
+key_state.own_moment = now
+if operation == 'charge' then
+charge(key_state)
+elseif operation == 'refund' then
+refund(key_state, part.at)
+elseif operation == 'reset' then
+reset(key_state)
+else
+key_state.changed = true
+if operation == 'block' then
+key_state.blocked_until = wait > 0 and now + wait or 0
+elseif operation ~= 'override' then
+error('SLUICE unknown operation: ' .. operation)
+elseif wait > 0 then
+begin_override(key_state, part.override, wait)
+else
+end_override(key_state)
+end
+promote(key_state)
+look_for_gaps(key_state)
+end
+end
+local function decide(operation, wait, parts)
+local key_states, before = {}, TRACED[operation] and {}
+operation = TRACED[operation] or operation
+for i = 1, #parts do
+key_states[i] = open(parts[i])
+if before then before[i] = key_states[i].state or '' end
+end
+if operation == 'consume' or operation == 'peek' then
+admit(key_states, 0, false, operation == 'consume')
+elseif operation == 'acquire' then
+admit(key_states, wait, true, true)
+elseif operation == 'renew' then
+renew(key_states[1], parts[1].at)
+else
+for i = 1, #parts do change(key_states[i], parts[i], operation, wait) end
+reply_call(key_states, ALLOWED, 0)
+end
+for i = 1, before and #parts or 0 do
+local key_state = key_states[i]
+reply_list(key_state.parameters)
+reply_list(unpacked(before[i]))
+reply_list(unpacked(key_state.state or ''))
+reply_list(key_state.queue)
+reply_list({ key_state.blocked_until })
+end
+for i = 1, #parts do
+local key_state = key_states[i]
+if key_state.shared and operation ~= 'peek' then keep_alive(key_state) end
+if is_kept(key_state, operation) then close(key_state) end
+end
+end
+local function decide_bare(rule, operation, cost, count)
+local algorithm, taking = rule.algorithm, operation ~= 'peek'
 if algorithm.promote or (taking and operation ~= 'consume' and operation ~= 'acquire') then return 0 end
 local raw = read(1)
 local state, changed = nil, false
@@ -731,574 +1329,52 @@ if byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return 0 end
 state = live(raw, now)
 end
 if state then
-state = algorithm.repair(p, raw, now)
+state = algorithm.normalize(rule, raw, now)
 if state ~= raw then state, changed = live(state, now), true end
-elseif algorithm.see then
-state = algorithm.see(p, now)
+elseif algorithm.initial_state then
+state = algorithm.initial_state(rule, now)
 changed = taking and state ~= nil
 end
-local ask = operation == 'acquire' and algorithm.due or algorithm.wait
-local done, wait = 0, ask(p, state, now, cost)
+local wait_for = operation == 'acquire' and algorithm.acquire_wait or algorithm.wait
+local done, wait = 0, wait_for(rule, state, now, cost)
 while wait == 0 and taking and cost > 0 and done < count do
-state, changed, done = algorithm.take(p, state, now, cost), true, done + 1
-replies[told + 1], replies[told + 2] = algorithm.left(p, state, now)
-told = told + 2
-if done < count then wait = ask(p, state, now, cost) end
+state, changed, done = algorithm.take(rule, state, now, cost), true, done + 1
+replies[replied + 1], replies[replied + 2] = algorithm.usage(rule, state, now)
+replied = replied + 2
+if done < count then wait = wait_for(rule, state, now, cost) end
 end
 if done < count and (wait <= 0 or operation ~= 'acquire') then
-local remaining, reset = algorithm.left(p, state, now)
-replies[told + 1], replies[told + 2], replies[told + 3], replies[told + 4], replies[told + 5] =
-wait == 0 and -5 or -4, count - done, wait, remaining, reset
-told = told + 5
-done = count
+local remaining, reset = algorithm.usage(rule, state, now)
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+wait == 0 and SAME_ALLOWED or SAME_DENIED, count - done, wait, remaining, reset
+replied, done = replied + 5, count
 end
-if changed then write(1, state or false, state and number(state, 1) or 0, now) end
+if changed then write(1, state or '', state and number(state, 1) or 0) end
 return done
 end
-local function unpacked(packed)
-local numbers = {}
-for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
-return numbers
-end
-local function packed(numbers)
-local parts = {}
-for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
-return table.concat(parts)
-end
-local function as_of(lane, state, at)
-if lane.algorithm.see then return state end
-return live(state, at)
-end
-local function taken(lane, state, at, cost)
-return lane.algorithm.take(lane.parameters, as_of(lane, state, at), at, cost)
-end
-local function booked(lane, state, at, cost)
-local book = lane.algorithm.book or lane.algorithm.take
-return book(lane.parameters, as_of(lane, state, at), at, cost)
-end
-local function saving_of(lane, cost)
-local saving = lane.algorithm.saving
-return saving and saving(lane.parameters, cost) or 0
-end
-local function absorbed(lane, state, at, cost)
-local algorithm, parameters = lane.algorithm, lane.own_parameters
-local absorb = algorithm.absorb or algorithm.take
-return absorb(parameters, as_of(lane, state, at), at, cost)
-end
-local function foresee(lane)
-local tail, queue = lane.state, lane.queue
-for i = 1, #queue, 2 do tail = booked(lane, tail, queue[i], queue[i + 1]) end
-lane.tail = tail
-end
-local function wait_of(lane, state, at, cost, shaped)
-local algorithm = lane.algorithm
-local ask = shaped and algorithm.due or algorithm.wait
-return ask(lane.parameters, as_of(lane, state, at), at, cost)
-end
-local function after(lane, state, from, cost, shaped)
-local wait = wait_of(lane, state, from, cost, shaped)
-if wait == NEVER then return NEVER end
-return from + wait
-end
-local function whole_at(lane, state, at)
-local _, reset = lane.algorithm.left(lane.parameters, as_of(lane, state, at), at)
-return at + reset
-end
-local MOST_LATER = 100
-local function delaying_nobody(lane, before, from, moment, cost)
-local queue, state = lane.queue, booked(lane, before, moment, cost)
-local anchored, start, last, later = lane.algorithm.anchored, nil, nil, math.huge
-if anchored and anchored(lane.parameters) then
-start, last = whole_at(lane, before, moment), whole_at(lane, state, moment)
-end
-for i = from, #queue, 2 do
-local at = queue[i]
-if last and at >= last then
-later = start > moment and start or moment + at - last + 1
-last = nil
-end
-if wait_of(lane, state, at, queue[i + 1], true) ~= 0 then return later end
-state = booked(lane, state, at, queue[i + 1])
-if last then last = whole_at(lane, state, at) end
-end
-return moment
-end
-local function earliest(lane, from, cost, shaped)
-local saves = shaped and saving_of(lane, cost) > 0
-if saves and from > lane.now then return math.max(from, lane.own) end
-local first, queue = math.max(from, lane.blocked_until), lane.queue
-local size = #queue
-if cost == 0 then return first end
-if size == 0 then return after(lane, lane.state, first, cost, shaped) end
-local last = queue[size - 1]
-if lane.gaps == 0 or first >= last or saves then return after(lane, lane.tail, math.max(first, last), cost, shaped) end
-local state, tries = lane.state, 0
-for i = 1, size, 2 do
-local next = queue[i]
-if next > first then
-local start = first
-if i > 1 then start = math.max(first, queue[i - 2]) end
-local moment = after(lane, state, start, cost, shaped)
-if moment == NEVER then return NEVER end
-while moment < next do
-local better = delaying_nobody(lane, state, i, moment, cost)
-if better == moment then return moment end
-tries = tries + 1
-if tries > MOST_LATER then break end
-moment = better
-end
-end
-state = booked(lane, state, next, queue[i + 1])
-end
-return after(lane, state, last, cost, shaped)
-end
-local NOTHING = {}
-local EVERYONE = -1
-local MOST_BOOKED = 1000
-local MOST_TRIES = 10000
-local function promote(lane)
-local run = lane.algorithm.promote
-if not run or not lane.state then return end
-local state, granted
-if lane.blocked_until > lane.now then
-state, granted = lane.algorithm.renew(lane.parameters, lane.state, lane.now, ANY), NOTHING
-else
-state, granted = run(lane.parameters, lane.state, lane.now)
-end
-if state ~= lane.state then lane.changed = true end
-lane.state = state
-for i = 1, #granted do lane.granted[#lane.granted + 1] = granted[i] end
-end
-local function counts(lane)
-return lane.override ~= '' and not lane.algorithm.last
-end
-local function spend(lane, how, at, cost)
-lane.changed = true
-lane.state = how(lane, lane.state, at, cost)
-if counts(lane) then lane.own_state = absorbed(lane, lane.own_state, at, cost) end
-end
-local function open(part, now)
-local key, algorithm = keys[before + part.place], part.algorithm
-local lane = {
-key = key, place = part.place, algorithm = algorithm, cost = part.cost, now = now,
-parameters = part.parameters, own_parameters = part.parameters,
-own = 0, at = 0, changed = false, repaired = false, met = false, seen = now, queue = NOTHING, gaps = 0,
-blocked_until = 0, override = '', override_until = 0,
-granted = {}, shared = part.shared,
-}
-local raw, lapsed = read(part.place), false
-if raw and part.shared then
-if string.byte(raw) ~= 83 then error('SLUICE foreign value in ' .. key) end
-raw = (unpack('>d', raw, 2)) == part.shared.era and string.sub(raw, 10)
-end
-if raw then
-local kind = string.byte(raw)
-if (kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65) then
-local state_size, tail_size, queue_size, gaps, seen, blocked_until, override_until =
-unpack('>ddddddd', raw, 2)
-local from, own_size = 58, 0
-if kind == OVERRIDDEN then from, own_size = 66, (unpack('>d', raw, 58)) end
-if state_size > 0 then lane.state = string.sub(raw, from, from + state_size - 1) end
-from = from + state_size
-if tail_size > 0 then lane.tail = string.sub(raw, from, from + tail_size - 1) end
-from = from + tail_size
-local back = 0
-if seen - now > JITTER then back = seen - now end
-lane.seen = math.max(now, seen - back)
-lane.changed, lane.repaired = back > 0, back > 0
-if queue_size > 0 then
-lane.queue = unpacked(string.sub(raw, from, from + queue_size - 1))
-if back > 0 then
-for i = 1, #lane.queue, 2 do lane.queue[i] = lane.queue[i] - back end
-end
-end
-lane.gaps = gaps
-if blocked_until - back > now then lane.blocked_until = blocked_until - back end
-if kind == OVERRIDDEN then
-from = from + queue_size
-local own_state = own_size > 0 and string.sub(raw, from, from + own_size - 1) or nil
-if override_until - back > now then
-lane.override = string.sub(raw, from + own_size)
-lane.override_until = override_until - back
-lane.parameters = unpacked(lane.override)
-lane.own_state = own_state
-else
-lapsed, lane.changed, lane.repaired = true, true, true
-if not algorithm.last then lane.state = own_state end
-end
-end
-elseif kind == MOMENT and #raw % 8 == 0 then
-lane.state = raw
-else
-error('SLUICE foreign value in ' .. key)
-end
-end
-local queue, from = lane.queue, now
-if #queue > 0 then from = math.min(now, queue[1]) end
-local state = live(lane.state, from)
-if state then
-lane.state = algorithm.repair(lane.parameters, state, now)
-if lane.state ~= state then lane.changed, lane.repaired = true, true end
-else
-lane.state = algorithm.see and algorithm.see(lane.parameters, from)
-if lane.state then lane.met = true end
-end
-local own_state = live(lane.own_state, from)
-lane.own_state = own_state and algorithm.repair(lane.own_parameters, own_state, now)
-if lane.own_state ~= own_state then lane.changed, lane.repaired = true, true end
-if #queue > 0 then
-local gone, anew = 0, lane.changed or lane.met
-while gone < #queue and queue[gone + 1] <= now do
-spend(lane, lapsed and absorbed or booked, queue[gone + 1], queue[gone + 2])
-gone = gone + 2
-end
-if gone > 0 then
-local rest = {}
-for i = gone + 1, #queue do rest[i - gone] = queue[i] end
-lane.queue = rest
-if #rest == 0 then lane.gaps = 0 end
-end
-if anew then
-foresee(lane)
-else
-lane.tail = algorithm.repair(lane.parameters, lane.tail, queue[#queue - 1])
-end
-end
-if lane.changed or from < now then
-lane.state, lane.own_state = live(lane.state, now), live(lane.own_state, now)
-end
-promote(lane)
-return lane
-end
-local function keep(shared, moment, now)
-local alive = math.ceil((math.max(moment, now) - now + shared.keep_alive) / 1000)
-if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, string.format('%.0f', alive)) end
-end
-local function kept(lane, operation)
-if operation == 'peek' then return lane.repaired end
-return lane.changed or (lane.met and operation ~= 'refund')
-end
-local function close(lane)
-for i = 1, #lane.granted do call('PUBLISH', lane.key, string.format('%.0f', lane.granted[i])) end
-local state, queue = lane.state or '', lane.queue
-local forgotten = 0
-if lane.state then forgotten = number(lane.state, 1) end
-local kept = state
-if #queue > 0 or lane.blocked_until > 0 or lane.override ~= '' or lane.shared then
-local tail = ''
-if #queue > 0 then
-tail = lane.tail
-forgotten = math.max(forgotten, number(tail, 1), queue[#queue - 1])
-end
-forgotten = math.max(forgotten, lane.blocked_until, lane.override_until)
-kept = pack('>ddddddd', #state, #tail, #queue * 8, lane.gaps, lane.seen, lane.blocked_until, lane.override_until)
-if lane.override == '' then
-kept = 'E' .. kept .. state .. tail .. packed(queue)
-else
-local own_state = lane.own_state or ''
-if lane.own_state then forgotten = math.max(forgotten, number(own_state, 1)) end
-kept = 'O' .. kept .. pack('>d', #own_state) .. state .. tail .. packed(queue) .. own_state .. lane.override
-end
-end
-if lane.shared then kept = 'S' .. pack('>d', lane.shared.era) .. kept end
-write(lane.place, kept, forgotten, lane.now)
-end
-local function take(lane, moment)
-local cost = lane.cost
-if cost == 0 then return end
-lane.changed = true
-if moment <= lane.now then
-spend(lane, taken, lane.now, cost)
-if #lane.queue > 0 then foresee(lane) end
-else
-local queue, size = {}, #lane.queue
-if moment > lane.own then lane.gaps = 1 end
-local place = size
-while place > 0 and lane.queue[place - 1] > moment do place = place - 2 end
-for i = 1, place do queue[i] = lane.queue[i] end
-queue[place + 1], queue[place + 2] = moment, cost
-for i = place + 1, size do queue[i + 2] = lane.queue[i] end
-lane.queue = queue
-if place < size then
-foresee(lane)
-elseif size == 0 then
-lane.tail = booked(lane, lane.state, moment, cost)
-else
-lane.tail = booked(lane, lane.tail, moment, cost)
-end
-end
-local last = lane.algorithm.last
-if last then lane.at = last(lane.state) else lane.at = moment end
-end
-local function charge(lane)
-local own_state = lane.own_state
-take(lane, lane.now)
-if lane.cost == 0 or not counts(lane) then return end
-lane.own_state = lane.algorithm.take(lane.own_parameters, as_of(lane, own_state, lane.now), lane.now, lane.cost)
-end
-local function cancel(lane, at, cost)
-local queue, left = {}, cost
-for i = 1, #lane.queue do queue[i] = lane.queue[i] end
-local place = #queue - 1
-while place >= 1 and not (queue[place] == at and queue[place + 1] == cost) do place = place - 2 end
-if place < 1 then place = #queue - 1 end
-while place >= 1 and left > 0 do
-if queue[place] == at then
-local back = math.min(left, queue[place + 1])
-left = left - back
-queue[place + 1] = queue[place + 1] - back
-if queue[place + 1] == 0 then
-table.remove(queue, place)
-table.remove(queue, place)
-end
-if place < #queue then lane.gaps = 1 end
-end
-place = place - 2
-end
-if left == cost then return end
-lane.changed = true
-lane.queue = queue
-if #queue == 0 then lane.gaps = 0 end
-foresee(lane)
-end
-local function reconsider(lane)
-if #lane.queue == 0 then return end
-lane.gaps = 1
-foresee(lane)
-end
-local function refund(lane, at)
-if at > lane.now and not lane.algorithm.last then
-return cancel(lane, at, lane.cost)
-end
-local own_state = lane.own_state
-if own_state then
-lane.own_state = live(lane.algorithm.give(lane.own_parameters, own_state, lane.now, lane.cost, at), lane.now)
-if lane.own_state ~= own_state then lane.changed = true end
-end
-if lane.state then
-local before = lane.state
-local state = lane.algorithm.give(lane.parameters, before, lane.now, lane.cost, at)
-lane.state = live(state, lane.now)
-if lane.state == before then return end
-lane.changed = true
-promote(lane)
-reconsider(lane)
-end
-end
-local function left(lane)
-local algorithm, parameters, now, queue = lane.algorithm, lane.parameters, lane.now, lane.queue
-local remaining, reset = algorithm.left(parameters, lane.state, now)
-local size = #queue
-if size > 0 then
-local last = queue[size - 1]
-local _, rest = algorithm.left(parameters, as_of(lane, lane.tail, last), last)
-reset = last - now + rest
-if lane.gaps == 0 then remaining = 0 end
-local state = lane.state
-for i = 1, size, 2 do
-if remaining <= 0 then break end
-state = booked(lane, state, queue[i], queue[i + 1])
-remaining = math.min(remaining, (algorithm.left(parameters, state, queue[i])))
-end
-end
-if lane.blocked_until > now then
-remaining = 0
-reset = math.max(reset, lane.blocked_until - now)
-end
-return remaining, reset
-end
-local function reply(lanes, now, verdict, wait)
-local n = told + 2
-replies[n - 1], replies[n] = -6 - verdict, wait
-for i = 1, #lanes do
-local lane = lanes[i]
-local remaining, reset = left(lane)
-local own = NEVER
-if lane.own ~= NEVER then own = lane.own - now end
-local override = lane.parameters
-if lane.override == '' and not lane.shared then override = NOTHING end
-replies[n + 1], replies[n + 2], replies[n + 3], replies[n + 4], replies[n + 5] =
-remaining, own, reset, lane.at, #override
-for p = 1, #override do replies[n + 5 + p] = override[p] end
-n = n + 5 + #override
-end
-told = n
-end
-local function together(lanes, shaped)
-local moment = lanes[1].own
-if #lanes == 1 then return moment end
-for i = 1, #lanes do
-if lanes[i].own == NEVER then return NEVER end
-moment = math.max(moment, lanes[i].own)
-end
-local agreed, i, tries = 0, 1, 0
-while agreed < #lanes do
-tries = tries + 1
-if tries > MOST_TRIES then return NEVER end
-local later = earliest(lanes[i], moment, lanes[i].cost, shaped)
-if later == NEVER then return NEVER end
-if later > moment then agreed = 1 else agreed = agreed + 1 end
-moment = later
-i = i % #lanes + 1
-end
-return moment
-end
-local function admit(lanes, now, longest, shaped, taking)
-local overfull, held = false, false
-for i = 1, #lanes do
-local lane = lanes[i]
-lane.own = shaped and saving_of(lane, lane.cost) > longest and NEVER or earliest(lane, now, lane.cost, shaped)
-if shaped and lane.algorithm.longest and lane.own ~= NEVER then
-local waits = lane.own - math.max(now, lane.blocked_until)
-if waits > lane.algorithm.longest(lane.parameters, lane.cost) then overfull = true end
-end
-if #lane.queue >= 2 * MOST_BOOKED then overfull = true end
-if lane.algorithm.last then held = true end
-end
-local moment = together(lanes, shaped)
-if moment == NEVER then return reply(lanes, now, 0, NEVER) end
-local wait = moment - now
-if wait > 0 and held then
-local lane, verdict = lanes[1], 0
-if shaped and longest > 0 and #lanes == 1 then
-local state = lane.algorithm.join(lane.parameters, lane.state, now, lane.cost)
-if state ~= lane.state then
-lane.state, lane.changed, lane.at, verdict = state, true, lane.algorithm.last(state), 2
-end
-end
-return reply(lanes, now, verdict, wait)
-end
-if wait > longest or (wait > 0 and overfull) then return reply(lanes, now, 0, wait) end
-if taking then
-for i = 1, #lanes do take(lanes[i], moment) end
-end
-reply(lanes, now, 1, wait)
-end
-local function renew(lane, now)
-local algorithm, standing, wait = lane.algorithm, -1, 0
-lane.at = lane.asked
-if lane.state then standing = algorithm.standing(lane.state, lane.at) end
-lane.own = now
-if standing >= 0 then
-lane.state = algorithm.renew(lane.parameters, lane.state, now, lane.at)
-lane.changed = true
-if standing == 0 then
-wait = math.max(algorithm.patience(lane.parameters, lane.state, now, lane.at), lane.blocked_until - now)
-lane.own = now + wait
-end
-end
-local verdict = 0
-if standing == 1 then verdict = 1 elseif standing == 0 then verdict = 2 end
-reply({ lane }, now, verdict, wait)
-end
-local function change(lane, operation, wait)
-lane.own = lane.now
-if operation == 'charge' then
-charge(lane)
-elseif operation == 'refund' then
-refund(lane, lane.asked)
-elseif operation == 'block' then
-lane.changed = true
-lane.blocked_until = wait > 0 and lane.now + wait or 0
-promote(lane)
-reconsider(lane)
-elseif operation == 'override' then
-lane.changed = true
-local algorithm, now, over = lane.algorithm, lane.now, counts(lane)
-lane.override = wait > 0 and packed(lane.others) or ''
-lane.override_until = wait > 0 and now + wait or 0
-if wait > 0 then
-if not over and counts(lane) then lane.own_state = lane.state end
-if lane.state then
-local state, translate = lane.state, algorithm.translate
-if translate then state = translate(lane.parameters, lane.others, state, now) end
-lane.state = live(algorithm.repair(lane.others, state, now), now)
-end
-lane.parameters = lane.others
-else
-if over then lane.state = lane.own_state end
-lane.own_state, lane.parameters = nil, lane.own_parameters
-end
-promote(lane)
-reconsider(lane)
-elseif operation == 'reset' then
-if lane.algorithm.promote and lane.state then lane.granted[#lane.granted + 1] = EVERYONE end
-lane.changed, lane.state, lane.own_state, lane.queue, lane.gaps, lane.blocked_until = true, nil, nil, NOTHING, 0, 0
-else
-error('SLUICE unknown operation: ' .. operation)
-end
-end
-local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
-local function tell(numbers)
-local n = told + 1
-replies[n] = #numbers
-for i = 1, #numbers do replies[n + i] = numbers[i] end
-told = n + #numbers
-end
-local function decide(operation, wait, parts, now)
-local lanes, count, before = {}, #parts, TRACED[operation] and {}
-operation = TRACED[operation] or operation
-for i = 1, count do
-local lane = open(parts[i], now)
-lane.asked, lane.others = parts[i].at, parts[i].override
-lanes[i] = lane
-if before then before[i] = lane.state or '' end
-end
-if operation == 'consume' then
-admit(lanes, now, 0, false, true)
-elseif operation == 'acquire' then
-admit(lanes, now, wait, true, true)
-elseif operation == 'peek' then
-admit(lanes, now, 0, false, false)
-elseif operation == 'renew' then
-renew(lanes[1], now)
-else
-for i = 1, count do change(lanes[i], operation, wait) end
-reply(lanes, now, 1, 0)
-end
-for i = 1, before and count or 0 do
-local lane = lanes[i]
-tell(lane.parameters)
-tell(unpacked(before[i]))
-tell(unpacked(lane.state or ''))
-tell(lane.queue)
-tell({ lane.blocked_until })
-end
-for i = 1, count do
-local lane = lanes[i]
-if lane.shared and operation ~= 'peek' then keep(lane.shared, lane.at, now) end
-if kept(lane, operation) then close(lane) end
-end
-end
-local function shared_rate(part)
-local raw, config = read(3), keys[before + 3]
+local function read_shared_rate(part)
+local raw, config = read(3), keys[offset + 3]
 if not raw then return false end
-if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. config) end
+if #raw < 32 or #raw % 8 ~= 0 then foreign(config) end
 local numbers = unpacked(raw)
-if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. config) end
-part.shared = { key = config, era = numbers[1], keep_alive = numbers[2] }
+if numbers[3] ~= 0 and numbers[3] ~= 1 then foreign(config) end
+part.shared = { key = config, rate_version = numbers[1], keep_alive = numbers[2] }
 part.place = numbers[3] == 1 and 2 or 1
 part.parameters = {}
 for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
 return true
 end
-local function consume(rule, cost, times)
+local function consume(rule, cost, count)
 entries[1], ends[1] = nil, nil
 with_algorithm(rule)
-local left = times - bare(rule, 'consume', cost, times)
 local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
-for _ = 1, left do decide('consume', 0, { part }, now) end
-leave(1)
+for _ = 1 + decide_bare(rule, 'consume', cost, count), count do decide('consume', 0, { part }) end
+save(1)
 end
-local function read_calls(next)
+local function read_group(next)
 local function one(least)
 next = next + 1
 return integer(arguments[next - 1], least)
-end
-local function several(count)
-local numbers = {}
-for i = 1, count do numbers[i] = one(0) end
-return numbers
 end
 local places, calls = one(1), {}
 for c = 1, one(1) do
@@ -1307,55 +1383,52 @@ next = next + 1
 local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
 for i = 1, one(1) do
 local rule = with_algorithm(rules[one(1)] or error('SLUICE no such rule'))
-local part = {
-place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY),
-}
-if operation == 'override' then part.override = several(one(0)) end
+local part = { place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
+if operation == 'override' then
+part.override = {}
+for p = 1, one(0) do part.override[p] = one(0) end
+end
 asked.parts[i] = part
 end
 calls[c] = asked
 end
 return places, calls, next
 end
-local function attend(calls, places)
+local function decide_group(calls, places)
 for place = 1, places do entries[place], ends[place] = nil, nil end
 for i = 1, #calls do
 local asked = calls[i]
-local first, left, known = asked.parts[1], asked.times, true
+local first, done, known = asked.parts[1], 0, true
 if #first.rule == 0 then
-known = shared_rate(first)
+known = read_shared_rate(first)
 elseif #asked.parts == 1 then
-left = left - bare(first.rule, asked.operation, first.cost, left)
+done = decide_bare(first.rule, asked.operation, first.cost, asked.times)
 end
-for _ = 1, left do
-if known then
-decide(asked.operation, asked.wait, asked.parts, now)
-else
-told = told + 1
-replies[told] = -1
+for _ = 1 + done, asked.times do
+if known then decide(asked.operation, asked.wait, asked.parts) else reply_one(RATE_NOT_SET) end
 end
 end
+for place = 1, places do save(place) end
 end
-for place = 1, places do leave(place) end
-end
-return { consume = consume, read = read_calls, attend = attend }
+return { consume = consume, read_group = read_group, decide_group = decide_group }
 end)()
 end
-local known, fine, wrong, places, calls = told, nil, nil, 1, nil
-if last > before then
-fine, wrong = pcall(lanes.consume, rule, cost, times)
+local known, fine, wrong, places, calls = replied, nil, nil, 1, nil
+if last > offset then
+fine, wrong = pcall(general.consume, rule, cost, times)
 else
-places, calls, next = lanes.read(next + 1)
-last = before + places
-fine, wrong = pcall(lanes.attend, calls, places)
+places, calls, next = general.read_group(next + 1)
+last = offset + places
+fine, wrong = pcall(general.decide_group, calls, places)
 end
 if not fine then
-for n = known + 1, told do replies[n] = nil end
-told = known + 2
-replies[known + 1], replies[told] = -2, type(wrong) == 'table' and wrong.err or wrong
+for n = known + 1, replied do replies[n] = nil end
+replied = known + 2
+replies[known + 1], replies[replied] = FAILED, type(wrong) == 'table' and wrong.err or wrong
 end
-before = before + places
+offset = offset + places
 end
 end
+if is_packed then return cmsgpack.pack(replies) end
 return replies`,
 };

@@ -4,7 +4,7 @@ import type { Lane } from './key-state.js';
 
 /**
  * Decides a call: all its parts, or none. `lanes` are its parts, opened at the moment `now`; afterwards each says whether it
- * `changed` and what to keep. Its twin is in `lanes.lua`.
+ * `changed` and what to keep. Its twin is `decide-call.lua`.
  */
 export function decide(call: Call, lanes: readonly Lane[], now: number): Answer {
   if (call.traced !== true) return decided(call, lanes, now);

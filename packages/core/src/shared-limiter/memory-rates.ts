@@ -3,7 +3,7 @@ import { RateNotSetError } from '../errors.js';
 import type { RateAnswer, RateChange, StoredRate } from './rate-change.js';
 
 interface Kept extends StoredRate {
-  /** Which setting of the rate this is; see `lane.ts`. */
+  /** Which setting of the rate this is; see `engine/key-state.ts`. */
   readonly era: number;
   /** The moment from which it is forgotten. */
   until: number;

@@ -7,7 +7,7 @@
 -- Reply: 1 if it was changed, then, if there is one: keep alive, per client, parameters…
 -- Value: eight-byte doubles [era, keep alive, per client, parameters…]. The era marks what is taken under this setting of the rate:
 -- try and set begin another, and what bears the old one counts no more. It is the time of setting, or one more than the one before,
--- so that none comes twice; nobody compares it with a clock. See lanes.lua.
+-- so that none comes twice; nobody compares it with a clock. See entry.lua.
 
 local function read()
   local raw, numbers = redis.call('GET', KEYS[1]), {}
@@ -67,7 +67,7 @@ for i = 3, #ARGV do
 end
 local packed = {}
 for i = 1, #numbers do packed[i] = struct.pack('>d', numbers[i]) end
--- Who waits keeps the rate until he goes: see lanes.lua.
+-- A call that waits keeps the rate until its moment: see keep_alive in key-state.lua.
 local last = 0
 if action == 'update' then last = math.max(0, redis.call('PTTL', KEYS[1]) - alive(before)) end
 redis.call('SET', KEYS[1], table.concat(packed), 'PX', string.format('%.0f', last + alive(numbers)))

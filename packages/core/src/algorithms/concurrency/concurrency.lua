@@ -113,7 +113,7 @@ local function waitUntil(p, state, held, now, cost, before)
 end
 
 -- No lease ends later than one lease from now.
-local function repair(p, state, now)
+local function normalize(p, state, now)
   local latest = now + p[2]
   if number(state, 1) <= latest then return state end
   local parts = { pack('>d', latest), string.sub(state, 9, 24) }
@@ -141,7 +141,7 @@ local function take(p, state, now, cost)
 end
 
 -- `at` is an id, whose permits come back whole, or who waits no longer.
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
   local place = at ~= ANY and find(state, at)
   if not place then return state end
   local latest, last, holders = entry(state, 0)
@@ -149,7 +149,7 @@ local function give(p, state, now, cost, at)
   return sealed(p[2], spliced(state, latest, last, holders, place, place, ''), now)
 end
 
-local function left(p, state, now)
+local function usage(p, state, now)
   if not state then return p[1], 0 end
   local list, held, waiting, holders = living(p[1], state, now)
   local reset = 0
@@ -185,7 +185,7 @@ local function renew(p, state, now, id)
   return spliced(list, math.max(latest, now + p[2]), newest, holders, place, to, bytes)
 end
 
-local function standing(state, id)
+local function holder_status(state, id)
   local place = find(state, id)
   if not place then return -1 end
   return place <= number(state, 3) and 1 or 0
@@ -217,6 +217,6 @@ local function promote(p, state, now)
 end
 
 return {
-  repair = repair, wait = wait, take = take, give = give, left = left, last = last, join = join, renew = renew,
-  standing = standing, patience = patience, promote = promote,
+  normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
+  holder_status = holder_status, patience = patience, promote = promote,
 }

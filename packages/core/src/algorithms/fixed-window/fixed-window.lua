@@ -15,9 +15,7 @@ local function end_of(p, moment)
     edge = p[i]
   end
   -- No calendar, or one of other days: steps of a window from the nearest edge that there is.
-  local into = math.fmod(moment - edge, window)
-  if into < 0 then return moment - into end
-  return moment - into + window
+  return moment - (moment - edge) % window + window
 end
 
 -- Where the window began that ends at `last`.
@@ -29,7 +27,7 @@ local function start_of(p, last)
 end
 
 -- An end that lies later than a window can: the clock went back, or the policy had other windows when it was written.
-local function repair(p, state, now)
+local function normalize(p, state, now)
   local last, used = unpack('>dd', state)
   -- A window of the clock has begun although the clock trembles.
   local latest = end_of(p, p[3] and now + JITTER or now)
@@ -54,7 +52,7 @@ local function take(p, state, now, cost)
   return pack('>dd', end_of(p, now), cost)
 end
 
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
   local last, used = unpack('>dd', state)
   if cost == 0 then return state end
   if at ~= ANY and (at >= last or at < start_of(p, last)) then return state end
@@ -62,7 +60,7 @@ local function give(p, state, now, cost, at)
   return nil
 end
 
-local function left(p, state, now)
+local function usage(p, state, now)
   if not state then return p[1], 0 end
   local last, used = unpack('>dd', state)
   if last <= now then return p[1], 0 end
@@ -73,4 +71,4 @@ local function anchored(p)
   return not p[3]
 end
 
-return { repair = repair, wait = wait, take = take, give = give, left = left, anchored = anchored }
+return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored }

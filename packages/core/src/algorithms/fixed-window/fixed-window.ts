@@ -143,6 +143,10 @@ export const fixedWindowAlgorithm: Algorithm = {
     return { remaining: Math.max(0, limit! - state[1]!), reset: state[0]! - now };
   },
 
+  expandRun(_parameters, cost, count, { remaining, first }, each) {
+    for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
+  },
+
   anchored: (parameters) => parameters[2] === undefined,
 
   // Until its window ends a permit counts the same whenever it goes.

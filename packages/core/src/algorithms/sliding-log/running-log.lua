@@ -6,7 +6,7 @@
 
 -- The moment that is written down for permits that go at the moment `at`: itself, or the end of its slot.
 local function stamp(p, at)
-  if p[3] then return at - math.fmod(at, p[3]) + p[3] end
+  if p[3] then return at - at % p[3] + p[3] end
   return at
 end
 
@@ -41,7 +41,7 @@ end
 local function first_after(state, edge)
   local low, high = 1, last_of(state) + 1
   while low < high do
-    local middle = math.floor((low + high) / 2)
+    local middle = floor((low + high) / 2)
     if moment_of(state, middle) > edge then high = middle else low = middle + 1 end
   end
   return low
@@ -51,7 +51,7 @@ end
 local function reaching(state, first, k)
   local before, low, high = count_of(state, first - 1), first, last_of(state)
   while low < high do
-    local middle = math.floor((low + high) / 2)
+    local middle = floor((low + high) / 2)
     if minus(count_of(state, middle), before) >= k then high = middle else low = middle + 1 end
   end
   return low
@@ -62,7 +62,7 @@ local function used_from(state, first)
   return minus(count_of(state, last_of(state)), count_of(state, first - 1))
 end
 
-local function repair(p, state, now)
+local function normalize(p, state, now)
   local newest = moment_of(state, last_of(state))
   local moment = math.min(newest, stamp(p, now))
   if moment == newest and moment + p[2] == number(state, 1) then return state end
@@ -101,7 +101,7 @@ local function take(p, state, now, cost)
     .. pack('>dd', moment, plus(count_of(state, last), cost))
 end
 
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
   if cost == 0 then return state end
   local first, last = first_after(state, now - p[2]), last_of(state)
   if at == ANY then
@@ -130,11 +130,11 @@ local function give(p, state, now, cost, at)
   return table.concat(parts)
 end
 
-local function left(p, state, now)
+local function usage(p, state, now)
   if not state then return p[1], 0 end
   local used = used_from(state, first_after(state, now - p[2]))
   if used == 0 then return p[1], 0 end
   return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
 
-return { repair = repair, wait = wait, take = take, give = give, left = left }
+return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }

@@ -4,10 +4,6 @@
 --             beyond that, units missing at first, 1 when acquire shapes, 2 when it waits for more than the bucket holds, µs between two ticks
 -- state:      forgotten at (µs), seen (µs), since (µs), [late (units), [whole at (µs), [span (µs)]]]
 
-local function down(a, b)
-  return (a - math.fmod(a, b)) / b
-end
-
 -- Units that are missing, and the last tick.
 local function debt_at(p, state, now)
   if not state then return p[5], now end
@@ -64,12 +60,12 @@ local function delayed(state, micros)
   return table.concat(parts)
 end
 
-local function see(p, now)
+local function initial_state(p, now)
   if p[5] > 0 then return write(p, now, p[5], now, now) end
   return nil
 end
 
-local function repair(p, state, now)
+local function normalize(p, state, now)
   local back = number(state, 2) - now
   if back > JITTER then state = delayed(state, back) end
   local seen = seen_at(state, now)
@@ -108,7 +104,7 @@ local function absorb(p, state, now, cost)
   return write(p, seen_at(state, now), debt, since, last)
 end
 
-local function give(p, state, now, cost, at)
+local function refund(p, state, now, cost, at)
   local since = number(state, 3)
   local debt, last = debt_at(p, state, now)
   if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
@@ -121,7 +117,7 @@ local function give(p, state, now, cost, at)
   return nil
 end
 
-local function left(p, state, now)
+local function usage(p, state, now)
   local debt, last = debt_at(p, state, now)
   if debt == 0 then return down(p[3] + p[4], p[1]), 0 end
   local remaining = 0
@@ -138,7 +134,7 @@ local function is_saved(p, cost)
   return p[6] == 2 and cost * p[1] > p[3] + p[4]
 end
 
-local function due(p, state, now, cost)
+local function acquire_wait(p, state, now, cost)
   if is_saved(p, cost) then
     local debt, last = debt_at(p, state, now)
     if cost * p[1] > most_of(p) - debt then return NEVER end
@@ -166,12 +162,12 @@ local function anchored(p)
   return p[7] > 1
 end
 
-local function longest(p, cost)
+local function max_wait(p, cost)
   if p[6] ~= 1 then return LONGEST end
   return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 
 return {
-  see = see, translate = translate, repair = repair, wait = wait, take = take, absorb = absorb, give = give, left = left, due = due, longest = longest,
+  initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
   saving = saving, book = book, anchored = anchored,
 }

@@ -256,6 +256,14 @@ export const meterAlgorithm: Meter = {
     return grown(p, state, now, Math.min(debtAt(p, state, now) + p[2] + p[3], mostOf(p)));
   },
 
+  expandRun({ 0: perPermit, 1: perTick, 6: tick }: MeterParameters, cost, count, run, each) {
+    let debt = run.owed;
+    for (let i = 0; i < count; i += 1) {
+      debt += cost * perPermit;
+      each(run.remaining - i * cost, run.first + up(debt, perTick) * tick);
+    }
+  },
+
   anchored: ({ 6: tick }: MeterParameters) => tick > 1,
 
   longest({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {

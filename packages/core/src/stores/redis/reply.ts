@@ -1,4 +1,13 @@
 import type { Answer, PartAnswer, Trace } from '../../engine/call.js';
+import {
+  ALLOWED,
+  FAILED,
+  QUEUED,
+  RATE_NOT_SET,
+  RUN,
+  SAME_ALLOWED,
+  SAME_DENIED,
+} from '../../engine/reply-codes.js';
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import { describe } from '../../options.js';
 import type { Asking } from '../../pipeline/asking.js';
@@ -20,21 +29,22 @@ export function settle(visits: readonly Visit[], reply: Numbers): void {
 /** @returns how many it settled */
 function settleNext(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
   const asking = asked[i]!;
-  const word = reply.next();
-  if (word >= 0) {
-    settleOne(asking, plainAnswer(true, now, 0, word, reply.next(), now));
+  const code = reply.next();
+  if (code >= 0) {
+    settleOne(asking, plainAnswer(true, now, 0, code, reply.next(), now));
     return 1;
   }
-  if (word === ROW) return settleRow(asked, i, now, reply);
-  if (word === DENIED || word === FREE) return settleAlike(asked, i, now, word === FREE, reply);
-  if (word === FAILED) {
+  if (code === RUN) return settleRun(asked, i, now, reply);
+  if (code === SAME_DENIED || code === SAME_ALLOWED)
+    return settleAlike(asked, i, now, code === SAME_ALLOWED, reply);
+  if (code === FAILED) {
     const text = reply.text().replace(LINE, '');
     const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
     for (const each of asked) each.failed(error);
     return asked.length;
   }
   const { parts } = asking.call;
-  if (word === NOT_SET) {
+  if (code === RATE_NOT_SET) {
     asking.failed(new RateNotSetError(parts[0]!.limit.shared!.name));
   } else {
     const wait = reply.next();
@@ -44,7 +54,7 @@ function settleNext(asked: readonly Asking[], i: number, now: number, reply: Num
       return { remaining, wait: own, reset, at, override: override.length > 0 ? override : undefined };
     });
     const answered = asking.call.traced ? told.map((part) => ({ ...part, trace: traceOf(reply) })) : told;
-    const answer = { allowed: word === ALLOWED, queued: word === QUEUED, now, wait, parts: answered };
+    const answer = { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered };
     settleOne(asking, answer);
   }
   return 1;
@@ -59,35 +69,22 @@ function traceOf(reply: Numbers): Trace {
   return { parameters, before: state(before), after: state(after), queue, blockedUntil };
 }
 
-/** Words; see the header of `decide.lua`. */
-const NOT_SET = -1;
-const FAILED = -2;
-const ROW = -3;
-const DENIED = -4;
-const FREE = -5;
-const ALLOWED = -7;
-const QUEUED = -8;
 /** Where in the script it went wrong; before Redis 7 also for what a command answers. */
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 
-/** Calls in a row that took their permits, one after the other. @returns how many */
-function settleRow(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+/** Equal calls that took their permits, one after the other. @returns how many */
+function settleRun(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
-  let remaining = reply.next();
-  const since = reply.next();
-  let owed = reply.next();
-  const price = reply.next();
-  const units = Math.max(1, reply.next());
-  const tick = reply.next();
-  const { cost } = asked[i]!.call.parts[0]!;
-  const end = Math.min(i + count, asked.length);
-  for (let n = i; n < end; n += 1) {
-    owed += price;
-    const rest = owed % units;
-    const ticks = rest > 0 ? (owed - rest) / units + 1 : owed / units;
-    settleOne(asked[n]!, plainAnswer(true, now, 0, remaining, since + ticks * tick, now));
-    remaining -= cost;
-  }
+  const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
+  const { cost, limit } = asked[i]!.call.parts[0]!;
+  const { algorithm, parameters } = limit.rule;
+  if (algorithm.expandRun === undefined)
+    throw new StoreConfigurationError('redis store: the script answered a run');
+  let next = i;
+  algorithm.expandRun(parameters, cost, Math.min(count, asked.length - i), run, (remaining, reset) => {
+    settleOne(asked[next]!, plainAnswer(true, now, 0, remaining, reset, now));
+    next += 1;
+  });
   return count;
 }
 

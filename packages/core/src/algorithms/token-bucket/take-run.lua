@@ -1,0 +1,46 @@
+-- @tag tb
+-- See meter.lua for parameters and state, engine/take-run.lua for what this is. Buckets that begin with less than they hold are not that simple,
+-- nor are states that are more than a moment. In Lua a % b is exact for whole numbers below 2^53, and -a % b is what is missing to a multiple.
+local permit, units, full, tick = rule[1], rule[2], rule[3], rule[7]
+local price, most = cost * permit, full + rule[4]
+if rule[5] > 0 or price > most then break end
+local debt, last, since = 0, now, now
+if state then
+  local late, whole, seen, began = 0, nil, nil, nil
+  if #state == 24 then
+    whole, seen, began = unpack('>ddd', state)
+  elseif #state == 32 then
+    whole, seen, began, late = unpack('>dddd', state)
+  else
+    break
+  end
+  if not (whole >= OLDEST and seen <= now) then break end
+  ended = ended or whole
+  if whole > now then
+    -- The last tick until now.
+    last = now - (now - whole) % tick
+    debt = (whole - last) / tick * units - late
+    if debt > most then break end
+    if debt > 0 then since = began else debt = 0 end
+  end
+end
+local bearable = full - permit
+if most - price < bearable then bearable = most - price end
+local room, free = bearable - debt, 0
+if room < 0 then
+  if debt <= full - permit then free = most - debt end
+  count, remaining = 0, (free - free % permit) / permit
+  reset, wait = last + (debt + -debt % units) / units * tick - now, last + (-room + room % units) / units * tick - now
+else
+  count = wanted
+  -- The other calls of a run would have to tell what is borrowed.
+  if rule[4] > 0 then count = 1 end
+  if price * (count - 1) > room then count = (room - room % price) / price + 1 end
+  if debt + price <= full - permit then free = most - debt - price end
+  first, owed = last - now, debt
+  debt = debt + count * price
+  local late = -debt % units
+  ends = last + (debt + late) / units * tick
+  remaining, reset = (free - free % permit) / permit, ends - now
+  state = late > 0 and pack('>dddd', ends, now, since, late) or pack('>ddd', ends, now, since)
+end

@@ -1,0 +1,99 @@
+-- The twin of counter.ts: an algorithm with its parameters, asked about states as they are at one moment or another.
+-- An algorithm is a table of the functions that `Algorithm` in algorithm.ts describes, with names in snake case.
+-- A state is the text of its numbers, as eight-byte doubles; the first is the moment from which it is worth nothing.
+
+local NEVER, ANY = -1, -1
+local LONGEST = 315360000000000
+-- µs: a clock that goes back by no more trembles; see algorithm.ts.
+local JITTER = 10000
+local NOTHING = {}
+local ceil = math.ceil
+
+-- Exact for whole numbers below 2^53: see meter.ts.
+local function up(a, b)
+  return ceil(a / b)
+end
+
+local function down(a, b)
+  return floor(a / b)
+end
+
+local function number(state, i)
+  return (unpack('>d', state, i * 8 - 7))
+end
+
+local function unpacked(packed)
+  local numbers = {}
+  for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
+  return numbers
+end
+
+local function packed(numbers)
+  local parts = {}
+  for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
+  return table.concat(parts)
+end
+
+local function algorithm_of(tag)
+  -- @algorithms
+  error('SLUICE unknown algorithm: ' .. tostring(tag))
+end
+
+local algorithms = {}
+local function with_algorithm(rule)
+  rule.algorithm = algorithms[rule.tag] or algorithm_of(rule.tag)
+  algorithms[rule.tag] = rule.algorithm
+  return rule
+end
+
+local function live(state, at)
+  if state and number(state, 1) > at then return state end
+  return nil
+end
+
+-- A key that is known is full again when its state has ended; a key that is met for the first time may not be.
+local function state_at(key_state, state, at)
+  if key_state.algorithm.initial_state then return state end
+  return live(state, at)
+end
+
+local function take(key_state, state, at, cost)
+  return key_state.algorithm.take(key_state.parameters, state_at(key_state, state, at), at, cost)
+end
+
+-- The state after permits were taken at the promised moment of the call.
+local function book(key_state, state, at, cost)
+  local run = key_state.algorithm.book or key_state.algorithm.take
+  return run(key_state.parameters, state_at(key_state, state, at), at, cost)
+end
+
+-- The state under the policy's own parameters after a call that other parameters allowed.
+local function absorb(key_state, state, at, cost)
+  local run = key_state.algorithm.absorb or key_state.algorithm.take
+  return run(key_state.policy_parameters, state_at(key_state, state, at), at, cost)
+end
+
+-- µs that acquire waits at least, because its cost is above the capacity.
+local function saving_of(key_state, cost)
+  local saving = key_state.algorithm.saving
+  return saving and saving(key_state.parameters, cost) or 0
+end
+
+local function wait_of(key_state, state, at, cost, shaped)
+  local algorithm = key_state.algorithm
+  local wait = shaped and algorithm.acquire_wait or algorithm.wait
+  return wait(key_state.parameters, state_at(key_state, state, at), at, cost)
+end
+
+-- The first moment from `from` on at which `cost` can go; NEVER. shaped: as acquire has it.
+local function next_moment(key_state, state, from, cost, shaped)
+  local wait = wait_of(key_state, state, from, cost, shaped)
+  if wait == NEVER then return NEVER end
+  return from + wait
+end
+
+-- The moment at which every permit is back, if no other call comes.
+local function full_at(key_state, state, at)
+  local _, reset = key_state.algorithm.usage(key_state.parameters, state_at(key_state, state, at), at)
+  return at + reset
+end

@@ -1,0 +1,153 @@
+-- The twin of decide.ts: decides a call over its parts, all or none.
+
+-- Each try passes a booking; no script may go on for ever.
+local MOST_TRIES = 10000
+-- Operations whose replies include a trace.
+local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
+
+local function reply_one(value)
+  replied = replied + 1
+  replies[replied] = value
+end
+
+local function reply_list(numbers)
+  reply_one(#numbers)
+  for i = 1, #numbers do reply_one(numbers[i]) end
+end
+
+local function reply_call(key_states, code, wait)
+  reply_one(code)
+  reply_one(wait)
+  for i = 1, #key_states do
+    local key_state = key_states[i]
+    local remaining, reset = usage(key_state)
+    reply_one(remaining)
+    reply_one(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
+    reply_one(reset)
+    reply_one(key_state.at)
+    reply_list(key_state.override == '' and not key_state.shared and NOTHING or key_state.parameters)
+  end
+end
+
+-- Each part may put it off, until all agree: a part that could go sooner can also go later.
+local function common_moment(key_states, shaped)
+  local moment = key_states[1].own_moment
+  if #key_states == 1 then return moment end
+  for i = 1, #key_states do
+    if key_states[i].own_moment == NEVER then return NEVER end
+    moment = math.max(moment, key_states[i].own_moment)
+  end
+  local agreed, i, tries = 0, 1, 0
+  while agreed < #key_states do
+    tries = tries + 1
+    if tries > MOST_TRIES then return NEVER end
+    local later = earliest(key_states[i], moment, shaped)
+    if later == NEVER then return NEVER end
+    if later > moment then agreed = 1 else agreed = agreed + 1 end
+    moment = later
+    i = i % #key_states + 1
+  end
+  return moment
+end
+
+-- The first moment at which every part has the permits, if it is at most `longest` away.
+local function admit(key_states, longest, shaped, taking)
+  local overfull, held = false, false
+  for i = 1, #key_states do
+    local key_state = key_states[i]
+    local hopeless = shaped and saving_of(key_state, key_state.cost) > longest
+    key_state.own_moment = hopeless and NEVER or earliest(key_state, now, shaped)
+    if shaped and is_overfull(key_state) then overfull = true end
+    if key_state.algorithm.last then held = true end
+  end
+  local moment = common_moment(key_states, shaped)
+  if moment == NEVER then return reply_call(key_states, DENIED, NEVER) end
+  local wait = moment - now
+  if wait > 0 and held then
+    local key_state, code = key_states[1], DENIED
+    if shaped and longest > 0 and #key_states == 1 then
+      local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost)
+      if state ~= key_state.state then
+        key_state.state, key_state.changed, key_state.at = state, true, key_state.algorithm.last(state)
+        code = QUEUED
+      end
+    end
+    return reply_call(key_states, code, wait)
+  end
+  if wait > longest or (wait > 0 and overfull) then return reply_call(key_states, DENIED, wait) end
+  if taking then
+    for i = 1, #key_states do take_or_book(key_states[i], moment) end
+  end
+  reply_call(key_states, ALLOWED, wait)
+end
+
+-- Its lease begins again: holder_status is 1 when it holds its permits, 0 when it waits for them, -1 when it is unknown.
+local function renew(key_state, id)
+  local algorithm, status, wait = key_state.algorithm, -1, 0
+  key_state.at, key_state.own_moment = id, now
+  if key_state.state then status = algorithm.holder_status(key_state.state, id) end
+  if status >= 0 then
+    key_state.state, key_state.changed = algorithm.renew(key_state.parameters, key_state.state, now, id), true
+    if status == 0 then
+      wait = math.max(algorithm.patience(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
+      key_state.own_moment = now + wait
+    end
+  end
+  reply_call({ key_state }, status == 1 and ALLOWED or status == 0 and QUEUED or DENIED, wait)
+end
+
+local function change(key_state, part, operation, wait)
+  key_state.own_moment = now
+  if operation == 'charge' then
+    charge(key_state)
+  elseif operation == 'refund' then
+    refund(key_state, part.at)
+  elseif operation == 'reset' then
+    reset(key_state)
+  else
+    key_state.changed = true
+    if operation == 'block' then
+      key_state.blocked_until = wait > 0 and now + wait or 0
+    elseif operation ~= 'override' then
+      error('SLUICE unknown operation: ' .. operation)
+    elseif wait > 0 then
+      begin_override(key_state, part.override, wait)
+    else
+      end_override(key_state)
+    end
+    promote(key_state)
+    look_for_gaps(key_state)
+  end
+end
+
+local function decide(operation, wait, parts)
+  local key_states, before = {}, TRACED[operation] and {}
+  operation = TRACED[operation] or operation
+  for i = 1, #parts do
+    key_states[i] = open(parts[i])
+    if before then before[i] = key_states[i].state or '' end
+  end
+  if operation == 'consume' or operation == 'peek' then
+    admit(key_states, 0, false, operation == 'consume')
+  elseif operation == 'acquire' then
+    admit(key_states, wait, true, true)
+  elseif operation == 'renew' then
+    renew(key_states[1], parts[1].at)
+  else
+    for i = 1, #parts do change(key_states[i], parts[i], operation, wait) end
+    reply_call(key_states, ALLOWED, 0)
+  end
+  for i = 1, before and #parts or 0 do
+    local key_state = key_states[i]
+    reply_list(key_state.parameters)
+    reply_list(unpacked(before[i]))
+    reply_list(unpacked(key_state.state or ''))
+    reply_list(key_state.queue)
+    reply_list({ key_state.blocked_until })
+  end
+  for i = 1, #parts do
+    local key_state = key_states[i]
+    if key_state.shared and operation ~= 'peek' then keep_alive(key_state) end
+    if is_kept(key_state, operation) then close(key_state) end
+  end
+end

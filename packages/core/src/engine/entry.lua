@@ -1,0 +1,94 @@
+-- The twin of entry.ts: what a key holds. A bare state; or, for as long as there is more to know, an envelope:
+--   E  the sizes (bytes) of state, queue_end_state and queue, has_gaps, seen, blocked_until, override_until; then those three
+--   O  the same, and after override_until the size of policy_state; then those three, policy_state, the override's parameters
+-- and before the entry of a shared rate an S and rate_version. All numbers are eight-byte doubles.
+
+-- First bytes. A state begins with a moment after 1987 in µs.
+local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
+
+-- What the keys of a group hold at present, false for nothing, and until when (µs) what has to be written.
+local entries, ends = {}, {}
+
+local function read(place)
+  local entry = entries[place]
+  if entry == nil then
+    entry = call('GET', keys[offset + place])
+    entries[place] = entry
+  end
+  return entry
+end
+
+local function write(place, entry, forgotten)
+  entries[place], ends[place] = forgotten > now and entry, forgotten
+end
+
+-- Writes a key with its TTL: one ms more than needed, as the entry itself says when it ends, to the µs.
+local function save(place)
+  local forgotten = ends[place]
+  if not forgotten then return end
+  if entries[place] then
+    call('SET', keys[offset + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
+  else
+    call('DEL', keys[offset + place])
+  end
+end
+
+local function foreign(key)
+  error('SLUICE foreign value in ' .. key)
+end
+
+-- The envelope of a key, or its state alone; nothing when it holds none, or was written under another setting of a shared rate.
+local function open_entry(key, place, shared)
+  local raw = read(place)
+  if raw and shared then
+    if byte(raw) ~= SHARED then foreign(key) end
+    raw = (unpack('>d', raw, 2)) == shared.rate_version and string.sub(raw, 10)
+  end
+  if not raw then return {} end
+  local kind = byte(raw)
+  if kind == MOMENT and #raw % 8 == 0 then return { state = raw } end
+  if not ((kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65)) then foreign(key) end
+  local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until = unpack('>ddddddd', raw, 2)
+  local from = 58
+  local function cut(size)
+    from = from + size
+    return size > 0 and string.sub(raw, from - size, from - 1) or nil
+  end
+  local policy_size = kind == OVERRIDDEN and number(cut(8), 1)
+  local envelope = {
+    state = cut(state_size), queue_end_state = cut(end_size), queue = unpacked(cut(queue_size) or ''), has_gaps = has_gaps,
+    seen = seen, blocked_until = blocked_until, override_until = override_until,
+  }
+  if policy_size then
+    envelope.policy_state = cut(policy_size)
+    envelope.override = string.sub(raw, from)
+  end
+  return envelope
+end
+
+-- What a key holds after a call, and when that may be forgotten.
+local function entry_of(key_state)
+  local state, queue, override = key_state.state or '', key_state.queue, key_state.override
+  local forgotten = 0
+  if key_state.state then forgotten = number(state, 1) end
+  if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then
+    return state, forgotten
+  end
+  local queue_end_state = ''
+  if #queue > 0 then
+    queue_end_state = key_state.queue_end_state
+    forgotten = math.max(forgotten, number(queue_end_state, 1), queue[#queue - 1])
+  end
+  forgotten = math.max(forgotten, key_state.blocked_until, key_state.override_until)
+  local entry = pack('>ddddddd', #state, #queue_end_state, #queue * 8, key_state.has_gaps, key_state.seen,
+    key_state.blocked_until, key_state.override_until)
+  if override == '' then
+    entry = 'E' .. entry .. state .. queue_end_state .. packed(queue)
+  else
+    local policy_state = key_state.policy_state or ''
+    if key_state.policy_state then forgotten = math.max(forgotten, number(policy_state, 1)) end
+    entry = 'O' .. entry .. pack('>d', #policy_state) .. state .. queue_end_state .. packed(queue) .. policy_state .. override
+  end
+  if key_state.shared then entry = 'S' .. pack('>d', key_state.shared.rate_version) .. entry end
+  return entry, forgotten
+end

@@ -1,0 +1,68 @@
+-- Groups of calls that have the same keys: reads them from the arguments, and decides them one after the other.
+
+-- A part without parameters: they are in Redis, as [rate_version, µs to keep it alive, per client, parameters…]; see shared-rate.lua.
+local function read_shared_rate(part)
+  local raw, config = read(3), keys[offset + 3]
+  if not raw then return false end
+  if #raw < 32 or #raw % 8 ~= 0 then foreign(config) end
+  local numbers = unpacked(raw)
+  if numbers[3] ~= 0 and numbers[3] ~= 1 then foreign(config) end
+  part.shared = { key = config, rate_version = numbers[1], keep_alive = numbers[2] }
+  part.place = numbers[3] == 1 and 2 or 1
+  part.parameters = {}
+  for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
+  return true
+end
+
+-- `count` calls to consume, of the one key of a group.
+local function consume(rule, cost, count)
+  entries[1], ends[1] = nil, nil
+  with_algorithm(rule)
+  local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
+  for _ = 1 + decide_bare(rule, 'consume', cost, count), count do decide('consume', 0, { part }) end
+  save(1)
+end
+
+-- How many keys a group has, its calls as the arguments from the place `next` have them, and the place behind them.
+local function read_group(next)
+  local function one(least)
+    next = next + 1
+    return integer(arguments[next - 1], least)
+  end
+  local places, calls = one(1), {}
+  for c = 1, one(1) do
+    local operation = arguments[next]
+    next = next + 1
+    local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
+    for i = 1, one(1) do
+      local rule = with_algorithm(rules[one(1)] or error('SLUICE no such rule'))
+      local part = { place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
+      if operation == 'override' then
+        part.override = {}
+        for p = 1, one(0) do part.override[p] = one(0) end
+      end
+      asked.parts[i] = part
+    end
+    calls[c] = asked
+  end
+  return places, calls, next
+end
+
+local function decide_group(calls, places)
+  for place = 1, places do entries[place], ends[place] = nil, nil end
+  for i = 1, #calls do
+    local asked = calls[i]
+    local first, done, known = asked.parts[1], 0, true
+    if #first.rule == 0 then
+      known = read_shared_rate(first)
+    elseif #asked.parts == 1 then
+      done = decide_bare(first.rule, asked.operation, first.cost, asked.times)
+    end
+    for _ = 1 + done, asked.times do
+      if known then decide(asked.operation, asked.wait, asked.parts) else reply_one(RATE_NOT_SET) end
+    end
+  end
+  for place = 1, places do save(place) end
+end
+
+return { consume = consume, read_group = read_group, decide_group = decide_group }

@@ -1,0 +1,172 @@
+-- The twin of key-state.ts: one part of a call while it is decided: what its key holds at the moment `now`, and what becomes of it.
+
+-- Instead of an id: all waiting calls have lost their places and should poll again.
+local EVERYONE = -1
+
+local function promote(key_state)
+  local run = key_state.algorithm.promote
+  if not run or not key_state.state then return end
+  local state, granted
+  if key_state.blocked_until > now then
+    state, granted = key_state.algorithm.renew(key_state.parameters, key_state.state, now, ANY), NOTHING
+  else
+    state, granted = run(key_state.parameters, key_state.state, now)
+  end
+  if state ~= key_state.state then key_state.changed = true end
+  key_state.state = state
+  for i = 1, #granted do key_state.granted[#key_state.granted + 1] = granted[i] end
+end
+
+-- Takes permits at `at`. how: take, book or absorb.
+local function spend(key_state, how, at, cost)
+  key_state.changed = true
+  key_state.state = how(key_state, key_state.state, at, cost)
+  if counts_twice(key_state) then key_state.policy_state = absorb(key_state, key_state.policy_state, at, cost) end
+end
+
+-- Reads the parts of an envelope. Returns whether an override has ended since it was written.
+local function open_envelope(key_state, envelope)
+  local back = 0
+  if envelope.seen - now > JITTER then back = envelope.seen - now end
+  key_state.seen = math.max(now, envelope.seen - back)
+  key_state.changed, key_state.normalized = back > 0, back > 0
+  local queue = envelope.queue
+  if back > 0 then
+    for i = 1, #queue, 2 do queue[i] = queue[i] - back end
+  end
+  key_state.queue, key_state.queue_end_state, key_state.has_gaps = queue, envelope.queue_end_state, envelope.has_gaps
+  if envelope.blocked_until - back > now then key_state.blocked_until = envelope.blocked_until - back end
+  if not envelope.override then return false end
+  if envelope.override_until - back <= now then
+    key_state.changed, key_state.normalized = true, true
+    if not key_state.algorithm.last then key_state.state = envelope.policy_state end
+    return true
+  end
+  key_state.override, key_state.override_until = envelope.override, envelope.override_until - back
+  key_state.parameters, key_state.policy_state = unpacked(envelope.override), envelope.policy_state
+  return false
+end
+
+-- The state as of the first booking that is due: for that one a state may count that is worth nothing now.
+local function begin(key_state, override_ended)
+  local algorithm, queue, from = key_state.algorithm, key_state.queue, now
+  if #queue > 0 then from = math.min(now, queue[1]) end
+  local state = live(key_state.state, from)
+  if state then
+    key_state.state = algorithm.normalize(key_state.parameters, state, now)
+    if key_state.state ~= state then key_state.changed, key_state.normalized = true, true end
+  else
+    key_state.state = algorithm.initial_state and algorithm.initial_state(key_state.parameters, from)
+    if key_state.state then key_state.is_new = true end
+  end
+  normalize_policy_state(key_state, from)
+  if #queue > 0 then
+    local outdated = key_state.changed or key_state.is_new
+    local due = remove_due(key_state)
+    -- Bookings made under an ended override count at most as one whole limit.
+    for i = 1, #due, 2 do spend(key_state, override_ended and absorb or book, due[i], due[i + 1]) end
+    if outdated then
+      project_end(key_state)
+    else
+      key_state.queue_end_state = algorithm.normalize(key_state.parameters, key_state.queue_end_state, queue[#queue - 1])
+    end
+  end
+  if key_state.changed or from < now then
+    key_state.state, key_state.policy_state = live(key_state.state, now), live(key_state.policy_state, now)
+  end
+end
+
+local function open(part)
+  local key_state = {
+    key = keys[offset + part.place], place = part.place, shared = part.shared,
+    algorithm = part.algorithm, parameters = part.parameters, policy_parameters = part.parameters,
+    cost = part.cost, at = 0, own_moment = 0, changed = false, normalized = false, is_new = false, granted = {},
+    seen = now, queue = NOTHING, has_gaps = 0, blocked_until = 0, override = '', override_until = 0,
+  }
+  local envelope = open_entry(key_state.key, part.place, part.shared)
+  key_state.state = envelope.state
+  begin(key_state, envelope.queue and open_envelope(key_state, envelope))
+  promote(key_state)
+  return key_state
+end
+
+-- The first moment from `from` on at which the part's permits can go and delay no booking; NEVER.
+local function earliest(key_state, from, shaped)
+  local cost = key_state.cost
+  -- Permits are saved up from now on, and remain until a later moment that another part requires.
+  if from > now and shaped and saving_of(key_state, cost) > 0 then return math.max(from, key_state.own_moment) end
+  return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
+end
+
+-- Do as many wait as may, or is own_moment later than the policy itself lets a call wait?
+local function is_overfull(key_state)
+  if #key_state.queue >= 2 * MOST_BOOKED then return true end
+  local max_wait = key_state.algorithm.max_wait
+  if not max_wait or key_state.own_moment == NEVER then return false end
+  return key_state.own_moment - math.max(now, key_state.blocked_until) > max_wait(key_state.parameters, key_state.cost)
+end
+
+-- Takes the part's permits at the moment, or books them for then.
+local function take_or_book(key_state, moment)
+  local cost = key_state.cost
+  if cost == 0 then return end
+  key_state.changed = true
+  if moment <= now then
+    spend(key_state, take, now, cost)
+    if #key_state.queue > 0 then project_end(key_state) end
+  else
+    add_booking(key_state, moment, cost, moment > key_state.own_moment)
+  end
+  local last = key_state.algorithm.last
+  if last then key_state.at = last(key_state.state) else key_state.at = moment end
+end
+
+local function charge(key_state)
+  local before = key_state.policy_state
+  take_or_book(key_state, now)
+  charge_policy_state(key_state, before)
+end
+
+local function refund(key_state, at)
+  if at > now and not key_state.algorithm.last then return cancel_booking(key_state, at, key_state.cost) end
+  refund_policy_state(key_state, at)
+  local before = key_state.state
+  if not before then return end
+  key_state.state = live(key_state.algorithm.refund(key_state.parameters, before, now, key_state.cost, at), now)
+  if key_state.state == before then return end
+  key_state.changed = true
+  promote(key_state)
+  look_for_gaps(key_state)
+end
+
+local function reset(key_state)
+  if key_state.algorithm.promote and key_state.state then key_state.granted[#key_state.granted + 1] = EVERYONE end
+  key_state.changed, key_state.state, key_state.policy_state = true, nil, nil
+  key_state.queue, key_state.has_gaps, key_state.blocked_until = NOTHING, 0, 0
+end
+
+local function usage(key_state)
+  local remaining, reset = key_state.algorithm.usage(key_state.parameters, key_state.state, now)
+  remaining, reset = usage_with_queue(key_state, remaining, reset)
+  if key_state.blocked_until > now then return 0, math.max(reset, key_state.blocked_until - now) end
+  return remaining, reset
+end
+
+-- A peek writes no more than what the clock or the policy changed: measured again by each, no wait would become shorter. And to
+-- give something back to a key that is met for the first time is not to use it.
+local function is_kept(key_state, operation)
+  if operation == 'peek' then return key_state.normalized end
+  return key_state.changed or (key_state.is_new and operation ~= 'refund')
+end
+
+-- A shared rate is kept for as long after the last call that waits for it as after any other use of it.
+local function keep_alive(key_state)
+  local shared = key_state.shared
+  local alive = ceil((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)
+  if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, format('%.0f', alive)) end
+end
+
+local function close(key_state)
+  for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
+  write(key_state.place, entry_of(key_state))
+end

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as codes from './reply-codes.js';
+
+test('the script and the store have the same codes', () => {
+  const lua = readFileSync(join(__dirname, 'decide.lua'), 'utf8');
+  const pairs = [...lua.matchAll(/^local ([A-Z_]+) = (-\d+)$/gm)].map(([, name, code]) => [
+    name,
+    Number(code),
+  ]);
+  expect(Object.fromEntries(pairs)).toEqual({ ...codes });
+});

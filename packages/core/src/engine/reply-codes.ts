@@ -1,0 +1,9 @@
+/** Codes of answers in a reply of `decide.lua`, which has the same; its header says what follows each. */
+export const RATE_NOT_SET = -1;
+export const FAILED = -2;
+export const RUN = -3;
+export const SAME_DENIED = -4;
+export const SAME_ALLOWED = -5;
+export const DENIED = -6;
+export const ALLOWED = -7;
+export const QUEUED = -8;
