@@ -49,6 +49,13 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: while agreed <= #key_states do',
     'frame: if remaining < 0 then break end',
   ],
+  'a state that is shorter is not written in place, so it is decided the long way': [
+    'fw: if raw and ends == ended then',
+    'tb: if raw and ends == ended then',
+  ],
+  'moments and times of shared rates are whole ms': [
+    'frame: local alive = floor((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)',
+  ],
   'no key holds a moment of 1987': [
     'fw: if not (last > OLDEST and last <= latest) then break end',
     'tb: if not (whole > OLDEST and seen <= now) then break end',
