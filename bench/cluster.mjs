@@ -2,6 +2,7 @@
 // same Cluster, and both on a single Redis, in one run.
 //   node bench/cluster.mjs            two minutes (after npm run build)
 //   node bench/cluster.mjs --quick    a few seconds, to see that it works
+//   node bench/cluster.mjs --write    also writes what is said of the Cluster into bench/README.md
 // The Redis Cluster of three masters, and the single Redis (or REDIS_URL), are its own. SLUICE_BENCH_CORE: another build of @sluice/core.
 import { parseArgs } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
@@ -14,8 +15,12 @@ import { watchMachine } from './lib/noise.mjs';
 import { benchCluster, benchRedis, inspector } from './lib/redis.mjs';
 import { redisCells } from './lib/redis-cells.mjs';
 import { noiseText, redisTables, short, speedOf, table } from './lib/report.mjs';
+import { writeSection } from './lib/write.mjs';
 
-const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values;
+const flag = { type: 'boolean', default: false };
+const { quick, write } = parseArgs({ options: { quick: flag, write: flag } }).values;
+if (write && quick) throw new Error('--write: only what a whole run has measured');
+const said = [];
 const rounds = quick ? 1 : 15;
 const sliceMs = quick ? 10 : 100;
 
@@ -51,6 +56,7 @@ try {
   say(leadTable('CPU a decision: rate-limiter-flexible ÷ Sluice', savingOf, inCluster, onSingle));
   say('In the Cluster:');
   say(redisTables(inCluster));
+  if (write) writeSection('cluster', said.join('\n\n'));
   say('On the single Redis:');
   say(redisTables(onSingle));
 } finally {
@@ -93,5 +99,6 @@ function savingOf(column, cell) {
 }
 
 function say(text) {
+  said.push(text);
   console.log(`${text}\n`);
 }

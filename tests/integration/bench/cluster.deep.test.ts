@@ -18,3 +18,9 @@ test('a quick run answers in every cell', async () => {
     for (const cell of cells) expect(cell).toMatch(/^\d+(\.\d+)?$/);
   }
 }, 120_000);
+
+test('only a whole run is written down', async () => {
+  const { ok, output } = await bench('--quick', '--write');
+  expect(ok).toBe(false);
+  expect(output).toContain('only what a whole run has measured');
+});
