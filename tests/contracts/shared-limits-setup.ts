@@ -7,8 +7,8 @@ import {
   type SharedRate,
   type Store,
 } from '../../packages/core/src/index.js';
-import { sharedRateScript } from '../../packages/core/src/shared-limiter/shared-rate.script.js';
 import { rateAnswer } from '../../packages/core/src/stores/redis/reply.js';
+import { sharedRateScript } from '../../packages/core/src/stores/shared-rate.script.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { like } from '../support/like.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';

@@ -1,5 +1,5 @@
 import { isRateNotSetError, ManualClock, memoryStore, SharedLimiter } from '../../packages/core/src/index.js';
-import { StoredRates } from '../../packages/core/src/shared-limiter/memory-rates.js';
+import { SharedRates } from '../../packages/core/src/stores/shared-rate.js';
 import { rejection } from './store-setup.js';
 
 const RATE = { rate: 5, interval: '1h', keepAliveTime: '2h' } as const;
@@ -52,7 +52,7 @@ test('who waits keeps the rate until he has gone, and for as long after as any o
 });
 
 test('names that are used no more take no memory', () => {
-  const rates = new StoredRates();
+  const rates = new SharedRates();
   const size = () => rates.size;
   const parameters = [5, 1000];
   for (let i = 0; i < 5000; i += 1) {

@@ -84,8 +84,7 @@ export type { Reservation } from './limiter/reservation.js';
 export type { ScheduledTask, TaskContext, WrapOptions } from './limiter/schedule.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';
 export type { PrefetchOptions } from './pipeline/prefetch-options.js';
-export type { RateChange, StoredRate } from './shared-limiter/rate-change.js';
-export type { SharedRate, SharedRateConfig } from './shared-limiter/rate-options.js';
+export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js';
 export type { RedisClient, RedisClientSettings } from './stores/redis/client.js';
@@ -100,6 +99,7 @@ export type {
   RedisServerOptions,
   RedisStoreOptions,
 } from './stores/redis/redis-store-options.js';
+export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Asked, Store } from './stores/store.js';
 export type { DegradedEvent, RecoveredEvent, StoreErrorEvent, StoreEvents } from './stores/store-events.js';
 export type { StoreHealth } from './stores/store-health.js';

@@ -13,7 +13,7 @@ const answers = ['consume', 'acquire', 'booked', 'denied', 'peek', 'refund', 'ch
 export const expectedAnswers = [...kinds, ...answers].sort();
 
 /**
- * Rates in the store are implemented twice: in memory-rates.ts and shared-rate.lua, and in key-state.ts and key-state.lua. Both get the same
+ * Rates in the store are implemented twice: in shared-rate.ts and shared-rate.lua, and in key-state.ts and key-state.lua. Both get the same
  * random calls at the same injected moments. Every answer and all stored state must be equal.
  * @returns the kinds of answers seen
  */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
-import { sharedRateScript } from '../../../packages/core/src/shared-limiter/shared-rate.script.js';
+import { sharedRateScript } from '../../../packages/core/src/stores/shared-rate.script.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { histories, history, rates } from './shared-histories.js';
 import { difference, loadReplay, replay } from './shared-replay.js';

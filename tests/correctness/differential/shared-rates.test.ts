@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { sharedRateScript } from '../../../packages/core/src/shared-limiter/shared-rate.script.js';
+import { sharedRateScript } from '../../../packages/core/src/stores/shared-rate.script.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { QUICK_RUNS, QUICK_SEED } from './runs.js';
 import { compareSharedRates, expectedAnswers } from './shared-rates-check.js';

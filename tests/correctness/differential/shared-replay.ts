@@ -5,10 +5,10 @@ import { decideScript } from '../../../packages/core/src/engine/decide.script.js
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { Lane } from '../../../packages/core/src/engine/key-state.js';
 import { RateNotSetError } from '../../../packages/core/src/errors.js';
-import { StoredRates } from '../../../packages/core/src/shared-limiter/memory-rates.js';
-import type { RateChange, StoredRate } from '../../../packages/core/src/shared-limiter/rate-change.js';
-import { sharedRateScript } from '../../../packages/core/src/shared-limiter/shared-rate.script.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import type { RateChange, StoredRate } from '../../../packages/core/src/stores/shared-rate.js';
+import { SharedRates } from '../../../packages/core/src/stores/shared-rate.js';
+import { sharedRateScript } from '../../../packages/core/src/stores/shared-rate.script.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { batchOf } from './replay.js';
 
@@ -44,7 +44,7 @@ type KeyedLane = Lane & { readonly key: string };
 
 /** A memory store, step by step. */
 export class SharedModel {
-  readonly #rates = new StoredRates();
+  readonly #rates = new SharedRates();
   readonly #entries = new Map<string, Entry>();
 
   ask({ now, ask }: Asked): Step & { readonly answer?: Answer | undefined } {

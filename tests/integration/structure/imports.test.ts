@@ -50,20 +50,12 @@ const CIRCLES = [
 const UPWARD = [
   'core/src/errors.ts -> core/src/http/headers/decision-headers.ts',
   'core/src/errors.ts -> core/src/limiter/decision.ts',
-  'core/src/pipeline/deadline.ts -> core/src/shared-limiter/rate-change.ts',
-  'core/src/pipeline/resilience.ts -> core/src/shared-limiter/rate-change.ts',
-  'core/src/stores/memory/memory-store.ts -> core/src/shared-limiter/memory-rates.ts',
-  'core/src/stores/memory/memory-store.ts -> core/src/shared-limiter/rate-change.ts',
   'core/src/stores/redis/batch.ts -> core/src/pipeline/asking.ts',
   'core/src/stores/redis/batches.ts -> core/src/pipeline/asking.ts',
   'core/src/stores/redis/redis-store.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/redis/redis-store.ts -> core/src/shared-limiter/rate-change.ts',
-  'core/src/stores/redis/redis-store.ts -> core/src/shared-limiter/shared-rate.script.ts',
   'core/src/stores/redis/reply.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/redis/reply.ts -> core/src/shared-limiter/rate-change.ts',
   'core/src/stores/redis/wire.ts -> core/src/pipeline/asking.ts',
   'core/src/stores/store.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/store.ts -> core/src/shared-limiter/rate-change.ts',
 ];
 
 /** Files of more than 200 lines, without generated scripts. */

@@ -1,8 +1,8 @@
 import { LONGEST_TIMER } from '../clock.js';
 import type { Answer } from '../engine/call.js';
 import { StoreUnavailableError } from '../errors.js';
-import type { RateChange } from '../shared-limiter/rate-change.js';
 import { FIRST_CONNECTION_MS } from '../stores/redis/client.js';
+import type { RateChange } from '../stores/shared-rate.js';
 import type { Asked, Store } from '../stores/store.js';
 import { around } from './around.js';
 import { type Asking, ask, Passing } from './asking.js';

@@ -1,8 +1,8 @@
 import { type Answer, type Call, type Operation, storageKey } from '../engine/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import type { RateAnswer, RateChange } from '../shared-limiter/rate-change.js';
 import type { Ticket } from '../stores/circuit.js';
+import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Fallback, Store } from '../stores/store.js';
 import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
 import { around } from './around.js';

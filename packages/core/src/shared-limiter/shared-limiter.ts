@@ -10,15 +10,15 @@ import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
 import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import { withResilience } from '../pipeline/resilience.js';
+import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
-import type { RateAnswer, RateChange } from './rate-change.js';
-import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate-options.js';
+import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
 
 export interface SharedLimiterOptions {
   /** Names the limit for the whole fleet. Letters, digits and `. _ - : / @ #`. */
   readonly name: string;
   readonly store: Store;
-  /** Who this is in the mode `'PER_CLIENT'`; default: one random id for each store object, and so for each process. */
+  /** Id of this client in the mode `'PER_CLIENT'`; default: one random id for each store object, and so for each process. */
   readonly clientId?: string;
   /** The first part of every storage key; default `'sluice'`. */
   readonly keyPrefix?: string;
@@ -26,11 +26,12 @@ export interface SharedLimiterOptions {
   readonly deadline?: Duration;
 }
 
-const clients = new WeakMap<Store, string>();
+/** Default client ids, by store. A store may be anybody's object, so it has no field for this. */
+const clientIds = new WeakMap<Store, string>();
 
 /**
- * A named limit whose rate lives in the store, as Redisson's RRateLimiter has it: whoever sets it sets it for the whole fleet, and each
- * process knows at its next call. At most `rate` permits in ANY `interval` (a `slidingLog`). See `docs/shared-limits.md`.
+ * A named limit whose rate is stored, like Redisson's RRateLimiter: a change of the rate applies to the whole fleet, from each process's
+ * next call on. At most `rate` permits in ANY `interval` (a `slidingLog`). See `docs/shared-limits.md`.
  */
 export class SharedLimiter {
   readonly name: string;
@@ -53,9 +54,9 @@ export class SharedLimiter {
         `SharedLimiter: store ${describe(store.name)} has no rate(): it keeps no rates that are shared`,
       );
     }
-    const clientId = options.clientId ?? clients.get(store) ?? randomUUID();
+    const clientId = options.clientId ?? clientIds.get(store) ?? randomUUID();
     checkName('SharedLimiter: clientId', clientId);
-    if (options.clientId === undefined) clients.set(store, clientId);
+    if (options.clientId === undefined) clientIds.set(store, clientId);
     this.name = name;
     this.#store = withResilience(store, toMicros('SharedLimiter: deadline', deadline));
     this.#admission = new Admission(name, this.#store);
@@ -71,17 +72,17 @@ export class SharedLimiter {
     return (await this.#set('try', rate)).changed;
   }
 
-  /** Sets the rate; what was taken under the rate before counts no more. */
+  /** Sets the rate; permits taken under the rate before no longer count. */
   async setRate(rate: SharedRate): Promise<void> {
     await this.#set('set', rate);
   }
 
-  /** Changes the rate; what was taken counts on. Resolves to false when there is none to change. */
+  /** Changes the rate; permits already taken still count. Resolves to false if no rate is set. */
   async updateRate(rate: SharedRate): Promise<boolean> {
     return (await this.#set('update', rate)).changed;
   }
 
-  /** The rate that holds now; undefined when none is set. */
+  /** The current rate; undefined if none is set. */
   async getConfig(): Promise<SharedRateConfig | undefined> {
     const { rate } = await this.#change({ action: 'get', key: this.#config });
     return rate && configOf(rate);
@@ -93,15 +94,15 @@ export class SharedLimiter {
   }
 
   /**
-   * Takes permits, waiting for them no longer than `timeout`. Resolves to whether it has them: false at once when the wait would be
-   * longer. @throws RateNotSetError; RateLimitExceededError for more permits than the rate, which can never be had at once
+   * Takes permits, waiting at most `timeout`. Resolves to whether it got them: false at once if the wait would be longer.
+   * @throws RateNotSetError; RateLimitExceededError for more permits than the rate, which are never free at once
    */
   async tryAcquire(permits = 1, timeout: Duration = 0): Promise<boolean> {
     try {
       await this.#acquire('tryAcquire', permits, { timeout });
       return true;
     } catch (error) {
-      // Who is told "not now" asks again: for ever, if it can never be.
+      // False would make the caller retry for ever.
       if (isRateLimitExceededError(error) && error.retryAfter < Number.POSITIVE_INFINITY) return false;
       throw error;
     }
@@ -112,7 +113,7 @@ export class SharedLimiter {
     return this.#acquire('acquire', permits, options);
   }
 
-  /** Gives back what a decision took. Nothing when the rate is gone, and all that was taken with it. */
+  /** Returns the permits of a decision. Does nothing if the rate was deleted, and all permits with it. */
   async refund(decision: Decision): Promise<void> {
     try {
       await this.#admission.refund(decision);
@@ -121,12 +122,12 @@ export class SharedLimiter {
     }
   }
 
-  /** Forgets the rate and all that was taken. Resolves to whether there was a rate. */
+  /** Deletes the rate and forgets all permits taken. Resolves to whether there was a rate. */
   async delete(): Promise<boolean> {
     return (await this.#change({ action: 'delete', key: this.#config })).changed;
   }
 
-  /** Ends all waits with a `LimiterClosedError`, and gives their permits back. The rate stays. */
+  /** Rejects all waiting calls with a `LimiterClosedError`, and returns their permits. The rate stays. */
   async close(): Promise<void> {
     await this.#admission.close();
   }
@@ -151,5 +152,5 @@ export class SharedLimiter {
   }
 }
 
-/** The rate is in the store: what it says is in each answer. */
+/** Only the store knows the rate; each answer contains it. */
 const UNKNOWN = { algorithm: slidingLogAlgorithm, parameters: [], limit: 0, window: 0 };

@@ -3,7 +3,7 @@ import type { Answer, Call } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Asking } from '../pipeline/asking.js';
-import type { RateAnswer, RateChange } from '../shared-limiter/rate-change.js';
+import type { RateAnswer, RateChange } from './shared-rate.js';
 import type { StoreHealth } from './store-health.js';
 
 /** The time of a call that may ask more than once. */

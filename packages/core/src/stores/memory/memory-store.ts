@@ -5,8 +5,8 @@ import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf } from '../../engine/entry.js';
 import { Lane } from '../../engine/key-state.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
-import { StoredRates } from '../../shared-limiter/memory-rates.js';
-import type { RateAnswer, RateChange } from '../../shared-limiter/rate-change.js';
+import type { RateAnswer, RateChange } from '../shared-rate.js';
+import { SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
 import { MemoryEntries, type Place } from './entries.js';
 import { rankOf } from './ranks.js';
@@ -45,7 +45,7 @@ export class MemoryStore implements Store {
   readonly clock: Clock;
   readonly #maxKeys: number;
   #entries: MemoryEntries;
-  readonly #rates = new StoredRates();
+  readonly #rates = new SharedRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #sweeper: NodeJS.Timeout | undefined;
 

@@ -11,7 +11,7 @@ import {
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import { describe } from '../../options.js';
 import type { Asking } from '../../pipeline/asking.js';
-import type { RateAnswer } from '../../shared-limiter/rate-change.js';
+import type { RateAnswer } from '../shared-rate.js';
 import { learn, type Visit } from './batch.js';
 import { classified } from './errors.js';
 

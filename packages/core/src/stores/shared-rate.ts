@@ -1,20 +1,50 @@
+import type { Parameters } from '../algorithms/algorithm.js';
 import type { SharedKeys } from '../engine/call.js';
 import { RateNotSetError } from '../errors.js';
-import type { RateAnswer, RateChange, StoredRate } from './rate-change.js';
 
-interface Kept extends StoredRate {
-  /** Which setting of the rate this is; see `engine/key-state.ts`. */
+/** A rate as a store keeps it, for the whole fleet. */
+export interface StoredRate {
+  /** How long it is kept after its last use, µs. */
+  readonly keepAlive: number;
+  /** 1: each client has the rate for itself; 0: all share it. */
+  readonly perClient: 0 | 1;
+  readonly parameters: Parameters;
+}
+
+/**
+ * - `try`: sets the rate if there is none; otherwise this is a use of the rate;
+ * - `set`: sets it; permits taken before no longer count;
+ * - `update`: changes it, if there is one; permits taken before still count;
+ * - `get`: reads it;
+ * - `delete`: deletes it and forgets the permits taken.
+ */
+export interface RateChange {
+  readonly action: 'try' | 'set' | 'update' | 'get' | 'delete';
+  /** The storage key. */
+  readonly key: string;
+  /** For the first three. */
+  readonly rate?: StoredRate;
+}
+
+/** The rate after the change, and whether the change was made. */
+export interface RateAnswer {
+  readonly changed: boolean;
+  readonly rate: StoredRate | undefined;
+}
+
+interface KeptRate extends StoredRate {
+  /** Which setting of the rate this is; permits taken under another do not count. */
   readonly era: number;
-  /** The moment from which it is forgotten. */
+  /** When it expires, µs. */
   until: number;
 }
 
-/** From so many rates on it is worth looking whether some are to be forgotten. */
+/** Number of rates from which expired ones are looked for. */
 const MANY = 1000;
 
-/** The shared rates of a memory store; `shared-rate.lua` does the same in Redis. */
-export class StoredRates {
-  readonly #rates = new Map<string, Kept>();
+/** The shared rates of a memory store: the twin of `shared-rate.lua`. */
+export class SharedRates {
+  readonly #rates = new Map<string, KeptRate>();
   #sweepAt = MANY;
   #eras = 0;
 
@@ -22,14 +52,14 @@ export class StoredRates {
     return this.#rates.size;
   }
 
-  /** @throws RateNotSetError when there is none */
-  get({ config: key, name }: SharedKeys, now: number): Kept {
+  /** @throws RateNotSetError if there is none */
+  get({ config: key, name }: SharedKeys, now: number): KeptRate {
     const rate = this.#live(key, now);
     if (rate === undefined) throw new RateNotSetError(name);
     return rate;
   }
 
-  /** It is in use, at the latest at this moment: now, or when somebody who waits will have his permits. */
+  /** Keeps the rate alive from its last use: now, or the moment for which a waiting call has booked its permits. */
   use({ config: key }: SharedKeys, moment: number): void {
     const rate = this.#rates.get(key);
     if (rate !== undefined) rate.until = Math.max(rate.until, moment + rate.keepAlive);
@@ -56,14 +86,14 @@ export class StoredRates {
     this.#rates.clear();
   }
 
-  #live(key: string, now: number): Kept | undefined {
+  #live(key: string, now: number): KeptRate | undefined {
     const rate = this.#rates.get(key);
     if (rate !== undefined && rate.until > now) return rate;
     this.#rates.delete(key);
     return undefined;
   }
 
-  /** Names that nobody uses any more go, each time that there are twice as many as were left the last time. */
+  /** Deletes expired rates, each time their number has doubled. */
   #sweep(now: number): void {
     if (this.#rates.size < this.#sweepAt) return;
     for (const key of this.#rates.keys()) this.#live(key, now);

@@ -1,13 +1,12 @@
--- Sets, reads or deletes a rate that the fleet shares.
--- KEYS[1]   where it is kept
+-- Sets, reads or deletes a rate that the fleet shares. The twin of shared-rate.ts.
+-- KEYS[1]   where the rate is stored
 -- ARGV[1]   now in µs, or '' for the server's clock
--- ARGV[2]   try (set it if there is none; else that is a use of it) | set (and forget what was taken) | update (if there is
---           one) | get | delete
--- ARGV[3…]  for the first three: µs to keep it alive after its last use, 1 per client or 0 for all, parameters…
--- Reply: 1 if it was changed, then, if there is one: keep alive, per client, parameters…
--- Value: eight-byte doubles [era, keep alive, per client, parameters…]. The era marks what is taken under this setting of the rate:
--- try and set begin another, and what bears the old one counts no more. It is the time of setting, or one more than the one before,
--- so that none comes twice; nobody compares it with a clock. See entry.lua.
+-- ARGV[2]   try (set it if there is none, otherwise use it) | set (and forget the permits taken) | update (if there is one) | get | delete
+-- ARGV[3…]  for the first three: keep alive after the last use (µs), 1 per client or 0 for all, parameters…
+-- Reply: 1 if it was changed, otherwise 0; then, if there is a rate: keep alive, per client, parameters…
+-- Value: eight-byte doubles [rate version, keep alive, per client, parameters…]. Permits are marked with the version under which they were taken; those
+-- of another no longer count. try and set begin a new version: the time of setting, or one more than the version before, so none comes twice.
+-- No clock is compared with it.
 
 local function read()
   local raw, numbers = redis.call('GET', KEYS[1]), {}
@@ -39,7 +38,7 @@ if action == 'delete' then
 end
 if action == 'update' and not before then return reply(0) end
 if action == 'try' and before then
-  -- It may have longer to live: there may be who waits.
+  -- A waiting call may have extended the time to live.
   if redis.call('PTTL', KEYS[1]) < alive(before) then
     redis.call('PEXPIRE', KEYS[1], string.format('%.0f', alive(before)))
   end
@@ -67,7 +66,7 @@ for i = 3, #ARGV do
 end
 local packed = {}
 for i = 1, #numbers do packed[i] = struct.pack('>d', numbers[i]) end
--- A call that waits keeps the rate until its moment: see keep_alive in key-state.lua.
+-- A waiting call keeps the rate until its permits are free: see keep_alive in key-state.lua.
 local last = 0
 if action == 'update' then last = math.max(0, redis.call('PTTL', KEYS[1]) - alive(before)) end
 redis.call('SET', KEYS[1], table.concat(packed), 'PX', string.format('%.0f', last + alive(numbers)))

@@ -2,7 +2,7 @@ import type { Parameters } from '../algorithms/algorithm.js';
 import { MAX_LIMIT, slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import { type Duration, MAX_MICROS, toMicros } from '../duration.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
-import type { RateChange, StoredRate } from './rate-change.js';
+import type { RateChange, StoredRate } from '../stores/shared-rate.js';
 
 export interface SharedRate {
   /** `'OVERALL'` (default): the fleet shares the rate; `'PER_CLIENT'`: each client has it for itself. */
@@ -14,11 +14,11 @@ export interface SharedRate {
    */
   readonly rate: number;
   readonly interval: Duration;
-  /** For how long after its last use it is remembered, at least `interval`; default ten years. */
+  /** How long it is kept after its last use, at least `interval`; default ten years. */
   readonly keepAliveTime?: Duration;
 }
 
-/** A shared rate as it holds now; times in milliseconds. */
+/** The current shared rate; times in milliseconds. */
 export interface SharedRateConfig {
   readonly mode: 'OVERALL' | 'PER_CLIENT';
   readonly rate: number;
@@ -54,7 +54,7 @@ export function storedRate(
   return { keepAlive, perClient: mode === 'PER_CLIENT' ? 1 : 0, parameters };
 }
 
-/** The algorithm of a rate: it stores each call, or the calls of a slot together. */
+/** Parameters of a sliding log that stores each call, or the calls of a slot together. */
 function parametersOf(where: string, limit: number, window: number): Parameters {
   if (limit <= MAX_LIMIT) return [limit, window];
   const slot = Math.ceil(window / SLOTS);
