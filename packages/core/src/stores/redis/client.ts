@@ -14,6 +14,9 @@ const { setTimeout, clearTimeout } = globalThis;
 export interface RedisClient {
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** ioredis, iovalkey: the same two, with replies as bytes. */
+  evalshaBuffer?(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  evalBuffer?(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   /** Makes a connection with the same settings; only waiting for a concurrency limit needs one. A Cluster takes nodes first. */
   duplicate?(override?: object, clusterOverride?: object): unknown;
   /** Called once, to find out whether the server evicts keys. */
@@ -48,21 +51,29 @@ export interface RedisClientSettings {
 
 /**
  * Sends EVALSHA, and the whole script only if the server does not know it. No other error is retried.
- * @param write keys and arguments as of now; undefined when all calls were abandoned
+ * @param write keys and arguments as of now; undefined when all calls were abandoned. `bytes`: may the reply be bytes? ioredis decodes
+ *   integers more slowly than we do.
  */
 export function runScript(
   client: RedisClient,
   script: Script,
-  write: () => Written | undefined,
+  write: (bytes: boolean) => Written | undefined,
 ): Promise<unknown> {
-  const call = write();
+  const bytes = client.evalshaBuffer !== undefined && client.evalBuffer !== undefined;
+  const call = write(bytes);
   if (call === undefined) return abandoned();
   const { keys, args } = call;
-  return client.evalsha(script.sha1, keys.length, ...keys, ...args).then(undefined, (error) => {
+  const sent = bytes
+    ? client.evalshaBuffer!(script.sha1, keys.length, ...keys, ...args)
+    : client.evalsha(script.sha1, keys.length, ...keys, ...args);
+  return sent.then(undefined, (error) => {
     if (!/NOSCRIPT|NoScriptError/.test(String(error))) throw error;
-    const again = write();
+    const again = write(bytes);
     if (again === undefined) return abandoned();
-    return client.eval(script.source, again.keys.length, ...again.keys, ...again.args);
+    const whole = [...again.keys, ...again.args];
+    return bytes
+      ? client.evalBuffer!(script.source, again.keys.length, ...whole)
+      : client.eval(script.source, again.keys.length, ...whole);
   });
 }
 

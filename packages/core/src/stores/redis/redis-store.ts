@@ -199,9 +199,9 @@ export class RedisStore implements Store {
   #send(batch: Batch, now?: number, arrived = () => {}): void {
     const key = batch.visits[0]!.keys[0]!;
     let sent = false;
-    const write = () => {
+    const write = (bytes: boolean) => {
       if (!batch.forget()) return undefined;
-      const call = written(batch.visits, this.clock.now(), now);
+      const call = written(batch.visits, this.clock.now(), now, bytes);
       sent = true;
       batch.sent();
       return call;
@@ -227,14 +227,18 @@ export class RedisStore implements Store {
    * @param key one of those that the script is given
    * @param write keys and arguments as of now; undefined when nobody waits any more
    */
-  #run(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
+  #run(script: Script, key: string, write: (bytes: boolean) => Written | undefined): Promise<unknown> {
     const client = this.#open;
     const ready = client !== undefined && isReady(client) && this.#watch!.misplaced === undefined;
     if (!ready || !isReady(this.#nodeFor(key) ?? client)) return this.#runLater(script, key, write);
     return this.#runOn(client, script, write);
   }
 
-  async #runLater(script: Script, key: string, write: () => Written | undefined): Promise<unknown> {
+  async #runLater(
+    script: Script,
+    key: string,
+    write: (bytes: boolean) => Written | undefined,
+  ): Promise<unknown> {
     const client = await this.#connected();
     const watching = this.#watch!;
     await watching.connected(client);
@@ -243,7 +247,11 @@ export class RedisStore implements Store {
     return this.#runOn(client, script, write);
   }
 
-  #runOn(client: RedisClient, script: Script, write: () => Written | undefined): Promise<unknown> {
+  #runOn(
+    client: RedisClient,
+    script: Script,
+    write: (bytes: boolean) => Written | undefined,
+  ): Promise<unknown> {
     try {
       const reply = runScript(client, script, write);
       if (!this.#met) this.#meet(client, reply);

@@ -14,6 +14,7 @@ import type { Asking } from '../../pipeline/asking.js';
 import type { RateAnswer } from '../shared-rate.js';
 import { learn, type Visit } from './batch.js';
 import { classified } from './errors.js';
+import { unpacked } from './unpacked.js';
 
 /**
  * Settles each call of the visits by what the reply of `decide.lua` says to it.
@@ -132,7 +133,8 @@ export class Numbers {
   #place = 0;
 
   constructor(reply: unknown) {
-    this.#reply = Array.isArray(reply) ? reply : [reply];
+    if (Array.isArray(reply)) this.#reply = reply;
+    else this.#reply = Buffer.isBuffer(reply) ? unpacked(reply) : [reply];
   }
 
   next(): number {

@@ -9,9 +9,14 @@ export interface Written {
   readonly args: readonly string[];
 }
 
-/** Visits as `decide.lua` reads them; its header says in which order. `now` is this process's clock, for calendars. */
-export function written(visits: readonly Visit[], now: number, at?: number): Written {
-  const moment = at === undefined ? '' : String(at);
+/**
+ * Visits as `decide.lua` reads them; its header says in which order.
+ * @param now this process's clock, for calendars
+ * @param at takes the place of the server's clock
+ * @param packed whether the reply is one text
+ */
+export function written(visits: readonly Visit[], now: number, at?: number, packed = false): Written {
+  const moment = at === undefined ? (packed ? 'packed' : '') : String(at);
   const [{ asked }] = visits as [Visit];
   const [{ call }] = asked as [Asking];
   const keys: string[] = [];
