@@ -1,5 +1,5 @@
-import { decisionHeaders } from './http/headers/decision-headers.js';
-import type { Decision } from './limiter/decision.js';
+import type { Decision } from './decision.js';
+import { decisionHeaders } from './decision-headers.js';
 
 /** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
 const brand = Symbol.for('sluice.error');

@@ -32,10 +32,10 @@ export {
 } from './algorithms/token-bucket/token-bucket.js';
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
+export type { Decision, DecisionDebug, PolicyDebug, PolicyDecision, StateDebug } from './decision.js';
 export type { Duration } from './duration.js';
 export type { Answer, Call, Limit, Operation, Part, PartAnswer, SharedKeys } from './engine/call.js';
 export * from './errors.js';
-export type { HeaderOptions, HeaderStyle } from './http/headers/header-style.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';
 export type { Reply } from './http/reply.js';
@@ -44,6 +44,8 @@ export type { UserOf } from './http/request-key.js';
 export type {
   CountingOptions,
   DenialOptions,
+  HeaderOptions,
+  HeaderStyle,
   KeyOptions,
   LimitChoice,
   OfRequest,
@@ -71,8 +73,6 @@ export type {
   WaitOptions,
 } from './limiter/call-options.js';
 export { type CombinedKeys, CombinedLimiter } from './limiter/combined-limiter.js';
-export type { Decision, PolicyDecision } from './limiter/decision.js';
-export type { DecisionDebug, PolicyDebug, StateDebug } from './limiter/decision-debug.js';
 export {
   LimiterFactory,
   type LimiterFactoryOptions,

@@ -68,7 +68,7 @@ afterEach(() => configureSluice());
 test('without configuration all share one memory store', async () => {
   jest.resetModules();
   const slots = globalThis as { [key: symbol]: unknown };
-  const slot = Symbol.for('sluice.decorators');
+  const slot = Symbol.for('sluice.decorators.configurations');
   const ours = slots[slot];
   delete slots[slot];
   const fresh: typeof import('./index.js') = await import('./index.js');

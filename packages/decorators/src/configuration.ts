@@ -1,9 +1,21 @@
 import { describe } from '@sluice/core/http';
-import { shared } from './shared.js';
+import { sharedByCopies } from './shared.js';
 import { Sluice, type SluiceOptions } from './sluice.js';
 
 /** Under this name a class (static property) or an object carries a configuration of its own, made by `createSluice`. */
 export const SLUICE: unique symbol = Symbol.for('sluice.configuration');
+
+interface Configurations {
+  /** The configuration of all classes without their own. */
+  current: Sluice | undefined;
+  /** The current configuration and those it replaced, until `closeSluice`. */
+  readonly open: Set<Sluice>;
+}
+
+const shared = sharedByCopies<Configurations>('configurations', () => ({
+  current: undefined,
+  open: new Set(),
+}));
 
 /**
  * Sets where all decorated methods keep their counts and how they know users and addresses. Call it once at start, before

@@ -1,4 +1,4 @@
-import { shared } from './shared.js';
+import { sharedByCopies } from './shared.js';
 
 export type Method = (this: unknown, ...args: never[]) => unknown;
 
@@ -23,6 +23,14 @@ export interface MethodLimit {
   readonly level: 'method' | 'class';
   readonly admit: Admit;
 }
+
+interface Wrapped {
+  readonly method: Method;
+  readonly limit: MethodLimit;
+}
+
+/** From each of our wrappers to what it wraps. */
+const wrapped = sharedByCopies('wrapped', () => new WeakMap<Method, Wrapped>());
 
 /**
  * A method that asks `limit.admit` before each call of `method`; limits that `method` has already are asked after it, in their
@@ -50,7 +58,7 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
   };
   Object.defineProperties(wrapper, Object.getOwnPropertyDescriptors(method));
   copyMetadata(method, wrapper);
-  shared.wrapped.set(wrapper, { method, limit });
+  wrapped.set(wrapper, { method, limit });
   return wrapper;
 }
 
@@ -75,7 +83,7 @@ async function admitted(
 /** The limits that our wrappers around a method stand for, from the outside in. */
 export function limitsOf(method: Method): MethodLimit[] {
   const limits: MethodLimit[] = [];
-  for (let inner = shared.wrapped.get(method); inner; inner = shared.wrapped.get(inner.method)) {
+  for (let inner = wrapped.get(method); inner; inner = wrapped.get(inner.method)) {
     limits.push(inner.limit);
   }
   return limits;
@@ -84,14 +92,14 @@ export function limitsOf(method: Method): MethodLimit[] {
 /** Whether a function is `wrapper`, or one of our wrappers around it. */
 export function wraps(outer: unknown, wrapper: Method): boolean {
   let method = outer as Method | undefined;
-  while (method !== undefined && method !== wrapper) method = shared.wrapped.get(method)?.method;
+  while (method !== undefined && method !== wrapper) method = wrapped.get(method)?.method;
   return method !== undefined;
 }
 
 /** The method inside all of our wrappers: the one whose parameters have the names that its author gave them. */
 export function originalOf(method: Method): Method {
   let original = method;
-  for (let inner = shared.wrapped.get(original); inner !== undefined; inner = shared.wrapped.get(original)) {
+  for (let inner = wrapped.get(original); inner !== undefined; inner = wrapped.get(original)) {
     original = inner.method;
   }
   return original;

@@ -1,14 +1,14 @@
 import type { Decision } from '@sluice/core';
 
-/** A decision with the words of `express-rate-limit` for it. */
+/** A decision with the names of `express-rate-limit`. */
 export interface RateLimitInfo extends Decision {
-  /** Permits taken, with those that this request asked for, also when it is denied. A denied request takes none. */
+  /** Permits taken, including those of this request, also if it is denied. A denied request takes none. */
   readonly used: number;
   /** When every permit is back, by the clock of this process. */
   readonly resetTime: Date;
 }
 
-/** A denial, with what the answer would have been. */
+/** A denial, with the status and the message of its answer. */
 export interface DenialInfo extends RateLimitInfo {
   /** The option `statusCode`; default 429. */
   readonly statusCode: number;
@@ -16,13 +16,13 @@ export interface DenialInfo extends RateLimitInfo {
   readonly message: string;
 }
 
-/** Puts `used` and `resetTime` on the decision itself: `refund` takes no copies. */
+/** Puts `used` and `resetTime` on the decision itself: `refund` accepts no copies. */
 export function withInfo(decision: Decision): RateLimitInfo {
+  const info = decision as { -readonly [K in keyof RateLimitInfo]: RateLimitInfo[K] };
   const { limit, remaining, allowed, cost, resetAfter } = decision;
-  return Object.assign(decision, {
-    used: limit - remaining + (allowed ? 0 : cost),
-    resetTime: new Date(Date.now() + resetAfter),
-  });
+  info.used = limit - remaining + (allowed ? 0 : cost);
+  info.resetTime = new Date(Date.now() + resetAfter);
+  return info;
 }
 
 export const denialInfo = (decision: Decision, statusCode: number): DenialInfo =>

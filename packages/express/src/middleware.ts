@@ -8,13 +8,12 @@ import {
   type Reply,
 } from '@sluice/core';
 import {
-  andThen,
   asError,
   isPromise,
-  limitRequests,
   type MaybePromise,
   NodeResponseView,
   problemOfError,
+  RequestLimit,
   replyTo,
   runWithRequest,
   type Verdict,
@@ -31,7 +30,7 @@ export interface RateLimitMiddleware extends OwnLimiter {
   (request: Request, response: Response, next: NextFunction): void;
   /** Clears the count of a key. @throws TypeError as `limiter` */
   resetKey(key: LimiterKey): Promise<void>;
-  /** Returns what a key has used, and when all of it comes back. @throws TypeError as `limiter` */
+  /** Returns what a key has used, and when all permits are back. @throws TypeError as `limiter` */
   getKey(key: LimiterKey): Promise<ClientRateLimitInfo>;
 }
 
@@ -65,37 +64,42 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const attach = ([request]: Args, decision: Decision) => {
     (request as Decided)[requestPropertyName] = withInfo(decision);
   };
-  const limit = limitRequests('rateLimit', shared, attach, nameFor);
-  const passes = (
+  const limit = new RequestLimit('rateLimit', shared, attach, nameFor);
+  const finish = async (
     request: Request,
     response: Response,
     next: NextFunction,
-    verdict: Verdict,
-  ): MaybePromise<boolean> => {
-    if (verdict.outcome === 'gone') return false;
-    if (verdict.outcome === 'passed') return true;
-    const { decision } = verdict;
-    const answered =
-      handler !== undefined && decision !== undefined
-        ? handler(request, response, next, denialInfo(decision, statusCode))
-        : andThen(verdict.reply(), (reply) => send(response, reply));
-    return andThen(answered, () => false);
-  };
-  // No async function: what is decided in memory needs no promise.
-  const middleware = (request: Request, response: Response, next: NextFunction): MaybePromise<void> => {
-    const failed = (error: unknown) => next(asError('rateLimit', error));
+    deciding: MaybePromise<Verdict>,
+  ): Promise<void> => {
     try {
-      const view = new ExpressRequestView(request);
-      const judged = limit.handle(view, new NodeResponseView(response), request, response);
-      const passing = isPromise(judged)
-        ? judged.then((verdict) => passes(request, response, next, verdict))
-        : passes(request, response, next, judged);
-      if (isPromise(passing)) return passing.then((on) => (on ? next() : undefined), failed);
-      if (!passing) return;
+      const verdict = await deciding;
+      if (verdict.outcome === 'gone') return;
+      if (verdict.outcome === 'denied') {
+        const { decision } = verdict;
+        if (handler !== undefined && decision !== undefined) {
+          await handler(request, response, next, denialInfo(decision, statusCode));
+        } else {
+          send(response, await verdict.reply());
+        }
+        return;
+      }
     } catch (error) {
-      failed(error);
+      next(asError('rateLimit', error));
       return;
     }
+    next();
+  };
+  const middleware = (request: Request, response: Response, next: NextFunction): MaybePromise<void> => {
+    let verdict: MaybePromise<Verdict>;
+    try {
+      const view = new ExpressRequestView(request);
+      verdict = limit.handle(view, new NodeResponseView(response), request, response);
+    } catch (error) {
+      next(asError('rateLimit', error));
+      return;
+    }
+    // A request that passes in memory needs no promise.
+    if (isPromise(verdict) || verdict.outcome !== 'passed') return finish(request, response, next, verdict);
     next();
   };
   return Object.assign(withLimiter(middleware, limit), {
@@ -110,17 +114,17 @@ async function countOf(limiter: RateLimiter, key: LimiterKey): Promise<ClientRat
 }
 
 /**
- * Makes the request known to all that is called while it is served: decorated methods find addresses, users and request
- * fields by it. Put it before the routes, and before what logs people in or after: it reads when asked.
+ * Makes the request available to all code that serves it: decorated methods read addresses, users and request fields from it. Put it
+ * before the routes. Its order with authentication does not matter: values are read when they are needed.
  */
 export function requestContext(): RequestHandler {
   return (request, _response, next) => runWithRequest(new ExpressRequestView(request), next);
 }
 
 /**
- * Answers Sluice's errors as `rateLimit` would: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that clients did
+ * Answers Sluice's errors as `rateLimit` does: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that clients did
  * not send (400), a store that is out (503). Express's own handler would send its error page and log a stack trace each time. Put
- * this after the routes; other errors pass on.
+ * this after the routes; it passes other errors on.
  */
 export function rateLimitErrors(): ErrorRequestHandler {
   return (error, request, response, next) => {

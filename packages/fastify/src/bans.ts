@@ -1,10 +1,13 @@
 import { type Decision, fixedWindow, type RequestLimitOptions } from '@sluice/core';
-import { LimitersByPolicy, PLACE_OPTIONS } from '@sluice/core/http';
+import { LimiterPool, PLACE_OPTIONS } from '@sluice/core/http';
 import type { Args } from './options.js';
+
+/** Windows in use at once: a policy for each request may have a window of its own. */
+const MAX_LIMITERS = 1000;
 
 /** Counts denials: a key with more than `ban` denials in one window is banned. */
 export class Bans {
-  readonly #limiters: LimitersByPolicy;
+  readonly #limiters: LimiterPool;
 
   /**
    * @param ban denials of a key that get 429; further ones get 403. 0: all get 403
@@ -20,13 +23,14 @@ export class Bans {
         options[name],
       ]),
     );
-    this.#limiters = new LimitersByPolicy({ ...place, keyPrefix: `${options.keyPrefix ?? 'sluice'}#bans` });
+    const keyPrefix = `${options.keyPrefix ?? 'sluice'}#bans`;
+    this.#limiters = new LimiterPool({ ...place, keyPrefix }, MAX_LIMITERS);
   }
 
   /** Counts a denial. @param peek only checks */
   async reached(key: string, { window }: Decision, peek = false): Promise<boolean> {
     if (this.ban === 0) return true;
-    const { limiter } = this.#limiters.of({ policy: fixedWindow({ limit: this.ban, window }) });
+    const limiter = this.#limiters.byPolicies(fixedWindow({ limit: this.ban, window }));
     const { allowed, degraded } = await (peek ? limiter.peek(key as never) : limiter.consume(key as never));
     // While the store is out, the number of denials is unknown.
     return !allowed && !degraded;

@@ -3,8 +3,8 @@ import {
   asError,
   isPromise,
   keyForFunctions,
-  limitRequests,
   ReplyView,
+  RequestLimit,
   type Verdict,
   withLimiter,
 } from '@sluice/core/http';
@@ -58,7 +58,7 @@ export const hookFor = (hook: RateLimitHookName, callback: Callback): Callback =
 export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLimit {
   const { shared, answers, onExceeding } = readOptions(options);
   const replies = options.requestWasSuccessful && new WeakMap<FastifyRequest, FastifyReply>();
-  const limit = limitRequests('rateLimit', withReplies(shared, replies), ([request], decision) => {
+  const limit = new RequestLimit('rateLimit', withReplies(shared, replies), ([request], decision) => {
     request.rateLimit = decision;
   });
   const bans = answers.ban === undefined ? undefined : new Bans(answers.ban, shared);

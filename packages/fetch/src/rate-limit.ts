@@ -5,7 +5,7 @@ import {
   type Reply,
   type RequestLimitOptions,
 } from '@sluice/core';
-import { limitRequests, problemOfError, type ResponseView, replyTo, withLimiter } from '@sluice/core/http';
+import { problemOfError, RequestLimit, type ResponseView, replyTo, withLimiter } from '@sluice/core/http';
 import { type RequestInfo, viewOf } from './request.js';
 
 /** What every adapter's `rateLimit` takes; functions are given `(request, info)`. */
@@ -70,7 +70,7 @@ const told = new WeakMap<Request, Told>();
  * @throws RangeError, TypeError naming the option that is wrong
  */
 export function rateLimit(options: RateLimitOptions): FetchRateLimit {
-  const limit = limitRequests('rateLimit', options);
+  const limit = new RequestLimit('rateLimit', options);
   const decide = async (request: Request, info: RequestInfo = {}): Promise<Response | undefined> => {
     const response = told.get(request) ?? new Told(request);
     told.set(request, response);

@@ -3,9 +3,9 @@ import {
   asError,
   isPromise,
   keepHeaders,
-  limitRequests,
   NodeResponseView,
   problemOfError,
+  RequestLimit,
   runWithRequest,
   type Verdict,
   withLimiter,
@@ -29,7 +29,7 @@ export function rateLimit<C extends AnyContext = Context>(
   options: RateLimitOptions<C>,
 ): RateLimitMiddleware<C> {
   const { shared, handler } = readOptions(options);
-  const limit = limitRequests('rateLimit', shared, ([context], decision) => {
+  const limit = new RequestLimit('rateLimit', shared, ([context], decision) => {
     context.state.rateLimit = decision;
   });
   const middleware = async (context: C, next: Next): Promise<void> => {

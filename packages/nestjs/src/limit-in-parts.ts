@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { memoryStore } from '@sluice/core';
-import { checkOptions, describe, limitRequests, type RequestLimit } from '@sluice/core/http';
+import { checkOptions, describe, RequestLimit } from '@sluice/core/http';
 import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 import type { Level } from './override-limit.js';
@@ -53,7 +53,7 @@ export class LimitInParts {
   }
 
   #make(parts: string, options: RateLimitGuardOptions): GuardLimit {
-    const limit = limitRequests(this.#where, options, attachDecision);
+    const limit = new RequestLimit(this.#where, options, attachDecision);
     this.#made.set(parts, limit);
     return limit;
   }

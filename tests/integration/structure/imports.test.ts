@@ -20,36 +20,9 @@ const ROOMS = [
   'keys',
 ];
 
-const CIRCLES = [
-  [
-    'core/src/errors.ts',
-    'core/src/http/headers/decision-headers.ts',
-    'core/src/http/headers/draft-11.ts',
-    'core/src/http/headers/policy-name.ts',
-    'core/src/http/headers/retry-after.ts',
-    'core/src/limiter/decision-debug.ts',
-    'core/src/limiter/decision.ts',
-    'core/src/pipeline/policy-limit.ts',
-  ],
-  ['core/src/pipeline/asking.ts', 'core/src/stores/store.ts'],
-  [
-    'core/src/http/headers/header-style.ts',
-    'core/src/http/headers/partition-key.ts',
-    'core/src/http/key-of-request.ts',
-    'core/src/http/request-limit-options.ts',
-  ],
-  [
-    'decorators/src/limitation.ts',
-    'decorators/src/parameter-names.ts',
-    'decorators/src/shared.ts',
-    'decorators/src/sluice.ts',
-    'decorators/src/wrap-method.ts',
-  ],
-];
+const CIRCLES = [['core/src/pipeline/asking.ts', 'core/src/stores/store.ts']];
 
 const UPWARD = [
-  'core/src/errors.ts -> core/src/http/headers/decision-headers.ts',
-  'core/src/errors.ts -> core/src/limiter/decision.ts',
   'core/src/stores/redis/batch.ts -> core/src/pipeline/asking.ts',
   'core/src/stores/redis/batches.ts -> core/src/pipeline/asking.ts',
   'core/src/stores/redis/redis-store.ts -> core/src/pipeline/asking.ts',
@@ -62,7 +35,6 @@ const UPWARD = [
 const LONG = [
   'core/src/algorithms/token-bucket/meter.ts',
   'core/src/engine/key-state.ts',
-  'core/src/http/handle.ts',
   'core/src/limiter/admission.ts',
   'core/src/limiter/rate-limiter.ts',
   'core/src/stores/redis/redis-store.ts',

@@ -9,11 +9,11 @@ import {
   type WithKey,
 } from './request-limit-options.js';
 
-/** What a framework's own limiters call the numbers of a fixed window. */
+/** The names that a framework's own limiters have for the numbers of a fixed window. */
 export interface FixedWindowNames {
   readonly limit: readonly string[];
   readonly window: string;
-  /** The window when only a limit is given. */
+  /** The default window. */
   readonly standard: Duration;
 }
 

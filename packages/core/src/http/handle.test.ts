@@ -4,11 +4,11 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import { limitRequests } from './handle.js';
+import { RequestLimit } from './request-limit.js';
 import type { RequestView } from './request-view.js';
 
 const policy = fixedWindow({ limit: 1, window: '10s' });
-const limit = (options: object) => limitRequests('rateLimit', options as never);
+const limit = (options: object) => new RequestLimit('rateLimit', options as never);
 const request: RequestView = {
   ip: '192.0.2.1',
   user: { id: 7 },

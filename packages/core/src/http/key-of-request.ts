@@ -4,21 +4,23 @@ import { LimitType, parseLimitType } from '../keys/limit-type.js';
 import type { CombinedKeys } from '../limiter/combined-limiter.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkInteger, describe } from '../options.js';
-import { checkFunction } from './check-function.js';
+import { checkFunction } from './option-functions.js';
 import { compileRequestKey, serverKey } from './request-key.js';
-import { KEY_OPTIONS, type KeyOptions, type RequestLimitOptions } from './request-limit-options.js';
+import {
+  KEY_OPTIONS,
+  type KeyOptions,
+  type Keys,
+  type RequestLimitOptions,
+} from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
-
-/** What a limiter wants: a key, or one for each of its limiters. */
-export type Keys = LimiterKey | CombinedKeys<string>;
 
 export type KeyOfRequest<Args> = (request: RequestView, args: Args) => MaybePromise<Keys>;
 
 const WAYS = ['limitType', 'key', 'keyGenerator'] as const;
 
 /**
- * How a limit tells requests apart.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Compiles the key of a limit's requests.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function keyOfRequest<Args extends readonly unknown[]>(
   where: string,
@@ -40,7 +42,7 @@ export function keyOfRequest<Args extends readonly unknown[]>(
   };
 }
 
-/** The plain keys among these. @throws KeyResolutionError when one is none: `?phone[]=` must not match a list */
+/** The keys as text, for lists. @throws KeyResolutionError for an invalid key: `?phone[]=` must not match a list */
 export function plainKeys(keys: Keys, combined: boolean): string[] {
   return combined && typeof keys === 'object' && keys !== null && !Array.isArray(keys)
     ? Object.values(keys).map((key) => keyPart(key, 'the key of a request'))
@@ -73,7 +75,7 @@ function generatedKeys(keys: Keys, names: readonly string[]): Keys {
   return keys;
 }
 
-/** What would have no effect is refused: who gives it believes that it has one. */
+/** @throws RangeError, TypeError naming an option that is invalid or has no effect */
 function keyOf<Args extends readonly unknown[]>(
   where: string,
   options: KeyOptions<Args>,
@@ -122,7 +124,7 @@ function keyOf<Args extends readonly unknown[]>(
   const compile = (subnet?: number) =>
     compileRequestKey({ limitType, key, user, ...(subnet !== undefined && { ipv6Subnet: subnet }) });
   if (typeof ipv6Subnet !== 'function') return compile(ipv6Subnet);
-  compile(); // refuses a wrong template now
+  compile(); // throws for an invalid template now
   const bySubnet = new Map<number, ReturnType<typeof compile>>();
   return (request, args) =>
     andThen(ipv6Subnet(...args), (subnet) => {
@@ -132,7 +134,7 @@ function keyOf<Args extends readonly unknown[]>(
     });
 }
 
-/** Is the client's address, as the framework tells it, what a limit tells requests apart by? */
+/** Does a limit count by the client's address as the framework reports it? */
 export function countsAddresses<Args extends readonly unknown[]>({
   limits,
   keyGenerator,

@@ -6,7 +6,7 @@ import { OpenResponse } from '../../../../tests/support/open-response.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import { limitRequests } from './handle.js';
+import { RequestLimit } from './request-limit.js';
 
 const policy = fixedWindow({ limit: 2, window: '1h' });
 const request = (ip = '192.0.2.1') => ({
@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 const make = (options: object = {}) =>
-  limitRequests(where, { policy, name: `made-${test_}`, ...options } as never);
+  new RequestLimit(where, { policy, name: `made-${test_}`, ...options } as never);
 const ask = (limit: ReturnType<typeof make>, ip?: string) =>
   limit.handle(request(ip), new OpenResponse() as never);
 
@@ -102,7 +102,7 @@ test('limits that share a store cause no warning, however often they are created
   const outcomes = [];
   for (let i = 0; i < 3; i += 1) outcomes.push((await ask(make({ store }))).outcome);
   expect(outcomes).toEqual(['passed', 'passed', 'denied']);
-  for (let i = 0; i < 5; i += 1) await ask(limitRequests(where, { limiter }));
+  for (let i = 0; i < 5; i += 1) await ask(new RequestLimit(where, { limiter }));
   expect(codes()).toEqual([]);
   await Promise.all([store.close(), limiter.close()]);
 });

@@ -11,7 +11,7 @@ interface Siblings {
 
 /** A new limit for each of this many requests of one key is no accident. Tests and first calls create one or two. */
 const SUSPICIOUS = 3;
-/** Keys come from requests, and names may, so neither may fill the memory. */
+/** Keys come from requests, and names may as well, so neither may fill the memory. */
 const MOST_NAMES = 100;
 const MOST_KEYS = 1000;
 

@@ -30,10 +30,17 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const checksOf = (name = fresh(), store = 'redis', identity: object = {}) => {
-  const checks = misuseChecks(name, {}, name, store, identity)!;
-  return (view: RequestView, key: string | number = '192.0.2.1', ownKey = false) =>
-    checks.request(view, key, ownKey);
+const limitOf = (limiterName = fresh(), storeName = 'redis', identity?: object) => ({
+  limiterName,
+  storeName,
+  identity,
+  ownKey: false,
+});
+const checksOf = (limit = limitOf()) => {
+  const checks = misuseChecks(limit.limiterName, {}, limit)!;
+  return (view: RequestView, key: string | number = '192.0.2.1') => {
+    if (checks.active) checks.request(view, key);
+  };
 };
 
 test('a warning has a code, a type and a section in the documents', () => {
@@ -85,7 +92,7 @@ describe('who trusts any proxy', () => {
     ['a path', request, 'orders/64', true, false],
     ['a user where there is no address', { ...request, ip: '' }, 'ann', false, false],
   ])('when the key is %s', (_name, view, key, ownKey, warned) => {
-    checksOf()({ ...view, proxies: 'all' }, key, ownKey);
+    checksOf({ ...limitOf(), ownKey })({ ...view, proxies: 'all' }, key);
     expect(codes()).toEqual(warned ? ['SLUICE_TRUST_PROXY_ALL'] : []);
   });
 });
@@ -133,8 +140,8 @@ test.each<[string | number, boolean, boolean]>([
   [7, true, false],
   ['2001:db8::1', false, false],
 ])('a key %p of your own (%p) is a whole IPv6 address: %p', (key, ownKey, warned) => {
-  const check = checksOf();
-  for (let i = 0; i < 2; i += 1) check(request, key, ownKey);
+  const check = checksOf({ ...limitOf(), ownKey });
+  for (let i = 0; i < 2; i += 1) check(request, key);
   expect(codes()).toEqual(warned ? ['SLUICE_IPV6_KEY'] : []);
 });
 
@@ -153,30 +160,30 @@ describe('a request that is counted twice', () => {
 
   test('by limiters of one name in one store, with another between them', () => {
     const [name, store, one] = [fresh(), {}, view()];
-    checksOf(name, 'redis', store)(one);
-    checksOf(fresh(), 'redis', store)(one);
+    checksOf(limitOf(name, 'redis', store))(one);
+    checksOf(limitOf(fresh(), 'redis', store))(one);
     expect(emitted).not.toHaveBeenCalled();
-    checksOf(name, 'redis', store)(one);
+    checksOf(limitOf(name, 'redis', store))(one);
     expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
   });
 
   test('for one of several keys', () => {
     const [name, one] = [fresh(), view()];
-    const checks = misuseChecks(name, {}, name, 'redis')!;
-    checks.request(one, { a: '192.0.2.1', b: 'ann' }, false);
-    checks.request(one, { a: 'ann', b: '192.0.2.1' }, false);
+    const checks = misuseChecks(name, {}, limitOf(name))!;
+    checks.request(one, { a: '192.0.2.1', b: 'ann' });
+    checks.request(one, { a: 'ann', b: '192.0.2.1' });
     expect(emitted).not.toHaveBeenCalled();
-    checks.request(one, { a: '192.0.2.1', b: 'bob' }, false);
+    checks.request(one, { a: '192.0.2.1', b: 'bob' });
     expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
   });
 
   test('is none when the key, the name, the store or the request differs', () => {
     const [name, store, one] = [fresh(), {}, view()];
-    const check = checksOf(name, 'redis', store);
+    const check = checksOf(limitOf(name, 'redis', store));
     check(one);
     check(one, 'other');
-    checksOf(fresh(), 'redis', store)(one);
-    checksOf(name, 'redis')(one);
+    checksOf(limitOf(fresh(), 'redis', store))(one);
+    checksOf(limitOf(name))(one);
     check(view());
     check(request);
     check(request);
@@ -190,30 +197,30 @@ describe('a worker of a cluster', () => {
   afterEach(() => Object.assign(cluster, { isWorker }));
 
   test('that counts in memory is warned', () => {
-    const check = checksOf(fresh(), 'memory');
+    const check = checksOf(limitOf(fresh(), 'memory'));
     expect(emitted).not.toHaveBeenCalled();
     check(request);
     expect(codes()).toEqual(['SLUICE_MEMORY_IN_CLUSTER']);
   });
 
   test('that counts in Redis is not', () => {
-    checksOf(fresh(), 'redis')(request);
+    checksOf()(request);
     expect(emitted).not.toHaveBeenCalled();
   });
 
   test('that wants no checks is not', () => {
-    expect(misuseChecks('rateLimit', { validate: false }, fresh(), 'memory')).toBeUndefined();
+    expect(misuseChecks('rateLimit', { validate: false }, limitOf(fresh(), 'memory'))).toBeUndefined();
     expect(emitted).not.toHaveBeenCalled();
   });
 });
 
 test('a process of its own counts in memory', () => {
-  checksOf(fresh(), 'memory')(request);
+  checksOf(limitOf(fresh(), 'memory'))(request);
   expect(emitted).not.toHaveBeenCalled();
 });
 
 test.each([null, 'no', 0, {}])('refuses validate: %j', (validate) => {
-  expect(() => misuseChecks('rateLimit', { validate } as never, 'login', 'redis')).toThrow(
+  expect(() => misuseChecks('rateLimit', { validate } as never, limitOf('login'))).toThrow(
     /rateLimit: validate must be true or false, not/,
   );
 });

@@ -1,137 +1,192 @@
 import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
+import { shortPeriodOf } from '../algorithms/short-periods.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkBoolean } from '../options.js';
 import { warnOnce } from '../warnings.js';
-import { warnOfTwice } from './counted-twice.js';
-import type { Keys } from './key-of-request.js';
-import type { Limited } from './limited.js';
 import { limitsMadePerRequest } from './made-per-request.js';
+import type { Keys } from './request-limit-options.js';
+import type { RequestLimiter } from './request-limiter.js';
 import type { RequestView } from './request-view.js';
-import { warnOfShortPeriods } from './short-period.js';
 
-interface MisuseOptions {
-  readonly validate?: boolean | undefined;
-  /** Without either, a limit counts in its own memory. */
-  readonly store?: object | undefined;
-  readonly limiter?: object | undefined;
-}
-
-/** Looks at requests for settings that limit the wrong client, or nobody. */
-export interface MisuseCheck {
-  /**
-   * @param keys whom the request counts for; what is no key is nobody
-   * @param ownKey do the keys come from a `key` or a `keyGenerator`?
-   */
-  request(view: RequestView, keys: Keys, ownKey: boolean): void;
-  /** Checks a limiter, for all requests or for one. */
-  limiter(by: Limited): void;
+/** What the checks know about a limit. */
+interface CheckedLimit {
+  readonly limiterName: string;
+  readonly storeName: string;
+  /** Do the keys come from `key` or `keyGenerator`? */
+  readonly ownKey: boolean;
+  /** A store or a limiter: limits with the same name and identity count together. Without it the limit counts alone. */
+  readonly identity?: object | undefined;
 }
 
 /**
- * So many requests tell how a program is set up; one that comes later with a proxy's header may have written it itself. Only keys of a
- * program's own making are looked at for ever: the first client with IPv6 may come late.
+ * The first requests show how a program is set up; later, a proxy's header may be written by a client. Only the program's own
+ * keys are checked for ever: the first client with IPv6 may come late.
  */
 const TRIALS = 1000;
 
 /**
- * Checks that warn, each once.
- * @param identity what keeps the counts: limiters with the same name and identity count together. Give a store, or a limiter;
- *   without it the limiter counts with no other
- * @returns undefined when `validate` is false
- * @throws TypeError when `validate` is neither true nor false
+ * @returns undefined if `validate` is false
+ * @throws TypeError if `validate` is neither true nor false
  */
 export function misuseChecks(
   where: string,
-  { validate = true, store, limiter }: MisuseOptions,
-  limiterName: string,
-  storeName: string,
-  identity: object = {},
-): MisuseCheck | undefined {
+  options: {
+    readonly validate?: boolean | undefined;
+    readonly store?: object | undefined;
+    readonly limiter?: object | undefined;
+  },
+  limit: CheckedLimit,
+): MisuseChecks | undefined {
+  const { validate = true, store, limiter } = options;
   checkBoolean(`${where}: validate`, validate);
-  if (!validate) return undefined;
-  let lookAtStore = true;
-  let lookAtKeys = true;
-  let lookAtProxies = true;
-  const madeHere = store === undefined && limiter === undefined;
-  let lookAtMaking = madeHere ? limitsMadePerRequest(where, limiterName) : undefined;
-  let trials = TRIALS;
-  return {
-    limiter: ({ limiters }) => warnOfShortPeriods(where, limiters),
-    request(view, of, ownKey) {
-      // Not before there is a request: in NestJS a guard's own limit may give way to one in the module's store.
-      if (lookAtStore) warnOfMemoryInCluster(where, limiterName, storeName);
-      lookAtStore = false;
-      if (trials === 0 && !(ownKey && lookAtKeys)) return;
-      const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
-      if (lookAtMaking?.(keys) === false) lookAtMaking = undefined;
-      if (lookAtKeys) lookAtKeys = !(ownKey && warnOfIPv6(where, limiterName, keys));
-      if (trials === 0) return;
-      trials -= 1;
-      if (lookAtProxies) lookAtProxies = !isProxyClear(where, view, keys);
-      const counted = { identity, limiterName, keys };
-      if (view.source !== undefined && warnOfTwice(where, view.source, counted)) trials = 0;
-    },
-  };
+  return validate ? new MisuseChecks(where, limit, store === undefined && limiter === undefined) : undefined;
 }
 
-function warnOfMemoryInCluster(where: string, limiterName: string, storeName: string): void {
-  if (storeName !== 'memory' || !cluster.isWorker) return;
-  warnOnce(
-    'SLUICE_MEMORY_IN_CLUSTER',
-    limiterName,
-    `${where}: limit '${limiterName}' counts in the memory of this worker alone, so the cluster lets through its limit ` +
-      'times the number of workers. Use redisStore, which all workers share',
-  );
-}
+/** Warns, each once, about settings that limit the wrong client or nobody. */
+export class MisuseChecks {
+  readonly #where: string;
+  readonly #limit: CheckedLimit;
+  readonly #identity: object;
+  #trials = TRIALS;
+  #checksStore = true;
+  #checksKeys: boolean;
+  #checksProxies = true;
+  #checksMaking: ((keys: readonly LimiterKey[]) => boolean) | undefined;
 
-/** @returns whether there is nothing more to find out */
-function isProxyClear(
-  where: string,
-  { proxies, headers, ip }: RequestView,
-  keys: readonly LimiterKey[],
-): boolean {
-  if (proxies === 'some') return true;
-  if (proxies === undefined || !keys.some((key) => hasAddress(key, ip))) return false;
-  if (proxies === 'all') {
-    warnOnce(
-      'SLUICE_TRUST_PROXY_ALL',
-      where,
-      `${where}: the framework believes any X-Forwarded-For, which every client can write: with another address in each ` +
-        'request a client is never limited. Trust the addresses of your proxies only',
+  /** @param ownMemory whether the limit counts in its own memory */
+  constructor(where: string, limit: CheckedLimit, ownMemory: boolean) {
+    this.#where = where;
+    this.#limit = limit;
+    this.#identity = limit.identity ?? {};
+    this.#checksKeys = limit.ownKey;
+    this.#checksMaking = ownMemory ? limitsMadePerRequest(where, limit.limiterName) : undefined;
+  }
+
+  /** Are there checks left for requests? */
+  get active(): boolean {
+    return this.#trials > 0 || this.#checksKeys;
+  }
+
+  /** Warns about windows given as a number below 1000: `window: 60` means 60 ms and limits hardly anything. */
+  limiter({ limiters }: RequestLimiter): void {
+    for (const { name, policies } of Object.values(limiters)) {
+      for (const policy of Object.values(policies)) {
+        const short = shortPeriodOf(policy);
+        if (short === undefined) continue;
+        const { option, value } = short;
+        this.#warn(
+          'SLUICE_SHORT_WINDOW',
+          `${option}: ${value} of limit '${name}' is ${value} milliseconds. Write '${value}s' if you mean seconds, ` +
+            `'${value}ms' if you mean milliseconds`,
+          name,
+        );
+      }
+    }
+  }
+
+  /** @param of the keys that the request counts for; an invalid key is no key */
+  request(view: RequestView, of: Keys): void {
+    // Only once there is a request: in NestJS the module's store may replace the guard's own.
+    if (this.#checksStore) this.#checkStore();
+    this.#checksStore = false;
+    const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
+    if (this.#checksMaking?.(keys) === false) this.#checksMaking = undefined;
+    if (this.#checksKeys) this.#checksKeys = !this.#warnsOfIPv6(keys);
+    if (this.#trials === 0) return;
+    this.#trials -= 1;
+    if (this.#checksProxies) this.#checksProxies = !this.#isProxyClear(view, keys);
+    if (view.source !== undefined && this.#isCountedTwice(view.source, keys)) this.#trials = 0;
+  }
+
+  #checkStore(): void {
+    if (this.#limit.storeName !== 'memory' || !cluster.isWorker) return;
+    this.#warn(
+      'SLUICE_MEMORY_IN_CLUSTER',
+      `limit '${this.#limit.limiterName}' counts in the memory of this worker alone, so the cluster lets through its limit ` +
+        'times the number of workers. Use redisStore, which all workers share',
+    );
+  }
+
+  /** @returns whether it has warned */
+  #warnsOfIPv6(keys: readonly LimiterKey[]): boolean {
+    const whole = keys.some((key) => typeof key === 'string' && key.includes(':') && isIPv6(key));
+    if (whole) {
+      this.#warn(
+        'SLUICE_IPV6_KEY',
+        `limit '${this.#limit.limiterName}' has a whole IPv6 address for a key, but a client has 2^64 of them or more. ` +
+          'Give it clientIp(address), which is the network of the client',
+      );
+    }
+    return whole;
+  }
+
+  /** @returns whether later requests can tell no more about proxies */
+  #isProxyClear({ proxies, headers, ip }: RequestView, keys: readonly LimiterKey[]): boolean {
+    if (proxies === 'some') return true;
+    if (proxies === undefined || !keys.some((key) => hasAddress(key, ip))) return false;
+    if (proxies === 'all') {
+      this.#warn(
+        'SLUICE_TRUST_PROXY_ALL',
+        'the framework believes any X-Forwarded-For, which every client can write: with another address in each ' +
+          'request a client is never limited. Trust the addresses of your proxies only',
+        this.#where,
+      );
+      return true;
+    }
+    const header = FORWARDED.find((name) => Object(headers)[name] !== undefined);
+    if (header === undefined) return false;
+    this.#warn(
+      'SLUICE_FORWARDED_UNTRUSTED',
+      `a request came with ${header}, but the framework trusts no proxy: all clients behind a proxy have its address, ` +
+        'and share one limit. Tell the framework which proxies to trust',
+      this.#where,
     );
     return true;
   }
-  const header = FORWARDED.find((name) => Object(headers)[name] !== undefined);
-  if (header === undefined) return false;
-  warnOnce(
-    'SLUICE_FORWARDED_UNTRUSTED',
-    where,
-    `${where}: a request came with ${header}, but the framework trusts no proxy: all clients behind a proxy have its address, ` +
-      'and share one limit. Tell the framework which proxies to trust',
-  );
-  return true;
+
+  /** @returns whether it has warned */
+  #isCountedTwice(request: { [COUNTED]?: Counted }, keys: readonly LimiterKey[]): boolean {
+    const { limiterName } = this.#limit;
+    const identity = this.#identity;
+    const before = request[COUNTED];
+    request[COUNTED] = { identity, limiterName, keys, next: before };
+    for (let one = before; one !== undefined; one = one.next) {
+      if (one.identity !== identity || one.limiterName !== limiterName) continue;
+      const same = one.keys.some((key, i) => key === keys[i]);
+      if (!same) continue;
+      this.#warn(
+        'SLUICE_COUNTED_TWICE',
+        `limit '${limiterName}' counted one request twice for the same key, so half of the limit is lost. ` +
+          'Put it in the way of a request once, or give the limits names of their own',
+      );
+      return true;
+    }
+    return false;
+  }
+
+  /** @param about a limit or a place: a warning comes once for each */
+  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.#limit.limiterName): void {
+    warnOnce(code, about, `${this.#where}: ${text}`);
+  }
 }
 
 const FORWARDED = ['x-forwarded-for', 'forwarded'] as const;
 
-/** Is this key, or a part of it, an address? Of users and tenants it does not matter who forwards them. */
+/** Is this key, or a part of it, an address? For users and tenants it does not matter who forwards them. */
 const hasAddress = (key: LimiterKey, ip: string | undefined): boolean =>
   typeof key === 'string' &&
   (isIP(key) !== 0 ||
     isIPv6(key.slice(0, Math.max(0, key.lastIndexOf('/')))) ||
     (ip !== undefined && ip !== '' && key.includes(ip)));
 
-/** @returns whether it has warned */
-function warnOfIPv6(where: string, limiterName: string, keys: readonly LimiterKey[]): boolean {
-  const whole = keys.some((key) => typeof key === 'string' && key.includes(':') && isIPv6(key));
-  if (whole) {
-    warnOnce(
-      'SLUICE_IPV6_KEY',
-      limiterName,
-      `${where}: limit '${limiterName}' has a whole IPv6 address for a key, but a client has 2^64 of them or more. ` +
-        'Give it clientIp(address), which is the network of the client',
-    );
-  }
-  return whole;
+/** What one limit counted a request for; `next` belongs to another limit. */
+interface Counted {
+  readonly identity: object;
+  readonly limiterName: string;
+  readonly keys: readonly LimiterKey[];
+  readonly next?: Counted | undefined;
 }
+
+/** On a framework's request: in a WeakMap, an entry for each request would be work for the garbage collector. */
+const COUNTED = Symbol.for('sluice.counted');

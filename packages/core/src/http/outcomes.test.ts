@@ -3,9 +3,8 @@ import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import { limitRequests } from './handle.js';
+import { RequestLimit } from './request-limit.js';
 import type { RequestView } from './request-view.js';
-import type { RequestLimit } from './verdict.js';
 
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
 const request: RequestView = {
@@ -18,7 +17,7 @@ const request: RequestView = {
   body: { account: 'ann' },
   headers: {},
 };
-const limit = (options: object) => limitRequests('rateLimit', options as never) as RequestLimit<[]>;
+const limit = (options: object) => new RequestLimit('rateLimit', options as never) as RequestLimit<[]>;
 
 let warnings: NodeJS.ErrnoException[] = [];
 beforeEach(() => {

@@ -1,23 +1,24 @@
-import type { Decision } from '../limiter/decision.js';
+import type { Decision } from '../decision.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
-import type { LimiterSource } from './limiter-of-request.js';
+import { connectAtStart } from '../stores/store-health.js';
+import type { LimiterSource } from './limiter-source.js';
 
-/** The limiter behind a limit on requests. */
+/** The limiter of a limit on requests. */
 export interface OwnLimiter {
   /**
    * For `peek`, `reset`, `block` and all else.
-   * @throws TypeError where there are several `limits`, or a policy for each request
+   * @throws TypeError with several `limits`, or with a policy for each request
    */
   readonly limiter: RateLimiter;
-  /** Those of several `limits`, by their names. @throws TypeError where each request has a policy of its own */
+  /** The limiters of several `limits`, by name. @throws TypeError with a policy for each request */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
-  /** Gives back what a request took, once; see `RateLimiter.refund`. */
+  /** Refunds the permits of a request, once; see `RateLimiter.refund`. */
   refund(decision: Decision): Promise<void>;
-  /** Closes the limiter, unless it is yours. */
+  /** Closes the limiter, unless you passed it as `limiter`. */
   close(): Promise<void>;
 }
 
-/** Puts a limit's limiter on the middleware that users hold. */
+/** Adds the limiter of a limit to the middleware that users hold. */
 export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter): M & OwnLimiter {
   return Object.defineProperties(middleware, {
     limiter: { get: () => limit.limiter },
@@ -27,10 +28,10 @@ export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter):
   }) as M & OwnLimiter;
 }
 
-export class LimiterOfRequests implements OwnLimiter {
+export abstract class SourceLimiter<Args> implements OwnLimiter {
   constructor(
-    readonly where: string,
-    readonly source: Pick<LimiterSource<never>, 'name' | 'single' | 'refund' | 'close'>,
+    protected readonly where: string,
+    protected readonly source: LimiterSource<Args>,
   ) {}
 
   get limiter(): RateLimiter {
@@ -42,19 +43,24 @@ export class LimiterOfRequests implements OwnLimiter {
   }
 
   get limiters(): Readonly<Record<string, RateLimiter>> {
-    const { single } = this.source;
+    const { single, name } = this.source;
     if (single !== undefined) return single.limiters;
     throw new TypeError(
-      `${this.where}: limit '${this.source.name}' has a policy for each request, and so no single limiter. To peek and reset make a ` +
+      `${this.where}: limit '${name}' has a policy for each request, and so no single limiter. To peek and reset make a ` +
         'RateLimiter with the same name, store and algorithm: it counts in the same place',
     );
   }
 
-  async refund(decision: Decision): Promise<void> {
-    await this.source.refund(decision);
+  refund(decision: Decision): Promise<void> {
+    return this.source.refund(decision);
   }
 
-  async close(): Promise<void> {
-    await this.source.close();
+  close(): Promise<void> {
+    return this.source.close();
+  }
+
+  /** Connects a remote store at server start. Never rejects because a store is out or not set up correctly. */
+  connect(): Promise<void> {
+    return connectAtStart(this.source.store);
   }
 }

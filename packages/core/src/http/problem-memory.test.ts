@@ -1,6 +1,5 @@
-import type { Decision } from '../limiter/decision.js';
-import { problemOf } from './problem.js';
-import { problemMemory } from './problem-memory.js';
+import type { Decision } from '../decision.js';
+import { cachedProblems, problemOf } from './problem.js';
 
 const denial = (retryAfter: number, name = 'api', ...more: string[]): Decision => {
   const policies = [name, ...more].map((policy) => ({
@@ -25,13 +24,13 @@ const denial = (retryAfter: number, name = 'api', ...more: string[]): Decision =
 };
 
 test('a problem is the same as long as the seconds to wait are', () => {
-  const problem = problemMemory(429);
+  const problem = cachedProblems(429);
   expect(problem(denial(1001))).toBe(problem(denial(2000)));
   expect(problem(denial(2001))).not.toBe(problem(denial(2000)));
 });
 
 test('it is what problemOf makes, also for other limits, several policies and a cost beyond the limit', () => {
-  const problem = problemMemory(503);
+  const problem = cachedProblems(503);
   const denials = [
     denial(1000),
     denial(1000, 'login'),

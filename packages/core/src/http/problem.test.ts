@@ -1,5 +1,5 @@
-import type { Decision, PolicyDecision } from '../limiter/decision.js';
-import { forbiddenProblem, problemOf } from './problem.js';
+import type { Decision, PolicyDecision } from '../decision.js';
+import { FORBIDDEN, problemOf } from './problem.js';
 
 const policy: PolicyDecision = {
   name: 'login',
@@ -62,7 +62,7 @@ test.each([
 });
 
 test('who is on a deny list learns no more than that', () => {
-  expect(forbiddenProblem()).toEqual({
+  expect(FORBIDDEN).toEqual({
     type: 'about:blank',
     title: 'Forbidden',
     status: 403,

@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import type { Decision } from '../decision.js';
+import { policyName } from '../decision-headers.js';
 import {
   isKeyResolutionError,
   isLimiterClosedError,
@@ -6,12 +8,10 @@ import {
   isRequestForbiddenError,
   isStoreUnavailableError,
 } from '../errors.js';
-import type { Decision } from '../limiter/decision.js';
-import { policyName } from './headers/policy-name.js';
 
-/** A problem as RFC 9457 has it; kinds of problems add members of their own. */
+/** A problem document of RFC 9457; each kind of problem adds members of its own. */
 export interface HttpProblem {
-  /** A URI that names the kind of problem; `about:blank` for what the status says by itself. */
+  /** A URI that names the kind of problem; `about:blank` if the status says enough. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -19,23 +19,23 @@ export interface HttpProblem {
   readonly detail: string;
 }
 
-/** A problem that says which policy was exceeded, as the RateLimit draft defines it. */
+/** A problem that names the exceeded policies, as the RateLimit draft defines it. */
 export interface RateLimitProblem extends HttpProblem {
   readonly type: 'https://iana.org/assignments/http-problem-types#quota-exceeded';
-  /** Those by which the request had to wait, by the names they have in `RateLimit-Policy`. */
+  /** The policies that denied the request, by their names in `RateLimit-Policy`. */
   readonly 'violated-policies': readonly string[];
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Whole seconds, at least 1, from milliseconds. */
-export const secondsToWait = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+const secondsToWait = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** The body of a denial. The key that was limited is not in it. */
+/** The body of a denial. It does not contain the key. */
 export function problemOf(decision: Decision, status = 429): RateLimitProblem {
   const { policies, policy, retryAfter } = decision;
   const denied = policies.filter((each) => each.retryAfter > 0);
-  // A wait that is too long only where all its parts are: then the policy that bound stands for them.
+  // If no policy denies by itself, the wait of all together was too long: then the binding policy is named.
   const violated = denied.length > 0 ? denied : policies.filter(({ name }) => name === policy);
   return {
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
@@ -48,12 +48,34 @@ export function problemOf(decision: Decision, status = 429): RateLimitProblem {
   };
 }
 
-/** The answer to an error of ours that says which status it is; undefined for others. What a store says stays inside. */
+/** More than the seconds of a minute. */
+const MAX_PROBLEMS = 64;
+
+/**
+ * Creates the problems of one limit's denials. Problems of a single policy differ only in the seconds to wait, and a flood gets the same few
+ * again and again, so the problem for each wait is cached.
+ */
+export function cachedProblems(status: number): (decision: Decision) => RateLimitProblem {
+  const cache = new Map<number, { name: string; policy: string; problem: RateLimitProblem }>();
+  return (decision) => {
+    const { name, policy, policies, retryAfter } = decision;
+    if (policies.length !== 1) return problemOf(decision, status);
+    const seconds = secondsToWait(retryAfter);
+    const known = cache.get(seconds);
+    if (known !== undefined && known.name === name && known.policy === policy) return known.problem;
+    const problem = problemOf(decision, status);
+    if (cache.size >= MAX_PROBLEMS) cache.clear();
+    cache.set(seconds, { name, policy, problem });
+    return problem;
+  };
+}
+
+/** The problem of one of our errors that has a status; undefined for others. The messages of store errors stay private. */
 export function problemOfError(error: unknown): HttpProblem | undefined {
   if (isRateLimitExceededError(error)) return problemOf(error.decision, error.status);
-  if (isRequestForbiddenError(error)) return forbiddenProblem();
+  if (isRequestForbiddenError(error)) return FORBIDDEN;
   if (isKeyResolutionError(error) && error.expose) return plainProblem(error.status, error.message);
-  if (isStoreUnavailableError(error) || isLimiterClosedError(error)) return unavailableProblem();
+  if (isStoreUnavailableError(error) || isLimiterClosedError(error)) return UNAVAILABLE;
   return undefined;
 }
 
@@ -64,8 +86,8 @@ const plainProblem = (status: number, detail: string): HttpProblem => ({
   detail,
 });
 
-/** The body while a store is out. What is wrong with it stays inside. */
-export const unavailableProblem = (): HttpProblem => plainProblem(503, 'Try again later.');
+/** The body while a store is out. The cause stays private. */
+export const UNAVAILABLE = plainProblem(503, 'Try again later.');
 
-/** The body for who is on a deny list. It does not say which entry it was. */
-export const forbiddenProblem = (): HttpProblem => plainProblem(403, 'Requests from here are not served.');
+/** The body for a client on a deny list. It does not name the entry. */
+export const FORBIDDEN = plainProblem(403, 'Requests from here are not served.');

@@ -2,7 +2,7 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { readFixedWindow } from './fixed-window-options.js';
-import { limitRequests } from './handle.js';
+import { RequestLimit } from './request-limit.js';
 
 const policy = fixedWindow({ limit: 1, window: '10s' });
 const onLimited = () => {};
@@ -54,12 +54,12 @@ test.each<[object, RegExp]>([
   [{ policy, legacyHeaders: 'yes' }, /legacyHeaders must be true or false/],
   [{ policy, validate: {} }, /validate must be true or false/],
 ])('refuses %j', (options, message) => {
-  expect(() => limitRequests('rateLimit', options as never)).toThrow(message);
+  expect(() => new RequestLimit('rateLimit', options as never)).toThrow(message);
 });
 
 test('a CombinedLimiter tells which keys it wants', () => {
   const limiter = new CombinedLimiter({ one: new RateLimiter({ policy }) });
-  expect(() => limitRequests('rateLimit', { limiter })).toThrow('keyGenerator: (…) => ({ one: … })');
+  expect(() => new RequestLimit('rateLimit', { limiter })).toThrow('keyGenerator: (…) => ({ one: … })');
 });
 
 describe("a fixed window in a framework's own words", () => {

@@ -1,9 +1,8 @@
 import Negotiator from 'negotiator';
-import { linesOf } from './headers/lines.js';
-import type { ResponseHeaders } from './headers/write-headers.js';
+import { type ResponseHeaders, textOf } from './headers/response-headers.js';
 import { type HttpProblem, PROBLEM_TYPE } from './problem.js';
 
-/** A response to be sent as it is. */
+/** A response to send as it is. */
 export interface Reply {
   readonly status: number;
   /** The value of `Content-Type`. */
@@ -16,7 +15,7 @@ export interface Reply {
 /** Adds `vary` of the reply to the `Vary` header of the response. */
 export function writeVary({ vary }: Reply, headers: ResponseHeaders): void {
   if (vary === undefined) return;
-  const before = linesOf(headers.get('Vary')).join(', ');
+  const before = textOf(headers.get('Vary'));
   const names = before.split(',').map((name) => name.trim().toLowerCase());
   if (names.includes('*') || names.includes(vary.toLowerCase())) return;
   headers.set('Vary', before === '' ? vary : `${before}, ${vary}`);
@@ -25,16 +24,16 @@ export function writeVary({ vary }: Reply, headers: ResponseHeaders): void {
 const JSON_TYPE = 'application/json';
 const HTML_TYPE = 'text/html';
 const TEXT_TYPE = 'text/plain';
-/** What a problem can be sent as; the first is for clients that take anything. */
+/** The forms of a problem; the first is for clients that accept anything. */
 const FORMS = [PROBLEM_TYPE, JSON_TYPE, HTML_TYPE, TEXT_TYPE] as const;
-/** Browsers send up to 200 characters. What is longer is not worth the time it takes to read. */
+/** Browsers send up to 200 characters. A longer header would only cost time. */
 const LONGEST_ACCEPT = 1000;
 
 /**
- * What to answer with a problem's status.
- * @param accept the request's `Accept`; what is missing, malformed, too long or cannot be met gets `application/problem+json`
+ * The response with a problem's status.
+ * @param accept the request's `Accept`; if it is missing, malformed, too long or cannot be met: `application/problem+json`
  * @param message a body instead of the problem: text, or an object that becomes JSON
- * @throws TypeError when the message cannot be written as JSON
+ * @throws TypeError if the message cannot be written as JSON
  */
 export function replyTo(problem: HttpProblem, accept: string | undefined, message?: string | object): Reply {
   const { status } = problem;
@@ -59,7 +58,7 @@ function formFor(accept: string | undefined): string {
 
 const jsons = new WeakMap<HttpProblem, string>();
 
-/** Problems that are answered again and again are the same objects. */
+/** The problems of a flood are the same objects again and again. */
 function jsonOf(problem: HttpProblem): string {
   let json = jsons.get(problem);
   if (json === undefined) {

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestView } from './request-view.js';
 
 // One for the whole process: a program may load this package twice, as ESM and as CJS, and adapters and decorators must
-// still meet.
+// share the context.
 const slot = Symbol.for('sluice.request-context');
 const shared = globalThis as { [slot]?: AsyncLocalStorage<RequestView> };
 shared[slot] ??= new AsyncLocalStorage();
 const context = shared[slot];
 
-/** Runs `work`, and all that it calls or starts, with `request` as the current request. */
+/** Runs `work`, with all that it calls or starts, with `request` as the current request. */
 export const runWithRequest = <T>(request: RequestView, work: () => T): T => context.run(request, work);
 
-/** The request that is being served, when an adapter's middleware is in the way of it. */
+/** The request that is being served; undefined without `requestContext` of an adapter. */
 export const currentRequest = (): RequestView | undefined => context.getStore();

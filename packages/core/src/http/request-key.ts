@@ -20,7 +20,7 @@ export interface RequestKeyOptions extends ClientIpOptions {
 const userId = compileKey('#{user.id}');
 
 /**
- * Compiles the options that tell requests apart.
+ * Compiles the key options of a limit.
  * @returns a function from a request to its key. It throws KeyResolutionError if there is no value: with status 400 if the client did
  *   not send it, with status 500 if the server did not provide it
  * @throws RangeError if a template begins with a name that requests do not have
@@ -51,7 +51,7 @@ export function compileRequestKey({
   }
 }
 
-/** The key of who makes a request: what `userOf` says, else `user.id`, else `user` when that is a plain value. */
+/** The key of a request's user: the result of `userOf`, otherwise `user.id`, otherwise `user` if that is a plain value. */
 export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise<string> {
   if (userOf !== undefined) {
     const given = userOf(request);

@@ -1,20 +1,20 @@
-/** Whose word for the client's address a framework takes: nobody's, some proxies', or anybody's. */
+/** Which `X-Forwarded-For` a framework trusts: none, that of some proxies, or any. */
 export type Proxies = 'none' | 'some' | 'all';
 
-/** @internal What Express's setting `trust proxy` says. */
+/** @internal The meaning of Express's setting `trust proxy`. */
 export function proxiesOf(trust: unknown): Proxies {
   if (trust === true) return 'all';
   return trust === false || trust === undefined ? 'none' : 'some';
 }
 
 /**
- * What limiting needs to see of a request, whatever the framework. Adapters make it of getters that read the framework's own
- * request when asked, so that a body or a user that comes later is seen.
+ * What limits need of a request, in any framework. In adapters these are getters that read the framework's request, so a body or a user
+ * that is set later is found.
  */
 export interface RequestView {
-  /** The client's address as the framework, with its trusted proxies, tells it. */
+  /** The client's address as the framework reports it, with its trusted proxies. */
   readonly ip: string | undefined;
-  /** Who is logged in, as put on the request by whatever logs people in; `undefined` for nobody. */
+  /** The logged-in user, as the authentication put it on the request; `undefined` without one. */
   readonly user: unknown;
   readonly method: string;
   /** Normalized by `pathOf`: the full path with router prefixes, without the query. */
@@ -27,13 +27,13 @@ export interface RequestView {
   /** Did a body parser run, even without a result? Undefined if unknown. */
   readonly bodyParsed?: boolean | undefined;
   readonly headers: unknown;
-  /** Undefined if it cannot be told. */
+  /** Undefined if the framework does not say. */
   readonly proxies?: Proxies | undefined;
   /** The framework's own request: the same for every view of it. */
   readonly source?: object;
 }
 
-/** The names of a view's parts: first names that a key expression such as `#{query.phone}` may begin with. */
+/** The parts of a view: the first names in key expressions such as `#{query.phone}`. */
 export const REQUEST_FIELDS = [
   'ip',
   'user',
@@ -46,7 +46,7 @@ export const REQUEST_FIELDS = [
   'headers',
 ] as const;
 
-/** A request whose parts have the very names that a view gives them, as those of Express and Fastify have. */
+/** A request whose parts have the names of a view's parts, as in Express and Fastify. */
 export interface NamedParts {
   readonly ip?: string | undefined;
   readonly method: string;
@@ -56,9 +56,14 @@ export interface NamedParts {
   readonly headers: unknown;
 }
 
-/** The view of such a request. Only where its path is, each framework says itself. */
+/** The view of such a request. Only the path and the route are read differently in each framework. */
 export abstract class NamedPartsView<R extends NamedParts> implements RequestView {
-  constructor(protected readonly request: R) {}
+  // `declare`: a field definition would cost a call for each request.
+  declare protected readonly request: R;
+
+  constructor(request: R) {
+    this.request = request;
+  }
 
   abstract get path(): string;
 

@@ -1,12 +1,9 @@
-import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
-import { endBegun } from './end-begun.js';
-import type { ResponseHeaders } from './headers/write-headers.js';
-import { onOver } from './over.js';
+import type { ResponseHeaders } from './headers/response-headers.js';
+import { type NodeResponse, onFinished } from './on-finished.js';
 
-/** What limiting needs to see of a response, whatever the framework. */
+/** What limits need of a response, in any framework. */
 export interface ResponseView extends ResponseHeaders {
-  /** Have its headers gone out, or is nobody there to get them? */
+  /** Are its headers sent, or is the client disconnected? */
   readonly sent: boolean;
   readonly status: number;
   /** Calls `listener` once when the response is over: complete, or broken off. At once if it is over already. */
@@ -15,20 +12,21 @@ export interface ResponseView extends ResponseHeaders {
   endBegun(): void;
 }
 
-const NAMES = ['RateLimit-Policy', 'RateLimit', 'Retry-After'] as const;
-const LOWER: Readonly<Record<string, string>> = Object.fromEntries(
-  NAMES.map((name) => [name, name.toLowerCase()]),
-);
-
-/**
- * The name by which Node and Fastify look a header up. They make it for each look; one that is in lower case already they take as it is,
- * which saves half the time.
- */
-const lower = (name: string): string => LOWER[name] ?? name;
+/** Node and Fastify look headers up in lower case; a name that is in lower case already saves half the time. */
+const LOWER_CASE: Readonly<Record<string, string>> = {
+  'RateLimit-Policy': 'ratelimit-policy',
+  RateLimit: 'ratelimit',
+  'Retry-After': 'retry-after',
+};
 
 /** Node's own response. */
 export class NodeResponseView implements ResponseView {
-  constructor(protected readonly raw: ServerResponse | Http2ServerResponse) {}
+  // `declare`: a field definition would cost a call for each request.
+  declare protected readonly raw: NodeResponse;
+
+  constructor(raw: NodeResponse) {
+    this.raw = raw;
+  }
 
   get sent(): boolean {
     return this.raw.headersSent || this.raw.destroyed;
@@ -39,25 +37,37 @@ export class NodeResponseView implements ResponseView {
   }
 
   get(name: string): unknown {
-    return this.raw.getHeader(lower(name));
+    return this.raw.getHeader(LOWER_CASE[name] ?? name);
   }
 
   set(name: string, value: string): void {
-    this.raw.setHeader(name, value); // it sends the name as it is written here
+    this.raw.setHeader(name, value); // Node sends the name as it is written here
   }
 
   whenOver(listener: (complete: boolean) => void): void {
-    onOver(this.raw, listener);
+    onFinished(this.raw, listener);
   }
 
+  /**
+   * A response that has sent its headers cannot become a 429, and no other code ends it. If it announced a length that it can no longer
+   * reach, the connection ends, too: its client would wait for the rest.
+   */
   endBegun(): void {
-    endBegun(this.raw);
+    const { raw } = this;
+    if (!raw.headersSent || raw.writableEnded || raw.destroyed) return;
+    const broken = 'chunkedEncoding' in raw && !raw.chunkedEncoding && raw.shouldKeepAlive;
+    const { socket } = raw;
+    // A later `write` fails, and its callback reports that. Without this listener the error would end the process.
+    raw.on('error', () => {});
+    raw.end(() => {
+      if (broken) socket?.destroySoon();
+    });
   }
 }
 
-/** What limiting needs of a Fastify reply, wherever it comes from. */
+/** The parts of a Fastify reply that limits need. */
 export interface ReplyLike {
-  readonly raw: ServerResponse | Http2ServerResponse;
+  readonly raw: NodeResponse;
   readonly sent: boolean;
   getHeader(name: string): unknown;
   header(name: string, value: string): unknown;
@@ -65,8 +75,11 @@ export interface ReplyLike {
 
 /** @internal Fastify keeps headers in its reply until it sends, and they win over Node's. */
 export class ReplyView extends NodeResponseView {
-  constructor(private readonly reply: ReplyLike) {
+  declare private readonly reply: ReplyLike;
+
+  constructor(reply: ReplyLike) {
     super(reply.raw);
+    this.reply = reply;
   }
 
   override get sent(): boolean {
@@ -74,10 +87,10 @@ export class ReplyView extends NodeResponseView {
   }
 
   override get(name: string): unknown {
-    return this.reply.getHeader(lower(name)); // it looks at Node's, too
+    return this.reply.getHeader(LOWER_CASE[name] ?? name); // includes Node's
   }
 
   override set(name: string, value: string): void {
-    this.reply.header(lower(name), value); // it sends all names in lower case
+    this.reply.header(LOWER_CASE[name] ?? name, value); // Fastify sends all names in lower case
   }
 }

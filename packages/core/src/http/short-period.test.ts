@@ -10,7 +10,7 @@ import {
   tokenBucket,
   tokenBucketOfRate,
 } from '../index.js';
-import { limitRequests } from './handle.js';
+import { RequestLimit } from './request-limit.js';
 
 let emitted: jest.SpyInstance;
 let name = '';
@@ -38,8 +38,8 @@ test.each<[string, number, Policy]>([
   ['period', 60, gcra({ limit: 1, period: 60 })],
   ['every', 60, leakyBucket({ capacity: 1, leak: 1, every: 60 })],
 ])('%s: %d causes a warning', (option, value, policy) => {
-  limitRequests('rateLimit', { policy, name });
-  limitRequests('rateLimit', { policy, name });
+  new RequestLimit('rateLimit', { policy, name });
+  new RequestLimit('rateLimit', { policy, name });
   expect(told()).toEqual([warning(name, option, value)]);
 });
 
@@ -50,19 +50,19 @@ test.each<[string, Policy]>([
   ['a rate', tokenBucketOfRate({ rate: 1000, burst: 1 })],
   ['a lease', concurrency({ limit: 1, lease: 500 })],
 ])('%s causes no warning', (_, policy) => {
-  limitRequests('rateLimit', { policy, name });
+  new RequestLimit('rateLimit', { policy, name });
   expect(told()).toEqual([]);
 });
 
 test('it warns for each of several policies, and of several limits', () => {
   const [short, long] = [fixedWindow({ limit: 1, window: 60 }), fixedWindow({ limit: 1, window: '1h' })];
-  limitRequests('rateLimit', { policies: { long, short }, name });
-  limitRequests('rateLimit', { limits: { long: { policy: long }, short: { policy: short } }, name });
+  new RequestLimit('rateLimit', { policies: { long, short }, name });
+  new RequestLimit('rateLimit', { limits: { long: { policy: long }, short: { policy: short } }, name });
   expect(told()).toEqual([warning(name, 'window', 60), warning(`${name}.short`, 'window', 60)]);
 });
 
 test('it warns for policies that depend on the request', async () => {
-  const limit = limitRequests('rateLimit', { policy: () => fixedWindow({ limit: 9, window: 60 }), name });
+  const limit = new RequestLimit('rateLimit', { policy: () => fixedWindow({ limit: 9, window: 60 }), name });
   expect(told()).toEqual([]);
   const request = {
     ip: '192.0.2.1',
@@ -79,6 +79,6 @@ test('it warns for policies that depend on the request', async () => {
 });
 
 test('validate: false turns the warning off', () => {
-  limitRequests('rateLimit', { policy: fixedWindow({ limit: 1, window: 60 }), name, validate: false });
+  new RequestLimit('rateLimit', { policy: fixedWindow({ limit: 1, window: 60 }), name, validate: false });
   expect(told()).toEqual([]);
 });

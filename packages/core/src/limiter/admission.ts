@@ -1,4 +1,5 @@
 import { ANY, NEVER, type Parameters } from '../algorithms/algorithm.js';
+import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { type Answer, isHeld, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
@@ -9,7 +10,6 @@ import { isDegraded, isStandIn, undo } from '../pipeline/fallback-answer.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import { Deciding } from './deciding.js';
-import type { Decision } from './decision.js';
 import { Booking } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { byKey, forEach } from './merge-by-key.js';

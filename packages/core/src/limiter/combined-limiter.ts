@@ -1,3 +1,4 @@
+import type { Decision } from '../decision.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
@@ -14,7 +15,6 @@ import {
   patienceOption,
   type WaitOptions,
 } from './call-options.js';
-import type { Decision } from './decision.js';
 import { RateLimiter } from './rate-limiter.js';
 import { type Reservation, reserve } from './reservation.js';
 import { type ScheduledTask, schedule } from './schedule.js';

@@ -1,6 +1,6 @@
+import type { Decision } from '../decision.js';
 import type { Answer, Call } from '../engine/call.js';
 import type { Asking } from '../pipeline/asking.js';
-import type { Decision } from './decision.js';
 
 /** A call whose answer becomes a decision: one promise from the store to whoever asked. */
 export class Deciding implements Asking {

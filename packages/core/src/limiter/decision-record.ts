@@ -1,11 +1,11 @@
 import { NEVER } from '../algorithms/algorithm.js';
+import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
 import type { Answer, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { isDegraded } from '../pipeline/fallback-answer.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
-import type { Decision, PolicyDecision } from './decision.js';
-import { type DecisionDebug, debugOf } from './decision-debug.js';
+import { debugOf } from './decision-debug.js';
 
 const NOTHING: readonly PolicyPart[] = [];
 

@@ -1,5 +1,5 @@
+import type { Decision } from '../decision.js';
 import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
-import type { Decision } from './decision.js';
 import { Booking } from './decision-record.js';
 
 /** Was it denied because its store is out, and not because somebody asked too often? */

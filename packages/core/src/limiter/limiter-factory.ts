@@ -23,36 +23,84 @@ export type LimiterPolicies = Policy | Readonly<Record<string, Policy>>;
 /** Checks the other options before a policy is known. */
 const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
+/** @internal The most recently used limiters of one store, created at run time with the same options. */
+export class LimiterPool {
+  readonly store: Store;
+  readonly name: string;
+  closed = false;
+  readonly #place: LimiterPlace;
+  readonly #ownStore: Store | undefined;
+  readonly #layers: Store;
+  readonly #limiters: RecentMap<string, RateLimiter>;
+
+  /** @throws RangeError, TypeError naming the invalid option */
+  constructor(place: LimiterPlace, max: number) {
+    const checked = checkLimiterOptions({ ...place, policy: ANY_POLICY });
+    this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
+    this.store = checked.store ?? this.#ownStore!;
+    this.name = checked.name;
+    this.#place = { ...place, name: this.name, store: this.store };
+    this.#layers = layersOf(this.store, checked);
+    this.#limiters = new RecentMap(max, (limiter) => RateLimiter.inside(limiter).busy);
+  }
+
+  get size(): number {
+    return this.#limiters.size;
+  }
+
+  get(key: string): RateLimiter | undefined {
+    return this.#limiters.get(key);
+  }
+
+  /** @throws RangeError, TypeError for an invalid name or policy */
+  add(key: string, policies: LimiterPolicies, name = this.name): RateLimiter {
+    const given = isPolicy(policies) ? { policy: policies } : { policies };
+    const limiter = new RateLimiter({ ...this.#place, name, ...given }, this.#layers);
+    this.#limiters.set(key, limiter);
+    return limiter;
+  }
+
+  /**
+   * The limiter of these policies. All such limiters have one name: a key keeps what it used when its policies change.
+   * @throws RangeError, TypeError for an invalid policy; LimiterClosedError
+   */
+  byPolicies(policies: LimiterPolicies): RateLimiter {
+    if (this.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
+    const key = JSON.stringify(policies);
+    return this.get(key) ?? this.add(key, policies);
+  }
+
+  delete(key: string): boolean {
+    return this.#limiters.delete(key);
+  }
+
+  /** Closes all limiters, and the store if none was passed. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all(this.#limiters.values().map((limiter) => limiter.close()));
+    await this.#ownStore?.close();
+  }
+}
+
 /**
  * Creates limiters at run time: one for each tenant, plan or partner. Keeps the `max` most recently used limiters and drops the
  * others. The counts of a dropped limiter stay in the store until they expire. So a name costs about as much as a key.
  */
 export class LimiterFactory {
-  readonly #ownStore: Store | undefined;
-  readonly #options: LimiterPlace;
-  readonly #layers: Store;
-  readonly #limiters: RecentMap<string, RateLimiter>;
-  #closed = false;
+  readonly #pool: LimiterPool;
 
   /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
   constructor(options: LimiterFactoryOptions = {}) {
     const own = PLACE_OPTIONS.filter((name) => name !== 'name');
     checkOptions('LimiterFactory', options, ['max', ...own]);
-    const { max = 1000, ...base } = options;
+    const { max = 1000, ...place } = options;
     checkInteger('LimiterFactory: max', max, 1, 1_000_000);
-    this.#ownStore = base.store === undefined ? memoryStore() : undefined;
-    const store = base.store ?? this.#ownStore!;
-    this.#options = { ...base, store };
-    this.#layers = layersOf(
-      store,
-      checkLimiterOptions({ ...this.#options, name: 'any', policy: ANY_POLICY }),
-    );
-    this.#limiters = new RecentMap(max, (limiter) => RateLimiter.inside(limiter).busy);
+    this.#pool = new LimiterPool({ ...place, name: 'any' }, max);
   }
 
   /** Number of limiters kept now. */
   get size(): number {
-    return this.#limiters.size;
+    return this.#pool.size;
   }
 
   /**
@@ -62,34 +110,29 @@ export class LimiterFactory {
    * @throws RangeError, TypeError for an invalid name or policy; every error of `policy`; LimiterClosedError
    */
   get(name: string, policy: () => LimiterPolicies): RateLimiter {
-    if (this.#closed) throw new LimiterClosedError(`LimiterFactory: get('${name}') was called after close()`);
-    return this.#limiters.get(name) ?? this.#make(name, policy);
+    if (this.#pool.closed)
+      throw new LimiterClosedError(`LimiterFactory: get('${name}') was called after close()`);
+    return this.#pool.get(name) ?? this.#make(name, policy());
   }
 
-  #make(name: string, policy: () => LimiterPolicies): RateLimiter {
-    const given = policy();
+  #make(name: string, given: LimiterPolicies): RateLimiter {
     if (typeof given !== 'object' || given === null) {
       throw new TypeError(
         `LimiterFactory: the policy of '${name}' must be a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several ` +
           `policies by name, not ${describe(given)}`,
       );
     }
-    const policies = isPolicy(given) ? { policy: given } : { policies: given };
-    const limiter = new RateLimiter({ ...this.#options, name, ...policies }, this.#layers);
-    this.#limiters.set(name, limiter);
-    return limiter;
+    return this.#pool.add(name, given, name);
   }
 
   /** Drops a limiter: the next `get` creates it again. Its keys keep their counts. Returns whether there was one. */
   delete(name: string): boolean {
-    return this.#limiters.delete(name);
+    return this.#pool.delete(name);
   }
 
   /** Closes all limiters, and the store if the factory created it. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all(this.#limiters.values().map((limiter) => limiter.close()));
-    await this.#ownStore?.close();
+  close(): Promise<void> {
+    return this.#pool.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Policy } from '../algorithms/algorithm.js';
+import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -21,7 +22,6 @@ import {
   patienceOption,
   type WaitOptions,
 } from './call-options.js';
-import type { Decision } from './decision.js';
 import { layersOf } from './limiter-layers.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';

@@ -1,9 +1,9 @@
+import type { Decision } from '../decision.js';
 import { isHeld } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-options.js';
-import type { Decision } from './decision.js';
 import { Booking } from './decision-record.js';
 
 /**

@@ -1,7 +1,7 @@
+import type { Decision } from '../decision.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkOptions, describe } from '../options.js';
 import { type AcquireOptions, patienceOption } from './call-options.js';
-import type { Decision } from './decision.js';
 
 /** What a scheduled task is told. */
 export interface TaskContext {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
+import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { Admission } from '../limiter/admission.js';
 import { patienceOption, type WaitOptions } from '../limiter/call-options.js';
-import type { Decision } from '../limiter/decision.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { parseDictionary, parseList } from 'structured-headers';
-import type { Decision, PolicyDecision } from '../../limiter/decision.js';
-import { type HeaderOptions, headerWriter } from './header-style.js';
+import type { Decision, PolicyDecision } from '../../decision.js';
+import type { HeaderOptions } from '../request-limit-options.js';
+import { headerWriter } from './header-style.js';
 
 const perMinute: PolicyDecision = {
   name: 'login',

@@ -1,6 +1,6 @@
 import { parseList } from 'structured-headers';
-import type { Decision, PolicyDecision } from '../../limiter/decision.js';
-import { decisionHeaders } from './decision-headers.js';
+import type { Decision, PolicyDecision } from '../../decision.js';
+import { decisionHeaders } from '../../decision-headers.js';
 import { headerWriter } from './header-style.js';
 
 const { write: writeHeaders } = headerWriter('rateLimit', {});

@@ -1,8 +1,9 @@
 import { parseList } from 'structured-headers';
+import type { Decision } from '../../decision.js';
 import { RateLimitExceededError } from '../../errors.js';
-import type { Decision } from '../../limiter/decision.js';
-import { type HeaderOptions, headerWriter } from './header-style.js';
-import { writeErrorHeaders } from './write-headers.js';
+import type { HeaderOptions } from '../request-limit-options.js';
+import { headerWriter } from './header-style.js';
+import { writeErrorHeaders } from './response-headers.js';
 
 /** A decision of a limiter of this name. */
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {

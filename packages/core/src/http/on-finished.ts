@@ -3,15 +3,15 @@ import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream';
 
-type Raw = ServerResponse | Http2ServerResponse;
+export type NodeResponse = ServerResponse | Http2ServerResponse;
 type Listener = (complete: boolean) => void;
 
-/** Several limits of one response listen with one pair of ears: Node warns of more than ten. */
-const responses = new WeakMap<Raw, Listeners>();
+/** All limits of a response share one listener: Node warns about more than ten. */
+const responses = new WeakMap<NodeResponse, Listeners>();
 const sockets = new WeakMap<Socket, Set<() => void>>();
 
 /** Calls `listener` once when Node's response is over: complete, or broken off. At once if it is over already. */
-export function onOver(raw: Raw, listener: Listener): void {
+export function onFinished(raw: NodeResponse, listener: Listener): void {
   let listeners = responses.get(raw);
   if (listeners === undefined) {
     listeners = new Listeners(raw);
@@ -24,8 +24,8 @@ class Listeners {
   readonly #all = new Set<Listener>();
   #complete: boolean | undefined;
 
-  constructor(raw: Raw) {
-    // A response that is pipelined behind another has no socket yet, and hears nothing when the connection breaks.
+  constructor(raw: NodeResponse) {
+    // A response that is pipelined behind another has no socket yet, so it gets no event when the connection breaks.
     const { socket } = raw.req ?? {};
     const leave =
       raw.socket === null && socket ? onClose(socket as Socket, () => this.#end(false)) : undefined;
@@ -48,7 +48,7 @@ class Listeners {
   }
 }
 
-/** @returns what takes the listener away again */
+/** @returns a function that removes the listener */
 function onClose(socket: Socket, listener: () => void): () => void {
   if (socket.destroyed) process.nextTick(listener);
   let listeners = sockets.get(socket);

@@ -1,13 +1,13 @@
 import { describe } from '../options.js';
 
-/** @throws TypeError naming the option when something was given that is not a function */
+/** @throws TypeError naming the option if its value is not a function */
 export function checkFunction(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') {
     throw new TypeError(`${what} must be a function, not ${describe(value)}`);
   }
 }
 
-/** @throws TypeError when a handler is given that is no function, or something beside it that would have no effect */
+/** @throws TypeError if a handler is not a function, or another option has no effect beside it */
 export function checkHandler(
   where: string,
   handler: unknown,
@@ -18,4 +18,14 @@ export function checkHandler(
   const spare = message !== undefined ? 'message' : throws ? 'throw' : undefined;
   if (spare !== undefined)
     throw new TypeError(`${where}: ${spare} has no effect with handler, which answers`);
+}
+
+/**
+ * What a function in the options threw, as an Error. Express treats `undefined` and `'route'` as no error, so the request would pass
+ * unlimited; Koa would never answer.
+ */
+export function asError(where: string, error: unknown): Error {
+  return error instanceof Error
+    ? error
+    : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
 }

@@ -2,10 +2,10 @@ import { deciding, OpenResponse } from '../../../../tests/support/open-response.
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
+import { LimiterPool } from '../limiter/limiter-factory.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import { limitRequests } from './handle.js';
-import { LimitersByPolicy } from './limiters-by-policy.js';
+import { RequestLimit } from './request-limit.js';
 import type { RequestView } from './request-view.js';
 
 const request = {} as RequestView;
@@ -13,7 +13,7 @@ const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
 
 /** A limit for all, whose policy is whatever is given with the request. */
 function limit(options: object = {}) {
-  const limits = limitRequests<[unknown]>('rateLimit', {
+  const limits = new RequestLimit<[unknown]>('rateLimit', {
     policy: (given) => given as never,
     limitType: 'METHOD',
     ...options,
@@ -100,17 +100,17 @@ test('closed, it makes no more limiters, and leaves the store that was given ope
 
 describe('the cache', () => {
   test('knows policies by their values', () => {
-    const limiters = new LimitersByPolicy({});
-    const one = limiters.of({ policy: hourly(1) });
-    expect(limiters.of({ policy: hourly(1) })).toBe(one);
-    expect(limiters.of({ policy: hourly(2) })).not.toBe(one);
-    expect(limiters.of({ policies: { default: hourly(1) } })).not.toBe(one);
+    const limiters = new LimiterPool({}, 1000);
+    const one = limiters.byPolicies(hourly(1));
+    expect(limiters.byPolicies(hourly(1))).toBe(one);
+    expect(limiters.byPolicies(hourly(2))).not.toBe(one);
+    expect(limiters.byPolicies({ default: hourly(1) })).not.toBe(one);
     expect(limiters.size).toBe(3);
   });
 
   test('keeps 1,000, and forgets what was not asked for longest', () => {
-    const limiters = new LimitersByPolicy({});
-    const of = (limit: number) => limiters.of({ policy: hourly(limit) });
+    const limiters = new LimiterPool({}, 1000);
+    const of = (limit: number) => limiters.byPolicies(hourly(limit));
     const first = of(1);
     const made = new Map<number, unknown>();
     for (let i = 2; i <= 5000; i += 1) {

@@ -1,5 +1,3 @@
-import type { DecisionDebug } from './decision-debug.js';
-
 /**
  * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. With several policies, `limit`,
  * `window`, `remaining`, `resetAfter` and `moreAfter` belong to the binding policy: the one with the longest wait, or with the least left.
@@ -56,4 +54,39 @@ export interface PolicyDecision {
   readonly moreAfter: number;
   /** Are its permits held until released, as with `concurrency`? */
   readonly held?: true;
+}
+
+/** The inputs of a decision, as its store has them: `consume(key, { debug: true })`. Times are whole µs. */
+export interface DecisionDebug {
+  /** The moment of the decision on the store's clock: the Redis server's, or this process's. */
+  readonly now: number;
+  /** One entry per policy, in the order given. */
+  readonly policies: readonly PolicyDebug[];
+}
+
+export interface PolicyDebug {
+  /** The name of the policy. */
+  readonly name: string;
+  /** The storage key of the state. */
+  readonly key: string;
+  /** The policy's parameters by name; during an override the override's. */
+  readonly numbers: Readonly<Record<string, number>>;
+  /** Are they the parameters of an override or of a shared rate? */
+  readonly overridden: boolean;
+  /** What the key had taken before and after the call. */
+  readonly before: StateDebug;
+  readonly after: StateDebug;
+  /** Calls that wait for their promised moment. */
+  readonly booked: readonly { readonly at: number; readonly cost: number }[];
+  /** End of the key's block; 0 without one. */
+  readonly blockedUntil: number;
+}
+
+export interface StateDebug {
+  /** As stored: see the algorithm's `State` in its source. Empty if nothing that was taken counts any more. */
+  readonly state: readonly number[];
+  /** Whole permits left in this state, without the calls that are booked. */
+  readonly remaining: number;
+  /** Time until every permit is back. */
+  readonly resetAfter: number;
 }

@@ -1,29 +1,26 @@
-import type { Decision, PolicyDecision } from '../../limiter/decision.js';
+import type { Decision, PolicyDecision } from '../../decision.js';
 
-interface Remembered<T> {
+interface Entry<T> {
   readonly name: string;
   readonly policies: readonly PolicyDecision[];
   readonly made: T;
 }
 
-/** How many sets of numbers a limiter has in turn, such as those of guests and of paying users. */
-const MOST = 8;
+/** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
+const MAX_ENTRIES = 8;
 
-/**
- * Makes what depends on a limiter's policies alone, and not on what is left of them, once for each set of policies: most
- * limiters have one for ever.
- */
+/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters have one set for ever. */
 export function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
-  const remembered: Remembered<T>[] = [];
+  const entries: Entry<T>[] = [];
   let next = 0;
   return (decision) => {
     const { name, policies } = decision;
-    for (const one of remembered) {
-      if (one.name === name && samePolicies(one.policies, policies)) return one.made;
+    for (const entry of entries) {
+      if (entry.name === name && samePolicies(entry.policies, policies)) return entry.made;
     }
     const made = make(decision);
-    remembered[next] = { name, policies, made };
-    next = (next + 1) % MOST;
+    entries[next] = { name, policies, made };
+    next = (next + 1) % MAX_ENTRIES;
     return made;
   };
 }

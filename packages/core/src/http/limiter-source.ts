@@ -1,0 +1,188 @@
+import type { Decision } from '../decision.js';
+import { CombinedLimiter } from '../limiter/combined-limiter.js';
+import { type LimiterPolicies, LimiterPool } from '../limiter/limiter-factory.js';
+import { PLACE_OPTIONS, type RateLimiterOptions } from '../limiter/limiter-options.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
+import { checkOptions, describe } from '../options.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import type { Store } from '../stores/store.js';
+import {
+  CHOICE_OPTIONS,
+  KEY_OPTIONS,
+  LIMITER_OPTIONS,
+  type OfRequest,
+  type OneOfLimits,
+  type Policies,
+  type RequestLimitOptions,
+  type WithKey,
+  withKey,
+} from './request-limit-options.js';
+import { checkLimiter, RequestLimiter } from './request-limiter.js';
+
+/** Where a limit gets the limiter of a request. */
+export interface LimiterSource<Args> {
+  readonly name: string;
+  /** The limiter's store; undefined for a limiter of the other copy of this package. */
+  readonly store: Store | undefined;
+  /** The limiter of all requests; undefined if each request has its own policy. */
+  readonly single: RequestLimiter | undefined;
+  /** @param key the request's key, passed to functions that return policies */
+  ofRequest(args: Args, key: string): Promise<RequestLimiter>;
+  /** Remembers which of several limiters made a decision. */
+  decided?(decision: Decision, by: RequestLimiter): void;
+  /** @throws TypeError for a decision of another limit */
+  refund(decision: Decision): Promise<void>;
+  /** Closes the limiters that were created here. */
+  close(): Promise<void>;
+}
+
+/** @throws RangeError, TypeError naming the invalid option */
+export function limiterSource<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): LimiterSource<Args> {
+  const { limiter, policy, policies, limits } = options;
+  if (limiter !== undefined) {
+    checkLimiter(where, limiter, options.keyGenerator !== undefined);
+    const spare = LIMITER_OPTIONS.find((name) => options[name] !== undefined);
+    if (spare === undefined) return fixed(limiter, async () => {});
+    throw new TypeError(`${where}: ${spare} belongs to the limiter you gave; leave out one of the two`);
+  }
+  const [choice, second] = CHOICE_OPTIONS.filter((name) => options[name] !== undefined);
+  if (choice === undefined) {
+    throw new TypeError(
+      `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter`,
+    );
+  }
+  if (second !== undefined) {
+    const both =
+      choice === 'policy' && second === 'policies'
+        ? 'a policy or several policies'
+        : `${choice} or ${second}`;
+    throw new TypeError(`${where}: give ${both}, not both`);
+  }
+  if (limits !== undefined) return combined(where, options, limits);
+  if (typeof policy === 'function' || typeof policies === 'function') return perRequest(where, options);
+  const made = newLimiter(pick(options, ['policy', 'policies', ...PLACE_OPTIONS]));
+  return fixed(made, () => made.close());
+}
+
+/** One limiter for all requests. */
+function fixed<Args>(
+  limiter: RateLimiter | CombinedLimiter,
+  close: () => Promise<void>,
+): LimiterSource<Args> {
+  const single = new RequestLimiter(limiter);
+  const [first] = Object.values(single.limiters);
+  return {
+    name: limiter.name,
+    store: first instanceof RateLimiter ? RateLimiter.inside(first).store : undefined,
+    single,
+    ofRequest: async () => single,
+    refund: (decision) => limiter.refund(decision),
+    close,
+  };
+}
+
+/** Limits with a key each: limiters of one store, combined. */
+function combined<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+  limits: Readonly<Record<string, OneOfLimits<Args>>>,
+): LimiterSource<Args> {
+  const named = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
+  if (!named || Object.keys(limits).length === 0) {
+    throw new TypeError(
+      `${where}: limits must be limits by their names, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
+        `not ${describe(limits)}`,
+    );
+  }
+  const { name = 'default', store: given, ...place } = pick(options, PLACE_OPTIONS);
+  const ownStore = given === undefined ? memoryStore() : undefined;
+  const store = given ?? ownStore!;
+  const made = Object.entries(limits).map(([one, limit]) => {
+    checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', ...KEY_OPTIONS]);
+    const { policy, policies } = limit;
+    if (typeof policy === 'function' || typeof policies === 'function') {
+      throw new TypeError(
+        `${where}: limits.${one} takes policies as they are, not a function of the request`,
+      );
+    }
+    const own = pick(limit, ['policy', 'policies']);
+    return [one, newLimiter({ ...place, name: `${name}.${one}`, store, ...own })] as const;
+  });
+  const limiter = new CombinedLimiter(Object.fromEntries(made), { name });
+  return fixed(limiter, async () => {
+    await limiter.close();
+    await Promise.all(made.map(([, member]) => member.close()));
+    await ownStore?.close();
+  });
+}
+
+/** Policies in use at once. A program that makes up new numbers for each request must not fill the memory. */
+const MAX_LIMITERS = 1000;
+
+/** A limiter for each policy that the option `policy` or `policies` returns, by its value. */
+function perRequest<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): LimiterSource<Args> {
+  const pool = new LimiterPool(pick(options, PLACE_OPTIONS), MAX_LIMITERS);
+  const prepared = new WeakMap<RateLimiter, RequestLimiter>();
+  const decidedBy = new WeakMap<Decision, RequestLimiter>();
+  const { name, store } = pool;
+  return {
+    name,
+    store,
+    single: undefined,
+    ofRequest: async (args, key) => {
+      const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
+      let made = prepared.get(limiter);
+      if (made === undefined) {
+        made = new RequestLimiter(limiter);
+        prepared.set(limiter, made);
+      }
+      return made;
+    },
+    decided: (decision, by) => void decidedBy.set(decision, by),
+    refund: async (decision) => {
+      const by = decidedBy.get(decision);
+      if (by === undefined) throw new TypeError(`${where}: refund takes a decision of limit '${name}'`);
+      await by.limiter.refund(decision);
+    },
+    close: () => pool.close(),
+  };
+}
+
+/**
+ * Calls the option `policy` or `policies`.
+ * @throws TypeError if it returns none: a request must never pass unlimited by accident
+ */
+async function policiesOf<Args extends readonly unknown[]>(
+  where: string,
+  { policy, policies }: RequestLimitOptions<Args>,
+  args: WithKey<Args>,
+): Promise<LimiterPolicies> {
+  const refused = (option: string, given: unknown, wanted: string) =>
+    new TypeError(
+      `${where}: the function ${option} gave ${describe(given)} for a request; it must give ${wanted} for each. ` +
+        'Requests without a limit are for skip',
+    );
+  if (typeof policy === 'function') {
+    const given = await policy(...args);
+    if (typeof given?.algorithm === 'string') return given;
+    throw refused('policy', given, "a policy, such as fixedWindow({ limit: 100, window: '1m' }),");
+  }
+  const given = await (policies as OfRequest<WithKey<Args>, Policies>)(...args);
+  const each = typeof given === 'object' && given !== null ? Object.values(given) : [];
+  if (each.length > 0 && each.every((one) => typeof one?.algorithm === 'string')) return given;
+  throw refused('policies', given, 'policies by their names, such as { perMinute: fixedWindow({ … }) },');
+}
+
+/** The limiter checks the options. */
+const newLimiter = (options: object) => new RateLimiter(options as RateLimiterOptions);
+
+const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> =>
+  Object.fromEntries(
+    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
+  ) as Partial<Pick<T, K>>;

@@ -1,0 +1,65 @@
+import type { Decision } from '../decision.js';
+import { checkBoolean } from '../options.js';
+import { warnOnce } from '../warnings.js';
+import { checkFunction } from './option-functions.js';
+import type { CountingOptions } from './request-limit-options.js';
+import type { RequestLimiter } from './request-limiter.js';
+import type { ResponseView } from './response-view.js';
+
+/** Releases what a request holds when its response is over, and refunds the permits of requests that do not count. */
+export class RefundOnFinish<Args extends readonly unknown[]> {
+  /** Whether some requests do not count: `skipSuccessfulRequests`, `skipFailedRequests`. */
+  readonly refunds: boolean;
+  readonly #options: CountingOptions<Args>;
+
+  /** @throws TypeError naming the invalid option */
+  constructor(where: string, options: CountingOptions<Args>) {
+    const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = options;
+    checkBoolean(`${where}: skipSuccessfulRequests`, skipSuccessfulRequests);
+    checkBoolean(`${where}: skipFailedRequests`, skipFailedRequests);
+    checkFunction(`${where}: requestWasSuccessful`, requestWasSuccessful);
+    this.refunds = skipSuccessfulRequests === true || skipFailedRequests === true;
+    if (requestWasSuccessful !== undefined && !this.refunds) {
+      throw new TypeError(
+        `${where}: requestWasSuccessful has no effect without skipSuccessfulRequests or skipFailedRequests`,
+      );
+    }
+    this.#options = options;
+  }
+
+  /** Waits for the end of the response of an allowed request. */
+  listen({ limiter }: RequestLimiter, decision: Decision, response: ResponseView, args: Args): void {
+    response.whenOver((complete) => {
+      this.#finish(limiter, decision, response, complete, args).catch((error: unknown) => {
+        // The permits stay spent, or held until their lease ends: too few requests may pass then, never too many.
+        warnOnce(
+          'SLUICE_REFUND_LOST',
+          decision.name,
+          `Limit '${decision.name}' could not give permits back: ${error}`,
+        );
+      });
+    });
+  }
+
+  async #finish(
+    limiter: RequestLimiter['limiter'],
+    decision: Decision,
+    response: ResponseView,
+    complete: boolean,
+    args: Args,
+  ): Promise<void> {
+    const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = this.#options;
+    let counts = true;
+    try {
+      if (this.refunds) {
+        const successful =
+          requestWasSuccessful === undefined
+            ? complete && response.status < 400
+            : await requestWasSuccessful(...args);
+        counts = !(successful ? skipSuccessfulRequests : skipFailedRequests);
+      }
+    } finally {
+      await (counts ? limiter.release(decision) : limiter.refund(decision));
+    }
+  }
+}

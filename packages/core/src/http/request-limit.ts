@@ -1,0 +1,200 @@
+import type { Decision } from '../decision.js';
+import { toMicros } from '../duration.js';
+import { isKeyResolutionError, RequestForbiddenError } from '../errors.js';
+import { type ConsumeOptions, type Cost, checkCost } from '../limiter/call-options.js';
+import { errorOfDenial, isFailureDenial } from '../limiter/error-of-denial.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { checkOptions } from '../options.js';
+import { warnOnce } from '../warnings.js';
+import { type AccessLists, accessLists } from './access-lists.js';
+import { causeOf, warnOfServerKey } from './key-errors.js';
+import { countsAddresses, type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
+import { limiterSource } from './limiter-source.js';
+import { type MisuseChecks, misuseChecks } from './misuse.js';
+import { asError, checkFunction } from './option-functions.js';
+import { SourceLimiter } from './own-limiter.js';
+import { RefundOnFinish } from './refund-on-finish.js';
+import {
+  type Keys,
+  type OfRequest,
+  REQUEST_LIMIT_OPTIONS,
+  type RequestLimitOptions,
+} from './request-limit-options.js';
+import type { RequestLimiter } from './request-limiter.js';
+import type { RequestView } from './request-view.js';
+import { ended, Responder } from './responder.js';
+import type { ResponseView } from './response-view.js';
+import { type CheckedRequest, type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+
+/** A limit on requests, the same for all adapters: filters → key → limiter → response headers → verdict. */
+export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter<Args> {
+  readonly #options: RequestLimitOptions<Args>;
+  readonly #keyOf: KeyOfRequest<Args>;
+  readonly #costOf: OfRequest<Args, Cost> | undefined;
+  /** The options of `consume`, unless the cost is a function. */
+  readonly #cost: ConsumeOptions | undefined;
+  readonly #lists: AccessLists<Args> | undefined;
+  readonly #responder: Responder<Args>;
+  readonly #onFinish: RefundOnFinish<Args>;
+  readonly #attach: ((args: Args, decision: Decision) => void) | undefined;
+  readonly #checks: MisuseChecks | undefined;
+
+  /**
+   * @param attach puts the decision, also a denial, on the framework's request before any option function runs
+   * @param nameFor returns the public name of the limit, for headers and problems; default: its own name
+   * @throws RangeError, TypeError naming the invalid option
+   */
+  constructor(
+    where: string,
+    options: RequestLimitOptions<Args>,
+    attach?: (args: Args, decision: Decision) => void,
+    nameFor?: OfRequest<Args, string>,
+  ) {
+    checkOptions(where, options, REQUEST_LIMIT_OPTIONS);
+    super(where, limiterSource(where, options));
+    const { name, store, single } = this.source;
+    const { cost, skip, timeout } = options;
+    this.#options = options;
+    this.#keyOf = keyOfRequest(where, options);
+    if (typeof cost === 'function') this.#costOf = cost;
+    else if (cost !== undefined) {
+      // With a policy for each request, the names in a cost are not known yet.
+      checkCost(`${where}: cost`, cost, single?.names ?? Object.keys(Object(cost)));
+      this.#cost = { cost };
+    }
+    this.#lists = accessLists(where, options);
+    this.#responder = new Responder(where, options, nameFor);
+    this.#onFinish = new RefundOnFinish(where, options);
+    this.#attach = attach;
+    checkFunction(`${where}: skip`, skip);
+    if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
+    this.#checks = misuseChecks(where, options, {
+      limiterName: name,
+      storeName: store?.name ?? '',
+      ownKey: !countsAddresses(options),
+      identity: store ?? single?.limiter,
+    });
+    if (single !== undefined) this.#checks?.limiter(single);
+  }
+
+  /**
+   * Decides and sets the headers of `response`; releases or refunds when it is over. Synchronous unless something is awaited. Throws,
+   * or rejects, as `RateLimiter.consume` does; with `throw` also for denials.
+   */
+  handle(request: RequestView, response: ResponseView, ...args: Args): MaybePromise<Verdict> {
+    try {
+      const verdict = this.#evaluate({ request, response, args });
+      return isPromise(verdict) ? verdict.catch((error) => this.#fail(error, response)) : verdict;
+    } catch (error) {
+      return this.#fail(error, response);
+    }
+  }
+
+  #evaluate(exchange: Exchange<Args>): MaybePromise<Verdict> {
+    if (this.#options.skip !== undefined || this.#lists !== undefined) return this.#applyFilters(exchange);
+    const keys = this.#keyOf(exchange.request, exchange.args);
+    // Not `andThen`: without a closure for each step a request in memory takes a tenth less time.
+    return isPromise(keys) ? keys.then((made) => this.#count(exchange, made)) : this.#count(exchange, keys);
+  }
+
+  async #applyFilters(exchange: Exchange<Args>): Promise<Verdict> {
+    const { request, args } = exchange;
+    if (await this.#options.skip?.(...args)) return SKIPPED;
+    const keysOf = () => this.#keyOf(request, args);
+    const { listed, keys } = (await this.#lists?.(request, args, keysOf)) ?? {};
+    if (listed === 'denied') return this.#responder.forbid(exchange);
+    return listed === 'allowed' ? SKIPPED : this.#count(exchange, keys ?? (await keysOf()));
+  }
+
+  #count(exchange: Exchange<Args>, keys: Keys): MaybePromise<Verdict> {
+    if (this.#checks?.active) this.#checks.request(exchange.request, keys);
+    const { single } = this.source;
+    if (single !== undefined && this.#costOf === undefined)
+      return this.#take(exchange, keys, single, this.#cost);
+    return this.#choose(exchange.args, keys).then(([limiter, options]) => {
+      if (single === undefined) this.#checks?.limiter(limiter);
+      return this.#take(exchange, keys, limiter, options);
+    });
+  }
+
+  /** The limiter and the cost of a request. One after the other: a promise that rejects while nothing awaits it ends the process. */
+  async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, ConsumeOptions | undefined]> {
+    const limiter = this.source.single ?? (await this.source.ofRequest(args, keyForFunctions(keys)));
+    if (this.#costOf === undefined) return [limiter, this.#cost];
+    const cost = await this.#costOf(...args);
+    return [limiter, cost === undefined ? undefined : { cost }];
+  }
+
+  #take(
+    exchange: Exchange<Args>,
+    keys: Keys,
+    limiter: RequestLimiter,
+    options: ConsumeOptions | undefined,
+  ): MaybePromise<Verdict> {
+    const { timeout } = this.#options;
+    const decision =
+      timeout === undefined
+        ? limiter.consume(keys, options)
+        : limiter.acquire(keys, { ...options, timeout }, exchange.response);
+    return isPromise(decision)
+      ? decision.then((decided) => this.#settle(exchange, keys, limiter, decided))
+      : this.#settle(exchange, keys, limiter, decision);
+  }
+
+  /** @param decision undefined if the client disconnected during the wait */
+  #settle(
+    exchange: Exchange<Args>,
+    keys: Keys,
+    limiter: RequestLimiter,
+    decision: Decision | undefined,
+  ): MaybePromise<Verdict> {
+    if (decision === undefined) return GONE;
+    const { args, response } = exchange;
+    this.source.decided?.(decision, limiter);
+    this.#attach?.(args, decision);
+    const { onLimited } = this.#options;
+    if (decision.allowed) {
+      if (limiter.holds || this.#onFinish.refunds) this.#onFinish.listen(limiter, decision, response, args);
+    } else if (isFailureDenial(decision)) {
+      return this.#responder.unavailable(exchange, decision);
+    }
+    if (decision.allowed || onLimited === undefined) return this.#responder.respond(exchange, keys, decision);
+    return andThen(onLimited(...args, decision), () => this.#responder.respond(exchange, keys, decision));
+  }
+
+  #fail(error: unknown, response: ResponseView): Verdict {
+    const { dryRun, validate } = this.#options;
+    const { name } = this.source;
+    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // a disconnected client has no address
+    if (!dryRun) {
+      if (validate !== false) warnOfServerKey(this.where, name, error);
+      throw asError(this.where, error);
+    }
+    warnOnce(
+      'SLUICE_DRY_RUN_FAILED',
+      name,
+      `The dry run of limit '${name}' could not decide a request and let it pass: ${error}${causeOf(error)}`,
+    );
+    return SKIPPED;
+  }
+
+  /**
+   * Decides without a response: sets no headers and refunds nothing.
+   * @param peek true takes no permits
+   * @throws as `RateLimiter.consume`; RequestForbiddenError for the `denyList`; StoreUnavailableError if the failure policy denies
+   */
+  async check(request: RequestView, args: Args, peek: boolean): Promise<CheckedRequest> {
+    const keys = await this.#keyOf(request, args);
+    const key = keyForFunctions(keys);
+    if (await this.#options.skip?.(...args)) return { key };
+    const { listed } = (await this.#lists?.(request, args, () => keys)) ?? {};
+    if (listed === 'denied') throw new RequestForbiddenError();
+    if (listed === 'allowed') return { key };
+    const [by, options] = await this.#choose(args, keys);
+    const decision = await (peek ? by.limiter.peek(keys as never, options) : by.consume(keys, options));
+    this.source.decided?.(decision, by);
+    this.#attach?.(args, decision);
+    if (isFailureDenial(decision)) throw errorOfDenial(decision);
+    return { key, decision };
+  }
+}

@@ -1,0 +1,184 @@
+import type { Decision } from '../decision.js';
+import { RequestForbiddenError } from '../errors.js';
+import { errorOfDenial } from '../limiter/error-of-denial.js';
+import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
+import { checkBoolean, checkInteger, describe } from '../options.js';
+import { type HeaderWriter, headerWriter } from './headers/header-style.js';
+import { writeRetryAfter } from './headers/single-policy.js';
+import { asError, checkFunction } from './option-functions.js';
+import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
+import { type Reply, replyTo, writeVary } from './reply.js';
+import type { Keys, OfRequest, RequestLimitOptions } from './request-limit-options.js';
+import type { RequestView } from './request-view.js';
+import type { ResponseView } from './response-view.js';
+import { type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+
+/** Turns decisions into verdicts: sets the headers, and answers or throws denials. */
+export class Responder<Args extends readonly unknown[]> {
+  readonly #where: string;
+  readonly #options: RequestLimitOptions<Args>;
+  readonly #nameFor: OfRequest<Args, string> | undefined;
+  readonly #status: number;
+  readonly #headers: HeaderWriter;
+  readonly #problemOf: (decision: Decision) => RateLimitProblem;
+
+  /** @throws RangeError, TypeError naming the invalid option */
+  constructor(
+    where: string,
+    options: RequestLimitOptions<Args>,
+    nameFor: OfRequest<Args, string> | undefined,
+  ) {
+    this.#status = checkDenialOptions(where, options);
+    this.#where = where;
+    this.#options = options;
+    this.#nameFor = nameFor;
+    this.#headers = headerWriter(where, options);
+    this.#problemOf = cachedProblems(this.#status);
+  }
+
+  /** The verdict on a request that the limiter decided. */
+  respond(exchange: Exchange<Args>, keys: Keys, decision: Decision): MaybePromise<Verdict> {
+    if (this.#options.dryRun) return { outcome: 'passed', decision, keys };
+    if (this.#nameFor === undefined) return this.#respondAs(decision, exchange, keys, decision);
+    return andThen(this.#nameFor(...exchange.args), (name) =>
+      this.#respondAs(renamed(this.#where, decision, name), exchange, keys, decision),
+    );
+  }
+
+  /** @param shown the decision under its public name */
+  #respondAs(shown: Decision, exchange: Exchange<Args>, keys: Keys, decision: Decision): Verdict {
+    const { response } = exchange;
+    const { partitionKey } = this.#options;
+    // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
+    if (!response.sent && decision.source !== 'allow')
+      this.#headers.write(shown, response, partitionKey ? keys : undefined);
+    if (decision.allowed) return { outcome: 'passed', decision, keys };
+    if (response.sent) return ended(response);
+    if (this.#options.throw) {
+      const headers = this.#headersOf(decision, response);
+      throw errorOfDenial(decision, { status: this.#status, headers });
+    }
+    const reply = (status?: number) =>
+      andThen(this.#replyTo(exchange, decision, shown, status), (made) => varied(made, response));
+    return { outcome: 'denied', decision, keys, reply };
+  }
+
+  /** The verdict on a request on the deny list. */
+  forbid({ request, response }: Exchange<Args>): Verdict {
+    if (response.sent) return ended(response);
+    if (this.#options.throw) throw new RequestForbiddenError();
+    return { outcome: 'denied', reply: () => varied(replyTo(FORBIDDEN, accepted(request)), response) };
+  }
+
+  /** The verdict if the store is out and the failure policy denies: `onLimited`, `message` and `handler` are not called. */
+  unavailable({ request, response }: Exchange<Args>, decision: Decision): Verdict {
+    if (this.#options.dryRun) return SKIPPED;
+    if (response.sent) return ended(response);
+    if (this.#options.throw) throw errorOfDenial(decision);
+    writeRetryAfter(decision, response);
+    return { outcome: 'denied', reply: () => varied(replyTo(UNAVAILABLE, accepted(request)), response) };
+  }
+
+  /** The decision's headers as the response has them, where other limits may have added theirs. */
+  #headersOf(decision: Decision, response: ResponseView): Record<string, string> {
+    const names = Object.keys(this.#headers.of(decision));
+    return Object.fromEntries(names.map((header) => [header, String(response.get(header))]));
+  }
+
+  /** @param status overrides the option `statusCode` */
+  #replyTo(
+    { request, args }: Exchange<Args>,
+    decision: Decision,
+    shown: Decision,
+    status: number | undefined,
+  ): MaybePromise<Reply> {
+    const reply = (text: string | object | undefined): Reply => {
+      if (text !== undefined && !isMessage(text)) {
+        throw new TypeError(
+          `${this.#where}: the function message gave ${describe(text)}, neither text nor an object`,
+        );
+      }
+      const problem = status === undefined ? this.#problemOf(shown) : problemOf(shown, status);
+      return replyTo(problem, accepted(request), text);
+    };
+    const refused = (error: unknown): never => {
+      throw asError(this.#where, error);
+    };
+    const { message } = this.#options;
+    try {
+      const made =
+        typeof message === 'function' ? andThen(message(...args, decision), reply) : reply(message);
+      return isPromise(made) ? made.catch(refused) : made;
+    } catch (error) {
+      return refused(error);
+    }
+  }
+}
+
+/** Ends a response that has already started although its request was denied. */
+export function ended(response: ResponseView): Verdict {
+  response.endBegun();
+  return GONE;
+}
+
+function varied(reply: Reply, response: ResponseView): Reply {
+  if (!response.sent) writeVary(reply, response);
+  return reply;
+}
+
+function accepted({ headers }: RequestView): string | undefined {
+  const accept = (headers as { accept?: unknown } | undefined)?.accept;
+  return typeof accept === 'string' ? accept : undefined;
+}
+
+/**
+ * The decision under the public name of its limit.
+ * @throws TypeError if the name is not a string
+ */
+function renamed(where: string, decision: Decision, name: string): Decision {
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(
+      `${where}: the identifier function returned ${describe(name)}; it must return a string`,
+    );
+  }
+  const policies = decision.policies.map((policy) =>
+    policy.name === decision.name ? { ...policy, name } : policy,
+  );
+  return { ...decision, name, policies };
+}
+
+const isMessage = (value: unknown): value is string | object =>
+  typeof value === 'string' || (typeof value === 'object' && value !== null);
+
+/**
+ * @returns the status of a denial
+ * @throws RangeError, TypeError naming the invalid option
+ */
+function checkDenialOptions<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): number {
+  const { statusCode, message, onLimited, dryRun, denyList, timeout, throw: throws } = options;
+  const status = statusCode === undefined ? 429 : checkInteger(`${where}: statusCode`, statusCode, 400, 599);
+  checkFunction(`${where}: onLimited`, onLimited);
+  checkBoolean(`${where}: dryRun`, dryRun);
+  checkBoolean(`${where}: throw`, throws);
+  if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
+    throw new TypeError(
+      `${where}: message must be text, an object or a function that gives one, not ${describe(message)}`,
+    );
+  }
+  if (dryRun === true && onLimited === undefined) {
+    throw new TypeError(`${where}: dryRun denies nobody and tells only onLimited: give onLimited too`);
+  }
+  if (dryRun === true && denyList !== undefined) {
+    throw new TypeError(`${where}: denyList has no effect with dryRun: deny in a limit of its own`);
+  }
+  if (dryRun === true && timeout !== undefined) {
+    throw new TypeError(`${where}: timeout has no effect with dryRun, which lets everything through at once`);
+  }
+  if (throws === true && message !== undefined) {
+    throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);
+  }
+  return status;
+}
