@@ -1,18 +1,18 @@
 import process from 'node:process';
 import { type Duration, toMicros } from './duration.js';
 
-/** Where time comes from. Injected through `memoryStore({ clock })`, so that tests need not wait. */
+/** The source of time. Pass another one to `memoryStore({ clock })`, so that tests need not wait. */
 export interface Clock {
   /** Whole microseconds since some fixed moment. */
   now(): number;
   /**
-   * Resolves when `micros` have passed; rejects with the signal's reason when it is aborted first. A wait that is `idle`
-   * does not keep the process alive.
+   * Resolves after `micros`; rejects with the reason of `signal` if it is aborted first. An `idle` wait does not keep the process
+   * alive.
    */
   sleep(micros: number, signal?: AbortSignal, options?: { readonly idle?: boolean }): Promise<void>;
 }
 
-/** ms; a timer of more fires at once. */
+/** ms; a longer timer fires at once. */
 export const LONGEST_TIMER = 2_147_483_647;
 
 /** µs since 1970 at which `process.hrtime` counts from 0. */
@@ -25,9 +25,14 @@ export const systemClock: Clock = {
   async sleep(micros, signal, { idle = false } = {}) {
     signal?.throwIfAborted();
     const due = systemClock.now() + micros;
-    // Timers may fire a little early and hold 24.8 days at the most: look again until the moment has really come.
+    // A timer may fire a little early, and lasts at most 24.8 days.
     for (let left = micros; left > 0; left = due - systemClock.now()) {
-      await timer(Math.min(Math.ceil(left / 1000), LONGEST_TIMER), idle, signal);
+      const ms = Math.min(Math.ceil(left / 1000), LONGEST_TIMER);
+      await abortable(signal, (wake) => {
+        const timer = setTimeout(wake, ms);
+        if (idle) timer.unref();
+        return () => clearTimeout(timer);
+      });
     }
   },
 };
@@ -38,24 +43,26 @@ function hrtimeMicros(): number {
   return seconds * 1_000_000 + Math.floor(nanos / 1000);
 }
 
-function timer(ms: number, idle: boolean, signal?: AbortSignal): Promise<void> {
+/**
+ * Resolves when `wake` is called; rejects with the reason of `signal` if it is aborted first.
+ * @param begin starts the wait; returns a function that ends it early
+ */
+function abortable(signal: AbortSignal | undefined, begin: (wake: () => void) => () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const handle = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
+    const cancel = begin(() => {
+      signal?.removeEventListener('abort', abort);
       resolve();
-    }, ms);
-    // Otherwise someone awaits this moment; an abort or `close()` ends it.
-    if (idle) handle.unref();
-    const stop = () => {
-      clearTimeout(handle);
+    });
+    const abort = () => {
+      cancel();
       reject(signal?.reason);
     };
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', abort, { once: true });
   });
 }
 
-/** A clock that stands still until it is told to move. For tests, yours and ours. */
+/** A clock that stands still until you move it. For tests, yours and ours. */
 export class ManualClock implements Clock {
   #now: number;
   #sleepers: { due: number; wake: () => void }[] = [];
@@ -69,10 +76,10 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  /** Moves time on and lets those whose moment has come run, in the order of their moments. */
+  /** Moves time forward and wakes the sleeps that end by then, in the order in which they end. */
   async advance(duration: Duration): Promise<void> {
     const end = this.#now + toMicros('advance', duration, 0);
-    await settled(); // those who are about to sleep fall asleep first
+    await settled(); // calls that are about to sleep do so first
     for (;;) {
       const next = this.#sleepers.sort((a, b) => a.due - b.due)[0];
       if (next === undefined || next.due > end) break;
@@ -85,30 +92,21 @@ export class ManualClock implements Clock {
     await settled();
   }
 
-  /** Sets the time, backwards too, and wakes nobody. */
+  /** Sets the time, also backwards, and wakes no sleep. */
   set(micros: number): void {
     this.#now = micros;
   }
 
   sleep(micros: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      const sleeper = {
-        due: this.#now + micros,
-        wake: () => {
-          signal?.removeEventListener('abort', stop);
-          resolve();
-        },
-      };
+    return abortable(signal, (wake) => {
+      const sleeper = { due: this.#now + micros, wake };
       this.#sleepers.push(sleeper);
-      const stop = () => {
+      return () => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-        reject(signal?.reason);
       };
-      signal?.addEventListener('abort', stop, { once: true });
     });
   }
 }
 
-/** Lets everything that is ready run: the promises that a wake-up settles, and those that they settle. */
+/** Resolves after all ready promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

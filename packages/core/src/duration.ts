@@ -11,14 +11,14 @@ const WHOLE = /^(?:\d{1,15}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
 export const MAX_MICROS = 3650 * MICROS.d;
 
 /**
- * Turns a duration into whole microseconds.
- * @param or what else is accepted in its place, for the message: `', or false for none'`
- * @throws RangeError when it is not a duration, is finer than a microsecond, below `min` or above ten years.
+ * Converts a duration to whole microseconds.
+ * @param or other accepted values, for the message: `', or false for none'`
+ * @throws RangeError if it is no duration, is finer than a microsecond, below `min` or above ten years
  */
 export function toMicros(what: string, value: Duration, min = 1, or = ''): number {
   const micros = typeof value === 'number' ? value * MICROS.ms : parse(value);
   const whole = Math.round(micros);
-  // A long time in ms, computed from whole µs, has a rounding error of more than a thousandth.
+  // A long duration in ms that was computed from whole µs has a rounding error above a thousandth.
   const isWhole = Math.abs(whole - micros) <= 1e-3 || whole / MICROS.ms === value;
   if (!(whole >= min && whole <= MAX_MICROS && isWhole)) {
     const least = min === 0 ? '0' : min < MICROS.ms ? `${min} µs` : `${min / MICROS.ms} ms`;
@@ -36,7 +36,7 @@ function parse(text: unknown): number {
   let last = Number.POSITIVE_INFINITY;
   for (const [, amount, unit] of text.matchAll(PART)) {
     const micros = MICROS[unit as keyof typeof MICROS];
-    if (micros >= last) return Number.NaN; // '30s1m' or '1s1s' is more likely a slip than a wish
+    if (micros >= last) return Number.NaN; // '30s1m' or '1s1s' is probably a mistake
     sum += Number(amount) * micros;
     last = micros;
   }

@@ -1,4 +1,4 @@
-/** Refuses option names that do not exist, so that a typing error is not a limit that silently never applies. */
+/** @throws TypeError for an unknown option, so that a misspelt limit does not silently never apply */
 export function checkOptions(
   where: string,
   options: unknown,
@@ -20,11 +20,11 @@ export function checkOptions(
   }
 }
 
-/** The options without undefined ones, which must not hide inherited values. */
+/** The options that are not undefined: an undefined one must not hide an inherited value. */
 export const givenOptions = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
-/** A whole number from `min` to `max`, or a `RangeError` that names the value and what is accepted. */
+/** @throws RangeError naming the value unless it is a whole number from `min` to `max` */
 export function checkInteger(
   what: string,
   value: unknown,
@@ -37,14 +37,14 @@ export function checkInteger(
   return value;
 }
 
-/** @throws TypeError naming the option when something was given that is neither true nor false */
+/** @throws TypeError naming the option unless it is true, false or undefined */
 export function checkBoolean(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'boolean') {
     throw new TypeError(`${what} must be true or false, not ${describe(value)}`);
   }
 }
 
-/** How an error names a value: short, and never the inside of an object. */
+/** A value for an error message: short, and never the content of an object. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   if (typeof value === 'function') return 'a function';
@@ -54,7 +54,7 @@ export function describe(value: unknown): string {
 
 const NAME = /^[\w.:/@#-]{1,100}$/;
 
-/** What stands in keys, headers and errors. @throws TypeError naming what it is for */
+/** For names in keys, headers and errors. @throws TypeError */
 export function checkName(what: string, value: unknown): void {
   if (typeof value !== 'string' || !NAME.test(value)) {
     throw new TypeError(`${what} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`);

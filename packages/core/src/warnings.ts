@@ -15,17 +15,17 @@ export type MisuseCode =
   | 'SLUICE_STORE_OUT'
   | 'SLUICE_SAME_NAME';
 
-/** Subjects may come from requests: what was said about so many is known, and no memory is to be filled. */
+/** Most subjects that are remembered: they may come from requests and must not fill the memory. */
 const MOST = 1000;
 
-// One for the whole process: a program may load this package twice, as ESM and as CJS.
+// One for the process: a program may load this package twice, as ESM and as CJS.
 const slot = Symbol.for('sluice.warnings');
 const shared = globalThis as { [slot]?: Set<string> };
 shared[slot] ??= new Set();
 const given = shared[slot];
 
 /**
- * Emits a process warning of type `SluiceWarning`, once for each code and subject in this process; after 1000 of them, none.
+ * Emits a process warning of type `SluiceWarning` once for each code and subject in this process, and none after 1000 of them.
  * @param subject what the warning is about, such as the name of a limiter
  */
 export function warnOnce(code: MisuseCode, subject: string, message: string): void {
@@ -35,7 +35,7 @@ export function warnOnce(code: MisuseCode, subject: string, message: string): vo
   warn(code, message);
 }
 
-/** Emits a process warning of type `SluiceWarning` on each call, for events that can happen again. */
+/** Emits a process warning of type `SluiceWarning` at each call, for events that can happen again. */
 export function warn(code: MisuseCode, message: string): void {
   process.emitWarning(message, {
     type: 'SluiceWarning',

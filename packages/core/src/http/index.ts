@@ -1,6 +1,6 @@
 // Internals shared by our own packages: not part of the public API, and may change with any release.
 
-export { compileClientKey } from '../keys/client-key.js';
+export { compileClientKey } from '../keys/client-ip.js';
 export { readProperty } from '../keys/property.js';
 export { checkCost } from '../limiter/call-options.js';
 export { errorOfDenial } from '../limiter/error-of-denial.js';

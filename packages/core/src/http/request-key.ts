@@ -1,5 +1,4 @@
-import type { ClientIpOptions } from '../keys/client-ip.js';
-import { compileClientKey } from '../keys/client-key.js';
+import { type ClientIpOptions, compileClientKey } from '../keys/client-ip.js';
 import { compileKey } from '../keys/key-expression.js';
 import { keyPart } from '../keys/key-part.js';
 import { LimitType } from '../keys/limit-type.js';

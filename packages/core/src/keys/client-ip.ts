@@ -1,41 +1,41 @@
 import ipaddr from 'ipaddr.js';
 import { KeyResolutionError } from '../errors.js';
 import { checkInteger, describe } from '../options.js';
+import { detach } from './redis-key.js';
 
 export interface ClientIpOptions {
   /**
-   * How many leading bits of an IPv6 address make one client, from 32 to 128. Default 64: what one customer gets at the
-   * least, so that a client cannot have a new limit for each of its 2^64 addresses. 56 or 48 is stricter.
+   * Number of leading bits of an IPv6 address that identify a client, 32 to 128. Default 64: a customer gets at least such a network,
+   * and must not have a new limit for each of its 2^64 addresses. 56 or 48 is stricter.
    */
   readonly ipv6Subnet?: number;
 }
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-// Only the form without leading zeros, which some read as octal: it is canonical, so it can be the key as it stands.
+// Only without leading zeros, which some programs read as octal: this form is canonical, so it can be the key.
 const IPV4 = new RegExp(`^${OCTET}\\.${OCTET}\\.${OCTET}\\.${OCTET}$`);
 const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/;
 const MAPPED = '::ffff:';
 const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/;
-/** `[`, 45 characters, `%` and a zone, `]:65535`: nothing longer is an address. */
+/** No address is longer: `[`, 45 characters, `%` and a zone, `]:65535`. */
 const MAX_LENGTH = 128;
 
 /**
- * The limiter key of a client address: IPv4 as `1.2.3.4`, IPv6 as its network, such as `2001:db8:1:2::/64`.
- * Every spelling of an address gives one key: IPv4-mapped IPv6 (`::ffff:1.2.3.4`, `::ffff:102:304`) is IPv4, ports
- * (`1.2.3.4:5678`, `[2001:db8::1]:443`) and zones (`fe80::1%eth0`) are dropped. Tunnel formats (6to4, NAT64) are
- * ordinary IPv6.
+ * The limiter key of a client address: IPv4 as `1.2.3.4`, IPv6 as its network, such as `2001:db8:1:2::/64`. Every spelling of an address
+ * gives the same key: IPv4-mapped IPv6 (`::ffff:1.2.3.4`, `::ffff:102:304`) is IPv4, and ports (`1.2.3.4:5678`, `[2001:db8::1]:443`) and
+ * zones (`fe80::1%eth0`) are dropped. Tunnel formats (6to4, NAT64) are ordinary IPv6.
  *
- * Give it the framework's own answer (`req.ip`, `request.ip`, `ctx.ip`) under a correct trust-proxy setting. Never
- * give it `X-Forwarded-For`, which the client writes.
- * @throws KeyResolutionError when there is no address or it is not one, also for `127.1` and `0x7f000001`.
- * @throws RangeError when `ipv6Subnet` is not a whole number from 32 to 128.
+ * Pass the framework's own result (`req.ip`, `request.ip`, `ctx.ip`) with a correct trust-proxy setting, never `X-Forwarded-For`, which
+ * the client writes.
+ * @throws KeyResolutionError without an address, or if it is none, such as `127.1` and `0x7f000001`
+ * @throws RangeError unless `ipv6Subnet` is a whole number from 32 to 128
  */
 export function clientIp(address: string | undefined, options?: ClientIpOptions): string {
   const subnet = options?.ipv6Subnet;
   const bits = subnet === undefined ? 64 : checkInteger('ipv6Subnet', subnet, 32, 128);
   if (typeof address !== 'string' || address === '' || address.length > MAX_LENGTH) throw refusal(address);
   if (IPV4.test(address)) return address;
-  // What a dual-stack socket reports for every IPv4 client: worth a path of its own, 25 times as fast.
+  // A dual-stack socket reports every IPv4 client like this; this path is 25 times as fast.
   const host = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : IPV4_WITH_PORT.exec(address)?.[1];
   if (host !== undefined && IPV4.test(host)) return host;
   const groups = ipv6Groups(BRACKETED.exec(address)?.[1] ?? address);
@@ -43,7 +43,7 @@ export function clientIp(address: string | undefined, options?: ClientIpOptions)
   return isMapped(groups) ? dotted(groups) : network(groups, bits);
 }
 
-/** The eight 16-bit groups, or undefined when the text is not an IPv6 address. */
+/** The eight 16-bit groups; undefined if the text is no IPv6 address. */
 function ipv6Groups(text: string): number[] | undefined {
   const zone = text.indexOf('%');
   const host = zone > 0 && zone < text.length - 1 ? text.slice(0, zone) : text;
@@ -51,7 +51,7 @@ function ipv6Groups(text: string): number[] | undefined {
   if (colon < 0) return undefined;
   const tail = host.slice(colon + 1);
   if (!tail.includes('.')) return parse(host);
-  // ipaddr.js reads octal here, and takes `::1.2.3.4` for a mapped address, which its bits are not.
+  // ipaddr.js reads octal here, and wrongly takes `::1.2.3.4` for a mapped address.
   if (!IPV4.test(tail)) return undefined;
   const [a, b, c, d] = tail.split('.').map(Number) as [number, number, number, number];
   return parse(`${host.slice(0, colon + 1)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`);
@@ -88,4 +88,26 @@ function refusal(address: unknown): KeyResolutionError {
       ? 'There is no client address: the connection is closed, or the framework was given none'
       : `The client address is not an IPv4 or IPv6 address: ${describe(address)}`;
   return new KeyResolutionError(`${problem}; pass the framework's own result, such as req.ip`);
+}
+
+/** Number of cached addresses: half a megabyte at most. */
+const MOST_CACHED = 1000;
+
+/**
+ * `clientIp` for one limit, with a cache: parsing an IPv6 address takes as long as a decision, and a client makes many requests.
+ * @throws RangeError unless `ipv6Subnet` is a whole number from 32 to 128
+ */
+export function compileClientKey(options: ClientIpOptions): (address: string | undefined) => string {
+  clientIp('127.0.0.1', options); // refuses a wrong subnet now
+  const keys = new Map<string, string>();
+  return (address) => {
+    if (typeof address !== 'string' || !address.includes(':')) return clientIp(address, options);
+    let key = keys.get(address);
+    if (key === undefined) {
+      key = detach(clientIp(address, options));
+      if (keys.size >= MOST_CACHED) keys.clear();
+      keys.set(detach(address), key);
+    }
+    return key;
+  };
 }

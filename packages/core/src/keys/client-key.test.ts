@@ -1,6 +1,5 @@
 import { KeyResolutionError } from '../errors.js';
-import { clientIp } from './client-ip.js';
-import { compileClientKey } from './client-key.js';
+import { clientIp, compileClientKey } from './client-ip.js';
 
 const ADDRESSES = [
   '192.0.2.1',

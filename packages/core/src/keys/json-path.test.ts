@@ -1,7 +1,7 @@
 import { KeyResolutionError } from '../errors.js';
-import { jsonPathReader } from './json-path.js';
 import { compileKey } from './key-expression.js';
 import type { Step } from './path-syntax.js';
+import { jsonPathReader } from './property.js';
 
 describe('code in an expression never runs', () => {
   const marker = globalThis as { sluiceOwned?: boolean };

@@ -1,24 +1,20 @@
 import { KeyResolutionError } from '../errors.js';
 import { describe } from '../options.js';
-import { jsonPathReader, MOST_VALUES } from './json-path.js';
 import { keyPart } from './key-part.js';
-import { readProperty } from './property.js';
+import { jsonPathReader, MOST_VALUES, readProperty } from './property.js';
 import { encodePart, separates } from './redis-key.js';
 import { type Expression, parseTemplate } from './template-syntax.js';
 
-/** Gives the value of a root name (`user`, `req`, `0`), undefined when there is none. The caller decides what names mean. */
+/** Returns the value of a root name (`user`, `req`, `0`), or undefined. The caller decides what names mean. */
 export type KeyScope = (root: string) => unknown;
 
 /** A compiled key template. */
 export interface KeyTemplate {
-  /** The template as it was written. */
+  /** The template as written. */
   readonly source: string;
   /** The first names of its expressions, each once: `['user', '0']` for `order:#{user.id}:#{0}`. */
   readonly roots: readonly string[];
-  /**
-   * The key for one call.
-   * @throws KeyResolutionError when a value is missing, or is not a string, a finite number, a bigint or a boolean.
-   */
+  /** The key for one call. @throws KeyResolutionError unless each value is a string, a finite number, a bigint or a boolean */
   resolve(scope: KeyScope): string;
 }
 
@@ -27,19 +23,19 @@ type Read = (scope: KeyScope) => string;
 /**
  * Compiles a key template, once, at start-up.
  *
- * `#{user.id}` and `#<user.id>` mean the same; `#{0}` and `#{0.phone}` begin at a position; text may stand around
- * them, and several may stand in one template: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`;
- * others are written `['x.y']`. Steps find own properties and class accessors only, never methods or inherited values.
- * `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find exactly one value, on a way through at most 1,000.
- * Recursion (`..`), filters and scripts are refused. So is a template without an expression: all calls would share one key.
+ * `#{user.id}` and `#<user.id>` mean the same; `#{0}` and `#{0.phone}` begin at a position. A template may have text and several
+ * expressions: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`; write others as `['x.y']`. Steps find own properties
+ * and class accessors only, never methods or inherited values. `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find
+ * exactly one value, on a way through at most 1,000. Recursion (`..`), filters and scripts are refused, and so is a template without an
+ * expression: all calls would share one key.
  *
- * One value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two that has none of
- * `: / | ; #` or a space gets a `:`, so that different values never make the same key.
+ * A single value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two without any of `: / | ; #` or a
+ * space gets a `:`, so that different values never make the same key.
  *
- * Templates are code: never build one from a request. An address is plain text here, so `#{req.ip}` counts each IPv6
- * address and each spelling by itself: count clients by `LimitType.IP` or `clientIp`.
- * @param template 1 to 1,000 characters; a path has at most 16 steps.
- * @throws TypeError if it is not a string; RangeError, naming the remedy, if it is malformed or has no expression.
+ * Templates are code: never build one from a request. An address is plain text here, so `#{req.ip}` counts each IPv6 address and each
+ * spelling by itself: count clients by `LimitType.IP` or `clientIp`.
+ * @param template 1 to 1,000 characters; a path has at most 16 steps
+ * @throws TypeError if it is not a string; RangeError, naming the remedy, if it is malformed or has no expression
  */
 export function compileKey(template: string): KeyTemplate {
   const { texts, expressions } = parseTemplate(template);

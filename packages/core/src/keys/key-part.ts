@@ -4,14 +4,14 @@ import { KeyResolutionError } from '../errors.js';
 export type LimiterKey = string | number | bigint | boolean;
 
 /**
- * Turns a value into the text of a key. A string stays as it is; a finite number, a bigint and a boolean become their
- * usual text, so the number 7 and the string '7' are the same key, and -0 is '0'.
+ * Converts a value to the text of a key. A string stays as it is; a finite number, a bigint and a boolean become their usual text, so 7
+ * and '7' are the same key, and -0 is '0'.
  *
- * Everything else is refused, because its text is shared by strangers (`[object Object]`, `undefined`, the empty
- * string) or can be steered by a client (`?phone[]=a` arrives as an array).
- * @param what how the error names the value, e.g. `#{user.id}` or `the user id`.
- * @param expression the error's `expression`; `what` by default.
- * @throws KeyResolutionError naming `what` and the kind of the value, never the value itself.
+ * Other values are refused: strangers share their text (`[object Object]`, `undefined`, the empty string), or a client chooses it
+ * (`?phone[]=a` arrives as an array).
+ * @param what names the value in errors, such as `#{user.id}` or `the user id`
+ * @param expression the error's `expression`; default `what`
+ * @throws KeyResolutionError naming `what` and the kind of the value, never the value
  */
 export function keyPart(value: unknown, what: string, expression: string = what): string {
   switch (typeof value) {

@@ -12,10 +12,7 @@ export type LimitType = (typeof LimitType)[keyof typeof LimitType];
 
 const accepted: readonly unknown[] = Object.values(LimitType);
 
-/**
- * Checks a limit type that comes from configuration. Spelling and case are exact.
- * @throws RangeError when it is none of `IP`, `USER`, `METHOD`, `CUSTOM`.
- */
+/** Checks a limit type from configuration. @throws RangeError unless it is exactly `IP`, `USER`, `METHOD` or `CUSTOM` */
 export function parseLimitType(value: unknown): LimitType {
   if (!accepted.includes(value)) {
     throw new RangeError(`limitType must be one of ${accepted.join(', ')}, not ${describe(value)}`);

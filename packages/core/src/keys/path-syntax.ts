@@ -14,15 +14,15 @@ export interface ParsedPath {
 export type Fail = (problem: string, position: number) => never;
 
 const MAX_STEPS = 16;
-/** Each wide step can multiply the values that are visited, also those of a client's document. */
+/** Each wide step can multiply the visited values, also in a client's document. */
 const MAX_WIDE = 3;
 
-// Sticky, each one pass over the text without a choice to go back on.
+// Sticky, and without backtracking.
 const NAME = /[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$-]*/uy;
 const QUOTED = /'([^']+)'|"([^"]+)"/y;
 const INDEX = /\d+/y;
 const SLICE = /\*|-?\d*:-?\d*(?::\d*)?/y;
-/** Names that mean themselves in JSONPath, whose dialects agree on no quoting: what is compiled here means the same elsewhere. */
+/** Names without a special meaning in JSONPath: its dialects agree on no quoting. */
 const WIDE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_$-]*$/u;
 
 /** Reads one path of a key expression: `user.id`, `0.phone`, `headers['x-id']`, `items[0]`, `items[*].id`. */

@@ -3,7 +3,7 @@ import { parsePath, type Step } from './path-syntax.js';
 
 /** One `#{…}` or `#<…>` of a template. */
 export interface Expression {
-  /** As it is written, e.g. `#{user.id}`. */
+  /** As written, such as `#{user.id}`. */
   readonly source: string;
   readonly root: string;
   /** The steps after the root. */
@@ -11,7 +11,7 @@ export interface Expression {
 }
 
 export interface ParsedTemplate {
-  /** The texts around the expressions: always one more than there are expressions. */
+  /** The texts around the expressions: one more than expressions. */
   readonly texts: readonly string[];
   readonly expressions: readonly Expression[];
 }
@@ -67,10 +67,10 @@ export function parseTemplate(template: string): ParsedTemplate {
   }
 }
 
-/** Matches a path that was probably meant, once the brackets of other template languages are removed. */
+/** A path, once the brackets of other template languages are removed. */
 const PATH = /^(?!-)[\w$-]+(?:\.[\w$-]+|\[\d+\]|\['[^']+'\])*$/;
 
-/** A template without an expression gives every call the same key. That is rarely meant, and easily missed. */
+/** A template without an expression gives every call the same key, which is rarely intended. */
 function oneForAll(template: string): RangeError {
   const meant = template.replace(/^[\s$#:.{<(]+/, '').replace(/[\s)}>]+$/, '');
   const path = meant.length <= 60 && PATH.test(meant) ? meant : 'user.id';
