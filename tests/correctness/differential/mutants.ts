@@ -53,5 +53,5 @@ export function mutantsOf(source: string): Mutant[] {
 }
 
 /** A slip may make a loop endless, which would hold Redis for ever. */
-const guarded = (source: string): string =>
+export const guarded = (source: string): string =>
   `local spins = 0\n${source.replace(/^(while .* do)/gm, "$1\nspins = spins + 1\nif spins > 100000 then error('endless') end")}`;

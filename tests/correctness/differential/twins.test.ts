@@ -5,6 +5,7 @@ import { decideScript } from '../../../packages/core/src/engine/decide.script.js
 import { gcra, tokenBucket } from '../../../packages/core/src/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { difference, history } from './histories.js';
+import { guarded } from './mutants.js';
 import { replay, replayScript } from './replay.js';
 import { QUICK_RUNS, QUICK_SEED } from './runs.js';
 import { compareTwins, expectedAnswers, subjects } from './twins-check.js';
@@ -55,9 +56,31 @@ test('with an override that begins empty while a call saves up the twins agree',
   await expectTwins(steps);
 });
 
+test('the search for a moment in a gap ends, also where each moment is as bad as the one before', async () => {
+  const batches = { every: '1s', mode: 'interval' } as const;
+  const question = { move: 0, cost: 1, wait: 10_000_000, given: 0, policy: 0 } as const;
+  // After a deploy the second booking has a cost above the capacity. Units that are late fill the new bucket, whose ticks stay.
+  const steps = history(
+    [
+      [tokenBucket({ ...batches, capacity: 100, refill: 100 })],
+      [tokenBucket({ ...batches, capacity: 10, refill: 10 })],
+    ],
+    [
+      { ...question, operation: 'consume' },
+      { ...question, operation: 'block', wait: 1_000_000 },
+      { ...question, operation: 'acquire' },
+      { ...question, operation: 'acquire', cost: 20 },
+      { ...question, operation: 'block', wait: 0 },
+      { ...question, operation: 'peek', policy: 1, move: 1 },
+      { ...question, operation: 'acquire', policy: 1 },
+    ],
+  );
+  await expectTwins(steps, guarded(decideScript.source));
+});
+
 /** Runs the calls of the TypeScript twin in the script. */
-async function expectTwins(steps: ReturnType<typeof history>): Promise<void> {
-  const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
+async function expectTwins(steps: ReturnType<typeof history>, source = decideScript.source): Promise<void> {
+  const sha1 = String(await redis.script('LOAD', replayScript(source)));
   const asked = steps.map((step) => step.asked);
   expect(difference(steps, await replay(redis, sha1, 1, asked), 60_000)).toBeUndefined();
 }
