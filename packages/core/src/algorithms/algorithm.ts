@@ -1,3 +1,5 @@
+import type { Cell } from './cell.js';
+
 /**
  * What an algorithm remembers of the permits that a key has taken: a list of whole numbers. Memory keeps the list, Redis the
  * same numbers as eight-byte doubles, one after the other. The first is always the moment (µs) from which the state is
@@ -98,6 +100,11 @@ export interface Algorithm {
   anchored?(parameters: Parameters): boolean;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
   longest?(parameters: Parameters, cost: number): number;
+  /**
+   * For states of two to four numbers: decides a `consume` in place, exactly as `repair`, `wait`, `take` and `left` would.
+   * @returns false for the cases that it leaves to them: nothing has changed then
+   */
+  step?(parameters: Parameters, cell: Cell, now: number, cost: number): boolean;
   /** Does its `take-run.lua` decide equal calls of a key at once? */
   readonly spends?: boolean;
   /** Required with `spends`: calls `each` with what is left after each of `count` equal calls in a row that were allowed. */

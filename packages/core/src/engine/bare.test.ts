@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { history, questionsOf, rates } from '../../../../tests/correctness/differential/histories.js';
 import { policies } from '../../../../tests/correctness/differential/policies.js';
 import { runs } from '../../../../tests/support/runs.js';
+import { CELL_NUMBERS, Cell } from '../algorithms/cell.js';
 import { decideBare } from './bare.js';
 import { decide } from './decide.js';
-import type { Entry } from './entry.js';
+import { type Entry, isEnvelope } from './entry.js';
 import { Lane } from './key-state.js';
 
 test.each(Object.entries(policies))(
@@ -31,5 +32,66 @@ test.each(Object.entries(policies))(
     );
     const each = ['consume true', 'consume false', 'peek true', 'peek false', 'acquire true'];
     expect([...seen].sort()).toEqual(name === 'concurrency' ? [] : expect.arrayContaining(each));
+  },
+);
+
+/** Nothing that makes more of an entry than a state, mostly. */
+const plain = ['consume', 'consume', 'consume', 'charge', 'refund'] as const;
+
+/** States that these policies keep in more than a few numbers, or for which `step` leaves all calls to the general way. */
+const NEVER_IN_PLACE = ['slidingWindow', 'slidingLog', 'concurrency'];
+
+test.each(Object.entries(policies))(
+  '%s: a call decided in place is decided as all calls are',
+  (name, policy) => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(fc.tuple(policy, policy), questionsOf(plain), ([first, second], questions) => {
+        let entry: Entry | undefined;
+        for (const { asked } of history([[first], [second]], questions)) {
+          const { now, call } = asked;
+          const [part] = call.parts;
+          const { rule } = part!.limit;
+          const lane = new Lane(part!, entry, now);
+          const answer = decide(call, [lane], now);
+          const { step } = rule.algorithm;
+          if (
+            step !== undefined &&
+            call.operation === 'consume' &&
+            entry !== undefined &&
+            !isEnvelope(entry) &&
+            entry.length <= CELL_NUMBERS
+          ) {
+            const cell = new Cell();
+            cell.numbers = new Float64Array(8).fill(7);
+            cell.numbers.set(entry, 2);
+            cell.at = 2;
+            cell.length = entry.length;
+            const parameters = rule.parametersAt?.(now) ?? rule.parameters;
+            const done = step(parameters, cell, now, part!.cost);
+            const state = cell.read();
+            expect([...cell.numbers.subarray(0, 2), ...cell.numbers.subarray(6)]).toEqual([7, 7, 7, 7]);
+            if (done) {
+              const { wait, remaining, reset } = cell;
+              expect(answer).toMatchObject({
+                allowed: wait === 0,
+                wait,
+                parts: [{ wait, remaining, reset }],
+              });
+              expect(answer.parts[0]!.at).toBe(wait === 0 ? now : 0);
+              expect(lane.keeps('consume')).toBe(wait === 0);
+              expect(state).toEqual(lane.keeps('consume') ? lane.entry() : entry);
+              seen.add(`consume ${answer.allowed}`);
+            } else {
+              expect(state).toEqual(entry);
+            }
+          }
+          if (lane.keeps(call.operation)) entry = lane.entry();
+        }
+      }),
+      runs(300),
+    );
+    const each = NEVER_IN_PLACE.includes(name) ? [] : ['consume false', 'consume true'];
+    expect([...seen].sort()).toEqual(each);
   },
 );

@@ -1,4 +1,4 @@
-import type { State } from '../algorithms/algorithm.js';
+import type { Left, State } from '../algorithms/algorithm.js';
 import type { Answer, Call } from './call.js';
 import { live } from './counter.js';
 import { type Entry, isEnvelope } from './entry.js';
@@ -41,14 +41,18 @@ export function decideBare(
       ? algorithm.due(parameters, state, now, cost)
       : algorithm.wait(parameters, state, now, cost);
   if (wait > 0 && operation === 'acquire') return undefined;
-  const allowed = wait === 0;
-  const taken = allowed && taking && cost > 0;
+  const taken = wait === 0 && taking && cost > 0;
   if (taken) {
     state = algorithm.take(parameters, state, now, cost);
     changed = true;
   }
 
-  const { remaining, reset } = algorithm.left(parameters, state, now);
-  const part = { remaining, wait, reset, at: taken ? now : 0, override: undefined };
-  return { answer: { allowed, queued: false, now, wait, parts: [part] }, state, changed };
+  const answer = answerOf(now, wait, taken ? now : 0, algorithm.left(parameters, state, now));
+  return { answer, state, changed };
+}
+
+/** The answer to a call of one part, which goes now or not at all. */
+export function answerOf(now: number, wait: number, at: number, { remaining, reset }: Left): Answer {
+  const part = { remaining, wait, reset, at, override: undefined };
+  return { allowed: wait === 0, queued: false, now, wait, parts: [part] };
 }

@@ -1,7 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind } from '../algorithm.js';
-import { permitsOf } from '../share.js';
+import { permitsOf } from '../arithmetic.js';
 import { concurrencyAlgorithm } from './semaphore.js';
 
 export { concurrencyAlgorithm };

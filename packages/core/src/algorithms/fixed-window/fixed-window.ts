@@ -1,16 +1,8 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
-import {
-  type Algorithm,
-  ANY,
-  JITTER,
-  NEVER,
-  type Parameters,
-  type Policy,
-  type PolicyKind,
-  type State,
-} from '../algorithm.js';
-import { permitsOf } from '../share.js';
+import type { Algorithm, Parameters, Policy, PolicyKind, State } from '../algorithm.js';
+import { ANY, JITTER, NEVER } from '../algorithm.js';
+import { down, permitsOf } from '../arithmetic.js';
 import { notePeriod } from '../short-periods.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
 
@@ -90,9 +82,18 @@ function endOf(parameters: Parameters, moment: number): number {
     edge = parameters[i]!;
   }
   // No calendar, or one of other days: steps of a window from the nearest edge that there is.
-  const into = (moment - edge) % window;
-  return moment - into + (into < 0 ? 0 : window);
+  return edge + (down(moment - edge, window) + 1) * window;
 }
+
+/**
+ * The latest end of a window at `now`. A later one: the clock went back, or the policy had other windows. A clock that trembles does
+ * not end a window of the clock: otherwise each step over its edge would begin it once more.
+ */
+const latestEnd = (parameters: Parameters, now: number): number =>
+  endOf(parameters, parameters[2] === undefined ? now : now + JITTER);
+
+const usedAt = (state: State | undefined, now: number): number =>
+  state === undefined || state[0]! <= now ? 0 : state[1]!;
 
 /** Where the window began that ends at `end`. */
 function startOf(parameters: Parameters, end: number): number {
@@ -112,18 +113,35 @@ export const fixedWindowAlgorithm: Algorithm = {
 
   size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
-  // An end that lies later than a window can: the clock went back, or the policy had other windows when it was written. A
-  // window of the clock has begun although the clock trembles: otherwise each step over its edge would begin it once more.
-  repair(parameters, state, now) {
-    const latest = endOf(parameters, parameters[2] === undefined ? now : now + JITTER);
-    return state[0]! > latest ? [endOf(parameters, now), state[1]!] : state;
-  },
+  repair: (parameters, state, now) =>
+    state[0]! > latestEnd(parameters, now) ? [endOf(parameters, now), state[1]!] : state,
 
   wait([limit], state, now, cost) {
     if (cost === 0) return 0;
     if (cost > limit!) return NEVER;
-    if (state === undefined || state[0]! <= now) return 0;
-    return cost <= limit! - state[1]! ? 0 : state[0]! - now;
+    return cost <= limit! - usedAt(state, now) ? 0 : state![0]! - now;
+  },
+
+  step(parameters, cell, now, cost) {
+    const { numbers, at } = cell;
+    const limit = parameters[0]!;
+    let end = numbers[at]!;
+    let used = numbers[at + 1]!;
+    if (cost === 0 || cost > limit || end > latestEnd(parameters, now)) return false;
+    if (end <= now) {
+      end = endOf(parameters, now);
+      used = 0;
+    }
+    const allowed = cost <= limit - used;
+    if (allowed) {
+      used += cost;
+      numbers[at] = end;
+      numbers[at + 1] = used;
+    }
+    cell.wait = allowed ? 0 : end - now;
+    cell.remaining = Math.max(0, limit - used);
+    cell.reset = end - now;
+    return true;
   },
 
   take(parameters, state, now, cost): State {

@@ -1,7 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Parameters, Policy, PolicyKind } from '../algorithm.js';
-import { permitsOf } from '../share.js';
+import { permitsOf } from '../arithmetic.js';
 import { notePeriod } from '../short-periods.js';
 import { runningLog } from './running-log.js';
 

@@ -1,7 +1,7 @@
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
-import { permitsOf } from '../share.js';
+import { permitsOf } from '../arithmetic.js';
 import { notePeriod } from '../short-periods.js';
 import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
 

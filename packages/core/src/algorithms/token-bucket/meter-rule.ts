@@ -1,6 +1,7 @@
 import { MAX_MICROS } from '../../duration.js';
 import type { Rule } from '../algorithm.js';
-import { exactDebt, type MeterParameters, meterAlgorithm, SAVED, SPACED, up } from './meter.js';
+import { up } from '../arithmetic.js';
+import { exactDebt, type MeterParameters, meterAlgorithm, SAVED, SPACED } from './meter.js';
 
 /** What the policies of this family come down to. */
 export interface MeterNumbers {

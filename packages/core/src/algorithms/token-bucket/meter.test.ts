@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { runs } from '../../../../../tests/support/runs.js';
 import { MAX_MICROS } from '../../duration.js';
 import { ANY, JITTER, type Parameters, type State } from '../algorithm.js';
-import { down, meterAlgorithm, up } from './meter.js';
+import { down, up } from '../arithmetic.js';
+import { meterAlgorithm } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 
 const { see, repair, wait, take, give, left, size } = meterAlgorithm;

@@ -1,5 +1,7 @@
 import { MAX_MICROS } from '../../duration.js';
 import { type Algorithm, ANY, JITTER, type Left, NEVER, type State } from '../algorithm.js';
+import { down, up } from '../arithmetic.js';
+import { CELL_NUMBERS } from '../cell.js';
 
 /**
  * Both permits and time are counted in units, so small that all numbers here are whole and every rate is exact: at 3 permits a
@@ -37,15 +39,6 @@ export const SAVED = 2;
 const RESERVE = 10;
 
 /**
- * The quotient of two whole numbers below 2^53, rounded up. It is exact: a quotient that is not whole is at least 1 / b away from
- * the next whole number, and rounding to a double moves it by less. (The remainder, `%`, takes ten times as long.)
- */
-export const up = (a: number, b: number): number => Math.ceil(a / b);
-
-/** The same, rounded down. */
-export const down = (a: number, b: number): number => Math.floor(a / b);
-
-/**
  * A state is the list
  *
  *     [forgotten at, seen, since, late, whole at, span]
@@ -76,6 +69,26 @@ function lastTick({ 6: tick }: MeterParameters, state: State | undefined, now: n
   const ahead = state === undefined ? 0 : wholeAt(state) - now;
   return ahead > 0 ? now + ahead - up(ahead, tick) * tick : now;
 }
+
+/** µs from `now` until `cost` permits can go from a bucket in which `debt` units are missing. */
+function waitFor(
+  { 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters,
+  debt: number,
+  last: number,
+  now: number,
+  cost: number,
+): number {
+  const price = cost * perPermit;
+  if (price > full + borrow) return NEVER;
+  if (cost === 0) return 0;
+  // A call that borrows needs one permit that is there. Without borrowing the second of these is the smaller.
+  const over = debt - Math.min(full - perPermit, full + borrow - price);
+  return over > 0 ? last + up(over, perTick) * tick - now : 0;
+}
+
+/** Permits that are left when `debt` units are missing. */
+const remainingWith = ({ 0: perPermit, 2: full, 3: borrow }: MeterParameters, debt: number): number =>
+  debt > full - perPermit ? 0 : down(full + borrow - debt, perPermit);
 
 /** µs in which all comes back that calls can take. */
 const spanOf = ({ 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters): number =>
@@ -176,15 +189,35 @@ export const meterAlgorithm: Meter = {
     return debt > most ? write(p, seen, most, kept[2]!, lastTick(p, kept, seen)) : kept;
   },
 
-  wait(p: MeterParameters, state, now, cost) {
-    const { 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick } = p;
-    const price = cost * perPermit;
-    if (price > full + borrow) return NEVER;
-    if (cost === 0) return 0;
-    // A call that borrows needs one permit that is there. Without borrowing the second of these is the smaller.
-    const bearable = Math.min(full - perPermit, full + borrow - price);
-    const over = debtAt(p, state, now) - bearable;
-    return over > 0 ? lastTick(p, state, now) + up(over, perTick) * tick - now : 0;
+  wait: (p: MeterParameters, state, now, cost) =>
+    waitFor(p, debtAt(p, state, now), lastTick(p, state, now), now, cost),
+
+  step(p: MeterParameters, cell, now, cost) {
+    const { numbers, at, length } = cell;
+    const { 0: perPermit, 1: perTick, 2: full, 3: borrow, 4: start, 6: tick } = p;
+    const ahead = numbers[at]! - now;
+    const seen = numbers[at + 1]!;
+    if (cost === 0 || start > 0 || length > CELL_NUMBERS || seen > now + JITTER) return false;
+    const known = ahead > 0 ? up(ahead, tick) : 0;
+    const last = now + Math.max(0, ahead) - known * tick;
+    const debt = Math.max(0, known * perTick - (length > 3 ? numbers[at + 3]! : 0));
+    if (debt > full + borrow) return false;
+    const wait = waitFor(p, debt, last, now, cost);
+    if (wait === NEVER) return false;
+    const more = wait === 0 ? debt + cost * perPermit : debt;
+    const ticks = up(more, perTick);
+    if (wait === 0) {
+      const late = ticks * perTick - more;
+      numbers[at] = last + ticks * tick;
+      numbers[at + 1] = Math.max(now, seen);
+      if (debt === 0) numbers[at + 2] = now;
+      numbers[at + 3] = late;
+      cell.length = late > 0 ? 4 : 3;
+    }
+    cell.wait = wait;
+    cell.remaining = remainingWith(p, more);
+    cell.reset = more > 0 ? last + ticks * tick - now : 0;
+    return true;
   },
 
   take(p: MeterParameters, state, now, cost): State {
@@ -210,12 +243,9 @@ export const meterAlgorithm: Meter = {
   },
 
   left(p: MeterParameters, state, now): Left {
-    const { 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick } = p;
     const debt = debtAt(p, state, now);
-    return {
-      remaining: debt > full - perPermit ? 0 : down(full + borrow - debt, perPermit),
-      reset: debt === 0 ? 0 : lastTick(p, state, now) + up(debt, perTick) * tick - now,
-    };
+    const reset = debt === 0 ? 0 : lastTick(p, state, now) + up(debt, p[1]) * p[6] - now;
+    return { remaining: remainingWith(p, debt), reset };
   },
 
   // At `reset` nothing is missing, so the ticks until then equal the units missing now, rounded up to a tick. `remaining` gives them exactly.

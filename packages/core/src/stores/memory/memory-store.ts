@@ -1,16 +1,15 @@
 import { type Clock, systemClock } from '../../clock.js';
-import { decideBare } from '../../engine/bare.js';
-import { type Answer, type Call, isHeld, type Part, storageKey } from '../../engine/call.js';
+import { answerOf, decideBare } from '../../engine/bare.js';
+import { type Answer, type Call, isHeld, KeyCall, type Part, storageKey } from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
-import { type Entry, expiryOf } from '../../engine/entry.js';
+import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { Lane } from '../../engine/key-state.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
-import { MemoryEntries, type Place } from './entries.js';
-import { rankOf } from './ranks.js';
 import { NONE, Rank } from './records.js';
+import { Table } from './table.js';
 
 export interface MemoryStoreOptions {
   /**
@@ -44,7 +43,7 @@ export class MemoryStore implements Store {
   readonly slotted = false;
   readonly clock: Clock;
   readonly #maxKeys: number;
-  #entries: MemoryEntries;
+  #table: Table;
   readonly #rates = new SharedRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #sweeper: NodeJS.Timeout | undefined;
@@ -52,7 +51,7 @@ export class MemoryStore implements Store {
   constructor(options: MemoryStoreOptions = {}) {
     checkOptions('memoryStore', options, ['maxKeys', 'clock']);
     this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
-    this.#entries = new MemoryEntries(this.#maxKeys);
+    this.#table = new Table(this.#maxKeys);
     const { clock = systemClock } = options;
     if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
       throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
@@ -62,25 +61,33 @@ export class MemoryStore implements Store {
 
   /** How many keys are remembered now. */
   get size(): number {
-    return this.#entries.size;
+    return this.#table.size;
   }
 
   decide(call: Call): Answer {
     const now = this.clock.now();
-    return this.#decideBare(call, now) ?? this.#decideAll(call, now);
+    return this.#step(call, now) ?? this.#decideBare(call, now) ?? this.#decideAll(call, now);
+  }
+
+  #step(call: Call, now: number): Answer | undefined {
+    if (!(call instanceof KeyCall) || call.operation !== 'consume') return undefined;
+    const { rule, shared } = call.limit;
+    if (rule.algorithm.step === undefined || shared !== undefined) return undefined;
+    if (call.several !== undefined || call.traced) return undefined;
+    const cell = this.#table.step(call, now);
+    return cell && answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell);
   }
 
   #decideBare(call: Call, now: number): Answer | undefined {
-    const entries = this.#entries;
-    const part = call.parts[0]!;
-    const place = placeOf(part);
-    const slot = entries.find(place);
-    const decided = decideBare(call, slot === NONE ? undefined : entries.read(slot), now);
+    const table = this.#table;
+    const { limit, key } = call.parts[0]!;
+    const slot = table.find(limit.prefix, key);
+    const decided = decideBare(call, slot === NONE ? undefined : table.read(slot), now);
     if (decided === undefined) return undefined;
     const { answer, state, changed } = decided;
-    const before = slot === NONE ? Rank.ordinary : entries.rank(slot);
+    const before = slot === NONE ? Rank.ordinary : table.rank(slot);
     const rank = call.operation === 'peek' ? before : answer.allowed ? Rank.ordinary : Rank.denied;
-    if (changed || (slot !== NONE && rank > before)) this.#keep(place, slot, state, rank, now);
+    if (changed || (slot !== NONE && rank > before)) this.#keep(limit.prefix, key, state, rank, now);
     return answer;
   }
 
@@ -89,11 +96,16 @@ export class MemoryStore implements Store {
     const lanes = opened.map(({ lane }) => lane);
     const answer = decide(call, lanes, now);
     const asks = call.operation === 'consume' || call.operation === 'acquire';
-    opened.forEach(({ lane, place }, i) => {
-      const slot = this.#entries.find(place);
-      const denied = asks ? !answer.allowed : slot !== NONE && this.#entries.rank(slot) === Rank.denied;
+    opened.forEach(({ lane, prefix, key }, i) => {
+      const slot = this.#table.find(prefix, key);
+      const denied = asks ? !answer.allowed : slot !== NONE && this.#table.rank(slot) === Rank.denied;
       const kept = lane.keeps(call.operation);
-      if (kept || (asks && denied)) this.#save(lane, place, slot, kept, denied, now);
+      if (kept || (asks && denied)) {
+        const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#table.read(slot);
+        const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(lane.part));
+        this.#keep(prefix, key, entry, rank, now);
+        this.#tell(lane);
+      }
       const { shared } = lane.part.limit;
       if (shared !== undefined && call.operation !== 'peek') {
         this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
@@ -102,13 +114,13 @@ export class MemoryStore implements Store {
     return answer;
   }
 
-  #open(part: Part, now: number): { readonly lane: Lane; readonly place: Place } {
-    const { shared } = part.limit;
+  #open(part: Part, now: number) {
+    const { shared, prefix } = part.limit;
     const rate = shared && this.#rates.get(shared, now);
-    const place = rate?.perClient === 1 ? { prefix: '', key: shared!.client } : placeOf(part);
-    const slot = this.#entries.find(place);
-    const entry = slot === NONE ? undefined : this.#entries.read(slot);
-    return { lane: new Lane(part, entry, now, rate), place };
+    const place = rate?.perClient === 1 ? { prefix: '', key: shared!.client } : { prefix, key: part.key };
+    const slot = this.#table.find(place.prefix, place.key);
+    const entry = slot === NONE ? undefined : this.#table.read(slot);
+    return { lane: new Lane(part, entry, now, rate), ...place };
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -130,36 +142,40 @@ export class MemoryStore implements Store {
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-    this.#entries = new MemoryEntries(this.#maxKeys);
+    this.#table = new Table(this.#maxKeys);
     this.#rates.clear();
     this.#listeners.clear();
   }
 
-  #save(lane: Lane, place: Place, slot: number, kept: boolean, denied: boolean, now: number): void {
-    const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#entries.read(slot);
-    const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(lane.part));
-    this.#keep(place, slot, entry, rank, now);
-    const listeners = lane.granted.length > 0 ? this.#listeners.get(storageKey(lane.part)) : undefined;
-    for (const id of lane.granted) for (const granted of listeners ?? []) granted(id);
+  #tell({ granted, part }: Lane): void {
+    const listeners = granted.length > 0 ? this.#listeners.get(storageKey(part)) : undefined;
+    for (const id of granted) for (const listener of listeners ?? []) listener(id);
   }
 
-  #keep(place: Place, slot: number, entry: Entry | undefined, rank: Rank, now: number): void {
+  #keep(prefix: string, key: string, entry: Entry | undefined, rank: Rank, now: number): void {
+    const slot = this.#table.find(prefix, key);
     if (entry !== undefined && expiryOf(entry) > now) {
-      if (slot === NONE) this.#entries.add(place, entry, rank);
-      else this.#entries.write(slot, entry, rank);
+      if (slot === NONE) this.#table.add(prefix, key, entry, rank);
+      else this.#table.write(slot, entry, rank);
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
     } else if (slot !== NONE) {
-      this.#entries.remove(slot);
+      this.#table.remove(slot);
     }
   }
 
   #sweep(): void {
-    this.#entries.sweep(this.clock.now(), SWEEP_KEYS);
-    if (this.#entries.roomy) this.#entries = this.#entries.copy();
-    if (this.#entries.size > 0) return;
+    this.#table.sweep(this.clock.now(), SWEEP_KEYS);
+    if (this.#table.roomy) this.#table = this.#table.copy();
+    if (this.#table.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
 }
 
-const placeOf = ({ limit, key }: Part): Place => ({ prefix: limit.prefix, key });
+function rankOf(entry: Entry, now: number, denied: boolean): Rank {
+  if (isEnvelope(entry)) {
+    if (entry.blockedUntil > now || entry.overrideUntil > now) return Rank.ruled;
+    if (entry.queue.length > 0) return Rank.denied;
+  }
+  return denied ? Rank.denied : Rank.ordinary;
+}

@@ -1,4 +1,8 @@
-/** Why an entry is kept, from what is forgotten first to what is forgotten last. */
+import { randomFillSync } from 'node:crypto';
+import { CELL_NUMBERS, type Cell } from '../../algorithms/cell.js';
+import { charCodeAt } from '../../keys/redis-key.js';
+
+/** Why an entry is kept, from what is evicted first to what is evicted last. */
 export const Rank = {
   ordinary: 0,
   /** Its last call was denied, a call waits at it, or its permits are held: evicting it would admit calls above the limit. */
@@ -8,53 +12,98 @@ export const Rank = {
 } as const;
 export type Rank = (typeof Rank)[keyof typeof Rank];
 
-/** No slot: the first ones, one for each rank, hold no keys; see `MemoryRanks`. */
+/** No slot. The first slots hold no keys: each is both ends of the list of a rank, so that no list is ever empty. */
 export const NONE = 0;
 export const FIRST_SLOT = Object.keys(Rank).length;
 
-/** How many numbers a state has, at the least and at the most, that lies in a record. */
-export const FEWEST_NUMBERS = 2;
-export const MOST_NUMBERS = 4;
-
 /** A record: four numbers of four bytes, then those of the state, of eight. Together, so that a key is one place in memory and not five. */
-const FIELDS = 12;
+const FIELDS = 4 + 2 * CELL_NUMBERS;
 const HASH = 0;
 /** From the lowest bit: two of the rank, three of the length of the state, the others of the keyspace. */
 const KIND = 1;
 const NEXT = 2;
 const PREVIOUS = 3;
-const NUMBERS = 6;
+const NUMBERS = FIELDS / 2;
 const FIRST_NUMBER = 2;
+const LENGTH = 7 << 2;
 
-/** What is known of each key but its text: a record for each slot, all in one buffer, so that there is nothing to collect. */
-export class MemoryRecords {
+/** The most characters of a key; longer ones are digests. */
+const POSITIONS = 128;
+
+/**
+ * Random odd factors, other ones in each process: nobody who does not know them can find keys that meet in one place
+ * (multilinear hashing: Lemire and Kaser, "Strongly universal string hashing is fast").
+ */
+const FACTORS = randomFillSync(new Int32Array(POSITIONS + 1)).map((factor) => factor | 1);
+
+function hashOf(keyspace: number, key: string): number {
+  let hash = Math.imul(FACTORS[POSITIONS]!, keyspace + 1);
+  for (let i = 0; i < key.length; i += 1) {
+    hash = (hash + Math.imul(FACTORS[i & (POSITIONS - 1)]!, charCodeAt(key, i))) | 0;
+  }
+  // The upper bits are the good ones: they are mixed into those that choose a place.
+  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+/**
+ * What is known of each key but its text: a record for each slot, all in one buffer, so that there is nothing to collect.
+ *
+ * Slots are found by a hash table with open addressing and linear probing, at most half full: four bytes a place, and a search touches
+ * fewer lines of memory than in a Map of strings, which at a million keys is what a search costs.
+ */
+export class Records {
+  /** The keys of the slots; `undefined` of a slot that has none. */
+  readonly keys: (string | undefined)[] = [];
   #fields = new Uint32Array(0);
   #numbers = new Float64Array(0);
+  #places = new Uint32Array(0);
+  #mask = 0;
 
   constructor() {
     this.resize(FIRST_SLOT);
-  }
-
-  get slots(): number {
-    return this.#fields.length / FIELDS;
+    for (let end = 0; end < FIRST_SLOT; end += 1) this.#link(end, end);
   }
 
   /** Makes room for so many slots, never fewer than there are. */
   resize(slots: number): void {
+    this.keys.length = slots;
     const fields = new Uint32Array(slots * FIELDS);
     fields.set(this.#fields);
     this.#fields = fields;
     this.#numbers = new Float64Array(fields.buffer);
+    const places = 2 ** Math.ceil(Math.log2(2 * slots));
+    this.#places = new Uint32Array(places);
+    this.#mask = places - 1;
+    for (let slot = FIRST_SLOT; slot < slots; slot += 1) if (this.keys[slot] !== undefined) this.#enter(slot);
   }
 
-  /** For a slot that gets a key. */
-  begin(slot: number, hash: number, keyspace: number): void {
-    this.#fields[slot * FIELDS + HASH] = hash;
+  /** The slot of a key; `NONE` if it has none. */
+  find(keyspace: number, key: string): number {
+    const hash = hashOf(keyspace, key);
+    for (let place = hash & this.#mask; ; place = (place + 1) & this.#mask) {
+      const slot = this.#places[place]!;
+      if (slot === NONE) return NONE;
+      if (this.#hash(slot) === hash && this.keys[slot] === key && this.keyspace(slot) === keyspace)
+        return slot;
+    }
+  }
+
+  /** Gives a slot that has none a key that has none. */
+  add(slot: number, keyspace: number, key: string, rank: Rank): void {
+    this.keys[slot] = key;
+    this.#fields[slot * FIELDS + HASH] = hashOf(keyspace, key);
     this.#fields[slot * FIELDS + KIND] = keyspace << 5;
+    this.#enter(slot);
+    this.#append(slot, rank);
   }
 
-  hash(slot: number): number {
-    return this.#fields[slot * FIELDS + HASH]!;
+  /** @param next what `next` says of the slot from now on */
+  remove(slot: number, next: number): void {
+    this.keys[slot] = undefined;
+    this.#leave(slot);
+    this.#unlink(slot);
+    this.#fields[slot * FIELDS + NEXT] = next;
   }
 
   keyspace(slot: number): number {
@@ -65,61 +114,77 @@ export class MemoryRecords {
     return (this.#fields[slot * FIELDS + KIND]! & 3) as Rank;
   }
 
+  /** A slot that changes its rank becomes the newest of it; one that keeps its rank keeps its place. */
   setRank(slot: number, rank: Rank): void {
-    const at = slot * FIELDS + KIND;
-    this.#fields[at] = (this.#fields[at]! & ~3) | rank;
+    if (this.rank(slot) === rank) return;
+    this.#unlink(slot);
+    this.#append(slot, rank);
   }
 
+  /** The next slot of its rank. */
   next(slot: number): number {
     return this.#fields[slot * FIELDS + NEXT]!;
   }
 
-  setNext(slot: number, next: number): void {
-    this.#fields[slot * FIELDS + NEXT] = next;
+  /** All slots with keys: rank by rank, the oldest first. */
+  *all(): Generator<number, undefined> {
+    for (let end = 0; end < FIRST_SLOT; end += 1) {
+      for (let slot = this.next(end); slot !== end; slot = this.next(slot)) yield slot;
+    }
   }
 
-  previous(slot: number): number {
-    return this.#fields[slot * FIELDS + PREVIOUS]!;
+  /** Makes the cell the state of the slot: its own numbers, not a copy. */
+  open(slot: number, cell: Cell): void {
+    cell.numbers = this.#numbers;
+    cell.at = slot * NUMBERS + FIRST_NUMBER;
+    cell.length = (this.#fields[slot * FIELDS + KIND]! & LENGTH) >>> 2;
   }
 
-  /** Makes one slot follow another. */
-  link(slot: number, next: number): void {
+  /** @param length 0 if the state is elsewhere */
+  setLength(slot: number, length: number): void {
+    const at = slot * FIELDS + KIND;
+    this.#fields[at] = (this.#fields[at]! & ~LENGTH) | (length << 2);
+  }
+
+  #hash(slot: number): number {
+    return this.#fields[slot * FIELDS + HASH]!;
+  }
+
+  #append(slot: number, rank: Rank): void {
+    const at = slot * FIELDS + KIND;
+    this.#fields[at] = (this.#fields[at]! & ~3) | rank;
+    this.#link(this.#fields[rank * FIELDS + PREVIOUS]!, slot);
+    this.#link(slot, rank);
+  }
+
+  #unlink(slot: number): void {
+    this.#link(this.#fields[slot * FIELDS + PREVIOUS]!, this.next(slot));
+  }
+
+  #link(slot: number, next: number): void {
     this.#fields[slot * FIELDS + NEXT] = next;
     this.#fields[next * FIELDS + PREVIOUS] = slot;
   }
 
-  /** The first number of the state, if there is one here. */
-  firstNumber(slot: number): number {
-    return this.#numbers[slot * NUMBERS + FIRST_NUMBER]!;
+  #enter(slot: number): void {
+    const places = this.#places;
+    let place = this.#hash(slot) & this.#mask;
+    while (places[place] !== NONE) place = (place + 1) & this.#mask;
+    places[place] = slot;
   }
 
-  /** The state, if it has a length that is not 0. */
-  state(slot: number): readonly number[] | undefined {
-    const numbers = this.#numbers;
-    const at = slot * NUMBERS + FIRST_NUMBER;
-    // Literals: three times as fast as any copying of a part of the array.
-    switch ((this.#fields[slot * FIELDS + KIND]! >>> 2) & 7) {
-      case 0:
-        return undefined;
-      case 2:
-        return [numbers[at]!, numbers[at + 1]!];
-      case 3:
-        return [numbers[at]!, numbers[at + 1]!, numbers[at + 2]!];
-      default:
-        return [numbers[at]!, numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!];
+  /** Moves slots behind it up, where that brings them nearer to where they belong: so there are never holes to step over. */
+  #leave(slot: number): void {
+    const places = this.#places;
+    const mask = this.#mask;
+    let hole = this.#hash(slot) & mask;
+    while (places[hole] !== slot) hole = (hole + 1) & mask;
+    for (let place = (hole + 1) & mask; places[place] !== NONE; place = (place + 1) & mask) {
+      const home = this.#hash(places[place]!) & mask;
+      if (((place - home) & mask) < ((place - hole) & mask)) continue;
+      places[hole] = places[place]!;
+      hole = place;
     }
-  }
-
-  hasState(slot: number): boolean {
-    return (this.#fields[slot * FIELDS + KIND]! & (7 << 2)) !== 0;
-  }
-
-  /** @param state of `FEWEST_NUMBERS` to `MOST_NUMBERS` numbers, or of none: then it is elsewhere */
-  setState(slot: number, state: readonly number[]): void {
-    const { length } = state;
-    const kind = slot * FIELDS + KIND;
-    this.#fields[kind] = (this.#fields[kind]! & ~(7 << 2)) | (length << 2);
-    const at = slot * NUMBERS + FIRST_NUMBER;
-    for (let i = 0; i < length; i += 1) this.#numbers[at + i] = state[i]!;
+    places[hole] = NONE;
   }
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { runs } from '../../../../../tests/support/runs.js';
 import type { Entry } from '../../engine/entry.js';
-import { MemoryEntries } from './entries.js';
 import { NONE, Rank } from './records.js';
+import { Table } from './table.js';
 
 interface Known {
   readonly name: string;
@@ -54,37 +54,37 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ copy: fc.constant(true) }) },
 );
 
-const placeOf = ([prefix = '', n]: [string | undefined, number]) => ({ prefix, key: `key-${n}` });
+const placeOf = ([prefix = '', n]: [string | undefined, number]) => [prefix, `key-${n}`] as const;
 
 test('remembers what a plain list would, and forgets in the same order', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(steps, { maxLength: 400 }), (maxKeys, all) => {
       const plain = new PlainEntries(maxKeys);
-      let tables = new MemoryEntries(maxKeys);
+      let table = new Table(maxKeys);
       const check = (name: [string | undefined, number]) => {
-        const slot = tables.find(placeOf(name));
-        const known = slot === NONE ? undefined : { entry: tables.read(slot), rank: tables.rank(slot) };
+        const slot = table.find(...placeOf(name));
+        const known = slot === NONE ? undefined : { entry: table.read(slot), rank: table.rank(slot) };
         const expected = plain.find(name.join());
         expect(known).toEqual(expected && { entry: expected.entry, rank: expected.rank });
       };
       for (const step of all) {
         if ('put' in step) {
-          const slot = tables.find(placeOf(step.put));
-          if (slot === NONE) tables.add(placeOf(step.put), step.entry, step.rank);
-          else tables.write(slot, step.entry, step.rank);
+          const slot = table.find(...placeOf(step.put));
+          if (slot === NONE) table.add(...placeOf(step.put), step.entry, step.rank);
+          else table.write(slot, step.entry, step.rank);
           plain.put(step.put.join(), step.entry, step.rank);
           check(step.put);
         } else if ('remove' in step) {
-          const slot = tables.find(placeOf(step.remove));
-          if (slot !== NONE) tables.remove(slot);
+          const slot = table.find(...placeOf(step.remove));
+          if (slot !== NONE) table.remove(slot);
           plain.remove(step.remove.join());
         } else if ('sweep' in step) {
-          tables.sweep(step.sweep, 1_000);
+          table.sweep(step.sweep, 1_000);
           plain.sweep(step.sweep);
         } else {
-          tables = tables.copy();
+          table = table.copy();
         }
-        expect(tables.size).toBe(plain.list.length);
+        expect(table.size).toBe(plain.list.length);
       }
       for (const keyspace of ['a:{', 'b:{', undefined]) for (let n = 0; n <= 60; n += 1) check([keyspace, n]);
     }),
@@ -93,36 +93,36 @@ test('remembers what a plain list would, and forgets in the same order', () => {
 });
 
 test('thousands of keys of many limits that come and go are all found, and no others', () => {
-  const tables = new MemoryEntries(20_000);
-  const place = (n: number) => ({ prefix: `limit-${n % 700}:{`, key: `user:${n}` });
-  for (let n = 0; n < 60_000; n += 1) tables.add(place(n), [n + 1, n], Rank.ordinary);
-  expect(tables.size).toBe(20_000);
-  for (let n = 40_000; n < 60_000; n += 2) tables.remove(tables.find(place(n)));
+  const table = new Table(20_000);
+  const place = (n: number) => [`limit-${n % 700}:{`, `user:${n}`] as const;
+  for (let n = 0; n < 60_000; n += 1) table.add(...place(n), [n + 1, n], Rank.ordinary);
+  expect(table.size).toBe(20_000);
+  for (let n = 40_000; n < 60_000; n += 2) table.remove(table.find(...place(n)));
   const found = Array.from({ length: 60_000 }, (_, n) => {
-    const slot = tables.find(place(n));
-    return slot === NONE ? undefined : tables.read(slot);
+    const slot = table.find(...place(n));
+    return slot === NONE ? undefined : table.read(slot);
   });
   const expected = found.map((_, n) => (n >= 40_000 && n % 2 === 1 ? [n + 1, n] : undefined));
   expect(found).toEqual(expected);
 });
 
 test('a sweep looks at so many slots and goes on where the last one ended', () => {
-  const tables = new MemoryEntries(100);
-  for (let n = 0; n < 100; n += 1) tables.add({ prefix: '', key: String(n) }, [5, 0], Rank.ordinary);
+  const table = new Table(100);
+  for (let n = 0; n < 100; n += 1) table.add('', String(n), [5, 0], Rank.ordinary);
   for (const left of [70, 40, 10, 0]) {
-    tables.sweep(5, 30);
-    expect(tables.size).toBe(left);
+    table.sweep(5, 30);
+    expect(table.size).toBe(left);
   }
 });
 
 test('after a flood what is left is worth a copy, which takes no more room than it needs', () => {
-  const tables = new MemoryEntries(10_000);
-  for (let n = 0; n < 10_000; n += 1) tables.add({ prefix: '', key: String(n) }, [n, 0], Rank.ordinary);
-  expect(tables.roomy).toBe(false);
-  tables.sweep(9_900, 10_000);
-  expect(tables.roomy).toBe(true);
-  const copy = tables.copy();
+  const table = new Table(10_000);
+  for (let n = 0; n < 10_000; n += 1) table.add('', String(n), [n, 0], Rank.ordinary);
+  expect(table.roomy).toBe(false);
+  table.sweep(9_900, 10_000);
+  expect(table.roomy).toBe(true);
+  const copy = table.copy();
   expect(copy.roomy).toBe(false);
   expect(copy.size).toBe(99);
-  expect(copy.read(copy.find({ prefix: '', key: '9950' }))).toEqual([9_950, 0]);
+  expect(copy.read(copy.find('', '9950'))).toEqual([9_950, 0]);
 });

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { history, questionsOf, rates } from '../../../../../tests/correctness/differential/histories.js';
+import { policies } from '../../../../../tests/correctness/differential/policies.js';
+import { runs } from '../../../../../tests/support/runs.js';
+import { ManualClock } from '../../clock.js';
+import { type Call, KeyCall } from '../../engine/call.js';
+import { memoryStore } from './memory-store.js';
+
+test.each(Object.entries(policies))(
+  '%s: a store that decides in place answers, ranks and evicts like a store that does not',
+  (_, policy) => {
+    fc.assert(
+      fc.property(
+        fc.tuple(policy, policy),
+        questionsOf([...rates, ...Array(10).fill('consume')]),
+        fc.array(fc.nat(3), { minLength: 20, maxLength: 20 }),
+        ([first, second], questions, keys) => {
+          const clock = new ManualClock();
+          const one = memoryStore({ clock, maxKeys: 2 });
+          const other = memoryStore({ clock, maxKeys: 2 });
+          for (const [i, { asked }] of history([[first], [second]], questions).entries()) {
+            clock.set(asked.now);
+            const { operation, wait, overrides } = asked.call;
+            const part = { ...asked.call.parts[0]!, key: `key-${keys[i]}` };
+            const { limit, key, cost, at } = part;
+            const call: Call = { operation, wait, parts: [part], overrides };
+            const keyCall = new KeyCall(operation, wait, limit, key, cost, at, undefined, false, overrides);
+            expect(one.decide(keyCall)).toEqual(other.decide(call));
+            expect(one.size).toBe(other.size);
+          }
+        },
+      ),
+      runs(200),
+    );
+  },
+);
