@@ -1,7 +1,13 @@
 import { Redis } from 'ioredis';
 import { decide } from '../../packages/core/src/engine/decide.js';
 import { Lane } from '../../packages/core/src/engine/key-state.js';
-import { fixedWindow, memoryStore, RateLimiter, type Store } from '../../packages/core/src/index.js';
+import {
+  fixedWindow,
+  memoryStore,
+  RateLimiter,
+  type Store,
+  storageKey,
+} from '../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 /** What a store must not do: GET, decide here, SET. The contract asks for 50 at once, of which 10 may pass; here more do. */
@@ -16,11 +22,11 @@ test('a store that reads and writes in two trips is found out by 50 calls at onc
     clock,
     decide: async (call) => {
       const [part] = call.parts;
-      const kept = await client.get(part!.key);
+      const kept = await client.get(storageKey(part!));
       const now = clock.now();
       const lane = new Lane(part!, kept === null ? undefined : JSON.parse(kept), now);
       const answer = decide(call, [lane], now);
-      await client.set(part!.key, JSON.stringify(lane.entry()), 'PX', 60_000);
+      await client.set(storageKey(part!), JSON.stringify(lane.entry()), 'PX', 60_000);
       return answer;
     },
     listen: (key, granted) => memory.listen(key, granted),

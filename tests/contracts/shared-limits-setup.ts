@@ -44,7 +44,7 @@ export const redisFleet: FleetKind = {
     const stores = opened.map(({ client, store }) =>
       like(store, {
         clock,
-        decide: async (call, asked) => (await store.decideAll([call], asked, clock.now()))[0]!,
+        decide: async (call) => (await store.decideAll([call], clock.now()))[0]!,
         rate: async ({ action, key, rate }) => {
           const numbers = rate === undefined ? [] : [rate.keepAlive, rate.perClient, ...rate.parameters];
           const args = [clock.now(), action, ...numbers].map(String);

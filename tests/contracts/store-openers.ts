@@ -23,7 +23,7 @@ function timed(of: Parameters<typeof redisStore>[0], clock: ManualClock | undefi
   if (clock === undefined) return store;
   return like(store, {
     clock,
-    decide: async (call, asked) => (await store.decideAll([call], asked, clock.now()))[0]!,
+    decide: async (call) => (await store.decideAll([call], clock.now()))[0]!,
   });
 }
 

@@ -15,6 +15,12 @@ export interface Clock {
 /** ms; a longer timer fires at once. */
 export const LONGEST_TIMER = 2_147_483_647;
 
+/**
+ * ms from the first call of a store until it must be connected and have answered. Calls wait that long for it, even if their deadline
+ * is shorter: the first call of a new process pays for the connection, the login and the script.
+ */
+export const FIRST_CONNECTION_MS = 2_000;
+
 /** µs since 1970 at which `process.hrtime` counts from 0. */
 const ORIGIN = Math.floor(performance.timeOrigin * 1000 + performance.now() * 1000 - hrtimeMicros());
 

@@ -34,7 +34,17 @@ export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rat
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type { Decision, DecisionDebug, PolicyDebug, PolicyDecision, StateDebug } from './decision.js';
 export type { Duration } from './duration.js';
-export type { Answer, Call, Limit, Operation, Part, PartAnswer, SharedKeys } from './engine/call.js';
+export {
+  type Answer,
+  type Call,
+  type Decider,
+  type Limit,
+  type Operation,
+  type Part,
+  type PartAnswer,
+  type SharedKeys,
+  storageKey,
+} from './engine/call.js';
 export * from './errors.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';

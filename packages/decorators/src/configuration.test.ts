@@ -9,6 +9,7 @@ import {
   type Store,
   StoreUnavailableError,
   slidingLog,
+  storageKey,
 } from '@sluice/core';
 import { runWithRequest } from '@sluice/core/http';
 import { farStore } from '../../../tests/support/far-store.js';
@@ -52,7 +53,7 @@ function recordingStore(): Store & { keys: string[]; out: boolean; closed: boole
     closed: false,
     async decide(call) {
       if (this.out) throw new StoreUnavailableError('out');
-      this.keys.push(...call.parts.map(({ key }) => key));
+      this.keys.push(...call.parts.map(storageKey));
       return memory.decide(call);
     },
     listen: (key, granted) => memory.listen(key, granted),

@@ -1,4 +1,4 @@
-import { memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
+import { memoryStore, type Store, StoreUnavailableError, storageKey } from '@sluice/core';
 
 /** Memory that is out for what `fails` names: an operation, a space and a storage key. It remembers all that it was asked. */
 export function failingStore(
@@ -13,7 +13,7 @@ export function failingStore(
     clock: memory.clock,
     asked,
     async decide(call) {
-      const question = `${call.operation} ${call.parts.map(({ key }) => key).join(' ')}`;
+      const question = `${call.operation} ${call.parts.map(storageKey).join(' ')}`;
       asked.push(question);
       if (fails.test(question)) throw new StoreUnavailableError('out');
       return memory.decide(call);

@@ -1,18 +1,27 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import {
+  type Answer,
+  type Call,
   fixedWindow,
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
+  type RedisStore,
   slidingLog,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
-import type { Asked } from '../../../packages/core/src/stores/store.js';
+import { directCall, type PendingCall } from '../../../packages/core/src/pipeline/pending-call.js';
 import { OwnRedis } from '../../faults/own-redis.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { uniqueName } from '../../support/redis-url.js';
 
 const own = new OwnRedis();
+
+function send(store: RedisStore, call: Call): PendingCall<Answer> {
+  const pending = directCall(call);
+  store.send(pending);
+  return pending;
+}
 
 /** A store whose script calls are written down: the command, and how many keys each had. */
 function watched({ isCluster = false } = {}) {
@@ -148,13 +157,16 @@ test('who was given up before the batch left is left out, and where nobody is le
   const { limits } = RateLimiter.inside(limiter(five));
   const parts = limits.parts('k', () => 1);
   const call = { operation: 'consume', wait: 0, parts } as const;
-  const asked = { abandoned: false };
-  const [given, kept] = [store.decide(call, asked), store.decide(call)];
-  asked.abandoned = true;
-  await expect(given).rejects.toThrow();
+  const given = send(store, call);
+  const kept = store.decide(call);
+  given.failed(new Error('given up'));
+  await expect(given.promise).rejects.toThrow('given up');
   expect((await kept).parts[0]!.remaining).toBe(4);
   calls.length = 0;
-  await expect(store.decide(call, { abandoned: true })).rejects.toThrow();
+  const alone = send(store, call);
+  alone.failed(new Error('given up'));
+  await expect(alone.promise).rejects.toThrow('given up');
+  await turn();
   expect(calls).toEqual([]);
   expect((await store.decide({ ...call, operation: 'peek' })).parts[0]!.remaining).toBe(4);
 });
@@ -163,17 +175,16 @@ test('two calls of a key count twice when who stood between them was given up', 
   const { store, limiter, ready } = watched();
   await ready();
   const { limits } = RateLimiter.inside(limiter(five));
-  const ask = (asked: Asked, ...keys: string[]) => {
+  const ask = (...keys: string[]) => {
     const parts = keys.flatMap((key) => limits.parts(key, () => 1));
-    return store.decide({ operation: 'consume', wait: 0, parts }, asked);
+    return send(store, { operation: 'consume', wait: 0, parts });
   };
-  await ask({}, 'k');
-  const asked = { abandoned: false };
-  const [before, between, after] = [ask({}, 'k'), ask(asked, 'k', 'other'), ask({}, 'k')];
-  asked.abandoned = true;
-  await expect(between).rejects.toThrow();
-  expect((await before).parts[0]!.remaining).toBe(3);
-  expect((await after).parts[0]!.remaining).toBe(2);
+  await ask('k').promise;
+  const [before, between, after] = [ask('k'), ask('k', 'other'), ask('k')];
+  between.failed(new Error('given up'));
+  await expect(between.promise).rejects.toThrow('given up');
+  expect((await before.promise).parts[0]!.remaining).toBe(3);
+  expect((await after.promise).parts[0]!.remaining).toBe(2);
 });
 
 test('a bucket with bytes too many fails alone', async () => {

@@ -63,7 +63,7 @@ export function redisSide(
   const redis = new Redis(url);
   const store = storeOnDefaults(redis);
   const decide: Decide = async (call, now) => {
-    const [answer] = await store.decideAll([call], {}, now);
+    const [answer] = await store.decideAll([call], now);
     await written(redis, call.parts[0]!.key);
     return answer!;
   };

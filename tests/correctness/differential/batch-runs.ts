@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import type { Answer, Call, Operation } from '../../../packages/core/src/engine/call.js';
+import { type Answer, type Call, KeyCall, type Operation } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
 import { Lane } from '../../../packages/core/src/engine/key-state.js';
-import type { Promised } from '../../../packages/core/src/pipeline/asking.js';
 import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
@@ -139,7 +138,8 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
   const names = Array.from({ length: KEYS }, () => uniqueName('batch'));
   await redis.set(names[FOREIGN]!, 'foreign');
   for (const { now, calls, told, stored } of oneByOne(run)) {
-    const batch = batchOf(calls);
+    const asked = new Map(calls.map((call) => [call, KeyCall.of(call)]));
+    const batch = batchOf(calls.map((call) => asked.get(call)!));
     const { keys, args } = written(batch.visits, now, now);
     if (batch.visits.length < calls.length) seen.add('joined');
     const places = keys.map((key) => String(Number(key) + 1));
@@ -153,7 +153,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
     )) as [unknown[], ...(string | null)[]];
     const promises = new Map(
       batch.visits.flatMap(({ asked }) =>
-        asked.map((one) => [one, (one as Promised).promise.catch(foreign)]),
+        asked.map((one) => [one, (one.promise as Promise<Answer>).catch(foreign)]),
       ),
     );
     settle(batch.visits, new Numbers(reply));
@@ -163,7 +163,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
       answers.set(call, [...(answers.get(call) ?? []), await promise]);
     }
     for (const [i, call] of calls.entries()) {
-      const actual = answers.get(call)!.shift()!;
+      const actual = answers.get(asked.get(call)!)!.shift()!;
       const [mine, theirs] = [told[i]!, actual].map(plain);
       if (mine !== theirs)
         throw new Error(`${call.operation} at ${now}: alone ${mine}, in a batch ${theirs}`);

@@ -3,7 +3,7 @@ import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { Lane } from '../../../packages/core/src/engine/key-state.js';
-import { Promised } from '../../../packages/core/src/pipeline/asking.js';
+import { directCall } from '../../../packages/core/src/pipeline/pending-call.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
 import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
@@ -138,13 +138,13 @@ export async function replay(
 }
 
 export function batchOf(calls: readonly Call[]): Batch {
-  const batch = new Batch();
-  for (const call of calls) batch.add(new Promised(call));
+  const batch = new Batch(0);
+  for (const call of calls) batch.add(directCall(call));
   return batch;
 }
 
 /** What a reply says to the calls of a batch, visit by visit; rejects with what went wrong for one of them. */
 export function answersOf({ visits }: Batch, reply: unknown): Promise<Answer[]> {
   settle(visits, new Numbers(reply));
-  return Promise.all(visits.flatMap(({ asked }) => asked.map((asking) => (asking as Promised).promise)));
+  return Promise.all(visits.flatMap(({ asked }) => asked.map(({ promise }) => promise as Promise<Answer>)));
 }

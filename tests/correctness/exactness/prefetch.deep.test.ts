@@ -6,7 +6,7 @@ import {
   RateLimiter,
   type Store,
 } from '../../../packages/core/src/index.js';
-import { Booking } from '../../../packages/core/src/limiter/decision-record.js';
+import { DecisionRecord } from '../../../packages/core/src/limiter/decision-record.js';
 import { prefetching } from '../../../packages/core/src/pipeline/prefetch-options.js';
 import { farStore } from '../../support/far-store.js';
 import { type Case, cases } from './oracles.js';
@@ -52,7 +52,7 @@ const noting =
   (decision: Decision): boolean => {
     const { allowed, cost, source } = decision;
     // What is here is spent when it is asked for; the rest at the moment at which the store took it.
-    const at = source === 'prefetch' ? clock.now() : Booking.taken(decision)![0]?.at;
+    const at = source === 'prefetch' ? clock.now() : DecisionRecord.taken(decision)![0]?.at;
     if (allowed) spent.push({ at: at!, cost, source });
     return allowed;
   };

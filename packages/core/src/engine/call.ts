@@ -1,4 +1,7 @@
 import type { Parameters, Rule, State } from '../algorithms/algorithm.js';
+import type { Clock } from '../clock.js';
+import type { StoreUnavailableError } from '../errors.js';
+import type { MaybePromise } from '../maybe-promise.js';
 
 /**
  * - `consume`: take the permits now, if every part has them;
@@ -63,6 +66,14 @@ export class KeyCall implements Call, Part {
     readonly overrides: readonly Parameters[] | undefined = undefined,
   ) {}
 
+  static of(call: Call): KeyCall {
+    if (call instanceof KeyCall) return call;
+    const { operation, wait, parts, traced, overrides } = call;
+    const { limit, key, cost, at } = parts[0]!;
+    const several = parts.length > 1 ? parts : undefined;
+    return new KeyCall(operation, wait, limit, key, cost, at, several, traced, overrides);
+  }
+
   get parts(): readonly Part[] {
     return this.several ?? [this];
   }
@@ -94,6 +105,29 @@ export const storageKey = ({ limit, key }: Part): string => limit.prefix + key +
 /** Does `concurrency` limit it, whose permits are held until they are released? */
 export const isHeld = ({ limit }: Part): boolean => limit.rule.algorithm.holders !== undefined;
 
+/** Who answered, if it was not the store itself. */
+export interface AnswerSource {
+  /** For `decision.source`. */
+  readonly name: string;
+  /** Where what was taken is renewed and given back. */
+  readonly decider: Decider;
+  /** Why the store did not answer, if it was asked. */
+  readonly error?: StoreUnavailableError | undefined;
+}
+
+/** Where calls are decided: a store in this process, the pipeline to a remote store, or what decides while that store is out. */
+export interface Decider {
+  readonly name: string;
+  /** On which clock a wait is slept. */
+  readonly clock: Clock;
+  decide(call: Call): MaybePromise<Answer>;
+  /**
+   * Subscribes to a storage key. Calls `granted` with the id of each waiting call that was admitted, and with `EVERYONE` if all waiting
+   * calls should poll. Resolves, once subscribed, to a function that unsubscribes. A message may be lost, so a waiting call also polls.
+   */
+  listen(key: string, granted: (id: number) => void): Promise<() => void>;
+}
+
 /** What a store answers. Times are whole µs of the store's clock. */
 export interface Answer {
   /** May it go: now, or after `wait`? For `renew`: does it hold its permits? */
@@ -105,6 +139,8 @@ export interface Answer {
   /** When allowed: until the permits are due. When denied: until a retry can pass; `NEVER`. */
   readonly wait: number;
   readonly parts: readonly PartAnswer[];
+  /** Present only if the store itself did not answer. */
+  readonly source?: AnswerSource;
 }
 
 export interface PartAnswer {

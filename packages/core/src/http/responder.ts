@@ -144,7 +144,7 @@ function renamed(where: string, decision: Decision, name: string): Decision {
   const policies = decision.policies.map((policy) =>
     policy.name === decision.name ? { ...policy, name } : policy,
   );
-  return { ...decision, name, policies };
+  return { ...decision, moreAfter: decision.moreAfter, name, policies };
 }
 
 const isMessage = (value: unknown): value is string | object =>

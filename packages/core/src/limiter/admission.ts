@@ -1,18 +1,17 @@
 import { ANY, NEVER, type Parameters } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
-import { type Answer, isHeld, storageKey } from '../engine/call.js';
+import { type Answer, type Call, type Decider, isHeld, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
-import { ask } from '../pipeline/asking.js';
-import { isDegraded, isStandIn, undo } from '../pipeline/fallback-answer.js';
-import type { PolicyPart } from '../pipeline/policy-limit.js';
-import type { Store } from '../stores/store.js';
-import { Deciding } from './deciding.js';
-import { Booking } from './decision-record.js';
+import { isDegraded } from '../pipeline/answers.js';
+import { undo } from '../pipeline/fallback.js';
+import { Pipeline } from '../pipeline/pipeline.js';
+import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
+import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
-import { byKey, forEach } from './merge-by-key.js';
+import { mergeByKey, splitByPart } from './merge-by-key.js';
 import { Line } from './waiting/lease-queue.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
@@ -25,12 +24,16 @@ export interface Patience {
   readonly signal: AbortSignal | undefined;
 }
 
+interface Parts {
+  readonly parts: readonly PolicyPart[];
+}
+
 /** Can a denied call still wait in the queue for permits that other calls hold? */
 const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
   !answer.allowed &&
   answer.wait !== NEVER &&
   parts.some(isHeld) &&
-  !(isDegraded(answer) && answer.by.name === 'deny');
+  !(isDegraded(answer) && answer.source.name === 'deny');
 
 /**
  * What every kind of limiter does with the parts of a call: asks the store, sleeps until what was booked is due, keeps leases
@@ -46,7 +49,7 @@ export class Admission {
 
   constructor(
     readonly name: string,
-    readonly store: Store,
+    readonly decider: Decider,
   ) {}
 
   checkOpen(): void {
@@ -58,30 +61,40 @@ export class Admission {
     return this.#waiting.size > 0 || this.#leases.size > 0;
   }
 
-  /** At once where the store answers at once; it throws then as the promise would reject. */
-  decide(
-    operation: 'consume' | 'peek',
-    parts: readonly PolicyPart[],
-    traced = false,
-  ): MaybePromise<Decision> {
+  /** `consume` or `peek`: at once if no network is in between; then it throws as the promise would reject. */
+  decide(call: KeyCall): MaybePromise<Decision> {
     this.checkOpen();
-    const plain = { operation, wait: 0, parts: byKey(parts) };
-    const call = traced ? { ...plain, traced } : plain;
-    const taking = operation === 'consume';
-    const { store } = this;
-    const decide = (answer: Answer) => this.#decision(parts, forEach(parts, call.parts, answer), taking, 0);
-    if (store.ask === undefined) {
-      const answer = store.decide(call);
-      return isPromise(answer) ? answer.then(decide) : decide(answer);
-    }
-    return new Promise((resolve, reject) => ask(store, new Deciding(call, decide, resolve, reject)));
+    if (call.several === undefined) return this.#run(call, this.#finish);
+    const parts = policyParts(call);
+    const merged = mergeByKey(parts);
+    const { operation, traced } = call;
+    return this.#run({ operation, wait: 0, parts: merged, traced }, (_, answer) =>
+      this.#finish(call, splitByPart(parts, merged, answer)),
+    );
   }
 
+  #run(call: Call, finish: (call: KeyCall, answer: Answer) => Decision): MaybePromise<Decision> {
+    const { decider } = this;
+    if (decider instanceof Pipeline) return decider.run(call, finish);
+    const answer = decider.decide(call);
+    return andThen(answer, (decided) => finish(KeyCall.of(call), decided));
+  }
+
+  /** One function for all calls: a closure for each would be one more object per decision. */
+  readonly #finish = (call: KeyCall, answer: Answer): Decision =>
+    this.#decision(
+      call as unknown as Parts,
+      call as unknown as PolicyPart,
+      answer,
+      call.operation === 'consume',
+      0,
+    );
+
   /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */
-  async reserve(parts: readonly PolicyPart[], patience: Patience): Promise<Decision> {
-    if (patience.timeout !== undefined) return this.acquire(parts, patience);
+  async reserve(call: KeyCall, patience: Patience): Promise<Decision> {
+    if (patience.timeout !== undefined) return this.acquire(policyParts(call), patience);
     patience.signal?.throwIfAborted();
-    const decision = await this.decide('consume', parts);
+    const decision = await this.decide(call);
     if (!decision.allowed) throw errorOfDenial(decision);
     return decision;
   }
@@ -103,19 +116,25 @@ export class Admission {
   }
 
   async #acquire(parts: readonly PolicyPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
-    const start = this.store.clock.now();
-    const keys = byKey(parts);
-    let answer = await this.store.decide({ operation: 'acquire', wait: timeout, parts: keys });
-    const { clock } = this.#storeOf(answer);
+    const start = this.decider.clock.now();
+    const keys = mergeByKey(parts);
+    let answer = await this.decider.decide({ operation: 'acquire', wait: timeout, parts: keys });
+    const { clock } = this.#deciderOf(answer);
     let waited = 0;
     if (timeout > 0 && mayQueue(keys, answer)) {
       answer = await this.#inLine(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
-    const decision = this.#decision(parts, forEach(parts, keys, answer), true, waited + answer.wait);
+    const decision = this.#decision(
+      { parts },
+      parts[0]!,
+      splitByPart(parts, keys, answer),
+      true,
+      waited + answer.wait,
+    );
     if (!answer.allowed) throw errorOfDenial(decision);
     try {
-      const queue = `${this.#storeOf(answer).name} ${storageKey(keys[0]!)}`;
+      const queue = `${this.#deciderOf(answer).name} ${storageKey(keys[0]!)}`;
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
@@ -136,11 +155,11 @@ export class Admission {
     try {
       return await this.#inTurn(parts, first, end, signal);
     } catch (error) {
-      const { fallback, clock } = this.#storeOf(first);
-      if (fallback === undefined || !isStoreUnavailableError(error)) throw error;
+      const decider = this.#deciderOf(first);
+      if (!(decider instanceof Pipeline) || !isStoreUnavailableError(error)) throw error;
       signal.throwIfAborted();
-      const wait = Math.max(0, end - clock.now());
-      const answer = fallback.decide({ operation: 'acquire', wait, parts }, error);
+      const wait = Math.max(0, end - decider.clock.now());
+      const answer = decider.decideWithoutStore({ operation: 'acquire', wait, parts }, error);
       return wait > 0 && mayQueue(parts, answer) ? this.#inLine(parts, answer, end, signal) : answer;
     }
   }
@@ -156,7 +175,7 @@ export class Admission {
     signal: AbortSignal,
   ): Promise<Answer> {
     const held = parts.filter(isHeld);
-    const store = this.#storeOf(first);
+    const store = this.#deciderOf(first);
     const line = new Line(store);
     const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];
@@ -176,7 +195,7 @@ export class Admission {
         answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
         if (isDegraded(answer)) {
           await undo(answer, rest); // the held permits are in another store, and one call uses one store
-          throw answer.error;
+          throw answer.source.error;
         }
         rest.forEach((part, i) => {
           answers[parts.indexOf(part)] = answer.parts[i]!;
@@ -196,15 +215,15 @@ export class Admission {
    * @param after a decision that they belong to: what took the store's place then takes them, too
    */
   async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
-    const store = after?.degraded ? Booking.store(after) : this.store;
-    await store.decide({ operation: 'charge', wait: 0, parts: byKey(parts) });
+    const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
+    await store.decide({ operation: 'charge', wait: 0, parts: mergeByKey(parts) });
   }
 
   /** A gift: the permits taken last come back. */
   async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
     await this.#giveBack(
-      this.store,
+      this.decider,
       parts.map((part) => ({ ...part, at: ANY })),
     );
   }
@@ -216,7 +235,7 @@ export class Admission {
     overrides?: readonly Parameters[],
   ): Promise<void> {
     this.checkOpen();
-    if (parts.length > 0) await this.store.decide({ operation, wait, parts, overrides });
+    if (parts.length > 0) await this.decider.decide({ operation, wait, parts, overrides });
   }
 
   /**
@@ -224,22 +243,22 @@ export class Admission {
    * nothing, even if the store did not answer the first: it may have applied it. A call that was never sent may be repeated.
    */
   async refund(decision: Decision, backOf: (part: PolicyPart) => number = ({ cost }) => cost): Promise<void> {
-    const taken = Booking.taken(decision);
+    const taken = DecisionRecord.taken(decision);
     if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
     }
     const back = taken.map((part) => ({ ...part, cost: backOf(part) }));
-    Booking.keep(
+    DecisionRecord.keep(
       decision,
       taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost })).filter(({ cost }) => cost > 0),
     );
     try {
       await this.#giveBack(
-        Booking.store(decision),
+        DecisionRecord.decider(decision),
         back.filter(({ cost }) => cost > 0),
       );
     } catch (error) {
-      if (isStoreUnavailableError(error) && error.neverSent) Booking.keep(decision, taken);
+      if (isStoreUnavailableError(error) && error.neverSent) DecisionRecord.keep(decision, taken);
       throw error;
     }
   }
@@ -249,14 +268,14 @@ export class Admission {
     return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
   }
 
-  async #giveBack(store: Store, parts: readonly PolicyPart[]): Promise<void> {
+  async #giveBack(store: Decider, parts: readonly PolicyPart[]): Promise<void> {
     for (const part of parts) this.#leases.release(part);
-    if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: byKey(parts) });
+    if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
   }
 
-  /** Who answered: the store, or what took its place. */
-  #storeOf(answer: Answer): Store {
-    return isStandIn(answer) ? answer.by : this.store;
+  /** Where what the answer took is kept. */
+  #deciderOf(answer: Answer): Decider {
+    return answer.source?.decider ?? this.decider;
   }
 
   /** Aborted when a lease of this decision is lost. */
@@ -264,17 +283,17 @@ export class Admission {
     return this.#lost.get(decision);
   }
 
-  #decision(parts: readonly PolicyPart[], answer: Answer, taking: boolean, waited: number): Decision {
-    const decision = new Booking(this.name, this.#storeOf(answer), parts, answer, taking, waited);
-    if (parts.some(isHeld)) this.#hold(decision, answer);
+  #decision(call: Parts, first: PolicyPart, answer: Answer, taking: boolean, waited: number): Decision {
+    const decision = new DecisionRecord(this.name, this.decider, call, first, answer, taking, waited);
+    if (answer.parts.length === 1 ? isHeld(first) : call.parts.some(isHeld)) this.#hold(decision, answer);
     return decision;
   }
 
   #hold(decision: Decision, answer: Answer): void {
     const lost = new AbortController();
-    Booking.taken(decision)!.forEach((part, i) => {
+    DecisionRecord.taken(decision)!.forEach((part, i) => {
       if (!isHeld(part) || part.cost === 0) return;
-      this.#leases.hold(Booking.store(decision), decision, part, answer.parts[i]!, lost);
+      this.#leases.hold(DecisionRecord.decider(decision), decision, part, answer.parts[i]!, lost);
       this.#lost.set(decision, lost.signal);
     });
   }

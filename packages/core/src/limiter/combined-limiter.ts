@@ -1,5 +1,7 @@
 import type { Decision } from '../decision.js';
+import { KeyCall } from '../engine/call.js';
 import type { LimiterKey } from '../keys/key-part.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import { Admission } from './admission.js';
@@ -82,13 +84,12 @@ export class CombinedLimiter<Names extends string = string> {
         );
       }
     }
-    this.#admission = new Admission(this.name, first!.inside.admission.store);
+    this.#admission = new Admission(this.name, first!.inside.admission.decider);
   }
 
   /** See `RateLimiter.consume`. */
   async consume(keys: CombinedKeys<Names>, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
-    const parts = this.#parts('consume', keys, options, DECISION_OPTIONS);
-    return this.#admission.decide('consume', parts, debugOption('consume', options));
+    return this.#decide('consume', keys, options);
   }
 
   /** See `RateLimiter.acquire`. A call that waits for one member delays nobody in the others. */
@@ -99,8 +100,7 @@ export class CombinedLimiter<Names extends string = string> {
 
   /** See `RateLimiter.peek`. */
   async peek(keys: CombinedKeys<Names>, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
-    const parts = this.#parts('peek', keys, options, DECISION_OPTIONS);
-    return this.#admission.decide('peek', parts, debugOption('peek', options));
+    return this.#decide('peek', keys, options);
   }
 
   /** See `RateLimiter.reserve`. */
@@ -111,7 +111,8 @@ export class CombinedLimiter<Names extends string = string> {
   ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
     const parts = this.#parts('reserve', keys, { cost: estimate });
-    return reserve(this.#admission, parts, options, this.#names);
+    const call = KeyCall.of({ operation: 'consume', wait: 0, parts });
+    return reserve(this.#admission, call, options, this.#names);
   }
 
   /** See `RateLimiter.schedule`. */
@@ -141,6 +142,17 @@ export class CombinedLimiter<Names extends string = string> {
   /** Ends all waits of this combination with a `LimiterClosedError`, and gives their permits back. Its members stay open. */
   async close(): Promise<void> {
     await this.#admission.close();
+  }
+
+  #decide(
+    operation: 'consume' | 'peek',
+    keys: CombinedKeys<Names>,
+    options: DecisionOptions,
+  ): MaybePromise<Decision> {
+    const parts = this.#parts(operation, keys, options, DECISION_OPTIONS);
+    return this.#admission.decide(
+      KeyCall.of({ operation, wait: 0, parts, traced: debugOption(operation, options) }),
+    );
   }
 
   #parts(

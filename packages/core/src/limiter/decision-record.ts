@@ -1,20 +1,23 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
-import type { Answer, PartAnswer } from '../engine/call.js';
+import type { Answer, Decider, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { isDegraded } from '../pipeline/fallback-answer.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
-import type { Store } from '../stores/store.js';
 import { debugOf } from './decision-debug.js';
+
+/** The parts of a call. */
+interface Parts {
+  readonly parts: readonly PolicyPart[];
+}
 
 const NOTHING: readonly PolicyPart[] = [];
 
-/** Rounded up: at this many whole milliseconds the moment has come. */
-const toMs = (micros: number) => Math.ceil(micros / 1000);
-const waitMs = (micros: number) => (micros === NEVER ? Number.POSITIVE_INFINITY : toMs(micros));
+/** Rounded up: after this many whole milliseconds the time is over. */
+const toMs = (micros: number): number => Math.ceil(micros / 1000);
+const waitMs = (micros: number): number => (micros === NEVER ? Number.POSITIVE_INFINITY : toMs(micros));
 
-/** A decision that remembers what it took, so that it can be given back: once. */
-export class Booking implements Decision {
+/** A decision that knows what it took, so that it can be given back: once. What is rarely read is computed when it is. */
+export class DecisionRecord implements Decision {
   readonly allowed: boolean;
   readonly name: string;
   readonly policy: string;
@@ -24,104 +27,149 @@ export class Booking implements Decision {
   readonly remaining: number;
   readonly retryAfter: number;
   readonly resetAfter: number;
-  readonly moreAfter: number;
   readonly waited: number;
   readonly source: string;
   readonly degraded: boolean;
-  readonly policies: readonly PolicyDecision[];
   declare readonly debug?: DecisionDebug;
-  readonly #parts: readonly PolicyPart[];
+  readonly #call: Parts;
   readonly #answer: Answer;
-  readonly #store: Store;
-  /** Undefined until somebody asks: few decisions are given back. */
+  readonly #decider: Decider;
+  /** The place of the binding policy. */
+  readonly #bound: number;
   #taken: readonly PolicyPart[] | undefined;
+  #policies: readonly PolicyDecision[] | undefined = undefined;
 
+  /**
+   * @param first the first part of the call
+   * @param decider who decided, unless the answer says otherwise
+   * @param taken whether an allowed call has taken its permits
+   * @param waited µs
+   */
   constructor(
     name: string,
-    store: Store,
-    parts: readonly PolicyPart[],
+    decider: Decider,
+    call: Parts,
+    first: PolicyPart,
     answer: Answer,
     taken: boolean,
     waited: number,
   ) {
-    const { allowed } = answer;
-    // Who waits for what was booked is told when the moment has come, and counts from then.
-    const asleep = allowed ? answer.wait : 0;
-    const policies = [policyDecision(parts[0]!, answer.parts[0]!, asleep)];
-    let bound = policies[0]!;
-    for (let i = 1; i < parts.length; i += 1) {
-      const policy = policyDecision(parts[i]!, answer.parts[i]!, asleep);
-      policies.push(policy);
-      if (binds(policy, bound, allowed)) bound = policy;
-    }
+    const { allowed, parts, source } = answer;
+    const bound = parts.length === 1 ? 0 : bindingPart(answer);
+    const part = bound === 0 ? first : call.parts[bound]!;
+    const own = parts[bound]!;
+    const { rule } = part.limit;
+    const size = own.override === undefined ? rule : rule.algorithm.size(own.override);
     this.allowed = allowed;
     this.name = name;
-    this.policy = bound.name;
-    this.cost = bound.cost;
-    this.limit = bound.limit;
-    this.window = bound.window;
-    this.remaining = bound.remaining;
+    this.policy = part.limit.name;
+    this.cost = part.cost;
+    this.limit = size.limit;
+    this.window = toMs(size.window);
+    this.remaining = own.remaining;
     this.retryAfter = allowed ? 0 : waitMs(answer.wait);
-    this.resetAfter = bound.resetAfter;
-    this.moreAfter = bound.moreAfter;
+    this.resetAfter = toMs(Math.max(0, own.reset - sleepOf(answer)));
     this.waited = allowed ? toMs(waited) : 0;
-    this.source = store.name;
-    this.degraded = isDegraded(answer);
-    this.#store = store;
-    this.policies = policies;
-    this.#parts = parts;
+    this.source = source === undefined ? decider.name : source.name;
+    this.degraded = source !== undefined && source.error !== undefined;
+    this.#call = call;
     this.#answer = answer;
-    if (!taken || !allowed) this.#taken = NOTHING;
-    if (answer.parts[0]!.trace !== undefined) {
-      const debug = debugOf(parts, answer);
+    this.#decider = source === undefined ? decider : source.decider;
+    this.#bound = bound;
+    this.#taken = taken && allowed ? undefined : NOTHING;
+    if (parts[0]!.trace !== undefined) {
+      const debug = debugOf(call.parts, answer);
       if (debug !== undefined) this.debug = debug;
     }
+  }
+
+  get moreAfter(): number {
+    return this.policies[this.#bound]!.moreAfter;
+  }
+
+  get policies(): readonly PolicyDecision[] {
+    const answer = this.#answer;
+    this.#policies ??= this.#call.parts.map((part, i) =>
+      policyDecision(part, answer.parts[i]!, sleepOf(answer)),
+    );
+    return this.#policies;
+  }
+
+  toJSON(): Decision {
+    const { moreAfter, policies } = this;
+    return { ...this, moreAfter, policies };
+  }
+
+  /** For `console.log`. */
+  [Symbol.for('nodejs.util.inspect.custom')](): Decision {
+    return this.toJSON();
   }
 
   /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */
   static taken(decision: unknown): readonly PolicyPart[] | undefined {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
-    decision.#taken ??= decision.#parts.map((part, i) => ({ ...part, at: decision.#answer.parts[i]!.at }));
+    const { parts } = decision.#answer;
+    decision.#taken ??= decision.#call.parts.map(({ limit, key, cost }, i) => ({
+      limit,
+      key,
+      cost,
+      at: parts[i]!.at,
+    }));
     return decision.#taken;
   }
 
   /** Why the store did not decide, if it did not. */
   static failure(decision: Decision): StoreUnavailableError | undefined {
     if (!(#answer in decision)) return undefined; // of another copy of this package
-    return isDegraded(decision.#answer) ? decision.#answer.error : undefined;
+    return decision.#answer.source?.error;
   }
 
-  /** Where it was taken. */
-  static store(decision: Decision): Store {
-    return (decision as Booking).#store;
+  /** Where its permits were taken. */
+  static decider(decision: Decision): Decider {
+    return (decision as DecisionRecord).#decider;
   }
 
   /** From now on only these can still be given back. */
   static keep(decision: Decision, parts: readonly PolicyPart[]): void {
-    (decision as Booking).#taken = parts;
+    (decision as DecisionRecord).#taken = parts;
   }
 }
 
-/** Does `a` bind rather than `b`? */
-const binds = (a: PolicyDecision, b: PolicyDecision, allowed: boolean): boolean =>
-  !allowed && a.retryAfter !== b.retryAfter ? a.retryAfter > b.retryAfter : a.remaining < b.remaining;
+/** µs until a booked moment: a waiting call gets its decision then, and times count from then. */
+const sleepOf = ({ allowed, wait }: Answer): number => (allowed ? wait : 0);
+
+const partWait = ({ wait }: PartAnswer, asleep: number): number =>
+  waitMs(wait === NEVER ? NEVER : Math.max(0, wait - asleep));
+
+/** The place of the policy with the longest wait, or else with the least left. */
+function bindingPart(answer: Answer): number {
+  const { allowed, parts } = answer;
+  const asleep = sleepOf(answer);
+  let bound = 0;
+  for (let i = 1; i < parts.length; i += 1) {
+    const [wait, longest] = [partWait(parts[i]!, asleep), partWait(parts[bound]!, asleep)];
+    const less = parts[i]!.remaining < parts[bound]!.remaining;
+    if (!allowed && wait !== longest ? wait > longest : less) bound = i;
+  }
+  return bound;
+}
 
 function policyDecision(
   { limit: { name, rule }, cost }: PolicyPart,
-  answer: PartAnswer,
+  own: PartAnswer,
   asleep: number,
 ): PolicyDecision {
   const { algorithm } = rule;
-  const { limit, window } = answer.override === undefined ? rule : algorithm.size(answer.override);
-  const { remaining, reset } = answer;
-  const more = algorithm.more?.(answer.override ?? rule.parameters, remaining, reset) ?? reset;
+  const { limit, window } = own.override === undefined ? rule : algorithm.size(own.override);
+  const { remaining, reset } = own;
+  const more = algorithm.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
   const decision = {
     name,
     cost,
     limit,
     window: toMs(window),
     remaining,
-    retryAfter: waitMs(answer.wait === NEVER ? NEVER : Math.max(0, answer.wait - asleep)),
+    retryAfter: partWait(own, asleep),
     resetAfter: toMs(Math.max(0, reset - asleep)),
     moreAfter: toMs(Math.max(0, more - asleep)),
   };

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
-import { Booking } from './decision-record.js';
+import { DecisionRecord } from './decision-record.js';
 
 /** Was it denied because its store is out, and not because somebody asked too often? */
 export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
@@ -15,7 +15,7 @@ export function errorOfDenial(
   options?: ConstructorParameters<typeof RateLimitExceededError>[1],
 ): RateLimitExceededError | StoreUnavailableError {
   if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
-  const cause = Booking.failure(decision);
+  const cause = DecisionRecord.failure(decision);
   // No more than the reason: some frameworks send messages of errors to clients, and that of the cause may name the server.
   const why = cause === undefined ? '' : ` (${cause.reason})`;
   return new StoreUnavailableError(`Rate limit '${decision.name}' denies until its store is back${why}`, {

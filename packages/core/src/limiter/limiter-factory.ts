@@ -1,10 +1,11 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import type { Decider } from '../engine/call.js';
 import { LimiterClosedError } from '../errors.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
+import { deciderOf } from '../pipeline/pipeline.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { layersOf } from './limiter-layers.js';
 import { checkLimiterOptions, type LimiterPlace, PLACE_OPTIONS } from './limiter-options.js';
 import { RateLimiter } from './rate-limiter.js';
 import { RecentMap } from './recent-map.js';
@@ -30,7 +31,7 @@ export class LimiterPool {
   closed = false;
   readonly #place: LimiterPlace;
   readonly #ownStore: Store | undefined;
-  readonly #layers: Store;
+  readonly #decider: Decider;
   readonly #limiters: RecentMap<string, RateLimiter>;
 
   /** @throws RangeError, TypeError naming the invalid option */
@@ -40,7 +41,7 @@ export class LimiterPool {
     this.store = checked.store ?? this.#ownStore!;
     this.name = checked.name;
     this.#place = { ...place, name: this.name, store: this.store };
-    this.#layers = layersOf(this.store, checked);
+    this.#decider = deciderOf(this.store, checked);
     this.#limiters = new RecentMap(max, (limiter) => RateLimiter.inside(limiter).busy);
   }
 
@@ -55,7 +56,7 @@ export class LimiterPool {
   /** @throws RangeError, TypeError for an invalid name or policy */
   add(key: string, policies: LimiterPolicies, name = this.name): RateLimiter {
     const given = isPolicy(policies) ? { policy: policies } : { policies };
-    const limiter = new RateLimiter({ ...this.#place, name, ...given }, this.#layers);
+    const limiter = new RateLimiter({ ...this.#place, name, ...given }, this.#decider);
     this.#limiters.set(key, limiter);
     return limiter;
   }

@@ -1,11 +1,12 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
+import { KeyCall, type Operation } from '../engine/call.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
-import { stocksOf } from '../pipeline/permit-pools.js';
-import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
+import { PermitPools } from '../pipeline/permit-pool.js';
+import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch-options.js';
 import type { CostOf } from './call-options.js';
 
@@ -57,7 +58,8 @@ export class Limits {
       const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}`;
       const local = { rule: compileShare(policy, failure.share), prefix, suffix };
       const fallback = { choose: failure.choose, limit: local };
-      return { name, policy: name, rule, prefix, suffix, fallback, prefetch };
+      const pools = prefetch && new PermitPools(prefetch);
+      return { name, policy: name, rule, prefix, suffix, fallback, prefetch: pools };
     });
   }
 
@@ -66,16 +68,30 @@ export class Limits {
     return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
   }
 
-  /** @throws KeyResolutionError for a wrong key, TypeError when permits can only be held */
-  parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): PolicyPart[] {
+  /** @throws KeyResolutionError for a wrong key */
+  call(operation: Operation, key: LimiterKey, costOf: CostOf, traced = false): KeyCall {
     const limits = this.#limits;
-    if (ratesOnly && limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
+    const first = limits[0]!;
+    const encoded = this.#encoded(key);
+    const several =
+      limits.length === 1
+        ? undefined
+        : limits.map((limit) => ({ limit, key: encoded, cost: costOf(limit.policy), at: 0 }));
+    return new KeyCall(operation, 0, first, encoded, costOf(first.policy), 0, several, traced);
+  }
+
+  /** @throws KeyResolutionError for a wrong key */
+  parts(key: LimiterKey, costOf: CostOf): readonly PolicyPart[] {
+    return policyParts(this.call('consume', key, costOf));
+  }
+
+  /** @throws TypeError if permits of the limiter are held */
+  checkSpent(): void {
+    if (this.#limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
       throw new TypeError(
         `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
       );
     }
-    const encoded = this.#encoded(key);
-    return limits.map((limit) => ({ limit, key: encoded, cost: costOf(limit.policy), at: 0 }));
   }
 
   /** Remembers the last key: a flood is many calls of one key. */
@@ -99,7 +115,7 @@ export class Limits {
 
   /** Gives back what was taken ahead, and takes nothing ahead any more. */
   async close(): Promise<void> {
-    for (const { prefetch } of this.#limits) if (prefetch !== undefined) await stocksOf(prefetch).close();
+    for (const { prefetch } of this.#limits) await prefetch?.close();
   }
 
   /** The parts that `given` overrides, and the parameters of each. */

@@ -1,9 +1,11 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
+import type { Decider } from '../engine/call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkInteger, checkOptions } from '../options.js';
+import { deciderOf } from '../pipeline/pipeline.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
@@ -22,7 +24,6 @@ import {
   patienceOption,
   type WaitOptions,
 } from './call-options.js';
-import { layersOf } from './limiter-layers.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
@@ -43,17 +44,17 @@ export class RateLimiter {
 
   /** @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(options: RateLimiterOptions);
-  /** @internal @param layers result of `layersOf`, shared by limiters that are created at run time with the same options */
-  constructor(options: RateLimiterOptions, layers: Store);
-  constructor(options: RateLimiterOptions, layers?: Store) {
+  /** @internal @param decider shared by limiters that are created at run time with the same options */
+  constructor(options: RateLimiterOptions, decider: Decider);
+  constructor(options: RateLimiterOptions, decider?: Decider) {
     const checked = checkLimiterOptions(options);
     const { name, limits, store } = checked;
     this.name = name;
     this.#limits = limits;
     this.#ownStore = store === undefined ? memoryStore() : undefined;
     this.#store = store ?? this.#ownStore!;
-    this.#admission = new Admission(name, layers ?? layersOf(this.#store, checked));
-    const shares = store !== undefined && layers === undefined;
+    this.#admission = new Admission(name, decider ?? deciderOf(this.#store, checked));
+    const shares = store !== undefined && decider === undefined;
     this.#endUse = shares ? useNames(store, name, limits.places) : () => {};
   }
 
@@ -70,7 +71,7 @@ export class RateLimiter {
   consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
     // Not an async function: that would wrap the promise that there is into two more.
     try {
-      return Promise.resolve(this.#consume(key, options));
+      return Promise.resolve(this.#decide('consume', key, options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -86,7 +87,7 @@ export class RateLimiter {
         `consumeSync: limiter '${this.name}' has its counts in a ${this.#store.name} store, which answers later: use consume`,
       );
     }
-    return this.#consume(key, options) as Decision;
+    return this.#decide('consume', key, options) as Decision;
   }
 
   /**
@@ -103,8 +104,7 @@ export class RateLimiter {
 
   /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
   async peek(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
-    const parts = this.#parts(key, this.#cost('peek', options, DECISION_OPTIONS));
-    return this.#admission.decide('peek', parts, debugOption('peek', options));
+    return this.#decide('peek', key, options);
   }
 
   /** Gives back what a decision of this limiter took, once: what has come back by itself meanwhile is not given back again. */
@@ -127,8 +127,8 @@ export class RateLimiter {
     options: WaitOptions = NO_OPTIONS,
   ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
-    const parts = this.#parts(key, checkCost('reserve: estimate', estimate, this.#limits.names));
-    return reserve(this.#admission, parts, options, this.#limits.names);
+    const costOf = checkCost('reserve: estimate', estimate, this.#limits.names);
+    return reserve(this.#admission, this.#limits.call('consume', key, costOf), options, this.#limits.names);
   }
 
   /** Runs `task` when its permits are due, and releases at its end what it held. Options are those of `acquire`. */
@@ -150,12 +150,14 @@ export class RateLimiter {
   /** Takes permits as a punishment, whether they are there or not. */
   async penalty(key: LimiterKey, permits = 1): Promise<void> {
     this.#admission.checkOpen();
-    await this.#admission.charge(this.#parts(key, whole('penalty: permits', permits), true));
+    this.#limits.checkSpent();
+    await this.#admission.charge(this.#parts(key, whole('penalty: permits', permits)));
   }
 
   /** Gives permits back as a gift, those taken last first. Never more than were taken. */
   async reward(key: LimiterKey, permits = 1): Promise<void> {
-    await this.#admission.reward(this.#parts(key, whole('reward: permits', permits), true));
+    this.#limits.checkSpent();
+    await this.#admission.reward(this.#parts(key, whole('reward: permits', permits)));
   }
 
   /** Denies everything to a key until `duration` has passed from now. Those who are booked already go at their
@@ -221,17 +223,17 @@ export class RateLimiter {
     };
   }
 
-  #consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): MaybePromise<Decision> {
-    const parts = this.#parts(key, this.#cost('consume', options, DECISION_OPTIONS));
-    return this.#admission.decide('consume', parts, debugOption('consume', options));
+  #decide(operation: 'consume' | 'peek', key: LimiterKey, options: DecisionOptions): MaybePromise<Decision> {
+    const costOf = this.#cost(operation, options, DECISION_OPTIONS);
+    return this.#admission.decide(this.#limits.call(operation, key, costOf, debugOption(operation, options)));
   }
 
   #cost(method: string, options: ConsumeOptions, accepted?: readonly string[]): CostOf {
     return costOption(method, options, this.#limits.names, accepted);
   }
 
-  #parts(key: LimiterKey, costOf: CostOf, ratesOnly = false): PolicyPart[] {
-    return this.#limits.parts(key, costOf, ratesOnly);
+  #parts(key: LimiterKey, costOf: CostOf): readonly PolicyPart[] {
+    return this.#limits.parts(key, costOf);
   }
 
   /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */
@@ -239,7 +241,7 @@ export class RateLimiter {
     readonly store: Store;
     readonly limits: Limits;
     readonly admission: Admission;
-    parts(key: LimiterKey, costOf: CostOf): PolicyPart[];
+    parts(key: LimiterKey, costOf: CostOf): readonly PolicyPart[];
     /** Is a call waiting, or a permit held? */
     readonly busy: boolean;
     /** `consume`, at once where the store answers at once. */
@@ -251,7 +253,7 @@ export class RateLimiter {
       admission: limiter.#admission,
       parts: (key, costOf) => limiter.#parts(key, costOf),
       busy: limiter.#admission.busy,
-      consume: (key, options) => limiter.#consume(key, options),
+      consume: (key, options = NO_OPTIONS) => limiter.#decide('consume', key, options),
     };
   }
 }

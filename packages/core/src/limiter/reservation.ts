@@ -1,10 +1,10 @@
 import type { Decision } from '../decision.js';
-import { isHeld } from '../engine/call.js';
+import { isHeld, type KeyCall } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-options.js';
-import { Booking } from './decision-record.js';
+import { DecisionRecord } from './decision-record.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
@@ -41,7 +41,7 @@ export class Reservation<Cost = number> {
     }
     const costOf = this.#costOf(actual);
     await this.#once(async () => {
-      const more = Booking.taken(this.decision)!
+      const more = DecisionRecord.taken(this.decision)!
         .filter((part) => !isHeld(part) && costOf(part) > part.cost)
         .map((part) => ({ ...part, cost: costOf(part) - part.cost }));
       await this.#admission.refund(this.decision, (part) =>
@@ -74,11 +74,11 @@ export class Reservation<Cost = number> {
 /** What `reserve` does of every kind of limiter. `names`: by which costs may be told apart. */
 export async function reserve(
   admission: Admission,
-  parts: readonly PolicyPart[],
+  call: KeyCall,
   options: WaitOptions,
   names: readonly string[],
 ): Promise<Reservation<Cost>> {
-  const decision = await admission.reserve(parts, patienceOption('reserve', options));
+  const decision = await admission.reserve(call, patienceOption('reserve', options));
   return new Reservation(decision, admission, (actual: Cost) => {
     const costOf = checkCost('settle: actual', actual, names);
     return ({ limit }) => costOf(limit.policy);

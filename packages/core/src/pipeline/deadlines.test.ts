@@ -1,16 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deadlines, timed } from './deadlines.js';
+import { StoreUnavailableError } from '../errors.js';
+import { Deadline, Deadlines } from './deadlines.js';
+
+class Wait extends Deadline {
+  constructor(readonly expire: () => void) {
+    super();
+  }
+}
+
+const listOf = (ms: number) => new Deadlines(ms, () => new StoreUnavailableError('late'));
 
 /** Begins a wait. @returns what ends it */
 function begin(deadlines: Deadlines, expire: () => void): () => void {
-  const one = timed(expire);
-  deadlines.begin(one);
+  const one = new Wait(expire);
+  deadlines.begin(one, performance.now());
   return () => deadlines.end(one);
 }
 
 test('who waits is told when the time has passed, in the order in which the waits began, and once', async () => {
   const told: string[] = [];
-  const deadlines = new Deadlines(20);
+  const deadlines = listOf(20);
   begin(deadlines, () => told.push('first'));
   await sleep(10);
   const stop = begin(deadlines, () => told.push('second'));
@@ -28,7 +37,7 @@ test('who waits is told when the time has passed, in the order in which the wait
 
 test('who stopped waiting is told nothing, whoever waits beside him', async () => {
   const told: string[] = [];
-  const deadlines = new Deadlines(10);
+  const deadlines = listOf(10);
   const stops = ['a', 'b', 'c'].map((name) => begin(deadlines, () => told.push(name)));
   stops[0]!();
   stops[2]!();
@@ -40,7 +49,7 @@ test('who stopped waiting is told nothing, whoever waits beside him', async () =
 });
 
 test('it begins again after all have gone, and after its timer found nobody', async () => {
-  const deadlines = new Deadlines(10);
+  const deadlines = listOf(10);
   begin(deadlines, () => {})();
   await new Promise<void>((resolve) => {
     begin(deadlines, resolve);
@@ -67,7 +76,7 @@ async function quiet(): Promise<number> {
 
 test('who is told that the time has passed may wait again, and there is one timer all the same', async () => {
   const before = await quiet();
-  const deadlines = new Deadlines(20);
+  const deadlines = listOf(20);
   const stops: (() => void)[] = [];
   const again = () => {
     stops.push(begin(deadlines, () => {}));
@@ -88,7 +97,7 @@ test('who is told that the time has passed may wait again, and there is one time
 
 test('the timer keeps the process alive only while a call waits', async () => {
   const before = await quiet();
-  const deadlines = new Deadlines(600_000);
+  const deadlines = listOf(600_000);
   const stops = [begin(deadlines, () => {}), begin(deadlines, () => {})];
   expect(timers()).toBe(before + 1);
   stops[0]!();
@@ -107,7 +116,7 @@ const busy = (ms: number) => {
 
 test('time for which this process stood still is not held against who is waited for', async () => {
   const told: string[] = [];
-  const deadlines = new Deadlines(50);
+  const deadlines = listOf(50);
   const stop = begin(deadlines, () => told.push('answered'));
   setImmediate(stop);
   busy(100);
@@ -116,7 +125,7 @@ test('time for which this process stood still is not held against who is waited 
 });
 
 test('where nothing comes it is told all the same, however busy this process is', async () => {
-  const deadlines = new Deadlines(20);
+  const deadlines = listOf(20);
   const told = new Promise<string>((resolve) => {
     begin(deadlines, () => resolve('told'));
   });

@@ -1,51 +1,158 @@
 import { performance } from 'node:perf_hooks';
+import type { StoreUnavailableError } from '../errors.js';
 
-/** Node's own: a fake one that never fires would leave all later waits without an end. */
+/** Node's own: a fake one that never fires would leave all later calls without a deadline. */
 const { setTimeout, setImmediate } = globalThis;
 
-/** ms; a timer that is later than this was kept waiting by the process itself. */
-const BUSY = 5;
+/** ms; a timer that fires later than this was delayed by the process itself. */
+const EVENT_LOOP_LAG = 5;
 
-/** Somebody who waits, and not for ever: himself a link of the list of all who do, so that to wait costs next to nothing. */
-export interface Timed {
-  /** ms, of the monotonic clock. 0 while it is in no list. */
-  due: number;
-  /** Has it been given more time once? */
-  spared: boolean;
-  before: Timed | undefined;
-  after: Timed | undefined;
-  /** The time has passed. */
-  expire(): void;
+/** What calls of one turn that are sent together have in common. */
+export interface Departure {
+  /** When the first of them was made: ms of the monotonic clock. One reading for all of them. */
+  readonly began: number;
+  /** The same moment, in µs of this process's clock: so no time in an answer is taken for later than it is. */
+  readonly asked: number;
+  /** A call that has ended before is left out. Afterwards it may have been counted. */
+  sent: boolean;
+  /** Has one of its calls ended before it was sent? */
+  hasEnded: boolean;
+  /** The deadlines of its calls: a list, with one for each length. */
+  deadline: DepartureDeadline | undefined;
+  each(visit: (call: TimedCall) => void): void;
 }
 
-/** Somebody who waits, of whom nothing else is known. */
-export const timed = (expire: () => void): Timed => ({
-  due: 0,
-  spared: false,
-  before: undefined,
-  after: undefined,
-  expire,
-});
+/** A call, as far as its deadline is concerned. */
+export interface TimedCall {
+  readonly over: boolean;
+  readonly departure: Departure | undefined;
+  /** Ends it together with the others of its departure. */
+  readonly deadlines: Deadlines | undefined;
+  failed(error: unknown): void;
+}
+
+/** A link in the list of running deadlines. */
+export abstract class Deadline {
+  /** ms of the monotonic clock; 0 while it is in no list. */
+  due = 0;
+  /** Has it got more time once? */
+  extended = false;
+  before: Deadline | undefined = undefined;
+  after: Deadline | undefined = undefined;
+
+  /** The time is over. */
+  abstract expire(): void;
+}
+
+/** The deadline of all calls of one departure that have the same time. */
+export class DepartureDeadline extends Deadline {
+  constructor(
+    readonly departure: Departure,
+    readonly deadlines: Deadlines,
+    /** Another one of the same departure. */
+    readonly next: DepartureDeadline | undefined,
+  ) {
+    super();
+  }
+
+  expire(): void {
+    const { departure, deadlines } = this;
+    departure.each((call) => {
+      if (call.deadlines === deadlines && !call.over) call.failed(deadlines.late(!departure.sent));
+    });
+  }
+
+  end(): void {
+    this.deadlines.end(this);
+  }
+}
+
+/** The deadline of a call that may ask the store more than once. It starts once, and each stage gets the time that is left. */
+export class CallDeadline extends Deadline {
+  readonly #start: (deadline: CallDeadline) => Deadlines;
+  #deadlines: Deadlines | undefined;
+  #state: 'new' | 'running' | 'over' | 'ended' = 'new';
+  #stage: (() => void) | undefined;
+
+  /** @param start puts it into a list */
+  constructor(start: (deadline: CallDeadline) => Deadlines) {
+    super();
+    this.#start = start;
+  }
+
+  get over(): boolean {
+    return this.#state === 'over';
+  }
+
+  /** Starts the time, unless it has started already. */
+  begin(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'running';
+    this.#deadlines = this.#start(this);
+  }
+
+  /** The next stage: a call that fails when the time is over. */
+  limit(call: TimedCall): void {
+    this.#next(() => {
+      const { departure } = call;
+      const neverSent = departure !== undefined && !departure.sent;
+      call.failed(this.#deadlines!.late(neverSent));
+    });
+  }
+
+  /** Resolves when the promise has settled or the time is over. */
+  until(promise: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#next(resolve);
+      promise.then(
+        () => resolve(),
+        () => resolve(), // its own caller gets the error
+      );
+    });
+  }
+
+  #next(late: () => void): void {
+    this.begin();
+    this.#stage = late;
+    if (this.over) late();
+  }
+
+  expire(): void {
+    this.#state = 'over';
+    this.#stage?.();
+  }
+
+  /** The call has ended. */
+  end(): void {
+    this.#stage = undefined;
+    if (this.#state !== 'running') return;
+    this.#state = 'ended';
+    this.#deadlines?.end(this);
+  }
+}
 
 /**
- * Deadlines of equal length. They end in the order in which they started, so one timer for the first is enough. It keeps the process
+ * Deadlines of one length. They end in the order in which they started, so one timer for the first is enough. It keeps the process
  * alive only while a call waits.
  */
 export class Deadlines {
-  readonly #ms: number;
-  /** In the order of their moments. */
-  #first: Timed | undefined;
-  #last: Timed | undefined;
+  #first: Deadline | undefined;
+  #last: Deadline | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
+  constructor(
+    readonly ms: number,
+    /** The error of a call that ran out of time. */
+    readonly late: (neverSent: boolean) => StoreUnavailableError,
+  ) {}
 
-  /** @param until earliest end, ms of the monotonic clock; never less than in the call before */
-  begin(one: Timed, until = 0): void {
-    one.due = Math.max(performance.now() + this.#ms, until);
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.#ms);
+  /**
+   * @param since when the time began, ms of the monotonic clock
+   * @param until earliest end; never less than in the call before
+   */
+  begin(one: Deadline, since: number, until = 0): void {
+    one.due = Math.max(since + this.ms, until);
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.ms);
     else if (this.#first === undefined) this.#timer.ref();
     one.before = this.#last;
     if (this.#last === undefined) this.#first = one;
@@ -53,12 +160,12 @@ export class Deadlines {
     this.#last = one;
   }
 
-  /** Ends a wait before its time; no harm afterwards. */
-  end(one: Timed): void {
-    if (this.#leave(one) && this.#first === undefined) this.#timer?.unref();
+  /** Does nothing if it has ended already. */
+  end(one: Deadline): void {
+    if (this.#remove(one) && this.#first === undefined) this.#timer?.unref();
   }
 
-  #leave(one: Timed): boolean {
+  #remove(one: Deadline): boolean {
     if (one.due === 0) return false;
     const { before, after } = one;
     if (before === undefined) this.#first = after;
@@ -73,29 +180,29 @@ export class Deadlines {
 
   #look(): void {
     const late = performance.now() - (this.#first?.due ?? Number.POSITIVE_INFINITY);
-    if (late > BUSY) this.#spare(Math.min(late, this.#ms));
-    // What has come while this process was busy is read before anybody is told that nothing came.
+    if (late > EVENT_LOOP_LAG) this.#extend(Math.min(late, this.ms));
+    // Replies that arrived while the event loop was blocked are read before any call fails.
     setImmediate(() => this.#expire());
   }
 
   /**
-   * Time for which this process itself stood still was not the store's: whoever is overdue, or has not even left, has so much more.
-   * Once only, or in a process that is always late nobody would ever be told.
+   * If the event loop was blocked, overdue calls get that time back: the store did not cause the delay. Once only, or in a process
+   * that is always late no call would ever fail.
    */
-  #spare(ms: number): void {
+  #extend(ms: number): void {
     const due = performance.now() + ms;
     for (let one = this.#first; one !== undefined && one.due < due; one = one.after) {
-      if (one.spared) continue;
+      if (one.extended) continue;
       one.due = due;
-      one.spared = true;
+      one.extended = true;
     }
   }
 
   #expire(): void {
     const now = performance.now();
-    // The timer that is over stays until the end: somebody who is told may begin another wait, which must not set one of its own.
+    // The old timer stays in place until the end: a call made by an expired one must not set a second timer.
     for (let one = this.#first; one !== undefined && one.due <= now; one = this.#first) {
-      this.#leave(one);
+      this.#remove(one);
       one.expire();
     }
     const next = this.#first;

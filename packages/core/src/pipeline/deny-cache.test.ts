@@ -3,7 +3,6 @@ import {
   CombinedLimiter,
   concurrency,
   fixedWindow,
-  memoryStore,
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
@@ -12,7 +11,6 @@ import {
   tokenBucket,
 } from '../index.js';
 import { StoreHealth } from '../stores/store-health.js';
-import { withDenyCache } from './deny-cache.js';
 
 const window = fixedWindow({ limit: 2, window: '10s' });
 
@@ -246,11 +244,6 @@ test('a clock that goes back makes no denial last longer', async () => {
   await one.consume('k');
   clock.set(clock.now() - 3_600_000_000);
   expect((await asks(() => one.consume('k')))[1]).toEqual(['consume']);
-});
-
-test('a store in this process needs none', () => {
-  const store = memoryStore();
-  expect(withDenyCache(store, 1_000_000)).toBe(store);
 });
 
 test.each([0, -1, 'soon', true, Number.NaN])('refuses %p', (denyCache) => {

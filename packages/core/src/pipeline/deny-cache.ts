@@ -1,169 +1,162 @@
-import type { Answer, Operation } from '../engine/call.js';
-import type { CallBudget, Store } from '../stores/store.js';
-import { around } from './around.js';
-import { type Asking, ask, Passing, pass } from './asking.js';
-import { type Denial, Denials, Loosenings } from './denials.js';
-import { alike, isDegraded } from './fallback-answer.js';
-import { answerInTurn } from './turns.js';
+import { NEVER } from '../algorithms/algorithm.js';
+import {
+  type Answer,
+  type AnswerSource,
+  isHeld,
+  type KeyCall,
+  type Part,
+  storageKey,
+} from '../engine/call.js';
+import { charCodeAt } from '../keys/redis-key.js';
+import { shiftAnswer } from './answers.js';
+import type { PendingCall } from './pending-call.js';
 
-/** What lets a key pass sooner than a denial said. */
-const LOOSENS: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
+/** Denials that are cached at once; the older half makes room. */
+const MOST = 10_000;
+const NONE: readonly PendingCall[] = [];
 
-/** One for each store, whichever limiters ask it. */
-const known = new WeakMap<Store, Loosenings>();
-
-function looseningsOf(store: Store): Loosenings {
-  let loosenings = known.get(store);
-  if (loosenings === undefined) {
-    loosenings = new Loosenings();
-    known.set(store, loosenings);
-  }
-  return loosenings;
+export interface Denial {
+  /** Storage key of the part that denied. */
+  readonly key: string;
+  readonly call: KeyCall;
+  readonly answer: Answer;
+  /** µs of this process's clock, before the store was asked: so no time in the answer is taken for later than it is. */
+  readonly asked: number;
+  /** Until when no call asks the store, on the same clock. */
+  readonly until: number;
+  /** The counter of `Invalidations` for its key, and its value then. */
+  readonly counter: number;
+  readonly count: number;
+  /** Equal calls that wait for the call that renews it; undefined while none does. */
+  waiting: PendingCall[] | undefined;
 }
 
-/**
- * A store that is not asked again what it has just denied: until the call could pass, and for `longest` at the most, so that what others
- * let pass sooner (`reset`, `refund`, …) is seen. Under a flood it is asked once per `longest` for each key. What is held is not remembered:
- * a release elsewhere comes at any moment.
- * @param longest µs; 0: each call asks, and others that remember still learn of what is loosened here
- * @param origin the store that other limiters have, too, if `store` is a layer around it
- */
-export function withDenyCache(store: Store, longest: number, origin = store): Store {
-  if (!store.remote) return store;
-  const loosenings = looseningsOf(origin);
-  const denials = new Denials(longest, loosenings, around(store, { name: 'deny-cache' }));
+/** What was denied lately, by the storage key of the part that denied. */
+export class DenyCache {
+  /** Two generations: to find the oldest entry of a Map that changes all the time takes a walk over deleted ones. */
+  #recent = new Map<string, Denial>();
+  #older = new Map<string, Denial>();
+  /** The last denial found: a flood is many calls of one key. */
+  #last: Denial | undefined;
+  /** Calls that ask the store again, each for all calls that wait for the same. */
+  readonly #renewals = new Map<PendingCall, Denial>();
 
-  return around(store, {
-    ask(asking: Asking) {
-      const { call } = asking;
-      if (LOOSENS.includes(call.operation)) {
-        ask(store, new Loosening(asking, loosenings));
-      } else if (call.operation !== 'consume' || call.traced === true || longest === 0) {
-        ask(store, asking);
-      } else {
-        const now = store.clock.now();
-        const denial = denials.find(call, now);
-        if (denial === undefined) ask(store, new Remembering(asking, denials, now));
-        else if (now < denial.until) answerInTurn(() => asking.answered(denials.told(denial, now)));
-        else if (denial.waiting === undefined)
-          ask(store, new Refreshing(asking, denials, now, denial, store));
-        else denial.waiting.push(new Waiting(asking, store));
-      }
-    },
-    close: () => {
-      denials.clear();
-      return store.close();
-    },
-  });
-}
-
-/** What lets a key pass is counted when it is done, too: a denial that was on its way to us meanwhile was decided before. */
-class Loosening extends Passing {
-  readonly #loosenings: Loosenings;
-
-  constructor(asking: Asking, loosenings: Loosenings) {
-    super(asking);
-    this.#loosenings = loosenings;
-    loosenings.add(asking.call);
-  }
-
-  answered(answer: Answer): void {
-    this.#loosenings.add(this.call);
-    this.asking.answered(answer);
-  }
-
-  failed(error: unknown): void {
-    this.#loosenings.add(this.call);
-    this.asking.failed(error);
-  }
-}
-
-/** Takes note of a denial that will hold for a while. */
-class Remembering extends Passing {
-  readonly #asked: number;
-
-  /** @param asked µs */
+  /** @param longest µs for which a denial is cached at most; 0: none is */
   constructor(
-    asking: Asking,
-    protected readonly denials: Denials,
-    asked: number,
-  ) {
-    super(asking);
-    this.#asked = asked;
+    readonly longest: number,
+    readonly invalidations: Invalidations,
+    readonly source: AnswerSource,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.#recent.size + this.#older.size === 0;
   }
 
-  answered(answer: Answer): void {
-    this.denials.remember(this.call, answer, this.#asked);
-    this.asking.answered(answer);
-  }
-
-  failed(error: unknown): void {
-    this.asking.failed(error);
-  }
-}
-
-/** Waits for the answer to another call, and may have to ask afterwards, within the time of one call. */
-class Waiting extends Passing {
-  readonly #own: CallBudget | undefined;
-
-  constructor(asking: Asking, store: Store) {
-    super(asking);
-    if (asking.budget === undefined) this.#own = store.budget?.();
-    this.budget?.begin();
-  }
-
-  override get budget(): CallBudget | undefined {
-    return this.#own ?? this.asking.budget;
-  }
-
-  answered(answer: Answer): void {
-    this.#own?.end();
-    this.asking.answered(answer);
-  }
-
-  failed(error: unknown): void {
-    this.#own?.end();
-    this.asking.failed(error);
-  }
-}
-
-/**
- * Asks anew, also for all who come with the same call meanwhile: however many they are, the store is asked once. They fail with it, too:
- * to ask then would take the time of a second deadline.
- */
-class Refreshing extends Remembering {
-  readonly #denial: Denial;
-  readonly #store: Store;
-
-  constructor(asking: Asking, denials: Denials, asked: number, denial: Denial, store: Store) {
-    super(asking, denials, asked);
-    this.#denial = denial;
-    this.#store = store;
-    denial.waiting = [];
-  }
-
-  override answered(answer: Answer): void {
-    super.answered(answer);
-    const store = this.#store;
-    for (const one of this.#end()) {
-      const now = store.clock.now();
-      const again = this.denials.find(one.call, now);
-      if (again !== undefined) one.answered(this.denials.told(again, now));
-      else if (isDegraded(answer)) pass(() => alike(answer, one.call), one);
-      else ask(store, new Remembering(one, this.denials, now));
+  /** Permits that are held can be released elsewhere at any moment, so their denials are not cached. */
+  remember(call: KeyCall, answer: Answer, asked: number): void {
+    if (this.longest === 0 || answer.wait === NEVER || answer.source !== undefined) return;
+    if (call.parts.some(isHeld)) return;
+    const key = storageKey(call.parts[bindingPart(answer)]!);
+    const counter = counterOf(key);
+    const count = this.invalidations.count(counter);
+    const until = asked + Math.min(this.longest, answer.wait);
+    if (this.#recent.size >= MOST / 2) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
     }
+    this.#last = undefined;
+    this.#recent.set(key, { key, call, answer, asked, until, counter, count, waiting: undefined });
   }
 
-  override failed(error: unknown): void {
-    super.failed(error);
-    for (const one of this.#end()) one.failed(error);
+  /** The denial of an equal call, unless the call may pass by now. @param now µs */
+  find(call: KeyCall, now: number): Denial | undefined {
+    const last = this.#last;
+    if (last !== undefined && isEqual(last.call, call)) return this.#valid(last, now) ? last : undefined;
+    for (const part of call.parts) {
+      const key = storageKey(part);
+      const denial = this.#recent.get(key) ?? this.#older.get(key);
+      if (denial === undefined || !this.#valid(denial, now) || !isEqual(denial.call, call)) continue;
+      this.#last = denial;
+      return denial;
+    }
+    return undefined;
   }
 
-  /** What was known before is known no more. @returns who waited */
-  #end(): Asking[] {
-    const { waiting = [] } = this.#denial;
-    this.#denial.waiting = undefined;
-    this.denials.drop(this.#denial);
+  /** The answer of a denial at `now`. */
+  answer({ answer, asked }: Denial, now: number): Answer {
+    return shiftAnswer(answer, now - asked, this.source);
+  }
+
+  /** From now on equal calls wait for this one. */
+  renew(denial: Denial, call: PendingCall): void {
+    denial.waiting = [];
+    this.#renewals.set(call, denial);
+  }
+
+  /** The call has ended: its denial is removed. @returns the calls that wait for it */
+  renewed(call: PendingCall): readonly PendingCall[] {
+    if (this.#renewals.size === 0) return NONE;
+    const denial = this.#renewals.get(call);
+    if (denial === undefined) return NONE;
+    this.#renewals.delete(call);
+    const { waiting = NONE } = denial;
+    denial.waiting = undefined;
+    this.#remove(denial);
     return waiting;
   }
+
+  /** Removes a denial, but not a newer one of the same key. */
+  #remove(denial: Denial): void {
+    const { key } = denial;
+    if (this.#recent.get(key) === denial) this.#recent.delete(key);
+    if (this.#older.get(key) === denial) this.#older.delete(key);
+    if (this.#last === denial) this.#last = undefined;
+  }
+
+  #valid(denial: Denial, now: number): boolean {
+    const { asked, answer, count, counter } = denial;
+    const passes = now >= asked + answer.wait || now < asked;
+    if (!passes && count === this.invalidations.count(counter)) return true;
+    this.#recent.delete(denial.key);
+    this.#older.delete(denial.key);
+    this.#last = undefined;
+    return false;
+  }
 }
+
+/** A power of two. Keys share counters, so a denial may be forgotten too early, and never too late. */
+const COUNTERS = 1024;
+
+/** Counts what this process did in one store that may let a key pass sooner, whichever limiter did it. */
+export class Invalidations {
+  readonly #counts = new Uint32Array(COUNTERS);
+
+  count(counter: number): number {
+    return this.#counts[counter]!;
+  }
+
+  add(parts: readonly Part[]): void {
+    for (const part of parts) this.#counts[counterOf(storageKey(part))]! += 1;
+  }
+}
+
+function counterOf(key: string): number {
+  let hash = 0;
+  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + charCodeAt(key, i)) | 0;
+  return hash & (COUNTERS - 1);
+}
+
+/** The part with the longest wait. */
+const bindingPart = ({ parts }: Answer): number =>
+  parts.reduce((longest, { wait }, i) => (wait > parts[longest]!.wait ? i : longest), 0);
+
+/** Another cost is another question: less might pass, and more has to wait longer. */
+function isEqual(a: KeyCall, b: KeyCall): boolean {
+  if (a.several === undefined && b.several === undefined) return isEqualPart(a, b);
+  const [one, other] = [a.parts, b.parts];
+  return one.length === other.length && one.every((part, i) => isEqualPart(part, other[i]!));
+}
+
+/** Limiters created at run time with one name have the same keys but other rules. */
+const isEqualPart = (a: Part, b: Part): boolean =>
+  a.key === b.key && a.cost === b.cost && a.limit.rule === b.limit.rule && a.limit.prefix === b.limit.prefix;

@@ -1,66 +1,78 @@
-import { type Clock, systemClock } from '../clock.js';
-import type { Answer, Call, Part, PartAnswer } from '../engine/call.js';
-import { StoreConfigurationError, type StoreUnavailableError } from '../errors.js';
+import type { Clock } from '../clock.js';
+import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../engine/call.js';
+import type { StoreUnavailableError } from '../errors.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js';
-import type { Store } from '../stores/store.js';
-import type { StoreHealth } from '../stores/store-health.js';
+import type { DegradedAnswer } from './answers.js';
 import type { FailureChoice } from './failure-policy.js';
-import type { DegradedAnswer } from './fallback-answer.js';
 import { policyParts } from './policy-limit.js';
 
-/** µs; when a store will be back is not known, and this is soon without being a flood. */
+/** µs; nobody knows when the store will be back, and this is soon without being a flood. */
 const SOON = 1_000_000;
 
-/** What takes the place of one store while that is out, each a store itself. */
-export class StandIns {
-  readonly #stores: Readonly<Record<FailureChoice, Store>>;
+/** What a failure policy can decide. All other operations are about what the store holds. */
+const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
+
+/** Do all limits of the call have a failure policy for it? */
+export const hasFallback = (call: Call): boolean =>
+  DECISIONS.includes(call.operation) && policyParts(call).every(({ limit }) => limit.fallback !== undefined);
+
+/** Decides while one store is out: one object for all its limiters, so that limiters that count together go on to do so. */
+export class Fallback {
+  readonly #memory: MemoryStore;
+  readonly #deciders: Readonly<Record<FailureChoice, Decider>>;
 
   constructor(clock: Clock) {
-    this.#stores = {
-      local: new LocalStore(memoryStore({ clock })),
-      allow: constant('allow', clock, true, 0),
-      deny: constant('deny', clock, false, SOON),
+    this.#memory = memoryStore({ clock });
+    this.#deciders = {
+      local: new LocalDecider(this.#memory),
+      allow: new ConstantDecider('allow', clock, true, 0),
+      deny: new ConstantDecider('deny', clock, false, SOON),
     };
   }
 
-  /** @throws what a function that is the failure policy throws */
-  answer(call: Call, error: StoreUnavailableError): DegradedAnswer {
-    const by = this.#stores[strictest(call, error)];
-    return { ...(by.decide(call) as Answer), by, error };
+  /** @throws `error` if no failure policy applies, or the error of a failure policy */
+  decide(call: Call, error: StoreUnavailableError): DegradedAnswer {
+    if (error.reason === 'closed' || !hasFallback(call)) throw error;
+    const decider = this.#deciders[strictest(call, error)];
+    return degraded(decider.decide(call) as Answer, { name: decider.name, decider, error });
   }
 
   async close(): Promise<void> {
-    await this.#stores.local.close();
+    await this.#memory.close();
   }
 }
 
-/** One set for each store, so that limiters that count together do so while it is out, too. */
-const made = new WeakMap<Store, StandIns>();
+const degraded = (answer: Answer, source: DegradedAnswer['source']): DegradedAnswer => ({
+  ...answer,
+  source,
+});
 
-export function standInsOf(store: Store, health: StoreHealth): StandIns {
-  let standIns = made.get(store);
-  if (standIns === undefined) {
-    standIns = new StandIns(store.clock ?? systemClock);
-    made.set(store, standIns);
-    health.whenEnded(() => standIns?.close());
-  }
-  return standIns;
+/** Decides a call by the fallback that has decided another one. */
+export const decideByFallback = ({ source }: DegradedAnswer, call: Call): MaybePromise<DegradedAnswer> =>
+  andThen(source.decider.decide(call), (answer) => degraded(answer, source));
+
+/** Gives back what a fallback took for an answer that is not used. */
+export async function undo(
+  { source, allowed, queued, parts }: DegradedAnswer,
+  asked: readonly Part[],
+): Promise<void> {
+  if (!allowed && !queued) return;
+  const taken = asked.map((part, i) => ({ ...part, at: parts[i]!.at }));
+  await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
 }
 
-/** A call with parts of several limiters is decided by the strictest of their policies; each limiter is asked once. */
+/** Parts of several limiters are decided by the strictest of their policies. Each limiter's policy is called once. */
 function strictest(call: Call, error: StoreUnavailableError): FailureChoice {
-  const limiters = new Set(policyParts(call).map(({ limit }) => limit.fallback!.choose));
-  const choices = [...limiters].map((choose) => choose(error));
+  const policies = new Set(policyParts(call).map(({ limit }) => limit.fallback!.choose));
+  const choices = [...policies].map((choose) => choose(error));
   return (['deny', 'local'] as const).find((choice) => choices.includes(choice)) ?? 'allow';
 }
 
-/** Counts in this process, by the numbers that the failure policies leave it. */
-class LocalStore implements Store {
+/** Counts in this process, by the limits that the failure policies leave it. */
+class LocalDecider implements Decider {
   readonly name = 'local';
-  readonly remote = false;
-  readonly slotted = false;
   readonly clock: Clock;
-  readonly rate = noRates;
   readonly #memory: MemoryStore;
 
   constructor(memory: MemoryStore) {
@@ -69,9 +81,10 @@ class LocalStore implements Store {
   }
 
   decide(call: Call): Answer {
+    const { operation, wait, traced = false, overrides } = call;
     const parts = policyParts(call).map((part) => ({ ...part, limit: part.limit.fallback!.limit }));
-    const answer = this.#memory.decide({ ...call, parts });
-    // Whoever asks knows the whole limit: it is told by which numbers was decided.
+    const answer = this.#memory.decide({ operation, wait, parts, traced, overrides });
+    // The caller knows the whole limit: `override` names the numbers of this decision.
     const told = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
     return { ...answer, parts: told };
   }
@@ -79,32 +92,30 @@ class LocalStore implements Store {
   listen(key: string, granted: (id: number) => void): Promise<() => void> {
     return this.#memory.listen(key, granted);
   }
+}
 
-  close(): Promise<void> {
-    return this.#memory.close();
+/** Gives every call the same answer, and counts nothing. */
+class ConstantDecider implements Decider {
+  constructor(
+    readonly name: 'allow' | 'deny',
+    readonly clock: Clock,
+    readonly allowed: boolean,
+    readonly wait: number,
+  ) {}
+
+  decide({ parts }: Call): Answer {
+    const { allowed, wait, clock } = this;
+    const told = ({ limit: { rule } }: Part): PartAnswer => ({
+      remaining: allowed ? rule.limit : 0,
+      wait,
+      reset: wait,
+      at: 0,
+      override: undefined,
+    });
+    return { allowed, queued: false, now: clock.now(), wait, parts: parts.map(told) };
+  }
+
+  async listen(): Promise<() => void> {
+    return () => {};
   }
 }
-
-/** Says the same to everybody, and counts nothing. */
-function constant(name: 'allow' | 'deny', clock: Clock, allowed: boolean, wait: number): Store {
-  const told = ({ limit: { rule } }: Part): PartAnswer => ({
-    remaining: allowed ? rule.limit : 0,
-    wait,
-    reset: wait,
-    at: 0,
-    override: undefined,
-  });
-  return {
-    name,
-    remote: false,
-    slotted: false,
-    clock,
-    decide: ({ parts }) => ({ allowed, queued: false, now: clock.now(), wait, parts: parts.map(told) }),
-    listen: async () => () => {},
-    rate: noRates,
-    close: async () => {},
-  };
-}
-
-const noRates = (): Promise<never> =>
-  Promise.reject(new StoreConfigurationError('A shared rate is nowhere but in its store'));

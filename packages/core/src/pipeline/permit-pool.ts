@@ -1,160 +1,229 @@
 import type { Clock } from '../clock.js';
-import type { Answer, Call, Part, PartAnswer } from '../engine/call.js';
-import type { Store } from '../stores/store.js';
-import type { StandInAnswer } from './fallback-answer.js';
-import type { Prefetch } from './policy-limit.js';
+import { type Answer, type AnswerSource, type Call, type Part, storageKey } from '../engine/call.js';
+import { shiftAnswer } from './answers.js';
+import type { CallDeadline } from './deadlines.js';
 
-/** Permits that were taken together and are not spent yet. */
-export interface Block {
+/** How many permits of a key a process may take that it does not need yet, and for how long it may use them. */
+export interface PrefetchLimits {
+  readonly most: number;
+  /** µs */
+  readonly longest: number;
+}
+
+/** How a call goes on behind the prefetched permits. */
+export interface Road {
+  readonly clock: Clock;
+  ask(call: Call, deadline?: CallDeadline): Promise<Answer>;
+}
+
+/** Permits that were taken together and are not all used yet. */
+export interface PermitBlock {
   /** Where they were taken. */
-  readonly store: Store;
+  readonly road: Road;
   readonly part: Part;
-  /** What the store said when they were taken. */
+  /** The store's answer when they were taken. */
   readonly answer: Answer;
-  /** µs of this process's clock, before the store was asked: so no moment of the answer is taken for later than it is. */
+  /** µs of this process's clock, before the store was asked: so no time in the answer is taken for later than it is. */
   readonly asked: number;
-  /** Until when they may be spent, on the same clock. */
+  /** Until when they may be used, on the same clock. */
   readonly until: number;
   left: number;
 }
 
-/** The permits of one key that this process has ahead, and how many it takes next. */
-export class Stock {
+/** The prefetched permits of one key, and how many the next block gets. */
+export class PermitPool {
   #taking: Promise<Answer> | undefined;
-  /** Permits that are on their way and that nobody waits for yet. */
+  /** Permits that are on their way and that no call waits for yet. */
   #coming = 0;
-  #block: Block | undefined;
+  #block: PermitBlock | undefined;
   #size = 0;
   #remaining = 0;
   #life = 0;
   #asked = Number.NEGATIVE_INFINITY;
 
-  constructor(readonly prefetch: Prefetch) {}
+  constructor(readonly limits: PrefetchLimits) {}
 
-  /** A block is being taken: settles when it is here or refused. */
+  /** A block that is on its way. */
   get taking(): Promise<Answer> | undefined {
     return this.#taking;
   }
 
-  /** From now on a block with so many permits ahead is on its way, or none. */
+  /** From now on a block with that many prefetched permits is on its way, or none. */
   expect(taking: Promise<Answer> | undefined, ahead: number): void {
     this.#taking = taking;
     this.#coming = ahead;
   }
 
-  /** Is there enough on its way for one more who waits for it? */
+  /** Does the block on its way have enough for one more waiting call? Then it is reserved. */
   claim(cost: number): boolean {
     if (this.#coming < cost) return false;
     this.#coming -= cost;
     return true;
   }
 
-  /** Permits that can be spent at `now`; what cannot any more goes back. */
-  left(now: number): number {
+  /** Usable permits at `now`. A block that has expired goes back. */
+  usable(now: number): number {
     const block = this.#block;
     if (block === undefined) return 0;
     if (now < block.until && now >= block.asked) return block.left;
     this.#block = undefined;
-    // As many as were spent, but not less than half: one slow moment is not a trend.
+    // As many as were used, but at least half: one slow moment is no trend.
     this.#size = Math.max(this.#size >> 1, this.#size - block.left);
     void giveBack(block, now);
     return 0;
   }
 
-  /** The answer to who spends `cost`, if there are so many. @param by whose answer it is told to be */
-  spend(cost: number, now: number, by: Store): StandInAnswer | undefined {
-    if (this.left(now) < cost) return undefined;
+  /** Takes `cost` permits, if there are that many. @param source of the answer */
+  take(cost: number, now: number, source: AnswerSource): Answer | undefined {
+    if (this.usable(now) < cost) return undefined;
     const block = this.#block!;
     block.left -= cost;
     const { answer, asked, left } = block;
     if (left === 0) this.#block = undefined;
-    return later(answer, now - asked, left, by);
+    return shiftAnswer(answer, now - asked, source, left);
   }
 
-  /** Takes away what is left, to be given back or forgotten. */
-  withdraw(now: number): Block | undefined {
-    const block = this.left(now) > 0 ? this.#block : undefined;
+  /** Removes the block, so that it can be given back or forgotten. */
+  withdraw(now: number): PermitBlock | undefined {
+    const block = this.usable(now) > 0 ? this.#block : undefined;
     this.#block = undefined;
     return block;
   }
 
-  /** The same, of what is on its way, too. */
-  async take(clock: Clock): Promise<Block | undefined> {
-    await this.taking?.catch(() => {}); // its caller is told
+  /** Removes the block, and waits for the one on its way. */
+  async clear(clock: Clock): Promise<PermitBlock | undefined> {
+    await this.taking?.catch(() => {}); // its own caller gets the error
     return this.withdraw(clock.now());
   }
 
-  /** Gives everything back, through `by` where a layer of that is to see it. */
-  async empty(clock: Clock, by?: Store): Promise<void> {
-    const block = await this.take(clock);
-    if (block !== undefined) await giveBack({ ...block, store: by ?? block.store }, clock.now());
+  /** Gives all permits back. */
+  async empty(clock: Clock): Promise<void> {
+    const block = await this.clear(clock);
+    if (block !== undefined) await giveBack(block, clock.now());
   }
 
-  put(block: Block): void {
+  put(block: PermitBlock): void {
     this.#block = block;
   }
 
-  /** How many to take ahead: twice as many when the last were spent quickly, half after a pause; at most half of what the store had left. */
+  /** Size of the next block: doubled if the last was used quickly, halved after a pause; at most half of what the store had left. */
   next(now: number): number {
     const pause = now - this.#asked;
-    if (pause < this.#life / 4) this.#size = Math.min(this.prefetch.most, Math.max(1, this.#size * 2));
+    if (pause < this.#life / 4) this.#size = Math.min(this.limits.most, Math.max(1, this.#size * 2));
     else if (pause >= this.#life) this.#size >>= 1;
     this.#asked = now;
     return Math.min(this.#size, Math.floor(this.#remaining / 2));
   }
 
   /**
-   * Near the limit, and under other numbers than the policy's own, nothing is taken ahead.
-   * @param life µs for which permits of this answer may be spent
+   * Near the limit, and during an override, nothing is prefetched.
+   * @param life µs for which permits of this answer may be used
    */
-  learn({ allowed, parts: [said] }: Answer, life: number): void {
-    this.#remaining = said!.remaining;
+  learn({ allowed, parts }: Answer, life: number): void {
+    const [{ remaining, override }] = parts as [Answer['parts'][0]];
+    this.#remaining = remaining;
     this.#life = allowed ? life : 0;
-    if (said!.override !== undefined) this.#size = 0;
+    if (override !== undefined) this.#size = 0;
   }
 
-  /** So much was asked, when it was looked at last, that permits are taken ahead. */
+  /** Was it used so much lately that permits are prefetched? */
   get isBusy(): boolean {
     return this.#size > 0;
   }
 
-  /** Nothing here, nothing on its way, and nobody came for long. */
+  /** Empty, with no block on its way, and unused for long. */
   isIdle(now: number): boolean {
     return (
-      this.left(now) === 0 && this.taking === undefined && now - this.#asked >= 2 * this.prefetch.longest
+      this.usable(now) === 0 && this.taking === undefined && now - this.#asked >= 2 * this.limits.longest
     );
   }
 }
 
-/** What was said, `micros` later, by who has `left` permits besides. Written out: to spread objects would take longer than all the rest. */
-function later(
-  { allowed, queued, now, wait, parts }: Answer,
-  micros: number,
-  left: number,
-  by: Store,
-): StandInAnswer {
-  const said = parts[0]!;
-  const part: PartAnswer = {
-    remaining: said.remaining + left,
-    wait: said.wait,
-    reset: Math.max(0, said.reset - micros),
-    at: said.at,
-    override: said.override,
-  };
-  return { allowed, queued, now: now + micros, wait, parts: [part], by };
-}
-
-/** To the store. Should it be out, they come back by themselves, as all do that were spent. */
-export async function giveBack({ store, part, answer, asked, left }: Block, now: number): Promise<void> {
+/** If the store is out, the permits come back by themselves, as used ones do. */
+export async function giveBack({ road, part, answer, asked, left }: PermitBlock, now: number): Promise<void> {
   if (left === 0 || now - asked >= answer.parts[0]!.reset) return; // they are back by now
   try {
-    await store.decide(backOf({ ...part, cost: left }, answer));
-  } catch {} // told to whoever asks for a decision
+    await road.ask(refundOf({ ...part, cost: left }, answer));
+  } catch {} // a caller that asks for a decision gets this error
 }
 
-/** What gives back permits that were taken with this answer. */
-export const backOf = (part: Part, { parts: [said] }: Answer): Call => ({
+/** Gives back permits that were taken with this answer. */
+export const refundOf = (part: Part, { parts }: Answer): Call => ({
   operation: 'refund',
   wait: 0,
-  parts: [{ ...part, at: said!.at }],
+  parts: [{ ...part, at: parts[0]!.at }],
 });
+
+/** Keys with a pool at once. */
+const MOST = 10_000;
+/** Busy pools that stay when room is needed: a flood of keys that come once does not push out the pools in use. */
+const KEPT = 8;
+/** Shortest time between two sweeps, µs. */
+const SWEEP = 100_000;
+
+/** The prefetched permits of one limit, by storage key. */
+export class PermitPools {
+  readonly #pools = new Map<string, PermitPool>();
+  readonly #closing = new AbortController();
+  #clock: Clock | undefined;
+
+  constructor(readonly limits: PrefetchLimits) {}
+
+  find(part: Part): PermitPool | undefined {
+    return this.#pools.get(storageKey(part));
+  }
+
+  /** `undefined` once closed. */
+  of(part: Part, clock: Clock): PermitPool | undefined {
+    const key = storageKey(part);
+    let pool = this.#pools.get(key);
+    if (pool !== undefined) return pool;
+    if (this.#closing.signal.aborted) return undefined;
+    if (this.#pools.size >= MOST) this.#makeRoom(clock);
+    pool = new PermitPool(this.limits);
+    this.#pools.set(key, pool);
+    if (this.#clock === undefined) {
+      this.#clock = clock;
+      void this.#sweep(clock);
+    }
+    return pool;
+  }
+
+  #makeRoom(clock: Clock): void {
+    let kept = 0;
+    for (const [key, pool] of this.#pools) {
+      this.#pools.delete(key);
+      if (kept === KEPT || !pool.isBusy) {
+        void pool.empty(clock);
+        return;
+      }
+      this.#pools.set(key, pool);
+      kept += 1;
+    }
+  }
+
+  /** Gives back unused permits. Keeps no process alive, and ends when there is no pool. */
+  async #sweep(clock: Clock): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#pools.size > 0) {
+      try {
+        await clock.sleep(Math.max(SWEEP, this.limits.longest), signal, { idle: true });
+      } catch {
+        return; // closed
+      }
+      const now = clock.now();
+      for (const [key, pool] of this.#pools) if (pool.isIdle(now)) this.#pools.delete(key);
+    }
+    this.#clock = undefined;
+  }
+
+  /** Gives everything back, and prefetches nothing from now on. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const clock = this.#clock;
+    if (clock === undefined) return; // there is no pool
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map((pool) => pool.empty(clock)));
+  }
+}

@@ -1,5 +1,6 @@
 import type { Limit, Part } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
+import type { PermitPools } from './permit-pool.js';
 
 /** One limit of a limiter. */
 export interface PolicyLimit extends Limit {
@@ -10,7 +11,7 @@ export interface PolicyLimit extends Limit {
   /** How it decides while its store is out. Without it, calls reject. */
   readonly fallback?: FallbackLimit | undefined;
   /** With it, permits may be taken ahead. */
-  readonly prefetch?: Prefetch | undefined;
+  readonly prefetch?: PermitPools | undefined;
 }
 
 export interface PolicyPart extends Part {
@@ -22,13 +23,6 @@ export interface FallbackLimit {
   choose(error: StoreUnavailableError): 'local' | 'allow' | 'deny';
   /** The limit of this process alone. */
   readonly limit: Limit;
-}
-
-/** How many permits of a key a process may take that it does not need yet, and for how long it may spend them. */
-export interface Prefetch {
-  readonly most: number;
-  /** µs */
-  readonly longest: number;
 }
 
 /** The parts of a call that a limiter made. */

@@ -1,7 +1,7 @@
 import type { Rule } from '../algorithms/algorithm.js';
 import { type Duration, toMicros } from '../duration.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
-import type { Prefetch } from './policy-limit.js';
+import type { PrefetchLimits } from './permit-pool.js';
 
 export interface PrefetchOptions {
   /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */
@@ -15,7 +15,7 @@ export interface PrefetchOptions {
 }
 
 /** What is asked for a limit, whose algorithm may not allow it. */
-export interface WantedPrefetch extends Prefetch {
+export interface WantedPrefetch extends PrefetchLimits {
   /** It is a default of several limits, and not for those whose algorithm does not allow it. */
   readonly isDefault?: boolean;
 }
@@ -58,7 +58,7 @@ export function prefetching(
   where: string,
   rule: Rule,
   { most, longest, isDefault }: WantedPrefetch,
-): { readonly rule: Rule; readonly prefetch?: Prefetch } {
+): { readonly rule: Rule; readonly prefetch?: PrefetchLimits } {
   const { algorithm, parameters } = rule;
   const ahead = algorithm.ahead?.(parameters, longest);
   if (ahead === undefined) {

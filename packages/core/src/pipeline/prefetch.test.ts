@@ -5,7 +5,6 @@ import {
   type Decision,
   fixedWindow,
   gcra,
-  memoryStore,
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
@@ -14,7 +13,6 @@ import {
   tokenBucket,
 } from '../index.js';
 import { StoreHealth } from '../stores/store-health.js';
-import { withPrefetch } from './prefetch.js';
 import { prefetchDefault } from './prefetch-options.js';
 
 const hundred = fixedWindow({ limit: 100, window: '10s' });
@@ -352,11 +350,6 @@ test('a clock that goes back makes no block last longer', async () => {
   await asked(one, 12);
   clock.set(clock.now() - 60_000_000);
   expect(await one.consume('k')).toMatchObject({ source: 'far' });
-});
-
-test('a store in this process needs none', () => {
-  const store = memoryStore();
-  expect(withPrefetch(store)).toBe(store);
 });
 
 test.each([

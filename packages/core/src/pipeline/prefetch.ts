@@ -1,200 +1,199 @@
-import { type Answer, type Call, storageKey } from '../engine/call.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
-import type { Asked, Store } from '../stores/store.js';
-import { around } from './around.js';
-import { type Asking, ask, pass } from './asking.js';
-import { alike, isDegraded, type StandInAnswer } from './fallback-answer.js';
-import { backOf, giveBack, type Stock } from './permit-pool.js';
-import { stockOf, stocksOf } from './permit-pools.js';
+import type { Answer, AnswerSource, Decider, KeyCall } from '../engine/call.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import { isDegraded } from './answers.js';
+import type { CallDeadline } from './deadlines.js';
+import { decideByFallback } from './fallback.js';
+import type { PendingCall } from './pending-call.js';
+import { giveBack, type PermitPool, type Road, refundOf } from './permit-pool.js';
 import { type PolicyPart, policyParts } from './policy-limit.js';
 
-/** Clocks of two machines do not go alike: one part in so many of the time for which a permit may be spent is left out. */
+/** Clocks of two machines drift apart: one part in so many of the time for which a permit may be used is left out. */
 const DRIFT = 1000;
 
+/** The way behind the prefetched permits, for calls that may ask more than once. */
+interface StagedRoad extends Road, Decider {
+  newDeadline(): CallDeadline;
+}
+
 /**
- * A store of which permits are taken ahead, a block at a time, where a limit allows that: calls are answered here for as long as the block
- * lasts. No call is denied while its permits are here, and what is asked of the store in another way than by `consume` of a single part
- * finds there what was left here.
+ * Answers calls by permits that were taken ahead, a block at a time, where a limit allows that. No call is denied while its permits are
+ * in this process. Before the store decides in another way than by `consume` of one part, it gets back what is left here.
  */
-export function withPrefetch(store: Store): Store {
-  if (!store.remote) return store;
-  const { clock } = store;
-  const by = around(store, { name: 'prefetch' });
+export class Prefetch {
+  readonly #road: StagedRoad;
+  readonly #source: AnswerSource;
 
-  const spent = (stock: Stock, cost: number): StandInAnswer | undefined => stock.spend(cost, clock.now(), by);
+  constructor(road: StagedRoad) {
+    this.#road = road;
+    this.#source = { name: 'prefetch', decider: road };
+  }
 
-  /** A denial, unless the permits have come here meanwhile, or could be had with those that are here. */
-  const denied = async (stock: Stock, call: Call, answer: Answer, asked: Asked): Promise<Answer> => {
-    if (stock.taking !== undefined) await inTime(asked, stock.taking);
-    const here = spent(stock, call.parts[0]!.cost);
-    if (here !== undefined || stock.left(clock.now()) === 0) return here ?? answer;
-    await inTime(asked, stock.empty(clock));
-    return asked.budget?.over ? answer : store.decide(call, asked);
-  };
-
-  /** Runs all steps of a call here within the time of one call. */
-  const staged = async <T>(asked: Asked | undefined, work: (own: Asked) => MaybePromise<T>): Promise<T> => {
-    const budget = asked?.budget ?? store.budget?.();
-    const own: Asked = {
-      get abandoned() {
-        return asked?.abandoned === true;
-      },
-      deadline: asked?.deadline,
-      budget,
-    };
-    try {
-      return await work(own);
-    } finally {
-      budget?.end();
+  /** @returns whether it answers the call. Otherwise the call goes on to the store */
+  handles(pending: PendingCall): boolean {
+    const { call } = pending;
+    const { operation } = call;
+    if (!mayUsePermits(call) || operation === 'refund' || operation === 'renew') return false;
+    const { clock } = this.#road;
+    if (operation === 'consume' && call.several === undefined && !call.traced) {
+      const part = call as unknown as PolicyPart;
+      const pool = call.cost === 0 ? undefined : part.limit.prefetch?.of(part, clock);
+      if (pool === undefined) return false;
+      pending.follow(this.#consume(pool, call, part));
+      return true;
     }
-  };
+    const pools = policyParts(call).flatMap((part) => poolOf(part) ?? []);
+    const inUse = pools.filter((pool) => pool.taking !== undefined || pool.usable(clock.now()) > 0);
+    if (inUse.length === 0) return false;
+    pending.follow(operation === 'peek' ? this.#peek(call) : this.#beside(inUse, call));
+    return true;
+  }
 
-  /** Asks for what the call needs and for `ahead` permits more. What was left here is less than it needs, and goes back. */
-  const take = async (
-    stock: Stock,
-    call: Call,
+  #consume(pool: PermitPool, call: KeyCall, part: PolicyPart): MaybePromise<Answer> {
+    const now = this.#road.clock.now();
+    const here = pool.take(part.cost, now, this.#source);
+    if (here !== undefined) return here;
+    const { taking } = pool;
+    if (taking !== undefined) {
+      return this.#staged((deadline) =>
+        pool.claim(part.cost)
+          ? this.#awaitBlock(pool, call, taking, deadline)
+          : this.#askWhileTaking(pool, call, deadline),
+      );
+    }
+    const ahead = pool.next(now);
+    if (ahead === 0 && pool.usable(now) === 0) return this.#askAlone(pool, call, part);
+    return this.#staged((deadline) => this.#takeBlock(pool, call, part, ahead, deadline));
+  }
+
+  /** Takes what the call needs and `ahead` more. Permits that are left here are too few for it, and go back. */
+  async #takeBlock(
+    pool: PermitPool,
+    call: KeyCall,
     part: PolicyPart,
     ahead: number,
-    own: Asked,
-  ): Promise<Answer> => {
-    const asked = clock.now();
-    const rest = stock.withdraw(asked);
+    deadline: CallDeadline,
+  ): Promise<Answer> {
+    const road = this.#road;
+    const asked = road.clock.now();
+    const rest = pool.withdraw(asked);
     const back = rest && giveBack(rest, asked);
-    const taken = { ...part, cost: part.cost + ahead };
-    const taking = (async () => store.decide({ ...call, parts: [taken] }, own))();
-    stock.expect(taking, ahead);
+    const { limit, key } = part;
+    const taken = { limit, key, cost: part.cost + ahead, at: part.at };
+    const taking = road.ask({ operation: 'consume', wait: 0, parts: [taken] }, deadline);
+    pool.expect(taking, ahead);
     let answer: Answer;
     try {
       answer = await taking;
     } finally {
-      stock.expect(undefined, 0);
+      pool.expect(undefined, 0);
     }
     if (isDegraded(answer)) {
-      if (answer.allowed) await answer.by.decide(backOf(taken, answer));
-      return alike(answer, call);
+      if (answer.allowed) await answer.source.decider.decide(refundOf(taken, answer));
+      return decideByFallback(answer, call);
     }
     if (!answer.allowed) {
-      if (back !== undefined) await inTime(own, back);
-      return plain(stock, call, part, own);
+      if (back !== undefined) await deadline.until(back);
+      return this.#askAlone(pool, call, part, deadline);
     }
     const life = lifeOf(part, answer);
-    stock.learn(answer, life);
-    if (ahead > 0) stock.put({ store, part, answer, asked, until: asked + life, left: ahead });
-    const [said] = answer.parts;
-    return { ...answer, parts: [{ ...said!, remaining: said!.remaining + ahead }] };
-  };
+    pool.learn(answer, life);
+    if (ahead > 0) pool.put({ road, part: taken, answer, asked, until: asked + life, left: ahead });
+    const [first] = answer.parts;
+    return { ...answer, parts: [{ ...first!, remaining: first!.remaining + ahead }] };
+  }
 
-  const plain = (stock: Stock, call: Call, part: PolicyPart, asked?: Asked): MaybePromise<Answer> =>
-    andThen(store.decide(call, asked), (answer) => {
-      if (!isDegraded(answer)) stock.learn(answer, lifeOf(part, answer));
-      return answer;
-    });
+  async #askAlone(
+    pool: PermitPool,
+    call: KeyCall,
+    part: PolicyPart,
+    deadline?: CallDeadline,
+  ): Promise<Answer> {
+    const answer = await this.#road.ask(call, deadline);
+    if (!isDegraded(answer)) pool.learn(answer, lifeOf(part, answer));
+    return answer;
+  }
 
-  /** Beside a block that is on its way. */
-  const beside = (stock: Stock, call: Call, asked: Asked): MaybePromise<Answer> =>
-    andThen(store.decide(call, asked), (answer) =>
-      answer.allowed || isDegraded(answer) ? answer : denied(stock, call, answer, asked),
-    );
+  /** Asks beside a block that is on its way. */
+  async #askWhileTaking(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
+    const answer = await this.#road.ask(call, deadline);
+    if (answer.allowed || isDegraded(answer)) return answer;
+    // Denied, unless permits have arrived meanwhile, or there are enough together with those that are here.
+    const { clock } = this.#road;
+    if (pool.taking !== undefined) await deadline.until(pool.taking);
+    const here = pool.take(call.cost, clock.now(), this.#source);
+    if (here !== undefined || pool.usable(clock.now()) === 0) return here ?? answer;
+    await deadline.until(pool.empty(clock));
+    return deadline.over ? answer : this.#road.ask(call, deadline);
+  }
 
   /**
-   * A block that is on its way has enough for this call, too: it comes sooner than an answer of its own would. When it fails, so does this
-   * call: to ask then would take the time of a second deadline.
+   * The block on its way is enough for this call, too, and arrives before an answer of its own would. If it fails, so does this call: to
+   * ask then would take the time of a second deadline.
    */
-  const awaited = async (
-    stock: Stock,
-    call: Call,
+  async #awaitBlock(
+    pool: PermitPool,
+    call: KeyCall,
     taking: Promise<Answer>,
-    asked: Asked,
-  ): Promise<Answer> => {
-    asked.budget?.begin();
+    deadline: CallDeadline,
+  ): Promise<Answer> {
+    deadline.begin();
     const answer = await taking;
-    if (isDegraded(answer)) return alike(answer, call);
-    return spent(stock, call.parts[0]!.cost) ?? beside(stock, call, asked);
-  };
+    if (isDegraded(answer)) return decideByFallback(answer, call);
+    const here = pool.take(call.cost, this.#road.clock.now(), this.#source);
+    return here ?? this.#askWhileTaking(pool, call, deadline);
+  }
 
-  const consume = (stock: Stock, call: Call, part: PolicyPart, asked?: Asked): MaybePromise<Answer> => {
-    const here = spent(stock, part.cost);
-    if (here !== undefined) return here;
-    const { taking } = stock;
-    if (taking !== undefined) {
-      return staged(asked, (own) =>
-        stock.claim(part.cost) ? awaited(stock, call, taking, own) : beside(stock, call, own),
-      );
+  /** A call of several parts, or an operation that is not `consume`. */
+  #beside(pools: readonly PermitPool[], call: KeyCall): Promise<Answer> {
+    const road = this.#road;
+    const { clock } = road;
+    return this.#staged(async (deadline) => {
+      const first = call.operation === 'consume' ? await road.ask(call, deadline) : undefined;
+      if (first?.allowed || (first !== undefined && isDegraded(first))) return first;
+      const reset = call.operation === 'reset';
+      const work = pools.map((pool) => (reset ? pool.clear(clock) : pool.empty(clock)));
+      await deadline.until(Promise.all(work));
+      return first !== undefined && deadline.over ? first : road.ask(call, deadline);
+    });
+  }
+
+  /** What `consume` would say, counting the permits here. */
+  async #peek(call: KeyCall): Promise<Answer> {
+    const answer = await this.#road.ask(call);
+    const now = this.#road.clock.now();
+    const parts = policyParts(call).map((part, i) => {
+      const own = answer.parts[i]!;
+      const usable = poolOf(part)?.usable(now) ?? 0;
+      return { ...own, remaining: own.remaining + usable, wait: usable >= part.cost ? 0 : own.wait };
+    });
+    const helps =
+      parts.some(({ wait }, i) => wait !== answer.parts[i]!.wait) && parts.every(({ wait }) => wait === 0);
+    return helps ? { ...answer, allowed: true, wait: 0, parts } : { ...answer, parts };
+  }
+
+  /** Runs all stages of a call within one deadline. */
+  async #staged(work: (deadline: CallDeadline) => Promise<Answer>): Promise<Answer> {
+    const deadline = this.#road.newDeadline();
+    try {
+      return await work(deadline);
+    } finally {
+      deadline.end();
     }
-    const now = clock.now();
-    const ahead = stock.next(now);
-    if (ahead > 0 || stock.left(now) > 0) {
-      return staged(asked, (own) => take(stock, call, part, ahead, own));
-    }
-    return plain(stock, call, part, asked);
-  };
-
-  const isHere = (stock: Stock): boolean => stock.taking !== undefined || stock.left(clock.now()) > 0;
-
-  return around(store, {
-    ask(asking: Asking) {
-      const { call } = asking;
-      if (policyParts(call).some(({ limit }) => limit.prefetch !== undefined)) {
-        pass(() => this.decide(call, asking), asking);
-      } else {
-        ask(store, asking);
-      }
-    },
-    decide(call: Call, asked?: Asked): MaybePromise<Answer> {
-      const { operation } = call;
-      const parts = policyParts(call);
-      if (operation === 'refund' || operation === 'renew') return store.decide(call, asked);
-      const part = parts[0]!;
-      if (operation === 'consume' && parts.length === 1 && call.traced !== true) {
-        if (part.limit.prefetch === undefined || part.cost === 0) return store.decide(call, asked);
-        const stock = stocksOf(part.limit.prefetch).of(storageKey(part), clock);
-        return stock === undefined ? store.decide(call, asked) : consume(stock, call, part, asked);
-      }
-      const stocks = parts.flatMap((each) => stockOf(each) ?? []).filter(isHere);
-      if (stocks.length === 0) return store.decide(call, asked);
-      const emptied = (own: Asked) =>
-        inTime(own, Promise.all(stocks.map((stock) => stock.empty(clock, store))));
-      if (operation === 'peek') {
-        return andThen(store.decide(call, asked), (answer) => withStocks(call, answer, clock.now()));
-      }
-      return staged(asked, async (own) => {
-        if (operation === 'consume') {
-          const answer = await store.decide(call, own);
-          if (answer.allowed || isDegraded(answer)) return answer;
-          await emptied(own);
-          return own.budget?.over ? answer : store.decide(call, own);
-        }
-        if (operation === 'reset') await inTime(own, Promise.all(stocks.map((stock) => stock.take(clock))));
-        else await emptied(own);
-        return store.decide(call, own);
-      });
-    },
-  });
+  }
 }
 
-/** Waits for `others` while the call has time left. */
-const inTime = async ({ budget }: Asked, others: Promise<unknown>): Promise<void> => {
-  if (budget !== undefined) return budget.until(others);
-  await others.catch(() => {}); // its own caller gets the error
-};
+const poolOf = (part: PolicyPart): PermitPool | undefined => part.limit.prefetch?.find(part);
 
-/** µs for which permits that were taken with this answer may be spent. */
-function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [said] }: Answer): number {
-  if (said!.override !== undefined) return 0;
+const mayUsePermits = (call: KeyCall): boolean =>
+  call.several === undefined
+    ? (call as unknown as PolicyPart).limit.prefetch !== undefined
+    : policyParts(call).some(({ limit }) => limit.prefetch !== undefined);
+
+/** µs for which permits that were taken with this answer may be used. */
+function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [first] }: Answer): number {
+  if (first!.override !== undefined) return 0;
+  const { longest } = prefetch!.limits;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
-  const spendable = rule.algorithm.spendable?.(parameters, now, said!.reset) ?? prefetch!.longest;
-  const life = Math.min(spendable, prefetch!.longest);
+  const life = Math.min(rule.algorithm.spendable?.(parameters, now, first!.reset) ?? longest, longest);
   return life - Math.ceil(life / DRIFT);
-}
-
-/** What `consume` would say, with what is here. */
-function withStocks(call: Call, answer: Answer, now: number): Answer {
-  const told = policyParts(call).map((part, i) => {
-    const said = answer.parts[i]!;
-    const left = stockOf(part)?.left(now) ?? 0;
-    return { ...said, remaining: said.remaining + left, wait: left >= part.cost ? 0 : said.wait };
-  });
-  const helps =
-    told.some(({ wait }, i) => wait !== answer.parts[i]!.wait) && told.every(({ wait }) => wait === 0);
-  return helps ? { ...answer, allowed: true, wait: 0, parts: told } : { ...answer, parts: told };
 }

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
+import { KeyCall } from '../engine/call.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { Admission } from '../limiter/admission.js';
 import { patienceOption, type WaitOptions } from '../limiter/call-options.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
+import { Pipeline } from '../pipeline/pipeline.js';
 import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
-import { withResilience } from '../pipeline/resilience.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
@@ -35,7 +36,7 @@ const clientIds = new WeakMap<Store, string>();
  */
 export class SharedLimiter {
   readonly name: string;
-  readonly #store: Store;
+  readonly #road: Store | Pipeline;
   readonly #admission: Admission;
   readonly #limit: PolicyLimit;
   /** Where the state of all clients is stored. */
@@ -58,8 +59,9 @@ export class SharedLimiter {
     checkName('SharedLimiter: clientId', clientId);
     if (options.clientId === undefined) clientIds.set(store, clientId);
     this.name = name;
-    this.#store = withResilience(store, toMicros('SharedLimiter: deadline', deadline));
-    this.#admission = new Admission(name, this.#store);
+    const micros = toMicros('SharedLimiter: deadline', deadline);
+    this.#road = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : store;
+    this.#admission = new Admission(name, this.#road);
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
     this.#key = `${prefix}:all`;
     this.#config = `${prefix}:rate`;
@@ -90,7 +92,8 @@ export class SharedLimiter {
 
   /** Permits that could be taken now. @throws RateNotSetError */
   async availablePermits(): Promise<number> {
-    return (await this.#admission.decide('peek', this.#parts(1))).remaining;
+    return (await this.#admission.decide(KeyCall.of({ operation: 'peek', wait: 0, parts: this.#parts(1) })))
+      .remaining;
   }
 
   /**
@@ -148,7 +151,7 @@ export class SharedLimiter {
 
   async #change(change: RateChange): Promise<RateAnswer> {
     this.#admission.checkOpen();
-    return this.#store.rate(change);
+    return this.#road.rate(change);
   }
 }
 

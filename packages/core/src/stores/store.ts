@@ -1,83 +1,46 @@
-import type { Clock } from '../clock.js';
-import type { Answer, Call } from '../engine/call.js';
-import type { StoreUnavailableError } from '../errors.js';
+import type { Answer, Call, Decider } from '../engine/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import type { Asking } from '../pipeline/asking.js';
+import type { Departure } from '../pipeline/deadlines.js';
+import type { PendingCall } from '../pipeline/pending-call.js';
 import type { RateAnswer, RateChange } from './shared-rate.js';
 import type { StoreHealth } from './store-health.js';
 
-/** The time of a call that may ask more than once. */
-export interface CallBudget {
-  /** Is the time over? */
-  readonly over: boolean;
-  /** Starts the time, unless it has started already. */
-  begin(): void;
-  /** Begins the next stage of the call. `late` runs when the time is over, or at once if it is. */
-  stage(late: () => void): void;
-  /** Resolves when the promise has settled or the time is over. */
-  until(promise: Promise<unknown>): Promise<void>;
-  /** Ends the call. */
-  end(): void;
-}
-
-/** What somebody waits for. */
+/** Who waits for the answer of a store. */
 export interface Asked {
-  /** Set by whoever stopped waiting for the answer: what has not left yet must not leave any more. */
-  abandoned?: boolean;
-  /** How long that is, in ms, if it ends by itself. */
+  /** Nobody waits any more: what has not been sent yet must not be sent. */
+  readonly abandoned?: boolean;
+  /** How long somebody waits, in ms. */
   readonly deadline?: number | undefined;
-  /** Time limit of a call that may ask more than once. */
-  readonly budget?: CallBudget | undefined;
 }
 
-/** Decides while a store is out. */
-export interface Fallback {
-  /** Decides in place of the store. @throws `error` if no failure policy applies, or the error of the failure policy */
-  decide(call: Call, error: StoreUnavailableError): Answer;
-  /**
-   * Calls `listener` each time the store, or the node of `key`, goes out, and at once if it is out. @returns a function that removes the
-   * listener
-   */
-  onOutage(key: string, listener: (error: StoreUnavailableError) => void): () => void;
-}
-
-/** Where state lives and calls are decided, each atomically. Layers have this same shape, so they stack. */
-export interface Store {
+/** Where state lives and calls are decided, each atomically. */
+export interface Store extends Decider {
   /** For `decision.source` and error messages. */
   readonly name: string;
   /** Does an answer come over a network, so that it may be late or never come? */
   readonly remote: boolean;
   /** Must all keys of one call lie in one hash slot, as in a Redis Cluster? */
   readonly slotted: boolean;
-  /** What this process has to load before it can ask at all; no deadline counts that. Rejects when it cannot be had. */
+  /** What this process has to load before the first call. No deadline counts that. Rejects if it cannot be loaded. */
   readonly loading?: Promise<unknown> | undefined;
   /**
    * For a remote store without a connection so far: until when calls wait for it, even beyond their deadline, in ms of the monotonic clock.
    * Undefined once it is connected, or when that time is over.
    */
   readonly firstConnectionUntil?: number | undefined;
-  /** Of a remote store: whether it is well. Limiters ask it no more while it is not, and decide by their failure policies. */
+  /** Of a remote store: whether it is well. While it is not, limiters decide by their failure policies. */
   readonly health?: StoreHealth | undefined;
-  /** Creates the time limit of a call that may ask more than once. Undefined without deadlines. */
-  readonly budget?: (() => CallBudget) | undefined;
-  /** Decides while the store is out, if failure policies are in use. */
-  readonly fallback?: Fallback | undefined;
-  /** Of a cluster: which node a key lives on, `host:port`; empty where that is not known. */
+  /** Of a cluster: the node that a storage key lives on, `host:port`; empty if it is not known. */
   nodeOf?(key: string): string;
-  /** On which clock a wait is slept. */
-  readonly clock: Clock;
   /**
-   * Decides one call, at once where no network is in between. Calls of one turn may be joined into one trip: each has its own answer all the same.
+   * Decides one call: at once if no network is in between.
    * @throws StoreUnavailableError, StoreConfigurationError, RateNotSetError
    */
   decide(call: Call, asked?: Asked): MaybePromise<Answer>;
-  /** The same without a promise, as no layer needs one of its own. Throws nothing. */
-  ask?(asking: Asking): void;
-  /**
-   * Subscribes to `key`. Calls `granted` with the id of each waiting call that was admitted, and with `EVERYONE` if all waiting calls should
-   * poll. Resolves, once subscribed, to a function that unsubscribes. A message may be lost, so a waiting call also polls.
-   */
-  listen(key: string, granted: (id: number) => void): Promise<() => void>;
+  /** Instead of `decide`, for a store that sends the calls of one turn together. The call is told its answer or its error. */
+  send?(call: PendingCall): Departure;
+  /** Tells a remote store how long calls wait, in ms, so that its connections are given up neither too early nor too late. */
+  expect?(deadline: number): void;
   /** Changes or reads a rate that the fleet shares; see `RateChange`. Answers the rate that holds afterwards, and whether this changed it. */
   rate(change: RateChange, asked?: Asked): Promise<RateAnswer>;
   /**

@@ -1,8 +1,9 @@
-import { type Answer, EVERYONE, storageKey } from '../../engine/call.js';
+import { type Answer, type Decider, EVERYONE, storageKey } from '../../engine/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
-import { isDegraded, undo } from '../../pipeline/fallback-answer.js';
+import { isDegraded } from '../../pipeline/answers.js';
+import { undo } from '../../pipeline/fallback.js';
+import { Pipeline } from '../../pipeline/pipeline.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
-import type { Store } from '../../stores/store.js';
 import { leaseOf } from './leases.js';
 import { Listening } from './listening.js';
 import { WakeSignal } from './wake-signal.js';
@@ -39,7 +40,7 @@ class PollIntervals {
 
 /** Waits for permits that other calls hold. A release admits the calls in the queue in order, and the store notifies them. */
 export class Line {
-  constructor(readonly store: Store) {}
+  constructor(readonly store: Decider) {}
 
   /**
    * @param first an answer that may already hold a place in the queue
@@ -59,7 +60,7 @@ export class Line {
     };
     const key = storageKey(part);
     const listening = new Listening(store, key, granted, wake);
-    const ignore = store.fallback?.onOutage(key, (error) => wake.fail(error));
+    const ignore = store instanceof Pipeline ? store.onOutage(key, (error) => wake.fail(error)) : undefined;
     try {
       const held = await this.#stand(place, wake, listening, left);
       // Without a renewal for a whole lease the place was lost: join again at the end of the queue.
@@ -113,7 +114,7 @@ export class Line {
     const answer = await this.store.decide({ operation: 'acquire', wait, parts: [part] });
     if (!isDegraded(answer)) return answer;
     await undo(answer, [part]); // the caller applies the failure policies to the whole call
-    throw answer.error;
+    throw answer.source.error;
   }
 
   async #ask(operation: 'renew' | 'refund', part: PolicyPart): Promise<Answer> {

@@ -1,6 +1,5 @@
-import { type Part, type PartAnswer, storageKey } from '../../engine/call.js';
+import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
-import type { Store } from '../../stores/store.js';
 
 /** A quarter of a lease lies between two renewals: two may fail, and the third comes before its end. */
 const RENEWALS = 4;
@@ -26,7 +25,7 @@ export class Leases {
    * @param owner for as long as it is in use
    * @param lost aborted when the lease is lost: somebody else may hold the permits by now
    */
-  hold(store: Store, owner: object, part: PolicyPart, answer: PartAnswer, lost: AbortController): void {
+  hold(store: Decider, owner: object, part: PolicyPart, answer: PartAnswer, lost: AbortController): void {
     this.release(part);
     if (this.#closed) return;
     const released = new AbortController();
@@ -51,7 +50,7 @@ export class Leases {
   }
 
   async #renew(
-    store: Store,
+    store: Decider,
     owner: WeakRef<object>,
     part: PolicyPart,
     first: number,

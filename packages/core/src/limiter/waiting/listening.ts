@@ -1,5 +1,5 @@
+import type { Decider } from '../../engine/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
-import type { Store } from '../../stores/store.js';
 
 /**
  * Subscribes to the messages of a key in the background. A waiting call does not depend on them: it also polls, and more often
@@ -13,7 +13,7 @@ export class Listening {
 
   /** @param told `look` runs when the subscription has started, as a message may have been missed; `fail` on a permanent error */
   constructor(
-    store: Store,
+    store: Decider,
     key: string,
     granted: (id: number) => void,
     told: { look(): void; fail(error: unknown): void },

@@ -1,13 +1,25 @@
+import { performance } from 'node:perf_hooks';
 import type { Rule } from '../../algorithms/algorithm.js';
-import { type Answer, type Call, type Part, storageKey } from '../../engine/call.js';
-import { StoreUnavailableError } from '../../errors.js';
-import type { Asking } from '../../pipeline/asking.js';
+import { type Answer, type Call, type KeyCall, type Part, storageKey } from '../../engine/call.js';
+import type { Departure, DepartureDeadline } from '../../pipeline/deadlines.js';
+import type { PendingCall } from '../../pipeline/pending-call.js';
 
 /** Calls in a row that have the same keys: the script reads each key once and writes it at most once. */
-export interface Visit {
-  readonly keys: readonly string[];
+export class Visit {
   /** In the order in which they were asked. */
-  readonly asked: Asking[];
+  readonly asked: PendingCall[];
+
+  constructor(
+    first: PendingCall,
+    /** The keys, if it is not the one key of the first call. */
+    readonly several: readonly string[] | undefined,
+  ) {
+    this.asked = [first];
+  }
+
+  get keys(): readonly string[] {
+    return this.several ?? [storageKey(this.asked[0]!.call)];
+  }
 }
 
 // What a script call weighs: µs that Redis is busy, about, as measured on one core of a server.
@@ -30,111 +42,140 @@ const BOOKED = 0.8;
 const BYTES = 400;
 
 /**
- * Calls that leave together, as the fewest visits that keep the order of those that have a key in common. Between others there is
+ * Calls that are sent together, as the fewest visits that keep the order of those that have a key in common. Between others there is
  * no order to keep.
  */
-export class Batch {
+export class Batch implements Departure {
+  readonly began = performance.now();
+  readonly asked: number;
+  sent = false;
+  hasEnded = false;
+  deadline: DepartureDeadline | undefined = undefined;
   visits: Visit[] = [];
   /** µs that Redis will be busy with it, about. */
   weight = SCRIPT;
-  /** Which visit was the last to each key; made when there is a second one. */
-  #last: Map<string, Visit> | undefined;
+  /** The last visit to each key, by prefix and key; made when there is a second visit. */
+  #last: Map<string, Map<string, Visit>> | undefined = undefined;
 
-  add(asking: Asking): void {
-    asking.unsent = true;
-    const { call } = asking;
-    const known = this.#lastTo(storageKey(call.parts[0]!));
+  /** @param asked µs of this process's clock */
+  constructor(asked: number) {
+    this.asked = asked;
+  }
+
+  add(pending: PendingCall): void {
+    const { call } = pending;
+    pending.departure = this;
+    const known = this.#lastTo(call.limit.prefix, call.key);
     if (known !== undefined && this.#joins(call, known)) {
-      this.weight += weightOf(call, known.asked.at(-1)!.call);
-      known.asked.push(asking);
+      const before = known.asked[known.asked.length - 1]!.call;
+      this.weight += weightOf(call, before);
+      known.asked.push(pending);
       return;
     }
-    const visit = { keys: keysOf(call), asked: [asking] };
-    for (const { limit } of call.parts) this.weight += keyWeight(limit.rule);
-    if (!isPlain(call)) this.weight += weightOf(call);
+    const visit = new Visit(pending, isSingle(call) ? undefined : keysOf(call));
+    this.weight += isPlain(call) ? keyWeight(call.limit.rule) : firstWeight(call);
     this.visits.push(visit);
     if (this.visits.length > 1) this.#note(visit);
   }
 
-  #lastTo(key: string): Visit | undefined {
-    if (this.#last !== undefined) return this.#last.get(key);
+  #lastTo(prefix: string, key: string): Visit | undefined {
+    if (this.#last !== undefined) return this.#last.get(prefix)?.get(key);
     const [first] = this.visits;
-    return first?.keys.includes(key) ? first : undefined;
+    if (first === undefined) return undefined;
+    const { call } = first.asked[0]!;
+    if (call.several === undefined) {
+      return call.key === key && call.limit.prefix === prefix ? first : undefined;
+    }
+    return call.several.some((part) => part.key === key && part.limit.prefix === prefix) ? first : undefined;
   }
 
   #note(visit: Visit): void {
     if (this.#last === undefined) {
       this.#last = new Map();
-      for (const key of this.visits[0]!.keys) this.#last.set(key, this.visits[0]!);
+      this.#noteParts(this.visits[0]!);
     }
-    for (const key of visit.keys) this.#last.set(key, visit);
+    this.#noteParts(visit);
+  }
+
+  #noteParts(visit: Visit): void {
+    const { call } = visit.asked[0]!;
+    if (call.several === undefined) this.#notePart(call, visit);
+    else for (const part of call.several) this.#notePart(part, visit);
+  }
+
+  #notePart({ limit, key }: Part, visit: Visit): void {
+    let keys = this.#last!.get(limit.prefix);
+    if (keys === undefined) {
+      keys = new Map();
+      this.#last!.set(limit.prefix, keys);
+    }
+    keys.set(key, visit);
   }
 
   /**
-   * Leaves out those for whom nobody waits any more. The others are put together anew: who is gone may have been all that stood between
-   * two visits of one key, and those must be one, as the script takes the keys of visits that are alike for different ones.
-   * @returns whether there is anybody left
+   * Leaves out the calls that have ended. The others are grouped again: one that is gone may have been all that stood between two visits
+   * of one key, and those must be one, as the script takes the keys of visits that are alike for different ones.
+   * @returns whether there is any call left
    */
   forget(): boolean {
-    if (this.visits.some(({ asked }) => asked.some(({ abandoned }) => abandoned))) {
-      const left = this.visits.flatMap(({ asked }) => asked).filter(stays);
+    if (this.hasEnded) {
+      this.hasEnded = false;
+      const left = this.visits.flatMap(({ asked }) => asked).filter(({ over }) => !over);
       this.visits = [];
       this.weight = SCRIPT;
       this.#last = undefined;
-      for (const asking of left) this.add(asking);
+      for (const call of left) this.add(call);
     }
     return this.visits.length > 0;
   }
 
-  /** From now on the outcome of an unanswered call is unknown. */
-  sent(): void {
-    for (const { asked } of this.visits) for (const asking of asked) asking.unsent = false;
+  each(visit: (call: PendingCall) => void): void {
+    for (const { asked } of this.visits) for (const call of asked) visit(call);
   }
 
-  /** None of them will be answered. Those who have their answers already keep them. */
+  /** The store has answered, or will not: no deadline ends these calls any more. */
+  end(): void {
+    for (let one = this.deadline; one !== undefined; one = one.next) one.end();
+  }
+
   failed(error: unknown): void {
-    for (const { asked } of this.visits) for (const asking of asked) asking.failed(error);
+    this.end();
+    this.each((call) => call.failed(error));
   }
 
   /** No visit in between has one of the keys. */
-  #joins(call: Call, { keys }: Visit): boolean {
-    if (isSingle(call)) return keys.length === 1;
-    const visit = this.#lastTo(keys[0]!);
+  #joins(call: KeyCall, visit: Visit): boolean {
+    if (isSingle(call)) return visit.several === undefined;
     const own = keysOf(call);
+    const { keys } = visit;
     return (
-      own.length === keys.length && own.every((key, i) => key === keys[i] && this.#lastTo(key) === visit)
+      own.length === keys.length &&
+      own.every((key, i) => key === keys[i]) &&
+      call.parts.every(({ limit, key }) => this.#lastTo(limit.prefix, key) === visit)
     );
   }
 }
 
 /** As the script has them: the entry of a shared rate may be one for each client, and the rate has a key itself. */
-function keysOf(call: Call): string[] {
-  const { parts } = call;
-  if (isSingle(call)) return [storageKey(parts[0]!)];
-  return parts.flatMap((part) => {
+const keysOf = (call: Call): string[] =>
+  call.parts.flatMap((part) => {
     const { shared } = part.limit;
     return shared === undefined ? [storageKey(part)] : [storageKey(part), shared.client, shared.config];
   });
-}
 
 /** A call that can be told by how much it takes, and by nothing else. */
-export const isPlain = (call: Call): boolean =>
-  call.operation === 'consume' && call.traced !== true && isSingle(call);
+export const isPlain = (call: KeyCall): boolean =>
+  call.operation === 'consume' && !call.traced && isSingle(call);
 
 /** Of one key. */
-const isSingle = ({ parts }: Call): boolean => parts.length === 1 && parts[0]!.limit.shared === undefined;
+const isSingle = (call: KeyCall): boolean => call.several === undefined && call.limit.shared === undefined;
 
 /** Two calls that are the same question: decided one after the other without being told twice. */
-export function isSame(a: Call, b: Call): boolean {
-  return (
-    a === b ||
-    (a.operation === b.operation &&
-      a.operation !== 'override' &&
-      a.wait === b.wait &&
-      a.traced === b.traced &&
-      isSamePart(a.parts[0]!, b.parts[0]!) &&
-      (a.parts.length === 1 || a.parts.every((part, i) => isSamePart(part, b.parts[i]!))))
-  );
+export function isSame(a: KeyCall, b: KeyCall): boolean {
+  if (a.operation !== b.operation || a.operation === 'override' || a.wait !== b.wait) return false;
+  if (a.traced !== b.traced || !isSamePart(a, b)) return false;
+  if (a.several === undefined) return b.several === undefined;
+  return a.several.every((part, i) => isSamePart(part, b.parts[i]!));
 }
 
 const isSamePart = (a: Part, b: Part): boolean =>
@@ -144,16 +185,22 @@ const keyWeight = ({ algorithm, parameters }: Rule): number =>
   (algorithm.spends === true ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
 
 /** @param before the call before, of the same keys */
-function weightOf(call: Call, before?: Call): number {
-  if (isPlain(call)) {
-    if (before === undefined || !isSame(call, before)) return OTHER;
-    return call.parts[0]!.limit.rule.algorithm.spends === true ? EQUAL : SLOW_EQUAL;
-  }
-  const booking = call.operation === 'acquire';
-  return call.parts.reduce(
-    (weight, { limit }) => weight + GENERAL + (booking ? bookingWeight(limit.rule) : 0),
-    0,
-  );
+function weightOf(call: KeyCall, before: KeyCall): number {
+  if (!isPlain(call)) return moreWeight(call);
+  if (!isSame(call, before)) return OTHER;
+  return call.limit.rule.algorithm.spends === true ? EQUAL : SLOW_EQUAL;
+}
+
+/** Of a call that is not plain and begins a visit. */
+function firstWeight(call: KeyCall): number {
+  let weight = moreWeight(call);
+  for (const { limit } of call.parts) weight += keyWeight(limit.rule);
+  return weight;
+}
+
+function moreWeight({ operation, parts }: KeyCall): number {
+  const booking = operation === 'acquire';
+  return parts.reduce((weight, { limit }) => weight + GENERAL + (booking ? bookingWeight(limit.rule) : 0), 0);
 }
 
 /** How many are booked at a key of a rule, about: as the last answer has it, and those who have asked since. */
@@ -168,17 +215,8 @@ function bookingWeight(rule: Rule): number {
 /** Whoever has to wait for so long comes behind as many as go in that time. */
 export function learn({ operation, parts }: Call, { wait }: Answer): void {
   if (operation !== 'acquire') return;
-  for (const {
-    limit: { rule },
-  } of parts)
+  for (const { limit } of parts) {
+    const { rule } = limit;
     booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
-}
-
-function stays(asking: Asking): boolean {
-  if (asking.abandoned) {
-    asking.failed(
-      new StoreUnavailableError('redis store: given up before it was sent', { reason: 'timeout' }),
-    );
   }
-  return !asking.abandoned;
 }

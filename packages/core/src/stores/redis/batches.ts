@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { storageKey } from '../../engine/call.js';
-import type { Asking } from '../../pipeline/asking.js';
+import type { PendingCall } from '../../pipeline/pending-call.js';
 import { Batch } from './batch.js';
 
 /** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
@@ -24,6 +24,7 @@ const IDLE = 1;
  */
 export class RedisBatches {
   readonly #slotted: () => boolean;
+  readonly #now: () => number;
   readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
   #gathering: Batch | undefined;
   /**
@@ -42,18 +43,25 @@ export class RedisBatches {
 
   /**
    * @param slotted whether the keys of one script call must lie in one slot
+   * @param now µs of this process's clock
    * @param send calls `arrived` once for each batch, before anybody has his answer: who asks again then finds nothing under way
    */
-  constructor(slotted: () => boolean, send: (batches: readonly Batch[], arrived: () => void) => void) {
+  constructor(
+    slotted: () => boolean,
+    now: () => number,
+    send: (batches: readonly Batch[], arrived: () => void) => void,
+  ) {
+    this.#now = now;
     this.#slotted = slotted;
     this.#send = send;
   }
 
-  add(asking: Asking): void {
-    const tag = this.#slotted() ? tagOf(storageKey(asking.call.parts[0]!)) : undefined;
+  /** @returns the batch that it is sent with */
+  add(call: PendingCall): Batch {
+    const tag = this.#slotted() ? tagOf(storageKey(call.call)) : undefined;
     const batch = this.#batchOf(tag);
     if (!this.#begun) this.#begin();
-    batch.add(asking);
+    batch.add(call);
     this.#asked += 1;
     if (this.#underWay === 0 && this.#asked >= MANY && 2 * this.#asked >= this.#usual) {
       this.#leave();
@@ -63,17 +71,18 @@ export class RedisBatches {
       else this.#tagged!.delete(tag);
       this.#depart([batch]);
     }
+    return batch;
   }
 
   #batchOf(tag: string | undefined): Batch {
     if (tag === undefined) {
-      this.#gathering ??= new Batch();
+      this.#gathering ??= new Batch(this.#now());
       return this.#gathering;
     }
     this.#tagged ??= new Map();
     let batch = this.#tagged.get(tag);
     if (batch === undefined) {
-      batch = new Batch();
+      batch = new Batch(this.#now());
       this.#tagged.set(tag, batch);
     }
     return batch;

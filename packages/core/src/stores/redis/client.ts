@@ -1,6 +1,7 @@
 import { errorMonitor } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Script } from '../../algorithms/algorithm.js';
+import { FIRST_CONNECTION_MS } from '../../clock.js';
 import { NoConnectionError } from './errors.js';
 import type { Written } from './wire.js';
 
@@ -131,12 +132,6 @@ export function attemptConnection(
   });
   return { ready, giveUp };
 }
-
-/**
- * ms from the first call of a store until it must be connected and have answered. Calls wait that long for it, even if their deadline
- * is shorter: the first call of a new process pays for the connection, the login and the script.
- */
-export const FIRST_CONNECTION_MS = 2_000;
 
 /** The time limit for the very first connection of a store. */
 export class FirstConnection {

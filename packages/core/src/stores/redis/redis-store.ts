@@ -1,9 +1,10 @@
 import type { Script } from '../../algorithms/algorithm.js';
-import { systemClock } from '../../clock.js';
+import { FIRST_CONNECTION_MS, systemClock } from '../../clock.js';
 import type { Answer, Call } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { isSluiceError } from '../../errors.js';
-import { type Asking, Promised, promised } from '../../pipeline/asking.js';
+import type { Departure } from '../../pipeline/deadlines.js';
+import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
 import type { Asked, Store } from '../store.js';
@@ -12,14 +13,7 @@ import { StoreHealth } from '../store-health.js';
 
 import { Batch } from './batch.js';
 import { RedisBatches } from './batches.js';
-import {
-  FIRST_CONNECTION_MS,
-  FirstConnection,
-  isReady,
-  type RedisClient,
-  runScript,
-  withinFirstConnection,
-} from './client.js';
+import { FirstConnection, isReady, type RedisClient, runScript, withinFirstConnection } from './client.js';
 
 import { OwnConnection } from './connection.js';
 import { classified, isMistake, notConnected, storeClosed } from './errors.js';
@@ -61,6 +55,7 @@ export class RedisStore implements Store {
   #watch: RedisWatch | undefined;
   readonly #batches = new RedisBatches(
     () => this.slotted,
+    () => this.clock.now(),
     (batches, arrived) => {
       const send = () => {
         for (const batch of batches) this.#send(batch, undefined, arrived);
@@ -105,23 +100,27 @@ export class RedisStore implements Store {
     return this.#watch?.nodeOf(key) ?? '';
   }
 
-  decide(call: Call, asked?: Asked): Promise<Answer> {
-    return promised((asking) => this.ask(asking), call, asked);
+  decide(call: Call): Promise<Answer> {
+    const pending = directCall(call);
+    this.send(pending);
+    return pending.promise;
   }
 
-  ask(asking: Asking): void {
-    this.#own?.expect(asking.deadline);
-    this.#batches.add(asking);
+  send(call: PendingCall): Departure {
+    return this.#batches.add(call);
+  }
+
+  expect(deadline: number): void {
+    this.#own?.expect(deadline);
   }
 
   /** @internal Decides calls, in order, in one trip. In a cluster their keys must share a slot. `now` takes the place of the server's clock. */
-  decideAll(calls: readonly Call[], asked?: Asked, now?: number): Promise<Answer[]> {
-    this.#own?.expect(asked?.deadline);
-    const batch = new Batch();
-    const asking = calls.map((call) => new Promised(call, asked));
-    for (const one of asking) batch.add(one);
+  decideAll(calls: readonly Call[], now?: number): Promise<Answer[]> {
+    const batch = new Batch(this.clock.now());
+    const pending = calls.map(directCall);
+    for (const one of pending) batch.add(one);
     this.#send(batch, now);
-    return Promise.all(asking.map(({ promise }) => promise));
+    return Promise.all(pending.map(({ promise }) => promise));
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -198,18 +197,17 @@ export class RedisStore implements Store {
   /** @param arrived called when it is under way no more, before anybody is told */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
     const key = batch.visits[0]!.keys[0]!;
-    let sent = false;
     const write = (bytes: boolean) => {
       if (!batch.forget()) return undefined;
       const call = written(batch.visits, this.clock.now(), now, bytes);
-      sent = true;
-      batch.sent();
+      batch.sent = true;
       return call;
     };
     this.#run(decideScript, key, write).then(
       (reply) => {
         arrived();
         try {
+          batch.end();
           settle(batch.visits, new Numbers(reply));
         } catch (error) {
           batch.failed(this.#classified(error, key));
@@ -217,7 +215,7 @@ export class RedisStore implements Store {
       },
       (error) => {
         arrived();
-        batch.failed(this.#classified(error, key, !sent));
+        batch.failed(this.#classified(error, key, !batch.sent));
       },
     );
   }

@@ -10,7 +10,7 @@ import {
 } from '../../engine/reply-codes.js';
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import { describe } from '../../options.js';
-import type { Asking } from '../../pipeline/asking.js';
+import type { PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer } from '../shared-rate.js';
 import { learn, type Visit } from './batch.js';
 import { classified } from './errors.js';
@@ -28,7 +28,7 @@ export function settle(visits: readonly Visit[], reply: Numbers): void {
 }
 
 /** @returns how many it settled */
-function settleNext(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+function settleNext(asked: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const asking = asked[i]!;
   const code = reply.next();
   if (code >= 0) {
@@ -74,7 +74,7 @@ function traceOf(reply: Numbers): Trace {
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 
 /** Equal calls that took their permits, one after the other. @returns how many */
-function settleRun(asked: readonly Asking[], i: number, now: number, reply: Numbers): number {
+function settleRun(asked: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
   const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
   const { cost, limit } = asked[i]!.call.parts[0]!;
@@ -91,7 +91,7 @@ function settleRun(asked: readonly Asking[], i: number, now: number, reply: Numb
 
 /** Calls in a row that took nothing, and so were answered alike. @returns how many */
 function settleAlike(
-  asked: readonly Asking[],
+  asked: readonly PendingCall[],
   i: number,
   now: number,
   allowed: boolean,
@@ -107,7 +107,7 @@ function settleAlike(
   return count;
 }
 
-function settleOne(asking: Asking, answer: Answer): void {
+function settleOne(asking: PendingCall, answer: Answer): void {
   learn(asking.call, answer);
   asking.answered(answer);
 }

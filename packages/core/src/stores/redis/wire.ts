@@ -1,6 +1,6 @@
 import type { Parameters, Rule } from '../../algorithms/algorithm.js';
-import type { Call, Part } from '../../engine/call.js';
-import type { Asking } from '../../pipeline/asking.js';
+import type { KeyCall, Part } from '../../engine/call.js';
+import type { PendingCall } from '../../pipeline/pending-call.js';
 import { isPlain, isSame, type Visit } from './batch.js';
 
 /** The keys and arguments of a script call. */
@@ -18,7 +18,7 @@ export interface Written {
 export function written(visits: readonly Visit[], now: number, at?: number, packed = false): Written {
   const moment = at === undefined ? (packed ? 'packed' : '') : String(at);
   const [{ asked }] = visits as [Visit];
-  const [{ call }] = asked as [Asking];
+  const [{ call }] = asked as [PendingCall];
   const keys: string[] = [];
   if (isPlain(call) && visits.every((visit) => isRun(visit, call, asked.length))) {
     for (const visit of visits) keys.push(visit.keys[0]!);
@@ -35,7 +35,7 @@ export function written(visits: readonly Visit[], now: number, at?: number, pack
 }
 
 /** Is it this call, of one key, so many times? */
-function isRun({ keys, asked }: Visit, call: Call, times: number): boolean {
+function isRun({ keys, asked }: Visit, call: KeyCall, times: number): boolean {
   if (keys.length > 1 || asked.length !== times) return false;
   for (const asking of asked) if (!isSame(asking.call, call)) return false;
   return true;
@@ -64,14 +64,19 @@ function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
 }
 
 /** How many from place `i` on are the same call. */
-function timesOf(asked: readonly Asking[], i: number): number {
+function timesOf(asked: readonly PendingCall[], i: number): number {
   const { call } = asked[i]!;
   let next = i + 1;
   while (next < asked.length && isSame(asked[next]!.call, call)) next += 1;
   return next - i;
 }
 
-function writeCalls(args: string[], rules: Rules, keys: readonly string[], asked: readonly Asking[]): void {
+function writeCalls(
+  args: string[],
+  rules: Rules,
+  keys: readonly string[],
+  asked: readonly PendingCall[],
+): void {
   const count = args.push('0', String(keys.length), '') - 1;
   let calls = 0;
   for (let i = 0; i < asked.length; ) {

@@ -8,7 +8,7 @@ import { memoryStore } from '../stores/memory/memory-store.js';
 import type { RateChange } from '../stores/shared-rate.js';
 import type { Asked, Store } from '../stores/store.js';
 import { StoreHealth } from '../stores/store-health.js';
-import { withDeadline } from './deadline.js';
+import { deciderOf, Pipeline } from './pipeline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
 const call: Call = {
@@ -20,10 +20,12 @@ const change: RateChange = { action: 'get', key: 'k' };
 const LONG = 60_000_000;
 
 const remote = (parts: Partial<Store>): Store => farStore(parts).store;
+/** @param deadline µs */
+const limited = (store: Store, deadline: number) => new Pipeline(store, { deadline, denyCache: 0 });
 
 test('a store in this process has no deadline', () => {
   const store = memoryStore();
-  expect(withDeadline(store, 1)).toBe(store);
+  expect(deciderOf(store, { deadline: 1, denyCache: 0 })).toBe(store);
 });
 
 test('a question that is not answered in time is an error, and marked as given up', async () => {
@@ -32,7 +34,7 @@ test('a question that is not answered in time is an error, and marked as given u
     marks.push(asked);
     return new Promise<never>(() => {});
   };
-  const store = withDeadline(remote({ decide: silent, rate: silent }), 5_000);
+  const store = limited(remote({ decide: silent, rate: silent }), 5_000);
   await expect(store.decide(call)).rejects.toMatchObject({
     code: 'SLUICE_STORE_UNAVAILABLE',
     message: 'far store: no answer within 5 ms',
@@ -49,22 +51,22 @@ test('an answer and a late failure after the deadline are ignored', async () => 
   const late = new Promise<Answer>((_, reject) => {
     fail = reject;
   });
-  await expect(withDeadline(remote({ decide: () => late }), 1_000).decide(call)).rejects.toThrow('no answer');
+  await expect(limited(remote({ decide: () => late }), 1_000).decide(call)).rejects.toThrow('no answer');
   fail(new Error('too late to be told'));
   await sleep(5); // an unhandled rejection would end the test run
 });
 
 test('answers and errors in time pass as they are', async () => {
-  expect(await withDeadline(remote({}), LONG).decide(call)).toMatchObject({ allowed: true });
-  expect(await withDeadline(remote({}), LONG).rate(change)).toMatchObject({ changed: false });
+  expect(await limited(remote({}), LONG).decide(call)).toMatchObject({ allowed: true });
+  expect(await limited(remote({}), LONG).rate(change)).toMatchObject({ changed: false });
   const error = new Error('its own');
   const store = remote({ decide: () => Promise.reject(error) });
-  await expect(withDeadline(store, LONG).decide(call)).rejects.toBe(error);
+  await expect(limited(store, LONG).decide(call)).rejects.toBe(error);
 });
 
 test('what a store throws at once is a rejection as any other, and nobody waits on', async () => {
   const error = new Error('thrown, not rejected');
-  const store = withDeadline(
+  const store = limited(
     remote({
       decide: () => {
         throw error;
@@ -76,31 +78,16 @@ test('what a store throws at once is a rejection as any other, and nobody waits 
   await sleep(10); // a wait that went on would end as an unhandled rejection
 });
 
-test('it says of itself what its store says, also what that learns later', () => {
-  let slotted = false;
-  const far = {
-    ...remote({}),
-    get slotted() {
-      return slotted;
-    },
-  };
-  const store = withDeadline(far, LONG);
-  expect(store).toMatchObject({ name: 'far', remote: true });
-  expect(store.slotted).toBe(false);
-  slotted = true;
-  expect(store.slotted).toBe(true);
-});
-
 test('what this process has to load first does not count', async () => {
   const loading = sleep(50);
-  const store = withDeadline(remote({ loading }), 40_000);
+  const store = limited(remote({ loading }), 40_000);
   expect(await store.decide(call)).toMatchObject({ allowed: true });
   expect(await store.decide(call)).toMatchObject({ allowed: false });
 });
 
 test('what cannot be loaded is told to each call', async () => {
   const loading = Promise.reject(new Error('not installed'));
-  const store = withDeadline(remote({ loading }), LONG);
+  const store = limited(remote({ loading }), LONG);
   await expect(store.decide(call)).rejects.toThrow('not installed');
   await expect(store.decide(call)).rejects.toThrow('not installed');
 });
@@ -108,7 +95,7 @@ test('what cannot be loaded is told to each call', async () => {
 test('where there is no connection, that is the reason', async () => {
   const cause = new Error('connect ECONNREFUSED');
   const silent = () => new Promise<never>(() => {});
-  const store = withDeadline(remote({ decide: silent, health: new StoreHealth(() => cause) }), 5_000);
+  const store = limited(remote({ decide: silent, health: new StoreHealth(() => cause) }), 5_000);
   await expect(store.decide(call)).rejects.toMatchObject({
     reason: 'connection',
     message: 'far store: no answer within 5 ms (connect ECONNREFUSED)',

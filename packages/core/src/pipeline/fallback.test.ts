@@ -22,13 +22,13 @@ const window = fixedWindow({ limit: 4, window: '1h' });
 
 const open: { close(): unknown }[] = [];
 /** A store that can be out, and what it tells of that. */
-function far(nodeOf = (_key: string) => '') {
+function far(nodeOf?: (key: string) => string) {
   const health = new StoreHealth(() => undefined);
   const events: [keyof StoreEvents, unknown][] = [];
   for (const event of ['storeError', 'degraded', 'recovered'] as const) {
     health.on(event, (told) => events.push([event, told]));
   }
-  const one = farStore({ health, nodeOf });
+  const one = farStore({ health, ...(nodeOf && { nodeOf, slotted: true }) });
   open.push({ close: () => health.end() }, one.store);
   return { ...one, events };
 }

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { farStore } from '../../../../tests/support/far-store.js';
 import type { Answer, Call } from '../engine/call.js';
-import { CombinedLimiter, fixedWindow, RateLimiter, type RateLimiterOptions, type Store } from '../index.js';
+import {
+  CombinedLimiter,
+  fixedWindow,
+  RateLimiter,
+  type RateLimiterOptions,
+  type Store,
+  StoreUnavailableError,
+} from '../index.js';
 import { StoreHealth } from '../stores/store-health.js';
-import { Budget } from './budget.js';
-import { Deadlines, type Timed } from './deadlines.js';
+import { CallDeadline, Deadlines } from './deadlines.js';
 
 const DEADLINE = 400;
 const policy = fixedWindow({ limit: 100, window: '1h' });
@@ -110,22 +116,29 @@ test('deny cache: waiting for the answer to another call counts towards the dead
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
 
-test('an expired budget ends each later stage at once; an ended one ends none', async () => {
-  const deadlines = new Deadlines(1);
-  const start = (budget: Timed) => {
-    deadlines.begin(budget);
+test('an expired deadline fails each later stage at once; an ended one fails none', async () => {
+  const error = new StoreUnavailableError('late');
+  const deadlines = new Deadlines(1, () => error);
+  const start = (deadline: CallDeadline) => {
+    deadlines.begin(deadline, performance.now());
     return deadlines;
   };
-  const budget = new Budget(start);
-  const late: string[] = [];
-  budget.stage(() => late.push('first'));
-  await budget.until(new Promise(() => {}));
-  expect([late, budget.over]).toEqual([[], true]); // one stage at a time: the second replaced the first
-  budget.stage(() => late.push('third'));
-  expect(late).toEqual(['third']);
-  budget.end();
-  const other = new Budget(start);
-  await other.until(Promise.reject(new Error('reported to its caller')));
+  const failed: unknown[] = [];
+  const stage = (name: string) => ({
+    over: false,
+    departure: undefined,
+    deadlines: undefined,
+    failed: (reason: unknown) => failed.push([name, reason]),
+  });
+  const deadline = new CallDeadline(start);
+  deadline.limit(stage('first'));
+  await deadline.until(new Promise(() => {}));
+  expect([failed, deadline.over]).toEqual([[], true]); // one stage at a time: the second replaced the first
+  deadline.limit(stage('third'));
+  expect(failed).toEqual([['third', error]]);
+  deadline.end();
+  const other = new CallDeadline(start);
+  await other.until(Promise.reject(new Error('its own caller gets it')));
   other.end();
   await sleep(20);
   expect(other.over).toBe(false);

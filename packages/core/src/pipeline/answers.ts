@@ -1,0 +1,31 @@
+import { NEVER } from '../algorithms/algorithm.js';
+import type { Answer, AnswerSource, PartAnswer } from '../engine/call.js';
+import type { StoreUnavailableError } from '../errors.js';
+
+/** An answer of the fallback. */
+export interface DegradedAnswer extends Answer {
+  readonly source: AnswerSource & { readonly error: StoreUnavailableError };
+}
+
+export const isDegraded = (answer: Answer): answer is DegradedAnswer => answer.source?.error !== undefined;
+
+/**
+ * The same answer, `micros` later and with `more` permits left. Objects are written out: spreading them takes longer than all the
+ * rest of a cached answer.
+ */
+export function shiftAnswer(answer: Answer, micros: number, source: AnswerSource, more = 0): Answer {
+  const { allowed, queued, now, wait } = answer;
+  const parts: PartAnswer[] = [];
+  for (const { remaining, wait, reset, at, override } of answer.parts) {
+    parts.push({
+      remaining: remaining + more,
+      wait: less(wait, micros),
+      reset: less(reset, micros),
+      at,
+      override,
+    });
+  }
+  return { allowed, queued, now: now + micros, wait: less(wait, micros), parts, source };
+}
+
+const less = (time: number, micros: number): number => (time === NEVER ? NEVER : Math.max(0, time - micros));

@@ -1,0 +1,110 @@
+import { type Answer, type Call, KeyCall } from '../engine/call.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import type { NodeHealth } from '../stores/store-health.js';
+import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
+
+/** Who is told how a call ended: the pipeline, or for a call without one whoever waits for the answer. */
+export interface CallOwner {
+  complete(call: PendingCall, answer: Answer): void;
+  fail(call: PendingCall, error: unknown): void;
+}
+
+let resolveNew: (value: unknown) => void;
+let rejectNew: (error: unknown) => void;
+/** One function for all promises: a closure for each would be one more object per decision. */
+const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
+  resolveNew = resolve;
+  rejectNew = reject;
+};
+
+/** A call on its way to its answer: the one object that travels from the limiter to the reply and back. */
+export class PendingCall<T = unknown> implements TimedCall {
+  readonly call: KeyCall;
+  readonly promise: Promise<T>;
+  /** It was answered, failed or was given up. A later answer is ignored. */
+  over = false;
+  departure: Departure | undefined = undefined;
+  /** Ends it together with the others of its departure. */
+  deadlines: Deadlines | undefined = undefined;
+  /** Ends it alone: it belongs to a call that may ask the store more than once. */
+  ownDeadline: CallDeadline | undefined = undefined;
+  /** Whose circuit let it pass, with which ticket. */
+  node: NodeHealth | undefined = undefined;
+  ticket = 0;
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(
+    call: Call,
+    readonly owner: CallOwner,
+    /** What the promise resolves to, made of the answer. Default: the answer. */
+    readonly finish?: (call: KeyCall, answer: Answer) => T,
+  ) {
+    this.call = KeyCall.of(call);
+    this.promise = new Promise(keep as never);
+    this.#resolve = resolveNew;
+    this.#reject = rejectNew;
+  }
+
+  /** The store has answered. */
+  answered(answer: Answer): void {
+    this.owner.complete(this as PendingCall, answer);
+  }
+
+  /** The store has failed, or there is no time left. */
+  failed(error: unknown): void {
+    this.owner.fail(this as PendingCall, error);
+  }
+
+  resolve(answer: Answer): void {
+    this.#end();
+    if (this.finish === undefined) {
+      this.#resolve(answer);
+      return;
+    }
+    let value: T;
+    try {
+      value = this.finish(this.call, answer);
+    } catch (error) {
+      this.#reject(error);
+      return;
+    }
+    this.#resolve(value);
+  }
+
+  /** Ends as `answer` does. */
+  follow(answer: MaybePromise<Answer>): void {
+    if (isPromise(answer)) {
+      answer.then(
+        (settled) => this.resolve(settled),
+        (error) => this.reject(error),
+      );
+    } else {
+      this.resolve(answer);
+    }
+  }
+
+  reject(error: unknown): void {
+    this.#end();
+    this.#reject(error);
+  }
+
+  #end(): void {
+    this.over = true;
+    const { departure } = this;
+    if (departure !== undefined && !departure.sent) departure.hasEnded = true;
+  }
+}
+
+/** For calls that are asked of a store itself, without a pipeline. */
+const DIRECT: CallOwner = {
+  complete: (call, answer) => {
+    if (!call.over) call.resolve(answer);
+  },
+  fail: (call, error) => {
+    if (!call.over) call.reject(error);
+  },
+};
+
+/** A call without deny cache, circuit, deadline and fallback. */
+export const directCall = (call: Call): PendingCall<Answer> => new PendingCall(call, DIRECT);

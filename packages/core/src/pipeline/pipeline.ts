@@ -1,0 +1,401 @@
+import { performance } from 'node:perf_hooks';
+import { type Clock, FIRST_CONNECTION_MS, LONGEST_TIMER } from '../clock.js';
+import {
+  type Answer,
+  type Call,
+  type Decider,
+  type KeyCall,
+  type Operation,
+  storageKey,
+} from '../engine/call.js';
+import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
+import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
+
+import type { Store } from '../stores/store.js';
+import type { NodeHealth } from '../stores/store-health.js';
+import { isDegraded } from './answers.js';
+import { CallDeadline, Deadlines, type Departure, DepartureDeadline } from './deadlines.js';
+import { DenyCache } from './deny-cache.js';
+import { decideByFallback, hasFallback } from './fallback.js';
+import { type CallOwner, directCall, PendingCall } from './pending-call.js';
+import { Prefetch } from './prefetch.js';
+import { SingleDeparture } from './single-departure.js';
+import { contextOf, type StoreContext } from './store-context.js';
+import { answerInTurn } from './turns.js';
+
+/** Times are µs. */
+export interface PipelineOptions {
+  readonly deadline: number;
+  /** How long a denial is cached at most; 0: not at all. */
+  readonly denyCache: number;
+}
+
+/** Operations that may let a key pass sooner than a denial said. */
+const INVALIDATES: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
+
+/**
+ * Limits of the timeout of a health probe, µs. Its answer holds for all limiters of the store, so it does not depend on the deadline of
+ * the one whose call failed.
+ */
+const SHORTEST_PROBE = 100_000;
+const LONGEST_PROBE = 5_000_000;
+
+/**
+ * The way of every call to a remote store, and of its answer back to the limiter:
+ *
+ *     prefetched permits → deny cache → circuit → this turn's batch → script
+ *     reply → circuit, deadline → deny cache → decision
+ */
+export class Pipeline implements Decider, CallOwner {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly #context: StoreContext;
+  readonly #prefetch: Prefetch;
+  readonly #denyCache: DenyCache;
+  readonly #deadlines: Deadlines;
+  /** While the very first connection is awaited: these may be over later than the others. */
+  readonly #firstDeadlines: Deadlines;
+  readonly #probeDeadlines: Deadlines;
+  #loading: Promise<unknown> | undefined;
+  /** The only node, if the store is no cluster. */
+  #node: NodeHealth | undefined;
+
+  constructor(
+    readonly store: Store,
+    { deadline, denyCache }: PipelineOptions,
+  ) {
+    this.name = store.name;
+    this.clock = store.clock;
+    this.#context = contextOf(store);
+    this.#prefetch = new Prefetch(this);
+    this.#denyCache = new DenyCache(denyCache, this.#context.invalidations, {
+      name: 'deny-cache',
+      decider: this,
+    });
+    const ms = toTimer(deadline);
+    const longer = Math.max(ms, FIRST_CONNECTION_MS);
+    this.#deadlines = new Deadlines(ms, (neverSent) => this.#late(ms, neverSent));
+    this.#firstDeadlines = new Deadlines(ms, (neverSent) => this.#late(longer, neverSent));
+    const probe = toTimer(Math.min(LONGEST_PROBE, Math.max(SHORTEST_PROBE, deadline)));
+    this.#probeDeadlines = new Deadlines(probe, (neverSent) => this.#late(probe, neverSent));
+    this.#loading = store.loading;
+    this.#loading?.then(
+      () => {
+        this.#loading = undefined;
+      },
+      () => {}, // each call rejects with it
+    );
+  }
+
+  decide(call: Call): Promise<Answer> {
+    return this.run(call);
+  }
+
+  /** @param finish what the promise resolves to, made of the answer. Default: the answer */
+  run<T = Answer>(call: Call, finish?: (call: KeyCall, answer: Answer) => T): Promise<T> {
+    const pending = new PendingCall(call, this, finish);
+    if (!this.#prefetch.handles(pending)) this.#begin(pending);
+    return pending.promise;
+  }
+
+  /** The way behind the prefetched permits. @param deadline of a call that asks more than once */
+  ask(call: Call, deadline?: CallDeadline): Promise<Answer> {
+    const pending = new PendingCall<Answer>(call, this);
+    pending.ownDeadline = deadline;
+    this.#begin(pending);
+    return pending.promise;
+  }
+
+  #begin(call: PendingCall): void {
+    if (!this.#isDenied(call)) this.#send(call);
+  }
+
+  /** Is the call answered by the deny cache, now or when the call that renews the denial has ended? */
+  #isDenied(call: PendingCall): boolean {
+    const { operation, traced, parts } = call.call;
+    if (operation !== 'consume' || traced) {
+      if (INVALIDATES.includes(operation)) this.#context.invalidations.add(parts);
+      return false;
+    }
+    const cache = this.#denyCache;
+    if (cache.isEmpty) return false;
+    const now = this.clock.now();
+    const denial = cache.find(call.call, now);
+    if (denial === undefined) return false;
+    if (now < denial.until) {
+      answerInTurn(() => call.resolve(cache.answer(denial, now)));
+    } else if (denial.waiting === undefined) {
+      cache.renew(denial, call);
+      return false;
+    } else {
+      if (call.ownDeadline === undefined) this.#giveDeadline(call);
+      call.ownDeadline!.begin();
+      denial.waiting.push(call);
+    }
+    return true;
+  }
+
+  #send(call: PendingCall): void {
+    if (call.ownDeadline?.over) {
+      // The store did nothing wrong, so its circuit does not count it.
+      this.#decideWithoutStore(call, this.#deadlines.late(true));
+      return;
+    }
+    const node = this.#nodeOf(call.call);
+    if (node !== undefined) {
+      const { error } = node.circuit;
+      if (error !== undefined) {
+        const reason = hasFallback(call.call) ? error : whileOpen(error);
+        answerInTurn(() => this.#decideWithoutStore(call, reason));
+        return;
+      }
+      call.node = node;
+      call.ticket = node.circuit.enter();
+    }
+    if (this.#loading === undefined) this.#depart(call);
+    else
+      this.#loading.then(
+        () => this.#depart(call),
+        (error) => call.failed(error),
+      );
+  }
+
+  #depart(call: PendingCall, limits?: Deadlines): void {
+    const { store } = this;
+    const until = store.firstConnectionUntil;
+    const deadlines = limits ?? (until === undefined ? this.#deadlines : this.#firstDeadlines);
+    call.ownDeadline?.limit(call);
+    if (call.over) return;
+    if (store.send === undefined) {
+      const departure = new SingleDeparture(call, this.clock.now());
+      this.#limit(call, departure, deadlines, until);
+      departure.send(store, deadlines.ms);
+    } else {
+      store.expect?.(deadlines.ms);
+      this.#limit(call, store.send(call), deadlines, until);
+    }
+  }
+
+  /** Calls of one departure share a deadline: one reading of the clock and one link in the list for all. */
+  #limit(call: PendingCall, departure: Departure, deadlines: Deadlines, until: number | undefined): void {
+    if (call.ownDeadline !== undefined) return;
+    call.deadlines = deadlines;
+    for (let one = departure.deadline; one !== undefined; one = one.next) {
+      if (one.deadlines === deadlines) return;
+    }
+    departure.deadline = new DepartureDeadline(departure, deadlines, departure.deadline);
+    deadlines.begin(departure.deadline, departure.began, until);
+  }
+
+  complete(call: PendingCall, answer: Answer): void {
+    if (call.over) return;
+    call.node?.succeeded(call.ticket);
+    this.#settle(call, answer);
+  }
+
+  fail(call: PendingCall, error: unknown): void {
+    if (call.over) return;
+    call.over = true;
+    const { node } = call;
+    if (node !== undefined) {
+      const { parts } = call.call;
+      this.#failed(node, call.ticket, error, storageKey(call.call), () => this.#peek(parts));
+    }
+    if (isStoreUnavailableError(error)) this.#decideWithoutStore(call, error);
+    else this.#reject(call, error);
+  }
+
+  #settle(call: PendingCall, answer: Answer): void {
+    const asked = call.call;
+    if (asked.operation === 'consume') {
+      if (!answer.allowed && !asked.traced)
+        this.#denyCache.remember(asked, answer, call.departure?.asked ?? 0);
+    } else {
+      this.#invalidate(asked);
+    }
+    const waiting = this.#denyCache.renewed(call);
+    call.resolve(answer);
+    for (const one of waiting) this.#resume(one, answer);
+  }
+
+  #reject(call: PendingCall, error: unknown): void {
+    this.#invalidate(call.call);
+    const waiting = this.#denyCache.renewed(call);
+    call.reject(error);
+    // To ask again would take the time of a second deadline.
+    for (const one of waiting) one.reject(error);
+  }
+
+  /** Once more when the call has ended: a denial that was under way meanwhile was decided before. */
+  #invalidate({ operation, parts }: KeyCall): void {
+    if (INVALIDATES.includes(operation)) this.#context.invalidations.add(parts);
+  }
+
+  /** The denial that a call waited for was renewed, or is no more. */
+  #resume(call: PendingCall, answer: Answer): void {
+    const now = this.clock.now();
+    const denial = this.#denyCache.find(call.call, now);
+    if (denial !== undefined) call.resolve(this.#denyCache.answer(denial, now));
+    else if (isDegraded(answer)) call.follow(decideByFallback(answer, call.call));
+    else this.#send(call);
+  }
+
+  #decideWithoutStore(call: PendingCall, error: StoreUnavailableError): void {
+    let answer: Answer;
+    try {
+      answer = this.decideWithoutStore(call.call, error);
+    } catch (reason) {
+      this.#reject(call, reason);
+      return;
+    }
+    this.#settle(call, answer);
+  }
+
+  /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
+  decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
+    return this.#context.decideWithoutStore(call, error);
+  }
+
+  /**
+   * Calls `listener` each time the node of a storage key goes out, and at once if it is out. @returns a function that removes the
+   * listener
+   */
+  onOutage(key: string, listener: (error: StoreUnavailableError) => void): () => void {
+    return this.#nodeAt(key)?.circuit.onOpen(listener) ?? (() => {});
+  }
+
+  listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    return this.store.listen(key, granted);
+  }
+
+  /** Changes or reads a shared rate: by another script, with the same circuit and deadline. */
+  async rate(change: RateChange): Promise<RateAnswer> {
+    const node = this.#nodeAt(change.key);
+    const error = node?.circuit.error;
+    if (error !== undefined) {
+      await new Promise<void>(answerInTurn);
+      throw whileOpen(error);
+    }
+    const ticket = node?.circuit.enter() ?? 0;
+    try {
+      const answer = await this.#rate(change);
+      node?.succeeded(ticket);
+      return answer;
+    } catch (reason) {
+      const get = () => this.#rate({ action: 'get', key: change.key }, this.#probeDeadlines);
+      if (node !== undefined) this.#failed(node, ticket, reason, change.key, get);
+      throw reason;
+    }
+  }
+
+  async #rate(change: RateChange, limits?: Deadlines): Promise<RateAnswer> {
+    if (this.#loading !== undefined) await this.#loading;
+    const { store } = this;
+    const deadline = this.newDeadline(limits);
+    const asked = { abandoned: false, deadline: (limits ?? this.#deadlines).ms };
+    try {
+      return await new Promise<RateAnswer>((resolve, reject) => {
+        const failed = (error: unknown) => {
+          asked.abandoned = true;
+          reject(error);
+        };
+        deadline.limit({ over: false, departure: undefined, deadlines: undefined, failed });
+        store.rate(change, asked).then(resolve, reject);
+      });
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** A deadline of a call that may ask more than once. It has not begun yet. */
+  newDeadline(limits?: Deadlines): CallDeadline {
+    return new CallDeadline((deadline) => {
+      const until = this.store.firstConnectionUntil;
+      const deadlines = limits ?? (until === undefined ? this.#deadlines : this.#firstDeadlines);
+      deadlines.begin(deadline, performance.now(), until);
+      return deadlines;
+    });
+  }
+
+  #giveDeadline(call: PendingCall): void {
+    const deadline = this.newDeadline();
+    call.ownDeadline = deadline;
+    const end = () => deadline.end();
+    call.promise.then(end, end);
+  }
+
+  #nodeOf(call: KeyCall): NodeHealth | undefined {
+    if (this.#node !== undefined) return this.#node;
+    return this.#nodeAt(storageKey(call));
+  }
+
+  #nodeAt(key: string): NodeHealth | undefined {
+    const { health } = this.#context;
+    if (this.store.slotted) return health?.node(this.store.nodeOf?.(key) ?? '');
+    this.#node = health?.node('');
+    return this.#node;
+  }
+
+  #failed(
+    node: NodeHealth,
+    ticket: number,
+    error: unknown,
+    key: string,
+    probe: () => Promise<unknown>,
+  ): void {
+    const unavailable = isStoreUnavailableError(error);
+    if (unavailable && error.reason === 'closed') return; // by its owner
+    if (unavailable || isStoreConfigurationError(error)) node.failed(error);
+    if (unavailable) node.circuit.failed(ticket, error, () => this.#probe(node, key, probe));
+    else node.succeeded(ticket); // it has answered
+  }
+
+  /**
+   * Asks without changing anything. A store that refuses is not out: the next caller gets its error, such as that of a missing right.
+   * A cluster may have moved the key to another node meanwhile: then no call asks this one.
+   */
+  async #probe(node: NodeHealth, key: string, ask: () => Promise<unknown>): Promise<void> {
+    try {
+      await ask();
+    } catch (error) {
+      if (isStoreUnavailableError(error)) throw error;
+    }
+    if (this.#nodeAt(key) !== node) node.circuit.replaced();
+  }
+
+  #peek(parts: Call['parts']): Promise<Answer> {
+    const call = directCall({ operation: 'peek', wait: 0, parts });
+    this.#depart(call, this.#probeDeadlines);
+    return call.promise;
+  }
+
+  /** Without a connection, that is the reason. */
+  #late(ms: number, neverSent: boolean): StoreUnavailableError {
+    const cause = this.#context.health?.connectionError();
+    const message = `${this.name} store: no answer within ${ms} ms`;
+    return cause === undefined
+      ? new StoreUnavailableError(message, { reason: 'timeout', late: true, neverSent })
+      : new StoreUnavailableError(`${message} (${cause.message})`, {
+          reason: 'connection',
+          late: true,
+          neverSent,
+          cause,
+        });
+  }
+}
+
+const toTimer = (micros: number): number => Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
+
+/** The error while the circuit is open. */
+function whileOpen(error: StoreUnavailableError): StoreUnavailableError {
+  const { message, reason } = error;
+  return new StoreUnavailableError(`${message}; it is out, and not asked until it answers again`, {
+    reason,
+    neverSent: true,
+    cause: error,
+  });
+}
+
+/** Where a limiter's calls are decided: by a store in this process itself, by a remote one through a pipeline. */
+export const deciderOf = (store: Store, options: PipelineOptions): Decider =>
+  store.remote ? new Pipeline(store, options) : store;

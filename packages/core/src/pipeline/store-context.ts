@@ -1,0 +1,39 @@
+import type { Answer, Call } from '../engine/call.js';
+import type { StoreUnavailableError } from '../errors.js';
+import type { Store } from '../stores/store.js';
+import type { StoreHealth } from '../stores/store-health.js';
+import { Invalidations } from './deny-cache.js';
+import { Fallback } from './fallback.js';
+
+/** What all pipelines to one store share. */
+export class StoreContext {
+  readonly invalidations = new Invalidations();
+  readonly health: StoreHealth | undefined;
+  /** Without `health` nobody knows whether the store is out, and its errors are the caller's. */
+  readonly #fallback: Fallback | undefined;
+
+  constructor({ health, clock }: Store) {
+    this.health = health;
+    if (health === undefined) return;
+    const fallback = new Fallback(clock);
+    this.#fallback = fallback;
+    health.whenEnded(() => fallback.close());
+  }
+
+  /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
+  decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
+    if (this.#fallback === undefined) throw error;
+    return this.#fallback.decide(call, error);
+  }
+}
+
+const contexts = new WeakMap<Store, StoreContext>();
+
+export function contextOf(store: Store): StoreContext {
+  let context = contexts.get(store);
+  if (context === undefined) {
+    context = new StoreContext(store);
+    contexts.set(store, context);
+  }
+  return context;
+}
