@@ -20,15 +20,19 @@ const ROOMS = [
   'keys',
 ];
 
-const CIRCLES = [['core/src/pipeline/asking.ts', 'core/src/stores/store.ts']];
+const CIRCLES: string[][] = [];
 
 const UPWARD = [
-  'core/src/stores/redis/batch.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/redis/batches.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/redis/redis-store.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/redis/reply.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/redis/wire.ts -> core/src/pipeline/asking.ts',
-  'core/src/stores/store.ts -> core/src/pipeline/asking.ts',
+  // What travels down to a store, and the deadline that ends it.
+  'core/src/stores/redis/batch.ts -> core/src/pipeline/deadlines.ts',
+  'core/src/stores/redis/batch.ts -> core/src/pipeline/pending-call.ts',
+  'core/src/stores/redis/batches.ts -> core/src/pipeline/pending-call.ts',
+  'core/src/stores/redis/redis-store.ts -> core/src/pipeline/deadlines.ts',
+  'core/src/stores/redis/redis-store.ts -> core/src/pipeline/pending-call.ts',
+  'core/src/stores/redis/reply.ts -> core/src/pipeline/pending-call.ts',
+  'core/src/stores/redis/wire.ts -> core/src/pipeline/pending-call.ts',
+  'core/src/stores/store.ts -> core/src/pipeline/deadlines.ts',
+  'core/src/stores/store.ts -> core/src/pipeline/pending-call.ts',
 ];
 
 /** Files of more than 200 lines, without generated scripts. */
@@ -37,11 +41,15 @@ const LONG = [
   'core/src/engine/key-state.ts',
   'core/src/limiter/admission.ts',
   'core/src/limiter/rate-limiter.ts',
+  'core/src/pipeline/deadlines.ts',
+  'core/src/pipeline/permit-pool.ts',
+  'core/src/pipeline/pipeline.ts',
+  'core/src/stores/redis/batch.ts',
   'core/src/stores/redis/redis-store.ts',
 ];
 
 /** Files on the longest chain of imports from core's index down, at run time and with types. */
-const FLOORS = { values: 12, types: 22 };
+const FLOORS = { values: 17, types: 26 };
 
 const imports = (wrong: (path: string, imported: string) => boolean): string[] =>
   [...graph.values()].flatMap(({ path, files }) =>
