@@ -89,6 +89,30 @@ export function isReady({ status, stream }: RedisClient): boolean {
   return status === 'ready' && (stream as { writable?: boolean } | null | undefined)?.writable !== false;
 }
 
+type Listener = (...told: unknown[]) => void;
+
+/** Listeners that can be removed together. */
+export class Listeners {
+  readonly #byClient = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
+
+  add(client: RedisClient, event: string | symbol, listener: Listener): void {
+    client.on?.(event, listener);
+    const known = this.#byClient.get(client) ?? [];
+    known.push([event, listener]);
+    this.#byClient.set(client, known);
+  }
+
+  remove(client: RedisClient): void {
+    for (const [event, listener] of this.#byClient.get(client) ?? [])
+      client.removeListener?.(event, listener);
+    this.#byClient.delete(client);
+  }
+
+  removeAll(): void {
+    for (const client of [...this.#byClient.keys()]) this.remove(client);
+  }
+}
+
 /** A connection attempt that calls wait for. */
 export interface ConnectionAttempt {
   readonly ready: Promise<void>;
@@ -111,24 +135,21 @@ export function attemptConnection(
   if (client.status === 'end' || client.on === undefined) {
     throw new NoConnectionError(`the connection is in state '${client.status}'`);
   }
+  const listeners = new Listeners();
   let giveUp = () => {};
   const ready = new Promise<void>((resolve, reject) => {
     const settle = (done: () => void) => {
-      client.removeListener?.('ready', opened);
-      client.removeListener?.('end', giveUp);
-      client.removeListener?.(errorMonitor, failed);
+      listeners.removeAll();
       settled();
       done();
     };
-    const opened = () => settle(resolve);
     giveUp = () => settle(() => reject(new NoConnectionError('no connection')));
-    const failed = (error: unknown) => {
-      if (isRefusal(error)) giveUp();
-    };
-    client.on?.('ready', opened);
-    client.on?.('end', giveUp);
+    listeners.add(client, 'ready', () => settle(resolve));
+    listeners.add(client, 'end', giveUp);
     // With `errorMonitor` an error without another listener stays an uncaught one.
-    client.on?.(errorMonitor, failed);
+    listeners.add(client, errorMonitor, (error) => {
+      if (isRefusal(error)) giveUp();
+    });
   });
   return { ready, giveUp };
 }

@@ -1,4 +1,4 @@
-import type { RedisClient } from './client.js';
+import type { Listeners, RedisClient } from './client.js';
 
 /** What a client of a cluster shows of its nodes. */
 export interface ClusterView {
@@ -15,30 +15,6 @@ export interface Address {
 
 /** As clients name nodes. */
 export const nameOf = ({ host = '127.0.0.1', port = 6379 }: Address = {}): string => `${host}:${port}`;
-
-type Listener = (...told: unknown[]) => void;
-
-/** Listeners that can be removed together. */
-export class Listeners {
-  readonly #byClient = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
-
-  add(client: RedisClient, event: string | symbol, listener: Listener): void {
-    client.on?.(event, listener);
-    const known = this.#byClient.get(client) ?? [];
-    known.push([event, listener]);
-    this.#byClient.set(client, known);
-  }
-
-  remove(client: RedisClient): void {
-    for (const [event, listener] of this.#byClient.get(client) ?? [])
-      client.removeListener?.(event, listener);
-    this.#byClient.delete(client);
-  }
-
-  removeAll(): void {
-    for (const client of [...this.#byClient.keys()]) this.remove(client);
-  }
-}
 
 /** A `Cluster` of ioredis or iovalkey. */
 interface IoredisCluster extends RedisClient {

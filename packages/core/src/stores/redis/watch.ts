@@ -1,13 +1,6 @@
 import { errorMonitor } from 'node:events';
-import { attemptConnection, type ConnectionAttempt, isReady, type RedisClient } from './client.js';
-import {
-  type Address,
-  type ClusterView,
-  IoredisNodes,
-  isIoredisCluster,
-  Listeners,
-  nameOf,
-} from './cluster.js';
+import { attemptConnection, type ConnectionAttempt, isReady, Listeners, type RedisClient } from './client.js';
+import { type Address, type ClusterView, IoredisNodes, isIoredisCluster, nameOf } from './cluster.js';
 import { isMistake, isRefusal, isSelectError, isSocketTimeout, withoutCommand } from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
 import { slotOf } from './slot.js';
