@@ -13,7 +13,7 @@ import { Table } from './table.js';
 
 export interface MemoryStoreOptions {
   /**
-   * The most keys to remember, from 1 to 16,000,000; default 1,000,000. So many buckets or windows take about 100 MB: 65 bytes each, and the
+   * The most keys to remember, from 1 to 16,000,000; default 1,000,000. So many buckets or windows take about 100 MB: 63 bytes each, and the
    * text of the key; logs and slots take more. When full, see `memoryStore`.
    */
   readonly maxKeys?: number;

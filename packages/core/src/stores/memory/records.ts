@@ -27,6 +27,9 @@ const NUMBERS = FIELDS / 2;
 const FIRST_NUMBER = 2;
 const LENGTH = 7 << 2;
 
+/** Places for each slot: fewer take less memory, more make searches shorter. */
+const PLACES = 1.7;
+
 /** The most characters of a key; longer ones are digests. */
 const POSITIONS = 128;
 
@@ -49,8 +52,8 @@ function hashOf(keyspace: number, key: string): number {
 /**
  * What is known of each key but its text: a record for each slot, all in one buffer, so that there is nothing to collect.
  *
- * Slots are found by a hash table with open addressing and linear probing, at most half full: four bytes a place, and a search touches
- * fewer lines of memory than in a Map of strings, which at a million keys is what a search costs.
+ * Slots are found by a hash table with open addressing and linear probing. A search touches fewer lines of memory than in a Map of
+ * strings, and at a million keys that is what it costs.
  */
 export class Records {
   /** The keys of the slots; `undefined` of a slot that has none. */
@@ -58,7 +61,6 @@ export class Records {
   #fields = new Uint32Array(0);
   #numbers = new Float64Array(0);
   #places = new Uint32Array(0);
-  #mask = 0;
 
   constructor() {
     this.resize(FIRST_SLOT);
@@ -72,16 +74,14 @@ export class Records {
     fields.set(this.#fields);
     this.#fields = fields;
     this.#numbers = new Float64Array(fields.buffer);
-    const places = 2 ** Math.ceil(Math.log2(2 * slots));
-    this.#places = new Uint32Array(places);
-    this.#mask = places - 1;
+    this.#places = new Uint32Array(Math.ceil(slots * PLACES));
     for (let slot = FIRST_SLOT; slot < slots; slot += 1) if (this.keys[slot] !== undefined) this.#enter(slot);
   }
 
   /** The slot of a key; `NONE` if it has none. */
   find(keyspace: number, key: string): number {
     const hash = hashOf(keyspace, key);
-    for (let place = hash & this.#mask; ; place = (place + 1) & this.#mask) {
+    for (let place = this.#home(hash); ; place = this.#after(place)) {
       const slot = this.#places[place]!;
       if (slot === NONE) return NONE;
       if (this.#hash(slot) === hash && this.keys[slot] === key && this.keyspace(slot) === keyspace)
@@ -166,22 +166,30 @@ export class Records {
     this.#fields[next * FIELDS + PREVIOUS] = slot;
   }
 
-  #enter(slot: number): void {
-    const places = this.#places;
-    let place = this.#hash(slot) & this.#mask;
-    while (places[place] !== NONE) place = (place + 1) & this.#mask;
-    places[place] = slot;
+  /** The place where a search for the hash begins. */
+  #home(hash: number): number {
+    return Math.floor((hash * this.#places.length) / 2 ** 32);
   }
 
-  /** Moves slots behind it up, where that brings them nearer to where they belong: so there are never holes to step over. */
+  #after(place: number): number {
+    return place + 1 === this.#places.length ? 0 : place + 1;
+  }
+
+  #enter(slot: number): void {
+    let place = this.#home(this.#hash(slot));
+    while (this.#places[place] !== NONE) place = this.#after(place);
+    this.#places[place] = slot;
+  }
+
+  /** Moves slots behind it up, where that brings them nearer to their homes: so there are never holes to step over. */
   #leave(slot: number): void {
     const places = this.#places;
-    const mask = this.#mask;
-    let hole = this.#hash(slot) & mask;
-    while (places[hole] !== slot) hole = (hole + 1) & mask;
-    for (let place = (hole + 1) & mask; places[place] !== NONE; place = (place + 1) & mask) {
-      const home = this.#hash(places[place]!) & mask;
-      if (((place - home) & mask) < ((place - hole) & mask)) continue;
+    const distance = (from: number, to: number) => (to < from ? to - from + places.length : to - from);
+    let hole = this.#home(this.#hash(slot));
+    while (places[hole] !== slot) hole = this.#after(hole);
+    for (let place = this.#after(hole); places[place] !== NONE; place = this.#after(place)) {
+      const home = this.#home(this.#hash(places[place]!));
+      if (distance(home, place) < distance(hole, place)) continue;
       places[hole] = places[place]!;
       hole = place;
     }

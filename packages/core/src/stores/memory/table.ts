@@ -17,8 +17,8 @@ interface Keyspace {
 }
 
 /**
- * The entries of at most `maxKeys` keys, each in a numbered slot. In a full table a new key evicts the oldest key of the lowest rank, in
- * constant time. A key takes 65 to 73 bytes beside its text, and that text is the only object that there is for it.
+ * The entries of at most `maxKeys` keys, each in a numbered slot. When it is full, a new key evicts the oldest key of the lowest rank, in
+ * constant time. In a full table a key takes 63 bytes beside its text, which is the only object of the key.
  */
 export class Table {
   readonly #maxKeys: number;
