@@ -3,7 +3,7 @@ import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { type Answer, type Call, type Decider, isHeld, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { isDegraded } from '../pipeline/answers.js';
 import { undo } from '../pipeline/fallback.js';
@@ -68,16 +68,16 @@ export class Admission {
     const parts = policyParts(call);
     const merged = mergeByKey(parts);
     const { operation, traced } = call;
-    return this.#run({ operation, wait: 0, parts: merged, traced }, (_, answer) =>
+    return this.#run(KeyCall.of({ operation, wait: 0, parts: merged, traced }), (_, answer) =>
       this.#finish(call, splitByPart(parts, merged, answer)),
     );
   }
 
-  #run(call: Call, finish: (call: KeyCall, answer: Answer) => Decision): MaybePromise<Decision> {
+  #run(call: KeyCall, finish: (call: KeyCall, answer: Answer) => Decision): MaybePromise<Decision> {
     const { decider } = this;
     if (decider instanceof Pipeline) return decider.run(call, finish);
     const answer = decider.decide(call);
-    return andThen(answer, (decided) => finish(KeyCall.of(call), decided));
+    return isPromise(answer) ? answer.then((decided) => finish(call, decided)) : finish(call, answer);
   }
 
   /** One function for all calls: a closure for each would be one more object per decision. */

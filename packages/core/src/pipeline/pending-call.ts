@@ -37,8 +37,8 @@ export class PendingCall<T = unknown> implements TimedCall {
   constructor(
     call: Call,
     readonly owner: CallOwner,
-    /** What the promise resolves to, made of the answer. Default: the answer. */
-    readonly finish?: (call: KeyCall, answer: Answer) => T,
+    /** What the promise resolves to, made of the answer. */
+    readonly finish: (call: KeyCall, answer: Answer) => T,
   ) {
     this.call = KeyCall.of(call);
     this.promise = new Promise(keep as never);
@@ -58,10 +58,6 @@ export class PendingCall<T = unknown> implements TimedCall {
 
   resolve(answer: Answer): void {
     this.#end();
-    if (this.finish === undefined) {
-      this.#resolve(answer);
-      return;
-    }
     let value: T;
     try {
       value = this.finish(this.call, answer);
@@ -107,4 +103,5 @@ const DIRECT: CallOwner = {
 };
 
 /** A call without deny cache, circuit, deadline and fallback. */
-export const directCall = (call: Call): PendingCall<Answer> => new PendingCall(call, DIRECT);
+export const directCall = (call: Call): PendingCall<Answer> =>
+  new PendingCall(call, DIRECT, (_, answer) => answer);

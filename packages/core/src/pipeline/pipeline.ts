@@ -1,27 +1,21 @@
 import { performance } from 'node:perf_hooks';
 import { type Clock, FIRST_CONNECTION_MS, LONGEST_TIMER } from '../clock.js';
-import {
-  type Answer,
-  type Call,
-  type Decider,
-  type KeyCall,
-  type Operation,
-  storageKey,
-} from '../engine/call.js';
+import { type Answer, type Call, type Decider, KeyCall, type Operation, storageKey } from '../engine/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 
 import type { Store } from '../stores/store.js';
 import type { NodeHealth } from '../stores/store-health.js';
 import { isDegraded } from './answers.js';
 import { CallDeadline, Deadlines, type Departure, DepartureDeadline } from './deadlines.js';
-import { DenyCache } from './deny-cache.js';
+import { type Denial, DenyCache } from './deny-cache.js';
 import { decideByFallback, hasFallback } from './fallback.js';
 import { type CallOwner, directCall, PendingCall } from './pending-call.js';
-import { Prefetch } from './prefetch.js';
+import { mayUsePermits, Prefetch } from './prefetch.js';
 import { SingleDeparture } from './single-departure.js';
 import { contextOf, type StoreContext } from './store-context.js';
-import { answerInTurn } from './turns.js';
+import { answerInTurn, mayAnswerNow } from './turns.js';
 
 /** Times are µs. */
 export interface PipelineOptions {
@@ -57,6 +51,8 @@ export class Pipeline implements Decider, CallOwner {
   readonly #firstDeadlines: Deadlines;
   readonly #probeDeadlines: Deadlines;
   #loading: Promise<unknown> | undefined;
+  /** µs: the clock as the deny cache was asked last. */
+  #now = 0;
   /** The only node, if the store is no cluster. */
   #node: NodeHealth | undefined;
 
@@ -87,52 +83,59 @@ export class Pipeline implements Decider, CallOwner {
     );
   }
 
-  decide(call: Call): Promise<Answer> {
-    return this.run(call);
+  async decide(call: Call): Promise<Answer> {
+    return this.run(KeyCall.of(call), answerOf);
   }
 
-  /** @param finish what the promise resolves to, made of the answer. Default: the answer */
-  run<T = Answer>(call: Call, finish?: (call: KeyCall, answer: Answer) => T): Promise<T> {
+  /**
+   * At once if the deny cache answers.
+   * @param finish makes of the answer what is returned
+   */
+  run<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T> {
+    const prefetches = mayUsePermits(call);
+    const denial = prefetches ? undefined : this.#denialOf(call);
+    if (denial !== undefined && this.#now < denial.until && mayAnswerNow()) {
+      return finish(call, this.#denyCache.answer(denial, this.#now));
+    }
     const pending = new PendingCall(call, this, finish);
-    if (!this.#prefetch.handles(pending)) this.#begin(pending);
+    if (prefetches && this.#prefetch.handles(pending)) return pending.promise;
+    this.#begin(pending, prefetches ? this.#denialOf(call) : denial);
     return pending.promise;
   }
 
   /** The way behind the prefetched permits. @param deadline of a call that asks more than once */
   ask(call: Call, deadline?: CallDeadline): Promise<Answer> {
-    const pending = new PendingCall<Answer>(call, this);
+    const pending = new PendingCall(call, this, answerOf);
     pending.ownDeadline = deadline;
-    this.#begin(pending);
+    this.#begin(pending, this.#denialOf(pending.call));
     return pending.promise;
   }
 
-  #begin(call: PendingCall): void {
-    if (!this.#isDenied(call)) this.#send(call);
+  /** The cached denial of a call, if there is one. Sets `#now`. */
+  #denialOf(call: KeyCall): Denial | undefined {
+    if (call.operation !== 'consume' || call.traced) {
+      this.#invalidate(call);
+      return undefined;
+    }
+    if (this.#denyCache.isEmpty) return undefined;
+    this.#now = this.clock.now();
+    return this.#denyCache.find(call, this.#now);
   }
 
-  /** Is the call answered by the deny cache, now or when the call that renews the denial has ended? */
-  #isDenied(call: PendingCall): boolean {
-    const { operation, traced, parts } = call.call;
-    if (operation !== 'consume' || traced) {
-      if (INVALIDATES.includes(operation)) this.#context.invalidations.add(parts);
-      return false;
-    }
-    const cache = this.#denyCache;
-    if (cache.isEmpty) return false;
-    const now = this.clock.now();
-    const denial = cache.find(call.call, now);
-    if (denial === undefined) return false;
-    if (now < denial.until) {
-      answerInTurn(() => call.resolve(cache.answer(denial, now)));
+  #begin(call: PendingCall, denial: Denial | undefined): void {
+    if (denial === undefined) {
+      this.#send(call);
+    } else if (this.#now < denial.until) {
+      const answer = this.#denyCache.answer(denial, this.#now);
+      answerInTurn(() => call.resolve(answer));
     } else if (denial.waiting === undefined) {
-      cache.renew(denial, call);
-      return false;
+      this.#denyCache.renew(denial, call);
+      this.#send(call);
     } else {
       if (call.ownDeadline === undefined) this.#giveDeadline(call);
       call.ownDeadline!.begin();
       denial.waiting.push(call);
     }
-    return true;
   }
 
   #send(call: PendingCall): void {
@@ -226,7 +229,7 @@ export class Pipeline implements Decider, CallOwner {
     for (const one of waiting) one.reject(error);
   }
 
-  /** Once more when the call has ended: a denial that was under way meanwhile was decided before. */
+  /** When a call begins, and again when it has ended: a denial that was under way meanwhile was decided before. */
   #invalidate({ operation, parts }: KeyCall): void {
     if (INVALIDATES.includes(operation)) this.#context.invalidations.add(parts);
   }
@@ -383,6 +386,8 @@ export class Pipeline implements Decider, CallOwner {
         });
   }
 }
+
+const answerOf = (_: KeyCall, answer: Answer): Answer => answer;
 
 const toTimer = (micros: number): number => Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
 

@@ -13,13 +13,18 @@ let waiting: (() => void)[] = [];
  * without a pause would keep timers and sockets from running, since no network delay lies in between.
  */
 export function answerInTurn(answer: () => void): void {
+  if (mayAnswerNow()) answer();
+  else waiting.push(answer);
+}
+
+/** Has this turn room for one more answer? Then it counts. */
+export function mayAnswerNow(): boolean {
   if (!begun) {
     begun = true;
     setImmediate(next);
   }
   given += 1;
-  if (given <= MOST) answer();
-  else waiting.push(answer);
+  return given <= MOST;
 }
 
 function next(): void {
