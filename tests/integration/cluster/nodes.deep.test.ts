@@ -8,7 +8,7 @@ import {
   type RedisStore,
   redisStore,
 } from '../../../packages/core/src/index.js';
-import { slotOf } from '../../../packages/core/src/stores/redis/slot.js';
+import { slotOf } from '../../../packages/core/src/stores/redis/cluster.js';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';

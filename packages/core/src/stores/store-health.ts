@@ -51,15 +51,12 @@ export class StoreHealth {
   node(name: string): NodeHealth {
     let node = this.#nodes.get(name);
     if (node === undefined) {
-      node = new NodeHealth(name === '' ? undefined : name, {
-        connectionError: this.connectionError,
-        emit: this.#emit,
-        known: () => this.#known,
-        warning: new OutageWarning(
-          () => (name === '' ? this.address() : name),
-          () => this.#emitter.listenerCount('degraded') > 0,
-        ),
-      });
+      const warning = new OutageWarning(
+        () => (name === '' ? this.address() : name),
+        () => this.#emitter.listenerCount('degraded') > 0,
+      );
+      const isKnown = () => this.#known;
+      node = new NodeHealth(name || undefined, this.connectionError, isKnown, warning, this.#emit);
       this.#nodes.set(name, node);
       if (this.#ended) node.end();
     }
@@ -110,37 +107,29 @@ export class StoreHealth {
 
 type Emit = <E extends keyof StoreEvents>(event: E, details: StoreEvents[E]) => void;
 
-/** What a node shares with its store. */
-interface NodeOptions {
-  /** The last error of the client's connection, or of a cluster node's. */
-  connectionError(node?: string): Error | undefined;
-  readonly emit: Emit;
-  readonly warning: OutageWarning;
-  /** Has the store ever answered? */
-  known(): boolean;
-}
-
 /** The health of one server: its circuit, events and warnings. */
 export class NodeHealth implements CircuitListener {
   readonly circuit = new Circuit(this);
-  readonly #node: string | undefined;
-  readonly #options: NodeOptions;
   #lastReason: StoreErrorEvent['reason'] | undefined;
   #lastFailure = 0;
 
-  constructor(node: string | undefined, options: NodeOptions) {
-    this.#node = node;
-    this.#options = options;
-  }
+  /** @param isKnown has the store ever answered? */
+  constructor(
+    private readonly node: string | undefined,
+    private readonly connectionError: StoreHealth['connectionError'],
+    private readonly isKnown: () => boolean,
+    private readonly warning: OutageWarning,
+    private readonly emit: Emit,
+  ) {}
 
   opened(error: StoreUnavailableError): void {
-    this.#options.warning.begin(error);
-    this.#options.emit('degraded', { ...this.#eventOf(error), reason: error.reason, error });
+    this.warning.begin(error);
+    this.emit('degraded', { ...this.#eventOf(error), reason: error.reason, error });
   }
 
   closed(after: number): void {
-    this.#options.warning.end();
-    this.#options.emit('recovered', { node: this.#node, after });
+    this.warning.end();
+    this.emit('recovered', { node: this.node, after });
   }
 
   /** @param ticket the ticket of the decided call */
@@ -151,12 +140,12 @@ export class NodeHealth implements CircuitListener {
 
   /** Ends the warning, unless the circuit is open: then the outage ends when it closes. */
   answered(): void {
-    if (this.circuit.closed) this.#options.warning.end();
+    if (this.circuit.closed) this.warning.end();
   }
 
   end(): void {
     this.circuit.end();
-    this.#options.warning.close();
+    this.warning.close();
   }
 
   /** Emits an event if the last failure had another reason, or was long ago. */
@@ -165,14 +154,14 @@ export class NodeHealth implements CircuitListener {
     const known = error.reason === this.#lastReason && now - this.#lastFailure < EVENT_QUIET_PERIOD;
     this.#lastReason = error.reason;
     this.#lastFailure = now;
-    if (!known) this.#options.emit('storeError', this.#eventOf(error));
+    if (!known) this.emit('storeError', this.#eventOf(error));
     // A wrong address is reported at the first call: the five failures that open the circuit may take a day.
-    if (!this.#options.known() && isStoreUnavailableError(error)) this.#options.warning.begin(error);
+    if (!this.isKnown() && isStoreUnavailableError(error)) this.warning.begin(error);
   }
 
   #eventOf(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
-    const connectionError = this.#options.connectionError(this.#node);
-    return { reason: error.reason, error, connectionError, node: this.#node };
+    const connectionError = this.connectionError(this.node);
+    return { reason: error.reason, error, connectionError, node: this.node };
   }
 }
 

@@ -81,7 +81,7 @@ export function sentinelOptions(server: RedisSentinelOptions): object {
   return {
     // After a failover it leaves the old primary, which may still take writes that are lost.
     failoverDetector: true,
-    ...(tls !== undefined && tls !== false && { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(tls) }),
+    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(tls) }),
     ...settingsOf(server),
     ...credentials(server),
     sentinels: [...sentinels],
@@ -93,7 +93,7 @@ export function clusterOptions(server: RedisClusterOptions): object {
   const { options = {}, tls } = server;
   return {
     // A certificate names a host, which must not be resolved before it is compared.
-    ...(tls !== undefined && tls !== false && { dnsLookup: sameName }),
+    ...(tls && { dnsLookup: sameName }),
     ...recommendedClusterOptions,
     lazyConnect: true,
     ...options,
@@ -117,7 +117,7 @@ const settingsOf = ({ options }: OwnServer): object => ({
 const credentials = ({ username, password, tls }: OwnServer): object => ({
   ...(username !== undefined && { username }),
   ...(password !== undefined && { password }),
-  ...(tls !== undefined && tls !== false && { tls: tlsOf(tls) }),
+  ...(tls && { tls: tlsOf(tls) }),
 });
 
 const tlsOf = (tls: boolean | ConnectionOptions): ConnectionOptions => (typeof tls === 'object' ? tls : {});

@@ -1,3 +1,4 @@
+import { charCodeAt } from '../../keys/redis-key.js';
 import type { Listeners, RedisClient } from './client.js';
 
 /** What a client of a cluster shows of its nodes. */
@@ -27,38 +28,59 @@ export function isIoredisCluster(client: RedisClient): client is IoredisCluster 
   return client.isCluster === true && Array.isArray(slots) && typeof nodes === 'function';
 }
 
-/** The nodes of a cluster client, followed as it adds and removes them. */
-export class IoredisNodes implements ClusterView {
-  readonly #client: IoredisCluster;
-  readonly #connections = new Map<string, RedisClient>();
-
-  constructor(
-    client: IoredisCluster,
-    listeners: Listeners,
-    follow: (node: RedisClient, name: string) => void,
-  ) {
-    this.#client = client;
-    const add = (told: unknown) => {
-      const node = told as RedisClient;
-      const name = nameOf(node.options);
-      this.#connections.set(name, node);
-      follow(node, name);
-    };
-    for (const node of client.nodes()) add(node);
-    listeners.add(client, '+node', add);
-    listeners.add(client, '-node', (told) => {
-      const node = told as RedisClient;
-      const name = nameOf(node.options);
-      listeners.remove(node);
-      if (this.#connections.get(name) === node) this.#connections.delete(name); // otherwise it was replaced
-    });
-  }
-
-  nodeAt(slot: number): string {
-    return this.#client.slots[slot]?.[0] ?? '';
-  }
-
-  connectionAt(slot: number): RedisClient | undefined {
-    return this.#connections.get(this.nodeAt(slot));
-  }
+/** Follows the nodes of a cluster client as it adds and removes them. */
+export function followNodes(
+  client: IoredisCluster,
+  listeners: Listeners,
+  follow: (node: RedisClient, name: string) => void,
+): ClusterView {
+  const connections = new Map<string, RedisClient>();
+  const nodeAt = (slot: number): string => client.slots[slot]?.[0] ?? '';
+  const add = (told: unknown) => {
+    const node = told as RedisClient;
+    const name = nameOf(node.options);
+    connections.set(name, node);
+    follow(node, name);
+  };
+  for (const node of client.nodes()) add(node);
+  listeners.add(client, '+node', add);
+  listeners.add(client, '-node', (told) => {
+    const node = told as RedisClient;
+    const name = nameOf(node.options);
+    listeners.remove(node);
+    if (connections.get(name) === node) connections.delete(name); // otherwise it was replaced
+  });
+  return { nodeAt, connectionAt: (slot) => connections.get(nodeAt(slot)) };
 }
+
+/** CRC-16/XMODEM by the incoming byte: Redis Cluster derives the slot of a key from it. */
+const CRC = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc;
+});
+
+/** The hash slot of a key, 0 to 16383: of its hash tag, which is the text in the first braces unless it is empty; otherwise of the whole key. */
+export function slotOf(key: string): number {
+  const open = key.indexOf('{');
+  const close = open < 0 ? -1 : key.indexOf('}', open + 1);
+  return close > open + 1 ? crcOf(key, open + 1, close) : crcOf(key, 0, key.length);
+}
+
+function crcOf(key: string, from: number, to: number): number {
+  let crc = 0;
+  for (let at = from; at < to; at += 1) {
+    const code = charCodeAt(key, at);
+    if (code > 0x7f) return crcOfBytes(Buffer.from(key.slice(from, to)));
+    crc = step(crc, code);
+  }
+  return crc & 0x3fff;
+}
+
+function crcOfBytes(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) crc = step(crc, byte);
+  return crc & 0x3fff;
+}
+
+const step = (crc: number, byte: number): number => ((crc << 8) ^ CRC[(crc >> 8) ^ byte]!) & 0xffff;

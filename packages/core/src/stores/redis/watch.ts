@@ -1,9 +1,8 @@
 import { errorMonitor } from 'node:events';
 import { attemptConnection, type ConnectionAttempt, isReady, Listeners, type RedisClient } from './client.js';
-import { type Address, type ClusterView, IoredisNodes, isIoredisCluster, nameOf } from './cluster.js';
+import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
 import { isMistake, isRefusal, isSelectError, isSocketTimeout, withoutCommand } from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
-import { slotOf } from './slot.js';
 import { readBeforeTimeout } from './socket.js';
 
 /**
@@ -34,7 +33,7 @@ export class RedisWatch {
       this.#listeners.add(client, 'node-error', failed);
       this.#listeners.add(client, 'node-ready', (node) => this.#errors.delete(nameOf(node as Address)));
     } else if (isIoredisCluster(client)) {
-      this.#cluster = new IoredisNodes(client, this.#listeners, (node, name) => this.#follow(node, name));
+      this.#cluster = followNodes(client, this.#listeners, (node, name) => this.#follow(node, name));
     }
   }
 

@@ -1,4 +1,4 @@
-import { slotOf } from './slot.js';
+import { slotOf } from './cluster.js';
 
 // What CLUSTER KEYSLOT says; tests/integration/cluster/nodes.test.ts asks a server about many more.
 test.each([
