@@ -22,7 +22,9 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'tb: return p[6] == 2 and cost * p[1] >= p[3] + p[4]',
     'tb: if most - price <= bearable then bearable = most - price end',
     'tb: if price * (count - 1) >= room then count = (room - room % price) / price + 1 end',
-    ...['fw', 'tb'].flatMap((tag) => [
+    'sl: count, remaining, wait, reset = 0, free >= 0 and free or 0, leaves + window - now, newest + window - now',
+    'sl: if cost * count >= free then count = floor(free / cost) end',
+    ...['fw', 'tb', 'sl'].flatMap((tag) => [
       `${tag}: if to - from >= MOST_READ then to = from + MOST_READ end`,
       `${tag}: if life < LARGEST_LONG then life = format('%d', life) end`,
     ]),
@@ -34,6 +36,12 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     "frame: if done < count and (wait < 0 or operation ~= 'acquire') then",
     'fw: if rule[4] or cost >= limit then break end',
     'fw: if not (last >= OLDEST and last < latest) then break end',
+    'sl: if cost >= limit then break end',
+    'sl: if size <= 32 or size % 16 ~= 0 or size > 2048 then break end',
+    'sl: if size < 32 or size % 16 ~= 0 or size >= 2048 then break end',
+    'sl: if not (leaves >= OLDEST and newest < moment and newest + window == forgotten and base <= total) then break end',
+    'sl: if not (leaves >= OLDEST and newest <= moment and newest + window == forgotten and base < total) then break end',
+    'sl: if total >= LARGEST then break end',
     'tb: if rule[5] >= 0 or price > most then break end',
     'tb: if rule[5] > 0 or price >= most then break end',
     'tb: if not (whole >= OLDEST and seen < now) then break end',
@@ -52,6 +60,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'a state that is shorter is not written in place, so it is decided the long way': [
     'fw: if raw and ends == ended then',
     'tb: if raw and ends == ended then',
+    'sl: if raw and ends == ended then',
   ],
   'moments and times of shared rates are whole ms': [
     'frame: local alive = floor((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)',
@@ -59,6 +68,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'no key holds a moment of 1987': [
     'fw: if not (last > OLDEST and last <= latest) then break end',
     'tb: if not (whole > OLDEST and seen <= now) then break end',
+    'sl: if not (leaves > OLDEST and newest <= moment and newest + window == forgotten and base <= total) then break end',
   ],
   'where each tick is a µs a call that goes later delays no fewer': ['tb: return p[7] >= 1'],
   'the last holder is put where he stands': ['cc: if place < holders then'],

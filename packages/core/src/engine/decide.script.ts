@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '809339a0523e5b6c8b45f36aa4ed677cc1d56af9',
+  sha1: 'cec5be94e8c8663f8e86347e726805f4fbe8a452',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -98,6 +98,103 @@ count = wanted
 if cost * count > free then count = floor(free / cost) end
 remaining, first, owed = free - cost, reset, 0
 state, ends = pack('>dd', last, used + count * cost), last
+end
+if count == 1 then
+replies[replied + 1], replies[replied + 2] = remaining, reset
+replied, done = replied + 2, done + 1
+elseif count > 0 then
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+RUN, count, remaining, first, owed
+replied, done = replied + 5, done + count
+else
+replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
+SAME_DENIED, wanted, wait, remaining, reset
+replied, done = replied + 5, times
+end
+end
+local written = done == times
+if written and ends then
+local key = keys[offset + 1]
+if raw and ends == ended and #state == #raw then
+written = try('SETRANGE', key, '0', state) == #state
+else
+local life = floor((ends - now) / 1000) + 2
+if life <= LARGEST_LONG then life = format('%d', life) end
+if raw then
+written = try('SET', key, state, 'PX', life)
+else
+written = try('SET', key, state, 'PX', life, 'NX')
+end
+written = written and written.ok
+end
+end
+if not written then
+for n = known + 1, replied do replies[n] = nil end
+replied, simple = known, false
+break
+end
+offset = offset + 1
+end
+end
+if tag == 'sl' or tag == 'sw' then
+if offset >= to then
+from, to = offset, last
+if to - from == 1 then
+raws = try('GET', keys[to])
+if type(raws) ~= 'table' then raws = { raws } end
+else
+if to - from > MOST_READ then to = from + MOST_READ end
+raws = try('MGET', elements(keys, from + 1, to))
+end
+end
+simple = true
+while offset < to do
+local known, raw, done, ends, ended = replied, raws[offset - from + 1], 0, nil, nil
+local state = raw
+while done < times and raw ~= nil do
+local wanted = times - done
+local count, remaining, reset, wait, first, owed
+local limit, window, slot = rule[1], rule[2], rule[3]
+if cost > limit then break end
+local moment = slot and now - now % slot + slot or now
+local over, base, total, size, place, newest, leaves, counted = moment + window, 0, 0, 0, 17, nil, nil, nil
+if state then
+size = #state
+if size < 32 or size % 16 ~= 0 or size > 2048 then break end
+local forgotten
+forgotten, base, leaves, counted = unpack('>dddd', state)
+newest, total = unpack('>dd', state, size - 15)
+if not (leaves >= OLDEST and newest <= moment and newest + window == forgotten and base <= total) then break end
+ended = ended or forgotten
+if forgotten <= now then
+newest, base, total = nil, 0, 0
+else
+while leaves <= now - window do
+base, place = counted, place + 16
+leaves, counted = unpack('>dd', state, place)
+end
+end
+end
+local free = limit - (total - base)
+if free < cost then
+while counted - base < cost - free do
+place = place + 16
+leaves, counted = unpack('>dd', state, place)
+end
+count, remaining, wait, reset = 0, free > 0 and free or 0, leaves + window - now, newest + window - now
+else
+count = wanted
+if cost * count > free then count = floor(free / cost) end
+remaining, reset, total = free - cost, over - now, total + count * cost
+if total > LARGEST then break end
+first, owed, ends = reset, 0, over
+if not newest then
+state = pack('>dddd', over, 0, moment, total)
+elseif newest == moment then
+state = pack('>dd', over, base) .. string.sub(state, place, size - 8) .. pack('>d', total)
+else
+state = pack('>dd', over, base) .. string.sub(state, place) .. pack('>dd', moment, total)
+end
 end
 if count == 1 then
 replies[replied + 1], replies[replied + 2] = remaining, reset

@@ -25,6 +25,7 @@ export function runningLog(tag: string): Algorithm {
   return {
     tag,
     parameterNames: ['limit', 'window', 'slot'],
+    spends: true,
 
     size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
@@ -92,6 +93,10 @@ export function runningLog(tag: string): Algorithm {
       }
       next[0] = momentOf(next, lastOf(next)) + window;
       return lastOf(next) < first ? undefined : next;
+    },
+
+    expandRun(_parameters, cost, count, { remaining, first }, each) {
+      for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
     },
 
     left([limit, window], state, now) {
