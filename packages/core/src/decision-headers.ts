@@ -59,13 +59,13 @@ export function draft11Items(decision: Decision): Draft11Items {
 
 /** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, one item for each policy. */
 export const rateLimitPolicy = (
-  { policies }: Decision,
+  decision: Decision,
   { quotas, policy }: Draft11Items,
   partitionOf?: PartitionOf,
 ): string =>
   partitionOf === undefined
     ? policy
-    : policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
+    : decision.policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
 
 /**
  * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals

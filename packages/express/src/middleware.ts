@@ -9,7 +9,6 @@ import {
 } from '@sluice/core';
 import {
   asError,
-  isPromise,
   type MaybePromise,
   NodeResponseView,
   problemOfError,
@@ -99,8 +98,8 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
       return;
     }
     // A request that passes in memory needs no promise.
-    if (isPromise(verdict) || verdict.outcome !== 'passed') return finish(request, response, next, verdict);
-    next();
+    if ('outcome' in verdict && verdict.outcome === 'passed') next();
+    else return finish(request, response, next, verdict);
   };
   return Object.assign(withLimiter(middleware, limit), {
     resetKey: (key: LimiterKey) => limit.limiter.reset(key),

@@ -6,6 +6,7 @@ import { RateLimiter } from '../limiter/rate-limiter.js';
 import { checkOptions, describe } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
+import { pick } from './option-functions.js';
 import {
   CHOICE_OPTIONS,
   KEY_OPTIONS,
@@ -181,8 +182,3 @@ async function policiesOf<Args extends readonly unknown[]>(
 
 /** The limiter checks the options. */
 const newLimiter = (options: object) => new RateLimiter(options as RateLimiterOptions);
-
-const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> =>
-  Object.fromEntries(
-    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
-  ) as Partial<Pick<T, K>>;

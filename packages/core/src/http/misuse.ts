@@ -48,6 +48,8 @@ export class MisuseChecks {
   readonly #where: string;
   readonly #limit: CheckedLimit;
   readonly #identity: object;
+  /** Are there checks left for requests? */
+  active = true;
   #trials = TRIALS;
   #checksStore = true;
   #checksKeys: boolean;
@@ -61,11 +63,6 @@ export class MisuseChecks {
     this.#identity = limit.identity ?? {};
     this.#checksKeys = limit.ownKey;
     this.#checksMaking = ownMemory ? limitsMadePerRequest(where, limit.limiterName) : undefined;
-  }
-
-  /** Are there checks left for requests? */
-  get active(): boolean {
-    return this.#trials > 0 || this.#checksKeys;
   }
 
   /** Warns about windows given as a number below 1000: `window: 60` means 60 ms and limits hardly anything. */
@@ -93,7 +90,11 @@ export class MisuseChecks {
     const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
     if (this.#checksMaking?.(keys) === false) this.#checksMaking = undefined;
     if (this.#checksKeys) this.#checksKeys = !this.#warnsOfIPv6(keys);
-    if (this.#trials === 0) return;
+    if (this.#trials > 0) this.#try(view, keys);
+    this.active = this.#trials > 0 || this.#checksKeys;
+  }
+
+  #try(view: RequestView, keys: readonly LimiterKey[]): void {
     this.#trials -= 1;
     if (this.#checksProxies) this.#checksProxies = !this.#isProxyClear(view, keys);
     if (view.source !== undefined && this.#isCountedTwice(view.source, keys)) this.#trials = 0;

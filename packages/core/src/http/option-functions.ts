@@ -29,3 +29,12 @@ export function asError(where: string, error: unknown): Error {
     ? error
     : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
 }
+
+/** A copy of these options, as far as they are set: own or inherited. */
+export const pick = <T extends object, K extends keyof T>(
+  from: T,
+  names: readonly K[],
+): Partial<Pick<T, K>> =>
+  Object.fromEntries(
+    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
+  ) as Partial<Pick<T, K>>;

@@ -11,7 +11,7 @@ import { causeOf, warnOfServerKey } from './key-errors.js';
 import { countsAddresses, type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import { limiterSource } from './limiter-source.js';
 import { type MisuseChecks, misuseChecks } from './misuse.js';
-import { asError, checkFunction } from './option-functions.js';
+import { asError, checkFunction, pick } from './option-functions.js';
 import { SourceLimiter } from './own-limiter.js';
 import { RefundOnFinish } from './refund-on-finish.js';
 import {
@@ -25,6 +25,8 @@ import type { RequestView } from './request-view.js';
 import { ended, Responder } from './responder.js';
 import type { ResponseView } from './response-view.js';
 import { type CheckedRequest, type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+
+type Outcome = MaybePromise<Verdict>;
 
 /** A limit on requests, the same for all adapters: filters → key → limiter → response headers → verdict. */
 export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter<Args> {
@@ -46,11 +48,12 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    */
   constructor(
     where: string,
-    options: RequestLimitOptions<Args>,
+    given: RequestLimitOptions<Args>,
     attach?: (args: Args, decision: Decision) => void,
     nameFor?: OfRequest<Args, string>,
   ) {
-    checkOptions(where, options, REQUEST_LIMIT_OPTIONS);
+    checkOptions(where, given, REQUEST_LIMIT_OPTIONS);
+    const options: RequestLimitOptions<Args> = pick(given, REQUEST_LIMIT_OPTIONS);
     super(where, limiterSource(where, options));
     const { name, store, single } = this.source;
     const { cost, skip, timeout } = options;
@@ -81,20 +84,21 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    * Decides and sets the headers of `response`; releases or refunds when it is over. Synchronous unless something is awaited. Throws,
    * or rejects, as `RateLimiter.consume` does; with `throw` also for denials.
    */
-  handle(request: RequestView, response: ResponseView, ...args: Args): MaybePromise<Verdict> {
+  handle(request: RequestView, response: ResponseView, ...args: Args): Outcome {
     try {
       const verdict = this.#evaluate({ request, response, args });
-      return isPromise(verdict) ? verdict.catch((error) => this.#fail(error, response)) : verdict;
+      return 'outcome' in verdict ? verdict : verdict.catch((error) => this.#fail(error, response));
     } catch (error) {
       return this.#fail(error, response);
     }
   }
 
-  #evaluate(exchange: Exchange<Args>): MaybePromise<Verdict> {
+  #evaluate(exchange: Exchange<Args>): Outcome {
     if (this.#options.skip !== undefined || this.#lists !== undefined) return this.#applyFilters(exchange);
     const keys = this.#keyOf(exchange.request, exchange.args);
     // Not `andThen`: without a closure for each step a request in memory takes a tenth less time.
-    return isPromise(keys) ? keys.then((made) => this.#count(exchange, made)) : this.#count(exchange, keys);
+    if (typeof keys === 'string' || !isPromise(keys)) return this.#count(exchange, keys);
+    return keys.then((made) => this.#count(exchange, made));
   }
 
   async #applyFilters(exchange: Exchange<Args>): Promise<Verdict> {
@@ -106,7 +110,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     return listed === 'allowed' ? SKIPPED : this.#count(exchange, keys ?? (await keysOf()));
   }
 
-  #count(exchange: Exchange<Args>, keys: Keys): MaybePromise<Verdict> {
+  #count(exchange: Exchange<Args>, keys: Keys): Outcome {
     if (this.#checks?.active) this.#checks.request(exchange.request, keys);
     const { single } = this.source;
     if (single !== undefined && this.#costOf === undefined)
@@ -125,36 +129,26 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     return [limiter, cost === undefined ? undefined : { cost }];
   }
 
-  #take(
-    exchange: Exchange<Args>,
-    keys: Keys,
-    limiter: RequestLimiter,
-    options: ConsumeOptions | undefined,
-  ): MaybePromise<Verdict> {
+  #take(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, options?: ConsumeOptions): Outcome {
     const { timeout } = this.#options;
     const decision =
       timeout === undefined
-        ? limiter.consume(keys, options)
-        : limiter.acquire(keys, { ...options, timeout }, exchange.response);
+        ? by.consume(keys, options)
+        : by.acquire(keys, { ...options, timeout }, exchange.response);
     return isPromise(decision)
-      ? decision.then((decided) => this.#settle(exchange, keys, limiter, decided))
-      : this.#settle(exchange, keys, limiter, decision);
+      ? decision.then((decided) => this.#settle(exchange, keys, by, decided))
+      : this.#settle(exchange, keys, by, decision);
   }
 
   /** @param decision undefined if the client disconnected during the wait */
-  #settle(
-    exchange: Exchange<Args>,
-    keys: Keys,
-    limiter: RequestLimiter,
-    decision: Decision | undefined,
-  ): MaybePromise<Verdict> {
+  #settle(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
     if (decision === undefined) return GONE;
     const { args, response } = exchange;
-    this.source.decided?.(decision, limiter);
+    this.source.decided?.(decision, by);
     this.#attach?.(args, decision);
     const { onLimited } = this.#options;
     if (decision.allowed) {
-      if (limiter.holds || this.#onFinish.refunds) this.#onFinish.listen(limiter, decision, response, args);
+      if (by.holds || this.#onFinish.refunds) this.#onFinish.listen(by, decision, response, args);
     } else if (isFailureDenial(decision)) {
       return this.#responder.unavailable(exchange, decision);
     }

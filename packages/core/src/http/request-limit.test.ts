@@ -177,3 +177,11 @@ test('closes the limiter that it made, never one that was given', async () => {
   await made.close();
   await expect(deciding(made)(request)).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
 });
+
+test('later changes of the options object have no effect', async () => {
+  const options = { policy, limitType: 'METHOD', skip: () => true, onLimited: jest.fn() };
+  const changed = limit(options);
+  options.skip = () => false;
+  options.onLimited = undefined as never;
+  for (let i = 0; i < 2; i += 1) expect(await deciding(changed)(request)).toBeUndefined();
+});
