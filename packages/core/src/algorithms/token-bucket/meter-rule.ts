@@ -1,7 +1,8 @@
 import { MAX_MICROS } from '../../duration.js';
 import type { Rule } from '../algorithm.js';
 import { up } from '../arithmetic.js';
-import { exactDebt, type MeterParameters, meterAlgorithm, SAVED, SPACED } from './meter.js';
+import { meterAlgorithm } from './meter.js';
+import { exactDebt, type MeterParameters, SAVED, SPACED } from './meter-state.js';
 
 /** What the policies of this family come down to. */
 export interface MeterNumbers {

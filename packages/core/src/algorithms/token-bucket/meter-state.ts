@@ -1,0 +1,129 @@
+import { MAX_MICROS } from '../../duration.js';
+import { JITTER, NEVER, type State } from '../algorithm.js';
+import { down, up } from '../arithmetic.js';
+
+/**
+ * Both permits and time are counted in units, so small that all numbers here are whole and every rate is exact: at 3 permits a
+ * second a permit is 1,000,000 units, and 3 units flow back in a µs. Code reads parameters by their places, `{ 1: perTick }`: V8 is slow
+ * at `[, perTick]`.
+ */
+export type MeterParameters = readonly [
+  /** Units that pay for a permit. */
+  perPermit: number,
+  /** Units that flow back at each tick. */
+  perTick: number,
+  /** Units of a full bucket. */
+  full: number,
+  /** Units that may be missing beyond that: calls that go into debt. */
+  borrow: number,
+  /** Units that are missing from a bucket that is met for the first time. */
+  start: number,
+  /** `SPACED`: a call in `acquire` waits until all earlier permits have flowed back. `SAVED`: it may also cost more than the capacity. */
+  shape: number,
+  /** µs between two ticks: 1 is a steady flow, more are batches. */
+  tick: number,
+];
+
+/** Values of `shape`. */
+export const SPACED = 1;
+export const SAVED = 2;
+
+const DAY = 86_400_000_000;
+
+/**
+ * A state is the list
+ *
+ *     [forgotten at, seen, since, late, whole at, span]
+ *
+ * as far as it is needed: without `late` when that is 0, without `whole at` when the state is forgotten at that moment, and
+ * with `span` only when more is missing than calls alone can take.
+ *
+ * - whole at: the tick at which nothing is missing any more. Since then the last ticks are known too, `tick` apart.
+ * - late: units that this tick brings and nobody misses.
+ * - seen: the last write; of a clock that trembles, the latest moment it showed. A clock that shows less went back.
+ * - since: the first take after the bucket was last whole. What was taken before has come back by itself.
+ * - span: the `spanOf` the policy by which more was taken (a penalty). Under another policy it would be a lock-out.
+ *
+ * Moments, and not what is missing, are kept, because they mean the same under other parameters.
+ */
+const wholeAt = (state: State): number => state[4] ?? state[0]!;
+
+/** Units that are missing. */
+export function debtAt(p: MeterParameters, state: State | undefined, now: number): number {
+  if (state === undefined) return p[4];
+  const ahead = wholeAt(state) - now;
+  return ahead > 0 ? Math.max(0, up(ahead, p[6]) * p[1] - (state[3] ?? 0)) : 0;
+}
+
+/** The last tick until now. A whole bucket has none: its first will be one `tick` after it is used. */
+export function lastTick({ 6: tick }: MeterParameters, state: State | undefined, now: number): number {
+  const ahead = state === undefined ? 0 : wholeAt(state) - now;
+  return ahead > 0 ? now + ahead - up(ahead, tick) * tick : now;
+}
+
+/** The latest moment that the clock showed, which is `now` but for a clock that trembles. */
+export const seenAt = (state: State | undefined, now: number): number =>
+  state === undefined ? now : Math.max(now, state[1]!);
+
+/** µs in which so many units flow back, from a tick on. */
+export const flowTime = ({ 1: perTick, 6: tick }: MeterParameters, units: number): number =>
+  up(units, perTick) * tick;
+
+/** The most units that calls without a penalty can take. */
+export const debtLimit = (p: MeterParameters): number => p[2] + p[3];
+
+/** µs in which all comes back that calls can take. */
+export const spanOf = (p: MeterParameters): number => flowTime(p, debtLimit(p));
+
+/** The most units that may be missing: even after the correction of a jittering clock and rounding up to ticks it is below 2^53. */
+export const exactDebt = (perTick: number, tick: number): number =>
+  Number.MAX_SAFE_INTEGER - (up(JITTER, tick) + 2) * perTick;
+
+/** The most that a penalty can take: what is exact, and back in ten years. */
+export const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
+  Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
+
+/**
+ * The most units that calls can take. Calls take nothing from a bucket without capacity, so its state stays as it is and counts
+ * again once the limit is open.
+ */
+export const takenAtMost = (p: MeterParameters): number => (p[2] === 0 ? mostOf(p) : debtLimit(p));
+
+/** µs from `now` until `cost` permits can go from a bucket in which `debt` units are missing. */
+export function waitWith(p: MeterParameters, debt: number, last: number, now: number, cost: number): number {
+  const price = cost * p[0];
+  if (price > debtLimit(p)) return NEVER;
+  if (cost === 0) return 0;
+  // A call that borrows needs one permit that is there. Without borrowing the second of these is the smaller.
+  const over = debt - Math.min(p[2] - p[0], debtLimit(p) - price);
+  return over > 0 ? last + flowTime(p, over) - now : 0;
+}
+
+/** Permits that are left when `debt` units are missing. */
+export const remainingWith = (p: MeterParameters, debt: number): number =>
+  debt > p[2] - p[0] ? 0 : down(debtLimit(p) - debt, p[0]);
+
+export function write(p: MeterParameters, seen: number, debt: number, since: number, last: number): State {
+  const ticks = up(debt, p[1]);
+  const late = ticks * p[1] - debt;
+  const whole = last + ticks * p[6];
+  const starts = p[4] > 0;
+  // Forgotten when whole; but a key that would then begin with less stays known for a day, or as long as it takes to fill.
+  const forgotten = starts ? Math.max(whole, seen + Math.max(DAY, spanOf(p))) : whole;
+  if (debt > debtLimit(p)) return [forgotten, seen, since, late, whole, spanOf(p)];
+  if (starts) return [forgotten, seen, since, late, whole];
+  return late > 0 ? [forgotten, seen, since, late] : [forgotten, seen, since];
+}
+
+/** The state after calls took it to `debt`. */
+export function grown(p: MeterParameters, state: State | undefined, now: number, debt: number): State {
+  const since = state !== undefined && debtAt(p, state, now) > 0 ? state[2]! : now;
+  return write(p, seenAt(state, now), debt, since, lastTick(p, state, now));
+}
+
+const LATE = 3;
+const SPAN = 5;
+
+/** The state as it would be had time stood still for `micros`. */
+export const delayed = (state: State, micros: number): State =>
+  state.map((value, i) => (i === LATE || i === SPAN ? value : Math.max(0, value - micros)));
