@@ -74,6 +74,17 @@ corpora
   .push(
     crafted(slidingLog({ limit: 5, window: '1m' }), ['consume', 2], ['charge', LARGEST - 2], ['peek', 1]),
   );
+// The third comes at the moment at which the first leaves the window.
+corpora
+  .get('sl')!
+  .push(
+    crafted(
+      slidingLog({ limit: 2, window: '1m' }),
+      ['consume', 1],
+      ['consume', 1],
+      ['consume', 1, { move: 60_000_000 - 1_000 }],
+    ),
+  );
 // Three wait for the same moment, and the one with a cost of 2 goes away.
 corpora
   .get(undefined)!
