@@ -1,7 +1,7 @@
 import { KeyResolutionError } from '../errors.js';
 import { compileKey } from './key-expression.js';
-import type { Step } from './path-syntax.js';
 import { jsonPathReader } from './property.js';
+import type { Step } from './template-syntax.js';
 
 describe('code in an expression never runs', () => {
   const marker = globalThis as { sluiceOwned?: boolean };

@@ -1,5 +1,5 @@
 import { JSONPath } from 'jsonpath-plus';
-import type { Step } from './path-syntax.js';
+import type { Step } from './template-syntax.js';
 
 /**
  * Reads one step of a path, or undefined.

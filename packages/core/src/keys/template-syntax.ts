@@ -1,5 +1,10 @@
 import { describe } from '../options.js';
-import { parsePath, type Step } from './path-syntax.js';
+
+/** One step of a path: a property name, or a step that can find several values, `*` or a slice. */
+export interface Step {
+  readonly name: string;
+  readonly wide: boolean;
+}
 
 /** One `#{…}` or `#<…>` of a template. */
 export interface Expression {
@@ -10,20 +15,28 @@ export interface Expression {
   readonly path: readonly Step[];
 }
 
-export interface ParsedTemplate {
-  /** The texts around the expressions: one more than expressions. */
-  readonly texts: readonly string[];
-  readonly expressions: readonly Expression[];
-}
+/** Called with the problem and its position; throws. */
+type Fail = (problem: string, position: number) => never;
 
 const MAX_LENGTH = 1_000;
+const MAX_STEPS = 16;
+/** Each wide step can multiply the visited values, also in a client's document. */
+const MAX_WIDE = 3;
+
+// Sticky, and without backtracking.
+const NAME = /[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$-]*/uy;
+const QUOTED = /'([^']+)'|"([^"]+)"/y;
+const INDEX = /\d+/y;
+const SLICE = /\*|-?\d*:-?\d*(?::\d*)?/y;
+/** Names without a special meaning in JSONPath: its dialects agree on no quoting. */
+const WIDE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_$-]*$/u;
 const CLOSE: Readonly<Record<string, string>> = { '{': '}', '<': '>' };
 
 /**
- * Splits a key template into its texts and expressions, in one pass.
+ * Splits a key template, in one pass, into its expressions and the texts around them: one more than expressions.
  * @throws TypeError if it is not a string; RangeError, naming the template and the remedy, if it is malformed or has no expression.
  */
-export function parseTemplate(template: string): ParsedTemplate {
+export function parseTemplate(template: string): { texts: string[]; expressions: Expression[] } {
   if (typeof template !== 'string') {
     throw new TypeError(`A key template must be a string such as '#{user.id}', not ${describe(template)}`);
   }
@@ -86,4 +99,73 @@ function unclosed(template: string, position: number, close: string): string {
   if (char === '#') return 'expressions do not nest';
   if (char === '(') return 'calls and scripts are not supported; compute the value first';
   return `expected '${close}', not ${JSON.stringify(char)}`;
+}
+
+/** Reads one path of a key expression, to the character after it and its blanks: `user.id`, `0.phone`, `headers['x-id']`, `items[0]`, `items[*].id`. */
+function parsePath(text: string, start: number, fail: Fail): { steps: readonly Step[]; end: number } {
+  const steps: Step[] = [];
+  let wideSteps = 0;
+  let at = skipBlanks(text, start);
+  if (text[at] === '$' && (text[at + 1] === '.' || text[at + 1] === '[')) at += text[at + 1] === '.' ? 2 : 1;
+  at = text[at] === '[' ? bracket(at) : name(at);
+  while (text[at] === '.' || text[at] === '[') at = text[at] === '.' ? name(at + 1) : bracket(at);
+  return { steps, end: skipBlanks(text, at) };
+
+  function name(from: number): number {
+    if (text[from] === '*') return push('*', true, from, from + 1);
+    const [found] = match(NAME, from) ?? unexpected(from);
+    return push(found, false, from, from + found.length);
+  }
+
+  function bracket(open: number): number {
+    const from = open + 1;
+    const quoted = match(QUOTED, from);
+    const index = quoted ?? match(INDEX, from);
+    // `[0:2]` begins like an index
+    const plain = index && text[from + index[0].length] === ']' ? index : undefined;
+    const found = plain ?? match(SLICE, from) ?? unexpected(from);
+    const close = from + found[0].length;
+    if (text[close] !== ']') unexpected(close);
+    return push(found[1] ?? found[2] ?? found[0], plain === undefined, from, close + 1);
+  }
+
+  function push(value: string, wide: boolean, from: number, next: number): number {
+    if (wide && steps.length === 0) fail('the first name must be a parameter or a position', from);
+    if (wideSteps > 0 && !wide && !WIDE_NAME.test(value)) {
+      fail("after '*' or a slice a name has only letters, digits, '_', '-' and, not at its start, '$'", from);
+    }
+    steps.push({ name: value, wide });
+    if (wide) wideSteps++;
+    if (steps.length > MAX_STEPS) fail(`a path has at most ${MAX_STEPS} steps`, from);
+    if (wideSteps > MAX_WIDE) fail(`a path has at most ${MAX_WIDE} '*' or slices`, from);
+    return next;
+  }
+
+  function match(pattern: RegExp, from: number): RegExpExecArray | null {
+    pattern.lastIndex = from;
+    return pattern.exec(text);
+  }
+
+  function unexpected(position: number): never {
+    return fail(describeProblem(text, position), position);
+  }
+}
+
+function describeProblem(text: string, position: number): string {
+  const char = text[position];
+  if (char === undefined) return 'the expression is not closed';
+  if (char === '?' || char === '(' || char === '@') {
+    return 'filters and scripts are not supported; compute the value first';
+  }
+  if (char === '.' && text[position - 1] === '.') return "'..' is not supported; write the whole path";
+  if (char === '#') return 'expressions do not nest';
+  if (char === '-' && text[position - 1] === '[') return 'there is no negative index; the last item is [-1:]';
+  if (char === '}' || char === '>' || char === ']') return 'a name is missing';
+  return `unexpected ${JSON.stringify(char)}; write an unusual name as ['name']`;
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ') at++;
+  return at;
 }

@@ -6,7 +6,7 @@ interface KeysAndArguments {
   arguments: string[];
 }
 
-/** What we need of a client of the package `redis` (node-redis, 5 or 6): `createClient()` and `createCluster()` give one. */
+/** What we need of a client of the package `redis` (node-redis, 5 or 6), as `createClient()` and `createCluster()` return it. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: KeysAndArguments): Promise<unknown>;
   eval(source: string, options: KeysAndArguments): Promise<unknown>;
@@ -18,27 +18,23 @@ export interface NodeRedisClient {
   listenerCount(event: string): number;
 }
 
-/** Further members of its clients; `slots` only of a cluster. */
-interface Parts {
+/** The same with further members; `slots` only of a cluster. */
+interface Client extends NodeRedisClient {
   readonly isReady?: boolean;
   readonly _keyPrefix?: unknown;
   readonly options?: {
     readonly url?: string;
     readonly socket?: { readonly host?: string; readonly port?: number };
   };
-  readonly slots?: readonly ({ readonly master: NodeRedisMaster } | undefined)[];
+  readonly slots?: readonly (
+    | { readonly master: { address: string; client?: NodeRedisClient } }
+    | undefined
+  )[];
   info?(section: string): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   destroy(): void;
 }
-
-interface NodeRedisMaster {
-  readonly address: string;
-  readonly client?: NodeRedisClient;
-}
-
-type Client = NodeRedisClient & Parts;
 
 export function isNodeRedis(client: unknown): client is NodeRedisClient {
   const { evalSha, duplicate, connect } = (client ?? {}) as Partial<NodeRedisClient>;
