@@ -7,7 +7,7 @@ import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
 import { Lane } from '../../../packages/core/src/engine/key-state.js';
 import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
-import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import { undeclared, written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
@@ -137,10 +137,13 @@ const foreign = (error: Error): 'foreign' => {
 export async function compare(redis: Redis, sha1: string, run: Run): Promise<void> {
   const names = Array.from({ length: KEYS }, () => uniqueName('batch'));
   await redis.set(names[FOREIGN]!, 'foreign');
-  for (const { now, calls, told, stored } of oneByOne(run)) {
+  for (const [turn, { now, calls, told, stored }] of oneByOne(run).entries()) {
     const asked = new Map(calls.map((call) => [call, KeyCall.of(call)]));
     const batch = batchOf(calls.map((call) => asked.get(call)!));
-    const { keys, args } = written(batch.visits, now, now);
+    const all = written(batch.visits, now, now);
+    const named = { keys: all.keys.map((key) => names[Number(key)]!), args: all.args };
+    // As on a single server, and as on a node of a cluster.
+    const { keys, args } = turn % 2 === 0 ? all : undeclared(named, '');
     if (batch.visits.length < calls.length) seen.add('joined');
     const places = keys.map((key) => String(Number(key) + 1));
     const [reply, ...bytes] = (await redis.evalsha(

@@ -3,6 +3,8 @@
 -- one of the calls, the calls of this group fail and no others.
 -- KEYS      of each group, one for each part; for a part without parameters two more: the entry of this client alone, and
 --           the shared rate
+--           Or none: then ARGV begins with the number of keys and the keys, and those may lie in any slot of this cluster node. A group of
+--           which a key is not on this node is not decided, and nothing of it is written: ELSEWHERE
 -- ARGV[1]   the moment in µs; or '' for the server's clock; or 'packed': the server's clock, and the reply as one text, by cmsgpack
 -- Then, where the calls of all groups are alike, to consume of one rule so much so many times:
 --   cost, number of calls, tag of the rule's algorithm, its parameters…
@@ -17,6 +19,7 @@
 --   FAILED                 what went wrong, as text, for all calls of the group
 --   RUN                    equal calls, all allowed now: how many, and three numbers that the algorithm's expandRun reads
 --   SAME_DENIED            so many are denied, or SAME_ALLOWED: so many may go and take nothing: how many, wait, remaining, reset
+--   ELSEWHERE              a key of the group lives on another node
 --   DENIED ALLOWED QUEUED  wait; for each part: remaining, wait, reset, at, number of overriding parameters, those;
 --     and then, for 'traced consume' and 'traced peek', five lists for each part, each as its length and its numbers: the
 --     parameters, the state before, the state after, the queue, and the end of the block
@@ -33,6 +36,7 @@ local SAME_ALLOWED = -5
 local DENIED = -6
 local ALLOWED = -7
 local QUEUED = -8
+local ELSEWHERE = -9
 
 local LARGEST = 9007199254740991
 -- Keys that one command reads, and the largest number that string.format('%d') takes everywhere: a number as an argument takes twice as long.
@@ -48,6 +52,20 @@ local function integer(text, least)
   -- NaN fails every comparison, so each must be asked for what it should be.
   if value >= least and value <= LARGEST and value % 1 == 0 then return value end
   error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
+end
+
+local declared = #keys > 0
+if not declared then
+  local count = integer(arguments[1], 0)
+  keys, arguments = { elements(ARGV, 2, count + 1) }, {}
+  for i = count + 2, #ARGV do arguments[i - count - 1] = ARGV[i] end
+  -- MGET takes keys of one slot only.
+  MOST_READ = 1
+end
+-- What a node answers when a key is not its own, is moving to another node, or when the cluster is down.
+local function is_elsewhere(wrong)
+  return not declared
+    and (wrong:find('non local key', 1, true) or wrong:find('slot not served', 1, true) or wrong:find('cluster is down', 1, true))
 end
 
 local now = arguments[1]
@@ -120,9 +138,15 @@ while last > offset or next <= size do
     end
     if not fine then
       for n = known + 1, replied do replies[n] = nil end
-      replied = known + 2
       -- A table since Redis 7.
-      replies[known + 1], replies[replied] = FAILED, type(wrong) == 'table' and wrong.err or wrong
+      wrong = type(wrong) == 'table' and wrong.err or wrong
+      if is_elsewhere(wrong) then
+        replied = known + 1
+        replies[replied] = ELSEWHERE
+      else
+        replied = known + 2
+        replies[known + 1], replies[replied] = FAILED, wrong
+      end
     end
     offset = offset + places
   end

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'cec5be94e8c8663f8e86347e726805f4fbe8a452',
+  sha1: '6cb0b1891293263e3d31cd2f8149b565ad37ebdf',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -12,6 +12,7 @@ local SAME_ALLOWED = -5
 local DENIED = -6
 local ALLOWED = -7
 local QUEUED = -8
+local ELSEWHERE = -9
 local LARGEST = 9007199254740991
 local MOST_READ = 100
 local LARGEST_LONG = 2147483647
@@ -22,6 +23,17 @@ local function integer(text, least)
 local value = text + 0
 if value >= least and value <= LARGEST and value % 1 == 0 then return value end
 error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
+end
+local declared = #keys > 0
+if not declared then
+local count = integer(arguments[1], 0)
+keys, arguments = { elements(ARGV, 2, count + 1) }, {}
+for i = count + 2, #ARGV do arguments[i - count - 1] = ARGV[i] end
+MOST_READ = 1
+end
+local function is_elsewhere(wrong)
+return not declared
+and (wrong:find('non local key', 1, true) or wrong:find('slot not served', 1, true) or wrong:find('cluster is down', 1, true))
 end
 local now = arguments[1]
 local is_packed = now == 'packed'
@@ -1520,8 +1532,14 @@ fine, wrong = pcall(general.decide_group, calls, places)
 end
 if not fine then
 for n = known + 1, replied do replies[n] = nil end
+wrong = type(wrong) == 'table' and wrong.err or wrong
+if is_elsewhere(wrong) then
+replied = known + 1
+replies[replied] = ELSEWHERE
+else
 replied = known + 2
-replies[known + 1], replies[replied] = FAILED, type(wrong) == 'table' and wrong.err or wrong
+replies[known + 1], replies[replied] = FAILED, wrong
+end
 end
 offset = offset + places
 end

@@ -7,3 +7,4 @@ export const SAME_ALLOWED = -5;
 export const DENIED = -6;
 export const ALLOWED = -7;
 export const QUEUED = -8;
+export const ELSEWHERE = -9;

@@ -1,7 +1,7 @@
 import { ANY, NEVER, type Parameters } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
-import { type Answer, type Call, type Decider, isHeld, KeyCall, storageKey } from '../engine/call.js';
+import { type Answer, type Decider, isHeld, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';

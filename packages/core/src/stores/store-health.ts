@@ -115,7 +115,8 @@ export class NodeHealth implements CircuitListener {
 
   /** @param isKnown has the store ever answered? */
   constructor(
-    private readonly node: string | undefined,
+    /** Of a cluster: `host:port`. */
+    readonly node: string | undefined,
     private readonly connectionError: StoreHealth['connectionError'],
     private readonly isKnown: () => boolean,
     private readonly warning: OutageWarning,

@@ -47,7 +47,6 @@ const BYTES = 400;
  */
 export class Batch implements Departure {
   readonly began = performance.now();
-  readonly asked: number;
   sent = false;
   hasEnded = false;
   deadline: DepartureDeadline | undefined = undefined;
@@ -57,9 +56,33 @@ export class Batch implements Departure {
   /** The last visit to each key, by prefix and key; made when there is a second visit. */
   #last: Map<string, Map<string, Visit>> | undefined = undefined;
 
-  /** @param asked µs of this process's clock */
-  constructor(asked: number) {
-    this.asked = asked;
+  #open = 0;
+
+  /**
+   * @param asked µs of this process's clock
+   * @param node of a cluster, if all keys live on it: then they may lie in several slots
+   * @param whole whose calls these are, if they are sent once more
+   */
+  constructor(
+    readonly asked: number,
+    readonly node?: string,
+    readonly whole?: Batch,
+  ) {}
+
+  /** Its visits as batches of their own. It ends when all of them have. */
+  apart(visits: readonly Visit[]): readonly Batch[] {
+    this.#open = visits.length;
+    return visits.map(({ asked }) => {
+      const one = new Batch(this.asked, undefined, this);
+      for (const call of asked) one.add(call);
+      one.hasEnded = true; // some of its calls may have
+      return one;
+    });
+  }
+
+  markSent(): void {
+    this.sent = true;
+    if (this.whole !== undefined) this.whole.sent = true;
   }
 
   add(pending: PendingCall): void {
@@ -135,6 +158,9 @@ export class Batch implements Departure {
 
   /** The store has answered, or will not: no deadline ends these calls any more. */
   end(): void {
+    this.#open -= 1;
+    if (this.#open > 0) return;
+    this.whole?.end();
     for (let one = this.deadline; one !== undefined; one = one.next) one.end();
   }
 

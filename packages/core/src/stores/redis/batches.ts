@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { storageKey } from '../../engine/call.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { Batch } from './batch.js';
 
@@ -18,20 +17,27 @@ const MANY = 20;
 /** ms without any call after which a store counts as idle. */
 const IDLE = 1;
 
+/** What the keys of one script call have in common in a cluster. */
+export interface Place {
+  readonly name: string;
+  /** `host:port`, if it is a node; otherwise it is a slot. */
+  readonly node: string | undefined;
+}
+
 /**
  * Lets the calls of one turn of the event loop leave together: as one script call, or a few where they would be long. Those of an idle store
  * leave as soon as the code that asks has run. While nothing is under way, half of many leave before the rest is there.
  */
 export class RedisBatches {
-  readonly #slotted: () => boolean;
+  readonly #placeOf: (call: PendingCall) => Place | undefined;
   readonly #now: () => number;
   readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
   #gathering: Batch | undefined;
   /**
-   * In a cluster: by the hash tag, which is one for all keys of a script call. A new one for each turn: V8 links what a Map held
+   * In a cluster: by place. A new one for each turn: V8 links what a Map held
    * before `clear()` to what it holds next, and so the old generation of the heap would keep the calls of all turns.
    */
-  #tagged: Map<string, Batch> | undefined;
+  #placed: Map<string, Batch> | undefined;
   /** Is the end of this turn waited for? */
   #begun = false;
   #most = FIRST;
@@ -42,24 +48,24 @@ export class RedisBatches {
   #idleSince = 0;
 
   /**
-   * @param slotted whether the keys of one script call must lie in one slot
+   * @param placeOf where its key lives, in a cluster
    * @param now µs of this process's clock
    * @param send calls `arrived` once for each batch, before anybody has his answer: who asks again then finds nothing under way
    */
   constructor(
-    slotted: () => boolean,
+    placeOf: (call: PendingCall) => Place | undefined,
     now: () => number,
     send: (batches: readonly Batch[], arrived: () => void) => void,
   ) {
     this.#now = now;
-    this.#slotted = slotted;
+    this.#placeOf = placeOf;
     this.#send = send;
   }
 
   /** @returns the batch that it is sent with */
   add(call: PendingCall): Batch {
-    const tag = this.#slotted() ? tagOf(storageKey(call.call)) : undefined;
-    const batch = this.#batchOf(tag);
+    const place = this.#placeOf(call);
+    const batch = this.#batchOf(place);
     if (!this.#begun) this.#begin();
     batch.add(call);
     this.#asked += 1;
@@ -67,23 +73,23 @@ export class RedisBatches {
       this.#leave();
     } else if (batch.weight >= this.#most) {
       this.#most = MOST;
-      if (tag === undefined) this.#gathering = undefined;
-      else this.#tagged!.delete(tag);
+      if (place === undefined) this.#gathering = undefined;
+      else this.#placed!.delete(place.name);
       this.#depart([batch]);
     }
     return batch;
   }
 
-  #batchOf(tag: string | undefined): Batch {
-    if (tag === undefined) {
+  #batchOf(place: Place | undefined): Batch {
+    if (place === undefined) {
       this.#gathering ??= new Batch(this.#now());
       return this.#gathering;
     }
-    this.#tagged ??= new Map();
-    let batch = this.#tagged.get(tag);
+    this.#placed ??= new Map();
+    let batch = this.#placed.get(place.name);
     if (batch === undefined) {
-      batch = new Batch(this.#now());
-      this.#tagged.set(tag, batch);
+      batch = new Batch(this.#now(), place.node);
+      this.#placed.set(place.name, batch);
     }
     return batch;
   }
@@ -106,10 +112,10 @@ export class RedisBatches {
   };
 
   #leave(): void {
-    const batches: Batch[] = this.#tagged === undefined ? [] : [...this.#tagged.values()];
+    const batches: Batch[] = this.#placed === undefined ? [] : [...this.#placed.values()];
     if (this.#gathering !== undefined) batches.push(this.#gathering);
     this.#gathering = undefined;
-    this.#tagged = undefined;
+    this.#placed = undefined;
     if (batches.length > 0) this.#depart(batches);
   }
 
@@ -125,7 +131,7 @@ export class RedisBatches {
 }
 
 /** What decides the slot of a key: its hash tag. Keys with different ones seldom share a slot. */
-function tagOf(key: string): string {
+export function tagOf(key: string): string {
   const open = key.indexOf('{');
   const end = key.indexOf('}', open + 1);
   return open === -1 || end <= open + 1 ? key : key.slice(open + 1, end);

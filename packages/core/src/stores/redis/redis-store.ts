@@ -1,6 +1,6 @@
 import type { Script } from '../../algorithms/algorithm.js';
 import { FIRST_CONNECTION_MS, systemClock } from '../../clock.js';
-import type { Answer, Call } from '../../engine/call.js';
+import { type Answer, type Call, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { isSluiceError } from '../../errors.js';
 import type { Departure } from '../../pipeline/deadlines.js';
@@ -11,8 +11,8 @@ import type { Asked, Store } from '../store.js';
 import type { StoreEvents } from '../store-events.js';
 import { StoreHealth } from '../store-health.js';
 
-import { Batch } from './batch.js';
-import { RedisBatches } from './batches.js';
+import { Batch, type Visit } from './batch.js';
+import { type Place, RedisBatches, tagOf } from './batches.js';
 import { FirstConnection, isReady, type RedisClient, runScript, withinFirstConnection } from './client.js';
 
 import { OwnConnection } from './connection.js';
@@ -27,7 +27,7 @@ import { addressOfClient, addressOfServer, resolveClient } from './resolve-clien
 import { together } from './socket.js';
 import { warnOfEviction, warnOfResending } from './warnings.js';
 import { type RedisWatch, unwatch, watch } from './watch.js';
-import { type Written, written } from './wire.js';
+import { refusesUndeclared, undeclared, type Written, written } from './wire.js';
 
 /**
  * State in Redis, shared by every process that uses the same. Takes an address, a client of ioredis (5 or 6), iovalkey or node-redis that
@@ -54,7 +54,7 @@ export class RedisStore implements Store {
   #client: RedisClient | undefined;
   #watch: RedisWatch | undefined;
   readonly #batches = new RedisBatches(
-    () => this.slotted,
+    (call) => (this.slotted ? this.#placeOf(call) : undefined),
     () => this.clock.now(),
     (batches, arrived) => {
       const send = () => {
@@ -68,6 +68,8 @@ export class RedisStore implements Store {
   readonly #first = new FirstConnection();
   #connecting: Promise<void> | undefined;
   #met = false;
+  /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
+  #declares = false;
   #closed = false;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
@@ -192,32 +194,65 @@ export class RedisStore implements Store {
 
   /** Runs the script without any call. */
   readonly #runEmpty = (client: RedisClient) =>
-    this.#runOn(client, decideScript, () => ({ keys: [], args: ['', '', '0'] }));
+    this.#runOn(client, decideScript, () => ({ keys: [], args: ['0', '', '', '0'] }));
+
+  /** Calls of one node travel together, as long as its keys need not be declared. */
+  #placeOf({ call, node }: PendingCall): Place {
+    const key = storageKey(call);
+    const name = this.#declares ? '' : (node?.node ?? this.nodeOf(key));
+    // A tag never has a space.
+    return name === '' ? { name: tagOf(key), node: undefined } : { name: ` ${name}`, node: name };
+  }
 
   /** @param arrived called when it is under way no more, before anybody is told */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
     const key = batch.visits[0]!.keys[0]!;
+    const node = batch.node === undefined ? undefined : this.#readyNode(key);
+    if (batch.node !== undefined && node === undefined) {
+      arrived();
+      this.#sendApart(batch, batch.visits);
+      return;
+    }
     const write = (bytes: boolean) => {
       if (!batch.forget()) return undefined;
       const call = written(batch.visits, this.clock.now(), now, bytes);
-      batch.sent = true;
-      return call;
+      batch.markSent();
+      return node === undefined ? call : undeclared(call, this.#client!.options?.keyPrefix ?? '');
     };
-    this.#run(decideScript, key, write).then(
+    const replied =
+      node === undefined ? this.#run(decideScript, key, write) : this.#runOn(node, decideScript, write);
+    replied.then(
       (reply) => {
         arrived();
         try {
-          batch.end();
-          settle(batch.visits, new Numbers(reply));
+          const elsewhere = settle(batch.visits, new Numbers(reply));
+          if (elsewhere.length > 0) this.#sendApart(batch, elsewhere);
+          else batch.end();
         } catch (error) {
           batch.failed(this.#classified(error, key));
         }
       },
       (error) => {
         arrived();
-        batch.failed(this.#classified(error, key, !batch.sent));
+        if (node !== undefined && refusesUndeclared(error)) {
+          this.#declares = true;
+          this.#sendApart(batch, batch.visits);
+        } else {
+          batch.failed(this.#classified(error, key, !batch.sent));
+        }
       },
     );
+  }
+
+  /** One by one, with declared keys: the client follows a key that has moved. Nothing was written for these calls. */
+  #sendApart(batch: Batch, visits: readonly Visit[]): void {
+    for (const one of batch.apart(visits)) this.#send(one);
+  }
+
+  /** The connection to the node of a key, if it can be used now. */
+  #readyNode(key: string): RedisClient | undefined {
+    const node = this.#open === undefined ? undefined : this.#nodeFor(key);
+    return node !== undefined && isReady(node) ? node : undefined;
   }
 
   /**

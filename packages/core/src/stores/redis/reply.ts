@@ -1,6 +1,7 @@
 import type { Answer, PartAnswer, Trace } from '../../engine/call.js';
 import {
   ALLOWED,
+  ELSEWHERE,
   FAILED,
   QUEUED,
   RATE_NOT_SET,
@@ -18,13 +19,22 @@ import { unpacked } from './unpacked.js';
 
 /**
  * Settles each call of the visits by what the reply of `decide.lua` says to it.
+ * @returns the visits whose keys are on another node of the cluster: nothing was written for them
  * @throws StoreConfigurationError when it is not such a reply; then some may be settled, and some not
  */
-export function settle(visits: readonly Visit[], reply: Numbers): void {
+export function settle(visits: readonly Visit[], reply: Numbers): readonly Visit[] {
   const now = reply.next();
-  for (const { asked } of visits) {
-    for (let i = 0; i < asked.length; ) i += settleNext(asked, i, now, reply);
+  const elsewhere: Visit[] = [];
+  for (const visit of visits) {
+    const { asked } = visit;
+    if (reply.peek() === ELSEWHERE) {
+      reply.next();
+      elsewhere.push(visit);
+    } else {
+      for (let i = 0; i < asked.length; ) i += settleNext(asked, i, now, reply);
+    }
   }
+  return elsewhere;
 }
 
 /** @returns how many it settled */
@@ -141,6 +151,10 @@ export class Numbers {
     const told = this.#reply[this.#place];
     this.#place += 1;
     return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
+  }
+
+  peek(): unknown {
+    return this.#reply[this.#place];
   }
 
   text(): string {

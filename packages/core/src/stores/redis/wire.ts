@@ -34,6 +34,22 @@ export function written(visits: readonly Visit[], now: number, at?: number, pack
   return { keys, args: [moment, '', ...rules.text, ...args] };
 }
 
+/**
+ * The same for keys of any slot of one cluster node: such keys must not be declared.
+ * @param prefix the client's own, which it adds to declared keys only
+ */
+export const undeclared = ({ keys, args }: Written, prefix: string): Written => ({
+  keys: [],
+  args: [String(keys.length), ...(prefix === '' ? keys : keys.map((key) => prefix + key)), ...args],
+});
+
+const REFUSED =
+  /CROSSSLOT|\b(?:MOVED|ASK) \d|hash to the same slot|non local key|undeclared|numkeys|number of keys|not supported|unknown command/i;
+
+/** Did a proxy or a serverless cluster refuse such a script call? Then nothing was written. */
+export const refusesUndeclared = (error: unknown): boolean =>
+  REFUSED.test(String((error as Partial<Error> | undefined)?.message));
+
 /** Is it this call, of one key, so many times? */
 function isRun({ keys, asked }: Visit, call: KeyCall, times: number): boolean {
   if (keys.length > 1 || asked.length !== times) return false;
