@@ -64,17 +64,10 @@ export type {
   RequestLimitOptions,
 } from './http/request-limit-options.js';
 export type { Proxies, RequestView } from './http/request-view.js';
-export {
-  type ClientIpOptions,
-  clientIp,
-  compileKey,
-  type KeyScope,
-  type KeyTemplate,
-  keyPart,
-  LimitType,
-  parseLimitType,
-} from './keys/index.js';
-export type { LimiterKey } from './keys/key-part.js';
+export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
+export { compileKey, type KeyScope, type KeyTemplate } from './keys/key-expression.js';
+export { keyPart, type LimiterKey } from './keys/key-part.js';
+export { LimitType, parseLimitType } from './keys/limit-type.js';
 export type {
   AcquireOptions,
   ConsumeOptions,
