@@ -43,8 +43,8 @@ export interface Rule extends Size {
 }
 
 /**
- * How a policy decides: once in TypeScript, once in Lua, with the same answers to the microsecond. All functions are pure,
- * and never change the state they are given. The state that they get has not expired at `now`, has been through `repair`,
+ * How a policy decides: once in TypeScript, once in Lua, with the same answers to the microsecond. All functions but `step`
+ * are pure, and never change the state they are given. The state that they get has not expired at `now`, has been through `repair`,
  * and so holds no moment after `now` but the ones until which it matters.
  */
 export interface Algorithm {

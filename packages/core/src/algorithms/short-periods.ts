@@ -8,18 +8,16 @@ export interface ShortPeriod {
 const SECOND_MS = 1000;
 
 // Registered globally: a program may load this package twice, as ESM and as CJS.
-const slot = Symbol.for('sluice.short-periods');
-const shared = globalThis as { [slot]?: WeakMap<object, ShortPeriod> };
-shared[slot] ??= new WeakMap();
-const periods = shared[slot];
+const PERIOD = Symbol.for('sluice.short-period');
 
 /**
- * Remembers that the period of a policy was given as a number below one second. A policy is plain data and cannot carry this itself.
+ * Remembers on a policy that its period was given as a number below one second. Copies and JSON of the policy do not show it.
  * @param value the option as given; a text such as '1s' names its unit, so it is not recorded
  */
 export function notePeriod<P extends object>(policy: P, option: string, value: unknown): P {
-  if (typeof value === 'number' && value < SECOND_MS) periods.set(policy, { option, value });
-  return policy;
+  if (typeof value !== 'number' || value >= SECOND_MS) return policy;
+  return Object.defineProperty(policy, PERIOD, { value: { option, value }, configurable: true });
 }
 
-export const shortPeriodOf = (policy: object): ShortPeriod | undefined => periods.get(policy);
+export const shortPeriodOf = (policy: object): ShortPeriod | undefined =>
+  (policy as { readonly [PERIOD]?: ShortPeriod })[PERIOD];

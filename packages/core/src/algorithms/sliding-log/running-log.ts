@@ -1,4 +1,5 @@
 import { type Algorithm, ANY, NEVER, type Parameters, type State } from '../algorithm.js';
+import { down } from '../arithmetic.js';
 
 const { MAX_SAFE_INTEGER: LARGEST } = Number;
 const TURN = LARGEST + 1;
@@ -39,7 +40,7 @@ export function runningLog(tag: string): Algorithm {
       return [end, ...state.slice(1, 2 * kept), newest, countOf(state, lastOf(state))];
     },
 
-    wait([limit, window], state, now, cost) {
+    wait({ 0: limit, 1: window }, state, now, cost) {
       if (cost === 0) return 0;
       if (cost > limit!) return NEVER;
       if (state === undefined) return 0;
@@ -49,7 +50,7 @@ export function runningLog(tag: string): Algorithm {
     },
 
     take(parameters, state = NOTHING, now, cost) {
-      const [limit, window] = parameters;
+      const { 0: limit, 1: window } = parameters;
       const first = firstAfter(state, now - window!);
       const last = lastOf(state);
       let moment = stamp(parameters, now);
@@ -99,7 +100,7 @@ export function runningLog(tag: string): Algorithm {
       for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
     },
 
-    left([limit, window], state, now) {
+    left({ 0: limit, 1: window }, state, now) {
       const used = state === undefined ? 0 : usedFrom(state, firstAfter(state, now - window!));
       if (state === undefined || used === 0) return { remaining: limit!, reset: 0 };
       return {
@@ -110,9 +111,9 @@ export function runningLog(tag: string): Algorithm {
   };
 }
 
-export const endOfSlot = (slot: number, at: number): number => at - (at % slot) + slot;
+export const endOfSlot = (slot: number, at: number): number => (down(at, slot) + 1) * slot;
 
-const stamp = ([, , slot]: Parameters, at: number): number => (slot ? endOfSlot(slot, at) : at);
+const stamp = ({ 2: slot }: Parameters, at: number): number => (slot ? endOfSlot(slot, at) : at);
 
 const momentOf = (state: State, pair: number): number => state[2 * pair]!;
 const countOf = (state: State, pair: number): number => state[2 * pair + 1]!;
@@ -126,20 +127,23 @@ const usedFrom = (state: State, first: number): number =>
   minus(countOf(state, lastOf(state)), countOf(state, first - 1));
 
 /** The first pair with a moment after `edge`; one past the last when there is none. */
-const firstAfter = (state: State, edge: number): number =>
-  search(1, lastOf(state) + 1, (pair) => momentOf(state, pair) > edge);
+function firstAfter(state: State, edge: number): number {
+  let [low, high] = [1, lastOf(state) + 1];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (momentOf(state, middle) > edge) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
 
 /** The pair with the `k`-th permit, counted from pair `first`. */
 function reaching(state: State, first: number, k: number): number {
   const before = countOf(state, first - 1);
-  return search(first, lastOf(state), (pair) => minus(countOf(state, pair), before) >= k);
-}
-
-/** The first number from `low` to `high` for which `holds`, which it does for all after that, and is taken to for `high`. */
-function search(low: number, high: number, holds: (pair: number) => boolean): number {
+  let [low, high] = [first, lastOf(state)];
   while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (holds(middle)) high = middle;
+    const middle = (low + high) >>> 1;
+    if (minus(countOf(state, middle), before) >= k) high = middle;
     else low = middle + 1;
   }
   return low;
