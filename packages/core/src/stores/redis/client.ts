@@ -156,33 +156,28 @@ export function attemptConnection(
 
 /** The time limit for the very first connection of a store. */
 export class FirstConnection {
-  #over = false;
-  #until: number | undefined;
+  /** Undefined when it is over; infinite before it begins. */
+  #until: number | undefined = Number.POSITIVE_INFINITY;
 
   /** ms of the monotonic clock; undefined once connected, or when the time is over. The first read starts the time. */
   get until(): number | undefined {
-    if (this.#over) return undefined;
+    if (this.#until === undefined) return undefined;
     const now = performance.now();
-    this.#until ??= now + FIRST_CONNECTION_MS;
-    if (now >= this.#until) this.#over = true;
-    return this.#over ? undefined : this.#until;
+    this.#until = Math.min(this.#until, now + FIRST_CONNECTION_MS);
+    if (now >= this.#until) this.end();
+    return this.#until;
   }
 
   /** The store is connected, or calls must not wait for it any longer. */
   end(): void {
-    this.#over = true;
+    this.#until = undefined;
   }
 }
 
 /** Resolves or rejects like `work`, but rejects with `late()` if it takes longer than a first connection may. */
-export async function withinFirstConnection<T>(work: Promise<T>, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), FIRST_CONNECTION_MS);
+export function withinFirstConnection<T>(work: Promise<T>, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), FIRST_CONNECTION_MS);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
