@@ -15,8 +15,8 @@ export abstract class SluiceError extends Error {
 }
 
 /**
- * A limit said no. Carries what a web framework needs to answer by itself: `status` and `statusCode` (429, unless the limit
- * has another), `headers` and `expose`.
+ * A limit was exceeded. Has what a web framework needs to answer: `status` and `statusCode` (429, unless the limit has
+ * another), `headers` and `expose`.
  */
 export class RateLimitExceededError extends SluiceError {
   readonly code = 'SLUICE_RATE_LIMIT_EXCEEDED';
@@ -24,8 +24,8 @@ export class RateLimitExceededError extends SluiceError {
   readonly statusCode: number;
   readonly expose = true;
   /**
-   * Ready to be set on a response: `Retry-After`, `RateLimit` and `RateLimit-Policy`; of a limit on requests those of its
-   * `standardHeaders` and `legacyHeaders`, with what other limits of the response told.
+   * Headers for the response: `Retry-After`, `RateLimit` and `RateLimit-Policy`. For a limit on requests: the headers of its
+   * `standardHeaders` and `legacyHeaders`, merged with those of the response's other limits.
    */
   readonly headers: Record<string, string>;
 

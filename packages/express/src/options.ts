@@ -9,7 +9,7 @@ import {
 import type { NextFunction, Request, Response } from 'express';
 import type { DenialInfo } from './info.js';
 
-/** What Express hands to functions. */
+/** The arguments of functions in options. */
 export type Args = [request: Request, response: Response];
 
 /** A value, or a function of the request that returns it. */
@@ -26,9 +26,9 @@ export type RateLimitExceededEventHandler = (
   denial: DenialInfo,
 ) => unknown;
 
-/** The words of `express-rate-limit` for what Sluice calls otherwise. */
+/** Options with the names of `express-rate-limit`. */
 export interface ExpressRateLimitNames {
-  /** Requests in a window of `windowMs`, or a function that gives them: `policy: fixedWindow({ limit, window: windowMs })`. */
+  /** Requests in a window of `windowMs`, or a function that returns it: `policy: fixedWindow({ limit, window: windowMs })`. */
   readonly limit?: number | ValueDeterminingMiddleware<number> | undefined;
   /** The same as `limit`. */
   readonly max?: number | ValueDeterminingMiddleware<number> | undefined;
@@ -40,17 +40,17 @@ export interface ExpressRateLimitNames {
   readonly ipv6Subnet?: number | false | ValueDeterminingMiddleware<number | false> | undefined;
 }
 
-/** What every adapter's `rateLimit` takes, with the words of `express-rate-limit`; functions are given `(request, response)`. */
+/** The options of every adapter's `rateLimit`, and the names of `express-rate-limit`; functions get `(request, response)`. */
 export interface RateLimitOptions
   extends Omit<RequestLimitOptions<Args>, 'ipv6Subnet'>,
     ExpressRateLimitNames {
-  /** Answers a denied request itself, or calls `next`. The headers are set already. */
+  /** Answers a denied request itself, or calls `next`. The headers are already set. */
   readonly handler?: RateLimitExceededEventHandler | undefined;
-  /** Where on the request the decision is put; default `'rateLimit'`. */
+  /** The property of the request that gets the decision; default `'rateLimit'`. */
   readonly requestPropertyName?: string | undefined;
 }
 
-/** What to give in place of options of `express-rate-limit` that are not options here. */
+/** Replacements for options of `express-rate-limit` that are not options here. */
 const REMEDIES = {
   passOnStoreError: "give failurePolicy: 'allow' for true, 'deny' for false",
   logger: "listen to process.on('warning', …), and to the events of the store",
@@ -62,8 +62,8 @@ const REMEDIES = {
 const OWN = ['handler', 'requestPropertyName', 'limit', 'max', 'windowMs', 'identifier'] as const;
 
 /**
- * Splits what only Express has from what all adapters share.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Splits Express's own options from those of all adapters.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function readOptions(options: RateLimitOptions = {}) {
   checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, ...OWN], REMEDIES);

@@ -33,9 +33,9 @@ type Callback = (request: FastifyRequest, reply: FastifyReply, done: HookHandler
 
 /** A limit as Fastify's hooks use it. */
 export interface HookedLimit {
-  /** As a promise, for hooks of a program's own. */
+  /** With a promise, for the program's own hooks. */
   readonly hook: RateLimitHook;
-  /** As a callback: without a promise where none is needed, which is half of what a limit in memory costs. */
+  /** As a callback, without a promise where none is needed: a limit in memory takes half the time. */
   readonly callback: Callback;
   /** A check outside of hooks. */
   readonly check: RateLimitCheck;
@@ -44,7 +44,7 @@ export interface HookedLimit {
   close(): Promise<void>;
 }
 
-/** The callback in the form of a hook: that of `preParsing` gets the body's stream, too. */
+/** The callback in the form of a hook: a `preParsing` hook also gets the body's stream. */
 export const hookFor = (hook: RateLimitHookName, callback: Callback): Callback =>
   hook === 'preParsing'
     ? (((request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: HookHandlerDoneFunction) =>
@@ -90,7 +90,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
     }
     await answer(request, reply, verdict);
     await reply; // resolves when the response is over
-    // A client that leaves while onSend hooks are still at it ends that wait, too: Fastify would go on to the route.
+    // A client that disconnects while onSend hooks run ends that wait, too: Fastify would then continue to the route.
     return reply.sent ? reply : reply.hijack();
   };
 

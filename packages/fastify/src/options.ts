@@ -10,7 +10,7 @@ import {
 } from '@sluice/core/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What Fastify hands to functions. */
+/** The arguments of functions in options. */
 export type Args = [request: FastifyRequest];
 
 /** What `errorResponseBuilder` gets for a denial. */
@@ -25,9 +25,9 @@ export interface ErrorResponseContext {
   readonly after: string;
 }
 
-/** The words of `@fastify/rate-limit` for what Sluice calls otherwise. */
+/** Options with the names of `@fastify/rate-limit`. */
 export interface FastifyRateLimitNames {
-  /** Requests in a window of `timeWindow`, or a function that gives them: `policy: fixedWindow({ limit: max, window: timeWindow })`. */
+  /** Requests in a window of `timeWindow`, or a function that returns it: `policy: fixedWindow({ limit: max, window: timeWindow })`. */
   readonly max?: number | ((request: FastifyRequest, key: string) => number | Promise<number>) | undefined;
   /** The window of `max`, or a function that returns it: milliseconds, or a text such as `'1m'`; default one minute. */
   readonly timeWindow?:
@@ -75,7 +75,7 @@ export type RateLimitHookName = (typeof HOOKS)[number];
 
 /** The limit of one route: `config: { rateLimit: { … } }`. */
 export interface RouteRateLimitOptions extends RateLimitOptions {
-  /** Default: that of the plugin. A key made of the body needs `'preValidation'` or `'preHandler'`. */
+  /** Default: the plugin's hook. A key from the body needs `'preValidation'` or `'preHandler'`. */
   readonly hook?: RateLimitHookName | undefined;
 }
 
@@ -100,7 +100,7 @@ export const ANSWERS = ['handler', 'errorResponseBuilder', 'message', 'throw'] a
 export const hasLimit = (options: RateLimitOptions): boolean =>
   CHOICES.some((name) => options[name] !== undefined);
 
-/** @throws RangeError naming a hook that there is not */
+/** @throws RangeError naming an unknown hook */
 export function checkHook(hook: RateLimitHookName): void {
   if (!HOOKS.includes(hook)) {
     throw new RangeError(`rateLimit: hook must be one of ${HOOKS.join(', ')}, not ${JSON.stringify(hook)}`);
@@ -112,7 +112,7 @@ const OWN = [...FUNCTIONS, 'max', 'timeWindow', 'groupId', 'ban'] as const;
 /** Names of all options of a limit. */
 export const RATE_LIMIT_OPTIONS = [...REQUEST_LIMIT_OPTIONS, ...OWN];
 
-/** @throws RangeError, TypeError: a plugin that was given options but no limit would limit nobody */
+/** @throws RangeError, TypeError for invalid options, and for options without a limit: they would limit nobody */
 export function checkPlugin({ global = true, hook = 'onRequest', ...options }: RateLimitPluginOptions): void {
   checkHook(hook);
   checkBoolean('rateLimit: global', global);
@@ -126,8 +126,8 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
 }
 
 /**
- * Splits what only Fastify has from what all adapters share.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Splits Fastify's own options from those of all adapters.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function readOptions(options: RateLimitOptions) {
   checkOptions('rateLimit', options, RATE_LIMIT_OPTIONS);

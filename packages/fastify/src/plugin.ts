@@ -29,7 +29,7 @@ declare module 'fastify' {
     rateLimit: Decision | null;
   }
   interface FastifyContextConfig {
-    /** The limit of this route, instead of those of the plugin; false: none. */
+    /** The limit of this route instead of the plugin's; false: no limit. */
     rateLimit?: RouteRateLimitOptions | false;
   }
 }
@@ -39,11 +39,11 @@ const routeLimits = Symbol('sluice.route-limits');
 type Scope = FastifyInstance & { [routeLimits]?: RouteLimits };
 
 /**
- * Limits the routes of the scope in which it is registered. Registered without a limit it gives `app.rateLimit(options)`, which
- * makes a hook for one route, and limits the routes with `config: { rateLimit: { … } }`. A request beyond a limit is answered
- * with 429, `Retry-After` and a problem body; each answer tells `RateLimit` and `RateLimit-Policy`. What a request holds of a
- * `concurrency` policy is released when its response is over. May be registered several times: each limits.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Limits the routes of the scope in which it is registered. Registered without a limit, it adds `app.rateLimit(options)`, which
+ * returns a hook for one route, and limits the routes with `config: { rateLimit: { … } }`. A request over a limit gets a 429 with
+ * `Retry-After` and a problem body. Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
+ * released when the response is over. You can register it several times; every registration limits.
+ * @throws RangeError, TypeError naming the invalid option
  */
 const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given) => {
   const { global = true, hook = 'onRequest', ...options } = given;
@@ -52,7 +52,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
   const counted = Symbol('sluice.counted');
   const limit = hasLimit(options) ? limitHook(options, counted) : undefined;
   if (!app.hasRequestDecorator('rateLimit')) prepare(app);
-  // The nearest registration says what routes inherit; one without options adds nothing.
+  // Routes inherit from the nearest registration that has options.
   if (app[routeLimits] === undefined || Object.keys(given).length > 0) {
     app[routeLimits] = new RouteLimits(app, options, hook, limit);
   }
@@ -98,14 +98,14 @@ function prepare(app: Scope): void {
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
   });
-  // Fastify sets the headers that an error carries over those of the reply.
+  // Fastify lets the headers of an error replace those of the reply.
   app.addHook('onError', (_request, reply, error, done) => {
     if (isRateLimitExceededError(error)) keepHeaders(error, reply.getHeaders());
     done();
   });
 }
 
-/** A route that asks for a limit must never pass without: those that were added too early have none. */
+/** A route with a limit in its config must never be served without: routes that were added before the plugin have none. */
 function unlimited({ config, method, url }: FastifyRequest['routeOptions']): Error | undefined {
   const { rateLimit: own } = config;
   if (own === undefined || own === false || RouteLimits.limited(config)) return undefined;

@@ -9,7 +9,7 @@ const register: FastifyPluginCallback = (app, _options, registered) => {
     app.addHook('onRequest', (request, _reply, done) =>
       runWithRequest(new FastifyRequestView(request), done),
     );
-    // A body's arrival ends the context that onRequest began: what comes after runs from the socket's event.
+    // The body arrives in an event of the socket, outside the context that onRequest started.
     app.addHook('preValidation', (request, _reply, done) =>
       runWithRequest(new FastifyRequestView(request), done),
     );
@@ -20,7 +20,7 @@ const register: FastifyPluginCallback = (app, _options, registered) => {
 const CONTEXT = Symbol('sluice.request-context');
 
 /**
- * Makes the request known to all that is called while it is served: decorated methods find addresses, users and request
- * fields by it. Register it before the routes.
+ * Makes the request available to all code that serves it: decorated methods read addresses, users and request fields from it.
+ * Register it before the routes.
  */
 export const requestContext = plugin(register, { fastify: '5.x', name: '@sluice/fastify/request-context' });

@@ -2,7 +2,7 @@ import type { Proxies } from '@sluice/core';
 import { fastifyPathOf, NamedPartsView } from '@sluice/core/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Whose word for an address a server takes, as it was told when it was made; Fastify has no public name for it. */
+/** The option `trustProxy` of each server, which Fastify does not publish. */
 const trusted = new WeakMap<FastifyInstance, Proxies>();
 
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
@@ -26,7 +26,7 @@ export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   }
 }
 
-/** `trustProxy` is among the options that Fastify keeps to itself; where they are no longer to be found, nobody is warned. */
+/** Reads `trustProxy` among Fastify's private options; if they cannot be found, there is no warning. */
 function trustsAll(server: FastifyInstance): boolean {
   for (let level: object | null = server; level !== null; level = Object.getPrototypeOf(level)) {
     const options = Object.getOwnPropertySymbols(level).find(

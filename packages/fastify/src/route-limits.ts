@@ -95,7 +95,7 @@ export class RouteLimits {
     return limit;
   }
 
-  /** Routes of one name count together, so they have one store; and each a name of its own, unless it is given one. */
+  /** Routes with one name count together, so they share a store. A route without a name gets its own. */
   #place(name: string, own: RateLimitOptions): Pick<RateLimitOptions, 'name' | 'store'> {
     if (own.limiter !== undefined) return {};
     const store = own.store ?? this.options.store ?? this.#ownStore();

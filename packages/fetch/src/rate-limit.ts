@@ -8,23 +8,23 @@ import {
 import { problemOfError, RequestLimit, type ResponseView, replyTo, withLimiter } from '@sluice/core/http';
 import { type RequestInfo, viewOf } from './request.js';
 
-/** What every adapter's `rateLimit` takes; functions are given `(request, info)`. */
+/** The options of every adapter's `rateLimit`; functions get `(request, info)`. */
 export type RateLimitOptions = RequestLimitOptions<[request: Request, info: RequestInfo]>;
 
 export interface FetchRateLimit extends OwnLimiter {
   /**
-   * Decides over a request: `undefined` lets it pass, a response denies it.
+   * Decides on a request: `undefined` lets it pass, a response denies it.
    * @throws KeyResolutionError (400, or 500 if you did not provide the key), StoreUnavailableError (503), and with `throw` RateLimitExceededError
    */
   (request: Request, info?: RequestInfo): Promise<Response | undefined>;
   /**
-   * The response of a request that has passed, with the headers of all its limits. Call it for every one: only then comes back what
-   * the request holds of a `concurrency` policy, or does not count (`skipFailedRequests`).
+   * Adds the headers of all limits to the response of a request that passed. Call it for every such request: only then permits of a
+   * `concurrency` policy are released, and requests that do not count (`skipFailedRequests`) are refunded.
    */
   complete(request: Request, response: Response): Response;
 }
 
-/** What limits tell of a request whose response is still to come. */
+/** Collects the headers of a request's limits until there is a response. */
 class Told implements ResponseView {
   readonly headers = new Headers();
   readonly sent = false;
@@ -52,7 +52,7 @@ class Told implements ResponseView {
 
   endBegun(): void {} // a fetch response cannot have started yet
 
-  /** Only the first end counts: an answer, or the client's leaving. */
+  /** Only the first end counts: a response, or the client's disconnection. */
   over(status: number, complete: boolean): void {
     if (this.#complete !== undefined) return;
     this.status = status;
@@ -61,13 +61,13 @@ class Told implements ResponseView {
   }
 }
 
-/** One for all limits of a request: their headers meet on its response. */
+/** All limits of a request share one, so their headers are merged. */
 const told = new WeakMap<Request, Told>();
 
 /**
- * Limits web-standard requests: Hono, Next.js, Bun, Deno. A request beyond the limit gets a response of 429 with `Retry-After` and a
- * problem body, one on the `denyList` of 403; `complete` puts `RateLimit` and `RateLimit-Policy` on those that pass.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Limits web-standard requests: Hono, Next.js, Bun, Deno. A request over the limit gets a 429 with `Retry-After` and a problem body,
+ * a request on the `denyList` a 403. `complete` adds `RateLimit` and `RateLimit-Policy` to the other responses.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function rateLimit(options: RateLimitOptions): FetchRateLimit {
   const limit = new RequestLimit('rateLimit', options);
@@ -76,7 +76,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
     told.set(request, response);
     const verdict = await limit.handle(viewOf(request, info), response, request, info);
     if (verdict.outcome === 'passed') return undefined;
-    if (verdict.outcome === 'gone') return new Response(null, { status: 408 }); // the client left: nobody reads it
+    if (verdict.outcome === 'gone') return new Response(null, { status: 408 }); // the client disconnected
     return complete(request, responseOf(await verdict.reply()));
   };
   return withLimiter(Object.assign(decide, { complete }), limit);
@@ -103,7 +103,7 @@ function complete(request: Request, response: Response): Response {
   const tells = told.get(request);
   if (tells === undefined) return response;
   tells.over(response.status, true);
-  // An upgrade (101) and Response.error() (0) cannot be made anew.
+  // An upgrade (101) and Response.error() (0) cannot be copied.
   if (response.status < 200) return response;
   const headers = new Headers(response.headers);
   for (const [name, value] of tells.headers) if (name !== 'Vary') headers.set(name, value); // a denial sets its own

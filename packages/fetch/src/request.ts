@@ -1,16 +1,16 @@
 import type { RequestView } from '@sluice/core';
 import { pathOf } from '@sluice/core/http';
 
-/** What a web-standard request does not know of itself. */
+/** What a web-standard request does not contain. */
 export interface RequestInfo {
-  /** The client's address as the runtime or a proxy that you trust tells it; never `X-Forwarded-For` as it comes. */
+  /** The client's address from the runtime or from a proxy that you trust; never an unchecked `X-Forwarded-For`. */
   readonly ip?: string | undefined;
   readonly user?: unknown;
   /** Of the route, for `#{params.id}`. */
   readonly params?: unknown;
   /** The pattern of the route, for `#{route}`: `/users/:id`. */
   readonly route?: string | undefined;
-  /** Parsed, for `#{body.phone}`: a body can be read once, so whoever reads it gives it. */
+  /** The parsed body, for `#{body.phone}`: a body can be read only once, so pass it here. */
   readonly body?: unknown;
 }
 
@@ -30,7 +30,7 @@ export function viewOf(request: Request, info: RequestInfo): RequestView {
     get headers() {
       return Object.fromEntries(request.headers);
     },
-    /** A name that stands there several times has an array, as in other frameworks. */
+    /** A name that occurs several times has an array, as in other frameworks. */
     get query() {
       const names = new Set(url.searchParams.keys());
       return Object.fromEntries([...names].map((name) => [name, single(url.searchParams.getAll(name))]));

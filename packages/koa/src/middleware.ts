@@ -38,7 +38,7 @@ export function rateLimit<C extends AnyContext = Context>(
       const judged = limit.handle(new KoaRequestView(context), new NodeResponseView(context.res), context);
       verdict = isPromise(judged) ? await judged : judged;
     } catch (error) {
-      // Who catches it and writes no more than a body would answer with 200.
+      // Code that catches the error and only sets a body would answer with 200.
       const status = problemOfError(error)?.status;
       if (status !== undefined) context.status = status;
       throw error;
@@ -90,8 +90,8 @@ function keepOnError(context: AnyContext): void {
 }
 
 /**
- * Makes the request known to all that is called while it is served: decorated methods find addresses, users and request
- * fields by it. Put it first.
+ * Makes the request available to all code that serves it: decorated methods read addresses, users and request fields from it.
+ * Put it first.
  */
 export function requestContext(): Middleware {
   return (context, next) => runWithRequest(new KoaRequestView(context), next);

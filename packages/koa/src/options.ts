@@ -8,23 +8,23 @@ export interface AnyContext extends ExtendableContext {
   state: any;
 }
 
-/** The words of `koa-ratelimit` for the numbers of a fixed window. */
+/** Options with the names of `koa-ratelimit`. */
 export interface KoaRateLimitNames<C extends AnyContext> {
-  /** Requests in a window of `duration`, or a function that gives them: `policy: fixedWindow({ limit: max, window: duration })`. */
+  /** Requests in a window of `duration`, or a function that returns it: `policy: fixedWindow({ limit: max, window: duration })`. */
   readonly max?: (number | ((context: C) => number | Promise<number>)) | undefined;
   /** The window of `max`; milliseconds, or text as in other durations; default one hour. */
   readonly duration?: Duration | undefined;
 }
 
-/** `C` is the program's own context, where it has one: `rateLimit<AppContext>({ … })`. */
+/** `C` is the program's own context type: `rateLimit<AppContext>({ … })`. */
 export interface RateLimitOptions<C extends AnyContext = Context>
   extends RequestLimitOptions<[context: C]>,
     KoaRateLimitNames<C> {
-  /** Answers a denied request itself, or calls `next`. The headers are set already. */
+  /** Answers a denied request itself, or calls `next`. The headers are already set. */
   readonly handler?: ((context: C, next: Next, decision: Decision) => unknown) | undefined;
 }
 
-/** What to give in place of options of `koa-ratelimit` that are not options here. */
+/** Replacements for options of `koa-ratelimit` that are not options here. */
 const REMEDIES = {
   driver: 'leave it out, or give store: redisStore(client)',
   db: 'leave it out, or give store: redisStore(client)',
@@ -39,8 +39,8 @@ const REMEDIES = {
 };
 
 /**
- * Splits what only Koa has from what all adapters share.
- * @throws RangeError, TypeError naming the option that is wrong
+ * Splits Koa's own options from those of all adapters.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function readOptions<C extends AnyContext>(options: RateLimitOptions<C>) {
   checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'duration', 'handler'], REMEDIES);

@@ -2,7 +2,7 @@ import type { Proxies, RequestView } from '@sluice/core';
 import { pathOf, routeOf } from '@sluice/core/http';
 import type { AnyContext } from './options.js';
 
-/** A Koa context as limiting sees it: each part is read when it is asked for. */
+/** The view of a Koa context. Each part is read when it is needed. */
 export class KoaRequestView implements RequestView {
   readonly #context: AnyContext;
 

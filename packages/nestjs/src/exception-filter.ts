@@ -13,7 +13,7 @@ import { throwError } from 'rxjs';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { responseViewOf } from './response.js';
 
-/** Nest asks by `instanceof`, which fails for errors of another copy of the package (ESM beside CJS). */
+/** Nest checks by `instanceof`, which fails for errors of another copy of the package (ESM beside CJS). */
 const ErrorOfLimit = {
   [Symbol.hasInstance]: (error: unknown) =>
     isRateLimitExceededError(error) ||
@@ -24,9 +24,9 @@ const ErrorOfLimit = {
 } as unknown as Type;
 
 /**
- * Answers what decorated methods and guards throw as every adapter of Sluice answers: 429 with `Retry-After`, `RateLimit`,
- * `RateLimit-Policy` and a problem body; 400 for a key that the request did not give; 503 with `Retry-After` for a store that is out.
- * `SluiceModule` installs it. Filters of yours on methods and controllers go before it, and so do those of `useGlobalFilters`.
+ * Answers errors of decorated methods and guards as every adapter of Sluice does: 429 with `Retry-After`, `RateLimit`,
+ * `RateLimit-Policy` and a problem body; 400 if the request lacks its key; 503 with `Retry-After` if a store is out.
+ * `SluiceModule` installs it. Your own filters on methods and controllers, and those of `useGlobalFilters`, run first.
  */
 export class SluiceExceptionFilter extends BaseExceptionFilter {
   override catch(exception: Error, host: ArgumentsHost): unknown {
@@ -68,7 +68,7 @@ function known(error: Error): Error {
     : (httpExceptionOf(error) ?? error);
 }
 
-/** Microservices send an observable's error to the caller; what else there is has its own handling of what is thrown. */
+/** Microservices send an observable's error to the caller; other contexts handle thrown errors themselves. */
 function rejected(exception: Error, host: ArgumentsHost): unknown {
   const error = known(exception);
   if (host.getType() === 'rpc') return throwError(() => ({ status: 'error', message: error.message }));

@@ -14,12 +14,12 @@ const logger = new Logger('Sluice');
 /** Bodies are written out, because the built-in ones differ between versions of Nest. */
 const UNAVAILABLE = { statusCode: 503, message: 'Service Unavailable' };
 
-/** What a guard throws for a request that it turns away. Its headers are on the response already. */
+/** Thrown by a guard for a denied request. The headers are already on the response. */
 export class RateLimitException extends HttpException {
   constructor(
-    /** The answer as every adapter of Sluice gives it. */
+    /** The same response as in every adapter of Sluice. */
     readonly reply: Reply,
-    /** The decision that denied; undefined for a request that is on the `denyList`. */
+    /** The denial; undefined for a request on the `denyList`. */
     readonly decision?: Decision,
   ) {
     super(bodyOf(reply), reply.status);
@@ -28,15 +28,15 @@ export class RateLimitException extends HttpException {
   }
 }
 
-/** What Nest's own filter, and those of users, make an answer of. */
+/** The response for Nest's own filter and for filters of users. */
 function bodyOf({ status, type, body }: Reply): string | object {
   if (type.includes('json')) return JSON.parse(body);
   return type.startsWith('text/plain') ? body : (STATUS_CODES[status] ?? String(status));
 }
 
 /**
- * The errors of limiters that have an answer other than 500, as Nest's own exceptions: a key that the request did not give
- * is 400; a store that is out is 503, of which the log is told, and the client no more than that.
+ * Nest's exceptions for errors with a status other than 500: 400 if the request lacks its key, 503 if a store is out. The log gets the
+ * store's error, the client only the status.
  */
 export function httpExceptionOf(error: unknown): HttpException | undefined {
   if (isKeyResolutionError(error) && error.status === 400) {

@@ -9,7 +9,7 @@ import {
 } from '@sluice/core/http';
 import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
 
-/** What every adapter's `rateLimit` takes; functions are given Nest's `ExecutionContext`. */
+/** The options of every adapter's `rateLimit`; functions get Nest's `ExecutionContext`. */
 export interface RateLimitGuardOptions extends RequestLimitOptions<[context: ExecutionContext]> {
   /**
    * Returns the request of a context other than HTTP, such as a GraphQL resolver or a WebSocket message. For `undefined` the module's `limit`

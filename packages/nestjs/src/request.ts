@@ -11,7 +11,7 @@ import {
 } from '@sluice/core/http';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 
-/** What we read of an Express request besides its parts. */
+/** The other properties of an Express request that we read. */
 interface ExpressRequest extends NamedParts {
   readonly baseUrl?: string;
   readonly path?: string;
@@ -19,7 +19,7 @@ interface ExpressRequest extends NamedParts {
   readonly app?: { get(setting: string): unknown };
 }
 
-/** What we read of a Fastify request besides its parts. */
+/** The other properties of a Fastify request that we read. */
 interface FastifyRequest extends NamedParts {
   readonly raw: object;
   readonly url: string;

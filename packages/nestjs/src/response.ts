@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from '@sluice/core/http';
 
-/** The response of either platform. Express's is Node's own; so is what Nest gives to middleware on Fastify. */
+/** The response of either platform. Express's is Node's own, also that of Nest's middleware on Fastify. */
 export function responseViewOf(response: ServerResponse | ReplyLike | undefined): ResponseView {
   if (response === undefined) return NO_RESPONSE;
   return 'raw' in response ? new ReplyView(response) : new NodeResponseView(response);

@@ -4,7 +4,7 @@ import { clientIp } from '../keys/client-ip.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { describe } from '../options.js';
 
-/** Is who makes a request on the list, by its address or by one of the keys it is limited by? */
+/** Is the client's address, or one of the request's keys, on the list? */
 export type ListCheck = (ip: string | undefined, keys: readonly LimiterKey[]) => boolean;
 
 type Ranges = Readonly<Record<'ipv4' | 'ipv6', BlockList>>;
