@@ -1,5 +1,5 @@
-// What is left of Sluice's lead in a Redis Cluster, where the keys of a script call must share a slot: beside rate-limiter-flexible in the
-// same Cluster, and both on a single Redis, in one run.
+// Sluice in a Redis Cluster, where it sends one script call for each node, beside rate-limiter-flexible in the same Cluster, and both on a
+// single Redis, in one run.
 //   node bench/cluster.mjs            two minutes (after npm run build)
 //   node bench/cluster.mjs --quick    a few seconds, to see that it works
 //   node bench/cluster.mjs --write    also writes what is said of the Cluster into bench/README.md
