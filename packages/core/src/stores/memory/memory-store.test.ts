@@ -1,6 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { limitOf } from '../../../../../tests/support/limit-of.js';
 import { concurrency } from '../../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../../algorithms/fixed-window/fixed-window.js';
+import { compilePolicy } from '../../algorithms/index.js';
 import { ManualClock } from '../../clock.js';
+import { KeyCall } from '../../engine/call.js';
 import { RateLimiter } from '../../limiter/rate-limiter.js';
 import { memoryStore } from './memory-store.js';
 
@@ -202,6 +207,35 @@ test('expired keys are swept without being asked for, by a timer that keeps no p
     expect(jest.getTimerCount()).toBe(0);
   } finally {
     jest.useRealTimers();
+  }
+});
+
+test.each([
+  [
+    'cut from headers',
+    (i: number, length: number) =>
+      Buffer.alloc(16_384, `${i}-of-many.`)
+        .toString('latin1')
+        .slice(3, 3 + length),
+  ],
+  [
+    'joined',
+    (i: number, length: number) =>
+      `${i}${Buffer.alloc(length - 8, 'x').toString('latin1')}`.padEnd(length, 'yz'),
+  ],
+])('keys that were %s keep no other text alive', (_, keyOf) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (const length of [12, 13, 40]) {
+    const store = memoryStore();
+    const limit = limitOf(compilePolicy(fixedWindow({ limit: 1, window: '1h' })));
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 1_000; i += 1)
+      store.decide(new KeyCall('consume', 0, limit, keyOf(1_000_000 + i, length), 1, 0));
+    collect();
+    expect(store.size).toBe(1_000);
+    expect((process.memoryUsage().heapUsed - before) / 1_000).toBeLessThan(2_000);
   }
 });
 

@@ -185,8 +185,12 @@ export class Table {
   }
 }
 
+/** V8 copies shorter texts instead of referring to what they were built from. */
+const SHORTEST_REFERENCE = 13;
+
 /**
  * A copy that shares no memory with other strings. A key built by concatenation, or cut out of a longer text, would keep its pieces or
  * the whole text alive while it is stored. Storage keys are ASCII.
  */
-const detached = (key: string): string => Buffer.from(key, 'latin1').toString('latin1');
+const detached = (key: string): string =>
+  key.length < SHORTEST_REFERENCE ? key : Buffer.from(key, 'latin1').toString('latin1');
