@@ -1,23 +1,22 @@
 import type { Cell } from './cell.js';
 
 /**
- * What an algorithm remembers of the permits that a key has taken: a list of whole numbers. Memory keeps the list, Redis the
- * same numbers as eight-byte doubles, one after the other. The first is always the moment (µs) from which the state is
- * worth as much as none: stores forget it then. No list (`undefined`) is a key that nobody has used.
+ * What an algorithm remembers of the permits that a key has taken: a list of whole numbers. Redis stores them as eight-byte doubles,
+ * one after the other. The first is the moment (µs) at which the state expires. No list (`undefined`): an unused key.
  *
  * A state knows the past only. Permits booked for later stand in a queue beside it, see `engine/wait-queue.ts`.
  */
 export type State = readonly number[];
 
-/** The numbers of a policy in the form the algorithm reckons with, in the order in which its Lua twin takes them. */
+/** The numbers of a policy as the algorithm uses them, in the order of its Lua twin. */
 export type Parameters = readonly number[];
 
-/** A wait that never ends: the cost is above what the policy can ever give at once. */
+/** A wait that never ends: the cost is above what the policy ever has at once. */
 export const NEVER = -1;
 
 /**
- * µs: a clock that goes back by no more than this trembles, and time stands still until it has caught up. Had every step
- * back its own repair, a clock that trembles would give something away with each of them.
+ * µs: when the clock goes back by no more than this, time stands still until the clock has caught up. Repairing the state at each
+ * such step would give permits away every time.
  */
 export const JITTER = 10_000;
 
@@ -26,7 +25,7 @@ export interface Policy {
   readonly algorithm: string;
 }
 
-/** The figures that people know a policy by. */
+/** The figures that users see. */
 export interface Size {
   /** The most permits that can be taken at once. */
   readonly limit: number;
@@ -34,7 +33,7 @@ export interface Size {
   readonly window: number;
 }
 
-/** What a limiter and a store need to know of a policy, made once. */
+/** A policy, compiled once for limiters and stores. */
 export interface Rule extends Size {
   readonly algorithm: Algorithm;
   readonly parameters: Parameters;

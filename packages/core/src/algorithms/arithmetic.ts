@@ -5,8 +5,8 @@ export const permitsOf = (permits: number, share: number): number =>
   permits === 0 ? 0 : Math.max(1, Math.floor(permits * share));
 
 /**
- * The time (ms) in which `refill` permits come back when only a share of them does: rounded up to whole µs for each permit, with which
- * any rate stays within exact numbers.
+ * The time (ms) in which `refill` permits come back to a share of the limit: whole µs for each permit, rounded up, so that any rate
+ * stays exact.
  */
 export function timeOf(ms: number, refill: number, share: number): number {
   if (refill === 0) return ms;

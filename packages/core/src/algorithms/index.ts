@@ -27,7 +27,7 @@ export function compilePolicy(policy: Policy): Rule {
   return kindOf(policy).compile(policy);
 }
 
-/** The rule of a policy for one process that has to do with `share` of the limit, more than 0 and at most 1. */
+/** The rule for one process that has `share` of the limit, more than 0 and at most 1. */
 export function compileShare(policy: Policy, share: number): Rule {
   const kind = kindOf(policy);
   return kind.compile(share === 1 ? policy : kind.shareOf(policy, share));

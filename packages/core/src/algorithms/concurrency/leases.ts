@@ -1,17 +1,15 @@
 import type { Parameters, State } from '../algorithm.js';
 
 /*
- * A semaphore whose holders have leases. leases.ts knows its state, semaphore.ts what is done with it; concurrency.lua
- * is the twin of both.
+ * The state of a semaphore whose holders have leases. semaphore.ts changes it; concurrency.lua is the twin of both.
  *
  * Parameters: [limit (permits), lease (µs), queue (the most who may wait)].
  * State: [latest lease end (µs), last id given, how many hold,
  *         then for each who holds (id, lease end, cost), in the order in which the leases end,
  *         then for each who waits (id, lease end, cost), in the order in which they came].
  *
- * A new or renewed lease ends one lease from now, and so last of all: it is enough to put it behind the others. A lease
- * that ends at a moment has ended at that moment. An id is the µs in which its owner came, or the next that is free: ids
- * grow, also after a state was forgotten.
+ * A new or renewed lease ends last, so it goes behind the others. A lease has ended at the moment of its end. An id is the µs in which
+ * its owner came, or the next free number: ids grow, also after a state has expired.
  */
 export const HEAD = 3;
 export const EACH = 3;
@@ -27,7 +25,7 @@ export function placeOf(state: State, id: number): number {
 }
 
 export interface Living {
-  /** The state without those who are gone: the state itself when nobody is. */
+  /** The state without ended leases; the very same state if none has ended. */
   readonly list: State;
   /** Permits that are held. */
   readonly held: number;
@@ -36,8 +34,7 @@ export interface Living {
 }
 
 /**
- * Who is there at `now`. Gone is everybody whose lease ended, and of those who wait everybody who wants more than a limit
- * that was lowered since: they could only stand in the way.
+ * The holders and waiters at `now`. A waiter that wants more than a limit that was lowered since is dropped: it would only block others.
  */
 export function living(limit: number, state: State, now: number): Living {
   const queue = queueOf(state);
@@ -58,8 +55,7 @@ export function living(limit: number, state: State, now: number): Living {
 }
 
 /**
- * The list as a state. When nobody is left the last id is remembered while the clock has not passed it, for in the same µs
- * it would be given again.
+ * The list as a state. An empty one keeps the last id until the clock has passed it: in the same µs it would be given again.
  */
 export function sealed(lease: number, list: number[], now: number): State | undefined {
   list[0] = Math.min(list[1]! + 1, now + lease);
@@ -70,7 +66,7 @@ export function sealed(lease: number, list: number[], now: number): State | unde
   return list[0] > now ? list : undefined;
 }
 
-/** The state with somebody more, either at the end of those who hold or at the end of those who wait. */
+/** The state with one more holder or waiter, behind the others. */
 export function admit(lease: number, list: State, now: number, cost: number, holds: boolean): State {
   const id = Math.max(now, list[1]! + 1);
   const [place, holders] = holds ? [queueOf(list), list[2]! + 1] : [list.length, list[2]!];

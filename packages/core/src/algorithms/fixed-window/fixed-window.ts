@@ -72,7 +72,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
   return notePeriod(policy, 'window', options.window);
 }
 
-/** Where the window ends that has `moment` in it; a window that begins with its first call, if that is now. */
+/** The end of the window that contains `moment`, or begins then with its first call. */
 function endOf(parameters: Parameters, moment: number): number {
   const window = parameters[1]!;
   if (parameters[2] === undefined) return moment + window;
@@ -81,7 +81,7 @@ function endOf(parameters: Parameters, moment: number): number {
     if (moment < parameters[i]!) return parameters[i]!;
     edge = parameters[i]!;
   }
-  // No calendar, or one of other days: steps of a window from the nearest edge that there is.
+  // No calendar, or one of other days: steps of a window from the nearest edge.
   return edge + (down(moment - edge, window) + 1) * window;
 }
 
@@ -95,7 +95,7 @@ const latestEnd = (parameters: Parameters, now: number): number =>
 const usedAt = (state: State | undefined, now: number): number =>
   state === undefined || state[0]! <= now ? 0 : state[1]!;
 
-/** Where the window began that ends at `end`. */
+/** The start of the window that ends at `end`. */
 function startOf(parameters: Parameters, end: number): number {
   const at = parameters.indexOf(end, EDGES + 1);
   return at > EDGES ? parameters[at - 1]! : end - parameters[1]!;
@@ -156,10 +156,10 @@ export const fixedWindowAlgorithm: Algorithm = {
     return cost < used! ? [end!, used! - cost] : undefined;
   },
 
-  left([limit], state, now) {
-    if (state === undefined || state[0]! <= now) return { remaining: limit!, reset: 0 };
-    return { remaining: Math.max(0, limit! - state[1]!), reset: state[0]! - now };
-  },
+  left: ([limit], state, now) => ({
+    remaining: Math.max(0, limit! - usedAt(state, now)),
+    reset: Math.max(0, (state?.[0] ?? now) - now),
+  }),
 
   expandRun(_parameters, cost, count, { remaining, first }, each) {
     for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
@@ -191,7 +191,7 @@ export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
     return {
       ...rule,
       parametersAt,
-      // Who asks for no moment in particular gets the calendar around the present.
+      // The calendar around the present.
       get parameters() {
         return parametersAt(Date.now() * 1000);
       },

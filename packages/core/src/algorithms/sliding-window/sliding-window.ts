@@ -57,9 +57,8 @@ export function slidingWindow(options: SlidingWindowOptions): SlidingWindowPolic
 const slotLength = (micros: number, slots: number): number => Math.ceil(micros / slots);
 
 /**
- * State: see `runningLog`; what is remembered of a permit is the moment (µs) at which its slot ends, which is later than the
- * permit went. So it counts until its slot has left the window, and for longer than the permit itself would. As that
- * moment means the same whatever slots or windows a policy has, a changed policy need not convert a state.
+ * State: see `runningLog`, with the end (µs) of the slot of each permit: a permit counts until its whole slot has left the window. These
+ * moments mean the same under any slots and windows, so a changed policy need not convert a state.
  * Parameters: [limit, window (µs), length of a slot (µs)]. Slots begin at the multiples of their length since 1970.
  */
 export const slidingWindowAlgorithm: Algorithm = {

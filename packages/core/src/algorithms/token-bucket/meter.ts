@@ -23,7 +23,7 @@ import {
 /** The questions that other algorithms may leave out have answers here. */
 export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | 'due' | 'longest' | 'more'>>;
 
-/** Of a bucket, that it may keep in reserve: one part in so many. */
+/** At most this part of a bucket, 1 in 10, is kept in reserve for permits taken ahead. */
 const RESERVE = 10;
 
 /** Does a call with this cost save up, because it is above the capacity? */
@@ -140,7 +140,7 @@ export const meterAlgorithm: Meter = {
     return Math.max(0, reset - (ticks - needed) * tick);
   },
 
-  // What is missing counts in permits: who took 100 has 900 left when he may take 1,000; and no more than a bucket is missing.
+  // What is missing counts in permits: after 100 were taken, 900 are left of 1,000. At most a whole bucket is missing.
   translate(from: MeterParameters, to: MeterParameters, state, now) {
     const permits = up(debtAt(from, state, now), from[0]);
     return write(to, seenAt(state, now), Math.min(permits * to[0], takenAtMost(to)), state[2]!, now);
