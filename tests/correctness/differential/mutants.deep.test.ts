@@ -4,9 +4,9 @@ import { redisUrl } from '../../support/redis-url.js';
 import { run } from '../../support/run.js';
 
 test('the differential suite finds each slip in the script, and nothing wrong in the script itself', async () => {
-  const hunt = await bundle(join(__dirname, 'hunt.ts'));
-  const { ok, output } = await run(process.execPath, [hunt.file, redisUrl()], { timeoutMs: 600_000 });
-  await hunt.remove();
+  const mutationRun = await bundle(join(__dirname, 'mutation-run.ts'));
+  const { ok, output } = await run(process.execPath, [mutationRun.file, redisUrl()], { timeoutMs: 600_000 });
+  await mutationRun.remove();
   if (!ok) throw new Error(output);
   const { mutants, ...found } = JSON.parse(output);
   expect(found).toEqual({ wrong: [], survivors: [], stale: [] });

@@ -13,7 +13,7 @@ import { policies } from './policies.js';
 import { replay, replayScript } from './replay.js';
 
 // Run by mutants.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
-//   node hunt.cjs <address of Redis>
+//   node mutation-run.cjs <address of Redis>
 
 /** Would the differential suite notice? Each slip that is made in the script must be found by it. */
 const HISTORIES = 500;
