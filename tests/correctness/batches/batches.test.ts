@@ -141,7 +141,7 @@ test('a script call may have more keys than one command reads', async () => {
   const { calls, store, limiter, ready } = watched();
   await ready();
   const { limits } = RateLimiter.inside(limiter(five));
-  const asked = times(250, (i) => limits.parts(i, () => 1)).map((parts) => {
+  const asked = times(250, (i) => limits.parts(i, 1)).map((parts) => {
     return { operation: 'consume', wait: 0, parts } as const;
   });
   for (const remaining of [4, 3]) {
@@ -155,7 +155,7 @@ test('who was given up before the batch left is left out, and where nobody is le
   const { calls, store, limiter, ready } = watched();
   await ready();
   const { limits } = RateLimiter.inside(limiter(five));
-  const parts = limits.parts('k', () => 1);
+  const parts = limits.parts('k', 1);
   const call = { operation: 'consume', wait: 0, parts } as const;
   const given = send(store, call);
   const kept = store.decide(call);
@@ -176,7 +176,7 @@ test('two calls of a key count twice when who stood between them was given up', 
   await ready();
   const { limits } = RateLimiter.inside(limiter(five));
   const ask = (...keys: string[]) => {
-    const parts = keys.flatMap((key) => limits.parts(key, () => 1));
+    const parts = keys.flatMap((key) => limits.parts(key, 1));
     return send(store, { operation: 'consume', wait: 0, parts });
   };
   await ask('k').promise;

@@ -1,17 +1,16 @@
-import { checkCost, costOption, NO_OPTIONS, patienceOption } from './call-options.js';
+import { type Costs, checkCost, costFor, costOption, NO_OPTIONS, patienceOption } from './call-options.js';
 
 const POLICIES = ['perMinute', 'perDay'];
+const costsOf = (costs: Costs) => POLICIES.map((policy) => costFor(costs, policy));
 
 test('a cost is for all policies, or by their names; who is not named counts 1', () => {
-  expect(POLICIES.map(costOption('consume', NO_OPTIONS, POLICIES))).toEqual([1, 1]);
-  expect(POLICIES.map(costOption('consume', {}, POLICIES))).toEqual([1, 1]);
-  expect(POLICIES.map(costOption('consume', { cost: 5 }, POLICIES))).toEqual([5, 5]);
-  expect(POLICIES.map(costOption('consume', { cost: { perDay: 7 } }, POLICIES))).toEqual([1, 7]);
-  expect(POLICIES.map(costOption('consume', { cost: { perDay: 0, perMinute: 3 } }, POLICIES))).toEqual([
-    3, 0,
-  ]);
+  expect(costsOf(costOption('consume', NO_OPTIONS, POLICIES))).toEqual([1, 1]);
+  expect(costsOf(costOption('consume', {}, POLICIES))).toEqual([1, 1]);
+  expect(costsOf(costOption('consume', { cost: 5 }, POLICIES))).toEqual([5, 5]);
+  expect(costsOf(costOption('consume', { cost: { perDay: 7 } }, POLICIES))).toEqual([1, 7]);
+  expect(costsOf(costOption('consume', { cost: { perDay: 0, perMinute: 3 } }, POLICIES))).toEqual([3, 0]);
   const inherited = Object.create({ perDay: 9 });
-  expect(POLICIES.map(checkCost('cost', inherited, POLICIES))).toEqual([1, 1]);
+  expect(costsOf(checkCost('cost', inherited, POLICIES))).toEqual([1, 1]);
 });
 
 test.each([

@@ -33,8 +33,10 @@ export interface AcquireOptions extends ConsumeOptions, WaitOptions {}
 export const NO_OPTIONS: AcquireOptions = {};
 
 /** What each policy counts, by its name. */
-export type CostOf = (policy: string) => number;
-const ONE: CostOf = () => 1;
+export type Costs = number | ReadonlyMap<string, number>;
+
+export const costFor = (costs: Costs, policy: string): number =>
+  typeof costs === 'number' ? costs : (costs.get(policy) ?? 1);
 
 /** Option names of `consume` and `peek`. */
 export const DECISION_OPTIONS: readonly string[] = ['cost', 'debug'];
@@ -52,22 +54,18 @@ export function costOption(
   options: ConsumeOptions,
   policies: readonly string[],
   accepted: readonly string[] = ['cost'],
-): CostOf {
-  if (options === NO_OPTIONS) return ONE;
+): Costs {
+  if (options === NO_OPTIONS) return 1;
   checkOptions(method, options, accepted);
-  return options.cost === undefined ? ONE : checkCost(`${method}: cost`, options.cost, policies);
+  return options.cost === undefined ? 1 : checkCost(`${method}: cost`, options.cost, policies);
 }
 
-export function checkCost(what: string, cost: Cost, policies: readonly string[]): CostOf {
-  if (typeof cost !== 'object' || cost === null) {
-    const permits = checkInteger(what, cost, 0);
-    return () => permits;
-  }
+export function checkCost(what: string, cost: Cost, policies: readonly string[]): Costs {
+  if (typeof cost !== 'object' || cost === null) return checkInteger(what, cost, 0);
   checkOptions(`${what} by policy`, cost, policies);
-  const costs = new Map(
+  return new Map(
     Object.entries(cost).map(([name, permits]) => [name, checkInteger(`${what}.${name}`, permits, 0)]),
   );
-  return (policy) => costs.get(policy) ?? 1;
 }
 
 export function patienceOption(method: string, { timeout, signal }: WaitOptions): Patience {

@@ -9,6 +9,7 @@ import {
   type AcquireOptions,
   type ConsumeOptions,
   type Cost,
+  costFor,
   costOption,
   DECISION_OPTIONS,
   type DecisionOptions,
@@ -161,11 +162,11 @@ export class CombinedLimiter<Names extends string = string> {
     options: ConsumeOptions,
     accepted?: readonly string[],
   ): PolicyPart[] {
-    const costOf = costOption(method, options, this.#names, accepted);
+    const costs = costOption(method, options, this.#names, accepted);
     checkOptions(`${method}: keys`, keys, this.#names);
     return this.#members.flatMap(({ name, inside, limits }) =>
-      inside
-        .parts(keys[name], () => costOf(name))
+      inside.limits
+        .parts(keys[name], costFor(costs, name))
         .map((part) => ({ ...part, limit: limits.get(part.limit)! })),
     );
   }

@@ -65,11 +65,12 @@ export class DecisionRecord implements Decision {
     this.policy = part.limit.name;
     this.cost = part.cost;
     this.limit = size.limit;
-    this.window = toMs(size.window);
+    this.window = Math.ceil(size.window / 1000);
     this.remaining = own.remaining;
     this.retryAfter = allowed ? 0 : waitMs(answer.wait);
-    this.resetAfter = toMs(Math.max(0, own.reset - sleepOf(answer)));
-    this.waited = allowed ? toMs(waited) : 0;
+    // A waiting call gets its decision at its booked moment, and times count from then.
+    this.resetAfter = allowed ? toMs(Math.max(0, own.reset - answer.wait)) : toMs(own.reset);
+    this.waited = allowed && waited > 0 ? toMs(waited) : 0;
     this.source = source === undefined ? decider.name : source.name;
     this.degraded = source !== undefined && source.error !== undefined;
     this.#call = call;

@@ -8,7 +8,7 @@ import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
 import { PermitPools } from '../pipeline/permit-pool.js';
 import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch-options.js';
-import type { CostOf } from './call-options.js';
+import { type Costs, costFor } from './call-options.js';
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side: `docs/operations.md` says when. */
 export const LAYOUT = 'v2';
@@ -32,7 +32,7 @@ export class Limits {
   readonly #limits: readonly PolicyLimit[];
   /** The key, for errors. */
   readonly #what: string;
-  /** The last key and its encoded form; at first one that is encoded as itself. */
+  /** The last key and its encoded form: a flood is many calls of one key. At first a key that is encoded as itself. */
   #lastKey: LimiterKey = '0';
   #lastEncoded = '0';
 
@@ -69,20 +69,25 @@ export class Limits {
   }
 
   /** @throws KeyResolutionError for a wrong key */
-  call(operation: Operation, key: LimiterKey, costOf: CostOf, traced = false): KeyCall {
+  call(operation: Operation, key: LimiterKey, costs: Costs, traced = false): KeyCall {
     const limits = this.#limits;
     const first = limits[0]!;
-    const encoded = this.#encoded(key);
+    if (key !== this.#lastKey) {
+      this.#lastEncoded = encodeKey(keyPart(key, this.#what));
+      this.#lastKey = key;
+    }
+    const encoded = this.#lastEncoded;
+    const cost = typeof costs === 'number' ? costs : costFor(costs, first.policy);
     const several =
       limits.length === 1
         ? undefined
-        : limits.map((limit) => ({ limit, key: encoded, cost: costOf(limit.policy), at: 0 }));
-    return new KeyCall(operation, 0, first, encoded, costOf(first.policy), 0, several, traced);
+        : limits.map((limit) => ({ limit, key: encoded, cost: costFor(costs, limit.policy), at: 0 }));
+    return new KeyCall(operation, 0, first, encoded, cost, 0, several, traced);
   }
 
   /** @throws KeyResolutionError for a wrong key */
-  parts(key: LimiterKey, costOf: CostOf): readonly PolicyPart[] {
-    return policyParts(this.call('consume', key, costOf));
+  parts(key: LimiterKey, costs: Costs): readonly PolicyPart[] {
+    return policyParts(this.call('consume', key, costs));
   }
 
   /** @throws TypeError if permits of the limiter are held */
@@ -92,15 +97,6 @@ export class Limits {
         `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
       );
     }
-  }
-
-  /** Remembers the last key: a flood is many calls of one key. */
-  #encoded(key: LimiterKey): string {
-    if (key !== this.#lastKey) {
-      this.#lastEncoded = encodeKey(keyPart(key, this.#what));
-      this.#lastKey = key;
-    }
-    return this.#lastEncoded;
   }
 
   /** The limits, renamed for a combination in which this limiter has the name `member`. */

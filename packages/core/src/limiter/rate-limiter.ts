@@ -12,9 +12,7 @@ import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
 import {
   type AcquireOptions,
-  type ConsumeOptions,
   type Cost,
-  type CostOf,
   checkCost,
   costOption,
   DECISION_OPTIONS,
@@ -98,8 +96,8 @@ export class RateLimiter {
    *   and all that `consume` throws
    */
   async acquire(key: LimiterKey, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
-    const cost = this.#cost('acquire', options, ['cost', 'timeout', 'signal']);
-    return this.#admission.acquire(this.#parts(key, cost), patienceOption('acquire', options));
+    const costs = costOption('acquire', options, this.#limits.names, ['cost', 'timeout', 'signal']);
+    return this.#admission.acquire(this.#limits.parts(key, costs), patienceOption('acquire', options));
   }
 
   /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
@@ -127,8 +125,8 @@ export class RateLimiter {
     options: WaitOptions = NO_OPTIONS,
   ): Promise<Reservation<Cost>> {
     checkOptions('reserve', options, ['timeout', 'signal']);
-    const costOf = checkCost('reserve: estimate', estimate, this.#limits.names);
-    return reserve(this.#admission, this.#limits.call('consume', key, costOf), options, this.#limits.names);
+    const costs = checkCost('reserve: estimate', estimate, this.#limits.names);
+    return reserve(this.#admission, this.#limits.call('consume', key, costs), options, this.#limits.names);
   }
 
   /** Runs `task` when its permits are due, and releases at its end what it held. Options are those of `acquire`. */
@@ -151,24 +149,24 @@ export class RateLimiter {
   async penalty(key: LimiterKey, permits = 1): Promise<void> {
     this.#admission.checkOpen();
     this.#limits.checkSpent();
-    await this.#admission.charge(this.#parts(key, whole('penalty: permits', permits)));
+    await this.#admission.charge(this.#limits.parts(key, checkInteger('penalty: permits', permits, 1)));
   }
 
   /** Gives permits back as a gift, those taken last first. Never more than were taken. */
   async reward(key: LimiterKey, permits = 1): Promise<void> {
     this.#limits.checkSpent();
-    await this.#admission.reward(this.#parts(key, whole('reward: permits', permits)));
+    await this.#admission.reward(this.#limits.parts(key, checkInteger('reward: permits', permits, 1)));
   }
 
   /** Denies everything to a key until `duration` has passed from now. Those who are booked already go at their
    * moments; who waits in line for a `concurrency` permit is let in when the block has ended. */
   async block(key: LimiterKey, duration: Duration): Promise<void> {
-    await this.#admission.change('block', toMicros('block: duration', duration), this.#parts(key, one));
+    await this.#admission.change('block', toMicros('block: duration', duration), this.#limits.parts(key, 1));
   }
 
   /** Ends a block before its time. What the key took counts on. */
   async unblock(key: LimiterKey): Promise<void> {
-    await this.#admission.change('block', 0, this.#parts(key, one));
+    await this.#admission.change('block', 0, this.#limits.parts(key, 1));
   }
 
   /**
@@ -187,13 +185,13 @@ export class RateLimiter {
   ): Promise<void> {
     checkOptions('override', options, ['expiresIn']);
     const lasts = toMicros('override: expiresIn', options.expiresIn);
-    const { parts, overrides } = this.#limits.overridden(this.#parts(key, one), policy);
+    const { parts, overrides } = this.#limits.overridden(this.#limits.parts(key, 1), policy);
     await this.#admission.change('override', lasts, parts, overrides);
   }
 
   /** Back to the limiter's own policies. */
   async removeOverride(key: LimiterKey): Promise<void> {
-    await this.#admission.change('override', 0, this.#parts(key, one));
+    await this.#admission.change('override', 0, this.#limits.parts(key, 1));
   }
 
   /**
@@ -201,7 +199,7 @@ export class RateLimiter {
    * `concurrency` permit ask again at once; calls with a promised moment resolve at that moment.
    */
   async reset(key: LimiterKey): Promise<void> {
-    await this.#admission.change('reset', 0, this.#parts(key, one));
+    await this.#admission.change('reset', 0, this.#limits.parts(key, 1));
   }
 
   /**
@@ -224,16 +222,9 @@ export class RateLimiter {
   }
 
   #decide(operation: 'consume' | 'peek', key: LimiterKey, options: DecisionOptions): MaybePromise<Decision> {
-    const costOf = this.#cost(operation, options, DECISION_OPTIONS);
-    return this.#admission.decide(this.#limits.call(operation, key, costOf, debugOption(operation, options)));
-  }
-
-  #cost(method: string, options: ConsumeOptions, accepted?: readonly string[]): CostOf {
-    return costOption(method, options, this.#limits.names, accepted);
-  }
-
-  #parts(key: LimiterKey, costOf: CostOf): readonly PolicyPart[] {
-    return this.#limits.parts(key, costOf);
+    if (options === NO_OPTIONS) return this.#admission.decide(this.#limits.call(operation, key, 1));
+    const costs = costOption(operation, options, this.#limits.names, DECISION_OPTIONS);
+    return this.#admission.decide(this.#limits.call(operation, key, costs, debugOption(operation, options)));
   }
 
   /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */
@@ -241,7 +232,6 @@ export class RateLimiter {
     readonly store: Store;
     readonly limits: Limits;
     readonly admission: Admission;
-    parts(key: LimiterKey, costOf: CostOf): readonly PolicyPart[];
     /** Is a call waiting, or a permit held? */
     readonly busy: boolean;
     /** `consume`, at once where the store answers at once. */
@@ -251,16 +241,8 @@ export class RateLimiter {
       store: limiter.#store,
       limits: limiter.#limits,
       admission: limiter.#admission,
-      parts: (key, costOf) => limiter.#parts(key, costOf),
       busy: limiter.#admission.busy,
       consume: (key, options = NO_OPTIONS) => limiter.#decide('consume', key, options),
     };
   }
-}
-
-const one: CostOf = () => 1;
-
-function whole(what: string, permits: number): CostOf {
-  checkInteger(what, permits, 1);
-  return () => permits;
 }

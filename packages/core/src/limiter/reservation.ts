@@ -3,7 +3,7 @@ import { isHeld, type KeyCall } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
-import { type Cost, checkCost, patienceOption, type WaitOptions } from './call-options.js';
+import { type Cost, checkCost, costFor, patienceOption, type WaitOptions } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 
 /**
@@ -80,7 +80,7 @@ export async function reserve(
 ): Promise<Reservation<Cost>> {
   const decision = await admission.reserve(call, patienceOption('reserve', options));
   return new Reservation(decision, admission, (actual: Cost) => {
-    const costOf = checkCost('settle: actual', actual, names);
-    return ({ limit }) => costOf(limit.policy);
+    const costs = checkCost('settle: actual', actual, names);
+    return ({ limit }) => costFor(costs, limit.policy);
   });
 }

@@ -36,6 +36,9 @@ export class DenyCache {
   /** Two generations: to find the oldest entry of a Map that changes all the time takes a walk over deleted ones. */
   #recent = new Map<string, Denial>();
   #older = new Map<string, Denial>();
+  isEmpty = true;
+  /** Calls that renew a denial now. */
+  renewing = 0;
   /** The last denial found: a flood is many calls of one key. */
   #last: Denial | undefined;
   /** Calls that ask the store again, each for all calls that wait for the same. */
@@ -47,10 +50,6 @@ export class DenyCache {
     readonly invalidations: Invalidations,
     readonly source: AnswerSource,
   ) {}
-
-  get isEmpty(): boolean {
-    return this.#recent.size + this.#older.size === 0;
-  }
 
   /** Permits that are held can be released elsewhere at any moment, so their denials are not cached. */
   remember(call: KeyCall, answer: Answer, asked: number): void {
@@ -65,6 +64,7 @@ export class DenyCache {
       this.#recent = new Map();
     }
     this.#last = undefined;
+    this.isEmpty = false;
     this.#recent.set(key, { key, call, answer, asked, until, counter, count, waiting: undefined });
   }
 
@@ -91,14 +91,15 @@ export class DenyCache {
   renew(denial: Denial, call: PendingCall): void {
     denial.waiting = [];
     this.#renewals.set(call, denial);
+    this.renewing += 1;
   }
 
   /** The call has ended: its denial is removed. @returns the calls that wait for it */
   renewed(call: PendingCall): readonly PendingCall[] {
-    if (this.#renewals.size === 0) return NONE;
     const denial = this.#renewals.get(call);
     if (denial === undefined) return NONE;
     this.#renewals.delete(call);
+    this.renewing -= 1;
     const { waiting = NONE } = denial;
     denial.waiting = undefined;
     this.#remove(denial);
@@ -120,6 +121,7 @@ export class DenyCache {
     this.#recent.delete(denial.key);
     this.#older.delete(denial.key);
     this.#last = undefined;
+    this.isEmpty = this.#recent.size + this.#older.size === 0;
     return false;
   }
 }

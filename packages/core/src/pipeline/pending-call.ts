@@ -19,7 +19,6 @@ const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => voi
 
 /** A call on its way to its answer: the one object that travels from the limiter to the reply and back. */
 export class PendingCall<T = unknown> implements TimedCall {
-  readonly call: KeyCall;
   readonly promise: Promise<T>;
   /** It was answered, failed or was given up. A later answer is ignored. */
   over = false;
@@ -35,12 +34,11 @@ export class PendingCall<T = unknown> implements TimedCall {
   readonly #reject: (error: unknown) => void;
 
   constructor(
-    call: Call,
+    readonly call: KeyCall,
     readonly owner: CallOwner,
     /** What the promise resolves to, made of the answer. */
     readonly finish: (call: KeyCall, answer: Answer) => T,
   ) {
-    this.call = KeyCall.of(call);
     this.promise = new Promise(keep as never);
     this.#resolve = resolveNew;
     this.#reject = rejectNew;
@@ -104,4 +102,4 @@ const DIRECT: CallOwner = {
 
 /** A call without deny cache, circuit, deadline and fallback. */
 export const directCall = (call: Call): PendingCall<Answer> =>
-  new PendingCall(call, DIRECT, (_, answer) => answer);
+  new PendingCall(KeyCall.of(call), DIRECT, (_, answer) => answer);

@@ -12,7 +12,8 @@ import { CallDeadline, Deadlines, type Departure, DepartureDeadline } from './de
 import { type Denial, DenyCache } from './deny-cache.js';
 import { decideByFallback, hasFallback } from './fallback.js';
 import { type CallOwner, directCall, PendingCall } from './pending-call.js';
-import { mayUsePermits, Prefetch } from './prefetch.js';
+import type { PolicyLimit } from './policy-limit.js';
+import { Prefetch } from './prefetch.js';
 import { SingleDeparture } from './single-departure.js';
 import { contextOf, type StoreContext } from './store-context.js';
 import { answerInTurn, mayAnswerNow } from './turns.js';
@@ -92,40 +93,43 @@ export class Pipeline implements Decider, CallOwner {
    * @param finish makes of the answer what is returned
    */
   run<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T> {
-    const prefetches = mayUsePermits(call);
-    const denial = prefetches ? undefined : this.#denialOf(call);
+    const prefetches = call.several !== undefined || (call.limit as PolicyLimit).prefetch !== undefined;
+    const denial = prefetches || this.#denyCache.isEmpty ? undefined : this.#denialOf(call);
     if (denial !== undefined && this.#now < denial.until && mayAnswerNow()) {
       return finish(call, this.#denyCache.answer(denial, this.#now));
     }
     const pending = new PendingCall(call, this, finish);
     if (prefetches && this.#prefetch.handles(pending)) return pending.promise;
-    this.#begin(pending, prefetches ? this.#denialOf(call) : denial);
+    if (prefetches) this.#begin(pending);
+    else if (denial === undefined) this.#send(pending);
+    else this.#hold(pending, denial);
     return pending.promise;
   }
 
   /** The way behind the prefetched permits. @param deadline of a call that asks more than once */
   ask(call: Call, deadline?: CallDeadline): Promise<Answer> {
-    const pending = new PendingCall(call, this, answerOf);
+    const pending = new PendingCall(KeyCall.of(call), this, answerOf);
     pending.ownDeadline = deadline;
-    this.#begin(pending, this.#denialOf(pending.call));
+    this.#begin(pending);
     return pending.promise;
+  }
+
+  #begin(call: PendingCall): void {
+    const denial = this.#denialOf(call.call);
+    if (denial === undefined) this.#send(call);
+    else this.#hold(call, denial);
   }
 
   /** The cached denial of a call, if there is one. Sets `#now`. */
   #denialOf(call: KeyCall): Denial | undefined {
-    if (call.operation !== 'consume' || call.traced) {
-      this.#invalidate(call);
-      return undefined;
-    }
-    if (this.#denyCache.isEmpty) return undefined;
+    if (call.operation !== 'consume' || call.traced || this.#denyCache.isEmpty) return undefined;
     this.#now = this.clock.now();
     return this.#denyCache.find(call, this.#now);
   }
 
-  #begin(call: PendingCall, denial: Denial | undefined): void {
-    if (denial === undefined) {
-      this.#send(call);
-    } else if (this.#now < denial.until) {
+  /** Answers a denied call, in a later turn; or lets it renew the denial, or wait for the call that does. */
+  #hold(call: PendingCall, denial: Denial): void {
+    if (this.#now < denial.until) {
       const answer = this.#denyCache.answer(denial, this.#now);
       answerInTurn(() => call.resolve(answer));
     } else if (denial.waiting === undefined) {
@@ -139,12 +143,13 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   #send(call: PendingCall): void {
+    if (call.call.operation !== 'consume') this.#invalidate(call.call);
     if (call.ownDeadline?.over) {
       // The store did nothing wrong, so its circuit does not count it.
       this.#decideWithoutStore(call, this.#deadlines.late(true));
       return;
     }
-    const node = this.#nodeOf(call.call);
+    const node = this.#node ?? this.#nodeAt(storageKey(call.call));
     if (node !== undefined) {
       const { error } = node.circuit;
       if (error !== undefined) {
@@ -153,7 +158,7 @@ export class Pipeline implements Decider, CallOwner {
         return;
       }
       call.node = node;
-      call.ticket = node.circuit.enter();
+      call.ticket = node.isWell ? node.circuit.ticket : node.circuit.enter();
     }
     if (this.#loading === undefined) this.#depart(call);
     else
@@ -192,7 +197,8 @@ export class Pipeline implements Decider, CallOwner {
 
   complete(call: PendingCall, answer: Answer): void {
     if (call.over) return;
-    call.node?.succeeded(call.ticket);
+    const { node } = call;
+    if (node !== undefined && !node.isWell) node.succeeded(call.ticket);
     this.#settle(call, answer);
   }
 
@@ -216,9 +222,9 @@ export class Pipeline implements Decider, CallOwner {
     } else {
       this.#invalidate(asked);
     }
-    const waiting = this.#denyCache.renewed(call);
+    const waiting = this.#denyCache.renewing === 0 ? undefined : this.#denyCache.renewed(call);
     call.resolve(answer);
-    for (const one of waiting) this.#resume(one, answer);
+    if (waiting !== undefined) for (const one of waiting) this.#resume(one, answer);
   }
 
   #reject(call: PendingCall, error: unknown): void {
@@ -325,11 +331,6 @@ export class Pipeline implements Decider, CallOwner {
     call.ownDeadline = deadline;
     const end = () => deadline.end();
     call.promise.then(end, end);
-  }
-
-  #nodeOf(call: KeyCall): NodeHealth | undefined {
-    if (this.#node !== undefined) return this.#node;
-    return this.#nodeAt(storageKey(call));
   }
 
   #nodeAt(key: string): NodeHealth | undefined {

@@ -32,7 +32,7 @@ export class Prefetch {
   handles(pending: PendingCall): boolean {
     const { call } = pending;
     const { operation } = call;
-    if (operation === 'refund' || operation === 'renew') return false;
+    if (!mayUsePermits(call) || operation === 'refund' || operation === 'renew') return false;
     const { clock } = this.#road;
     if (operation === 'consume' && call.several === undefined && !call.traced) {
       const part = call as unknown as PolicyPart;
@@ -184,7 +184,7 @@ export class Prefetch {
 
 const poolOf = (part: PolicyPart): PermitPool | undefined => part.limit.prefetch?.find(part);
 
-export const mayUsePermits = (call: KeyCall): boolean =>
+const mayUsePermits = (call: KeyCall): boolean =>
   call.several === undefined
     ? (call as unknown as PolicyPart).limit.prefetch !== undefined
     : policyParts(call).some(({ limit }) => limit.prefetch !== undefined);

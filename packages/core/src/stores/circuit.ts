@@ -32,20 +32,17 @@ export class Circuit {
   #state: 'closed' | 'open' | 'half-open' | 'trial' | 'ended' = 'closed';
   #failures = 0;
   /** The ticket of calls let in now. Each counted failure starts a new one: calls with an older ticket failed for the same cause. */
-  #ticket: Ticket = 0;
+  ticket: Ticket = 0;
   #probes = 0;
   #openedAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  #error: StoreUnavailableError | undefined;
+  /** Why it is open; undefined if it lets the next call through. */
+  error: StoreUnavailableError | undefined;
+  #lastError: StoreUnavailableError | undefined;
   readonly #openListeners = new Set<(error: StoreUnavailableError) => void>();
 
   constructor(listener: CircuitListener) {
     this.#listener = listener;
-  }
-
-  /** Why it is open; undefined if it lets the next call through. */
-  get error(): StoreUnavailableError | undefined {
-    return this.#state === 'open' || this.#state === 'trial' ? this.#error : undefined;
   }
 
   /** Calls `listener` whenever the circuit opens, and at once if it is open. @returns a function that removes the listener */
@@ -62,8 +59,9 @@ export class Circuit {
 
   /** Lets a call in. Only while `error` is undefined. */
   enter(): Ticket {
-    if (this.#state !== 'half-open') return this.#ticket;
+    if (this.#state !== 'half-open') return this.ticket;
     this.#state = 'trial';
+    this.error = this.#lastError;
     return TRIAL;
   }
 
@@ -79,12 +77,12 @@ export class Circuit {
 
   /** @param probe asks the store for an answer that changes nothing; rejects if there is none */
   failed(ticket: Ticket, error: StoreUnavailableError, probe: () => Promise<unknown>): void {
-    this.#error = error;
+    this.#lastError = error;
     if (this.#state === 'trial' && ticket === TRIAL) this.#open(probe);
     if (this.#state !== 'closed') return;
     // All calls that a lost connection took with it are one failure; each missed deadline is one of its own.
-    if (ticket !== this.#ticket && !error.late) return;
-    this.#ticket += 1;
+    if (ticket !== this.ticket && !error.late) return;
+    this.ticket += 1;
     this.#failures += 1;
     if (this.#failures < FAILURES) return;
     this.#probes = 0;
@@ -96,27 +94,31 @@ export class Circuit {
   /** Stops probing, and lets all calls through. */
   end(): void {
     this.#state = 'ended';
+    this.error = undefined;
     clearTimeout(this.#timer);
   }
 
   #close(): void {
     this.#state = 'closed';
-    this.#error = undefined;
+    this.error = undefined;
     this.#listener.closed(Math.round(performance.now() - this.#openedAt));
   }
 
   #open(probe: () => Promise<unknown>): void {
     this.#state = 'open';
+    this.error = this.#lastError;
     this.#failures = 0;
     const longest = Math.min(LONGEST_PROBE, FIRST_PROBE * 2 ** this.#probes);
     this.#probes += 1;
-    for (const listener of [...this.#openListeners]) listener(this.#error!);
+    for (const listener of [...this.#openListeners]) listener(this.error!);
     // The processes of a fleet that lost their store together must not come back together.
     const wait = longest * (0.5 + Math.random() / 2);
     this.#timer = setTimeout(() => {
       probe().then(
         () => {
-          if (this.#state === 'open') this.#state = 'half-open';
+          if (this.#state !== 'open') return;
+          this.#state = 'half-open';
+          this.error = undefined;
         },
         () => {
           if (this.#state === 'open') this.#open(probe);

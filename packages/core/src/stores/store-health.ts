@@ -110,6 +110,8 @@ type Emit = <E extends keyof StoreEvents>(event: E, details: StoreEvents[E]) => 
 /** The health of one server: its circuit, events and warnings. */
 export class NodeHealth implements CircuitListener {
   readonly circuit = new Circuit(this);
+  /** No failure since the last success, and no open warning: then a success changes nothing. */
+  isWell = false;
   #lastReason: StoreErrorEvent['reason'] | undefined;
   #lastFailure = 0;
 
@@ -137,6 +139,7 @@ export class NodeHealth implements CircuitListener {
   succeeded(ticket: Ticket): void {
     this.circuit.succeeded(ticket);
     this.answered();
+    this.isWell = this.circuit.closed;
   }
 
   /** Ends the warning, unless the circuit is open: then the outage ends when it closes. */
@@ -151,6 +154,7 @@ export class NodeHealth implements CircuitListener {
 
   /** Emits an event if the last failure had another reason, or was long ago. */
   failed(error: StoreUnavailableError | StoreConfigurationError): void {
+    this.isWell = false;
     const now = performance.now();
     const known = error.reason === this.#lastReason && now - this.#lastFailure < EVENT_QUIET_PERIOD;
     this.#lastReason = error.reason;
