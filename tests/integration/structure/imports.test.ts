@@ -43,7 +43,6 @@ const LONG = [
   'core/src/pipeline/deadlines.ts',
   'core/src/pipeline/permit-pool.ts',
   'core/src/pipeline/pipeline.ts',
-  'core/src/stores/redis/batch.ts',
   'core/src/stores/redis/redis-store.ts',
 ];
 

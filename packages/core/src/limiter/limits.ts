@@ -2,7 +2,7 @@ import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
 import { KeyCall, type Operation } from '../engine/call.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
-import { encodeKey } from '../keys/redis-key.js';
+import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
 import { PermitPools } from '../pipeline/permit-pool.js';
@@ -32,6 +32,8 @@ export class Limits {
   readonly #limits: readonly PolicyLimit[];
   /** The key, for errors. */
   readonly #what: string;
+  /** A store in this process copies the keys that it keeps. */
+  readonly #isLocal: boolean;
   /** The last key and its encoded form: a flood is many calls of one key. At first a key that is encoded as itself. */
   #lastKey: LimiterKey = '0';
   #lastEncoded = '0';
@@ -43,6 +45,7 @@ export class Limits {
     { keyPrefix, hashTag, failure, prefetch: wanted, remote }: Common,
   ) {
     if (several) checkPolicies(given);
+    this.#isLocal = !remote;
     this.#what = `the key of limiter '${limiter}'`;
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
     this.names = Object.keys(this.policies);
@@ -73,7 +76,8 @@ export class Limits {
     const limits = this.#limits;
     const first = limits[0]!;
     if (key !== this.#lastKey) {
-      this.#lastEncoded = encodeKey(keyPart(key, this.#what));
+      const text = keyPart(key, this.#what);
+      this.#lastEncoded = this.#isLocal ? encodeKeyView(text) : encodeKey(text);
       this.#lastKey = key;
     }
     const encoded = this.#lastEncoded;

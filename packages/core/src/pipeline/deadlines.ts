@@ -15,7 +15,7 @@ export interface Departure {
   readonly asked: number;
   /** A call that has ended before is left out. Afterwards it may have been counted. */
   sent: boolean;
-  /** Has one of its calls ended before it was sent? */
+  /** Has one of its calls ended? It is not sent then, or not sent again. */
   hasEnded: boolean;
   /** The deadlines of its calls: a list, with one for each length. */
   deadline: DepartureDeadline | undefined;
@@ -60,10 +60,6 @@ export class DepartureDeadline extends Deadline {
     departure.each((call) => {
       if (call.deadlines === deadlines && !call.over) call.failed(deadlines.late(!departure.sent));
     });
-  }
-
-  end(): void {
-    this.deadlines.end(this);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { andThen, type MaybePromise } from '../maybe-promise.js';
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js';
 import type { DegradedAnswer } from './answers.js';
 import type { FailureChoice } from './failure-policy.js';
@@ -49,8 +48,9 @@ const degraded = (answer: Answer, source: DegradedAnswer['source']): DegradedAns
 });
 
 /** Decides a call by the fallback that has decided another one. */
-export const decideByFallback = ({ source }: DegradedAnswer, call: Call): MaybePromise<DegradedAnswer> =>
-  andThen(source.decider.decide(call), (answer) => degraded(answer, source));
+export async function decideByFallback({ source }: DegradedAnswer, call: Call): Promise<DegradedAnswer> {
+  return degraded(await source.decider.decide(call), source);
+}
 
 /** Gives back what a fallback took for an answer that is not used. */
 export async function undo(

@@ -86,7 +86,7 @@ export class PendingCall<T = unknown> implements TimedCall {
   #end(): void {
     this.over = true;
     const { departure } = this;
-    if (departure !== undefined && !departure.sent) departure.hasEnded = true;
+    if (departure !== undefined) departure.hasEnded = true;
   }
 }
 

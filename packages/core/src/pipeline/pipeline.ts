@@ -75,6 +75,7 @@ export class Pipeline implements Decider, CallOwner {
     this.#firstDeadlines = new Deadlines(ms, (neverSent) => this.#late(longer, neverSent));
     const probe = toTimer(Math.min(LONGEST_PROBE, Math.max(SHORTEST_PROBE, deadline)));
     this.#probeDeadlines = new Deadlines(probe, (neverSent) => this.#late(probe, neverSent));
+    store.expect?.(ms);
     this.#loading = store.loading;
     this.#loading?.then(
       () => {
@@ -170,7 +171,7 @@ export class Pipeline implements Decider, CallOwner {
 
   #depart(call: PendingCall, limits?: Deadlines): void {
     const { store } = this;
-    const until = store.firstConnectionUntil;
+    const until = this.#context.health?.isKnown ? undefined : store.firstConnectionUntil;
     const deadlines = limits ?? (until === undefined ? this.#deadlines : this.#firstDeadlines);
     call.ownDeadline?.limit(call);
     if (call.over) return;
@@ -179,7 +180,7 @@ export class Pipeline implements Decider, CallOwner {
       this.#limit(call, departure, deadlines, until);
       departure.send(store, deadlines.ms);
     } else {
-      store.expect?.(deadlines.ms);
+      if (limits !== undefined) store.expect?.(limits.ms);
       this.#limit(call, store.send(call), deadlines, until);
     }
   }

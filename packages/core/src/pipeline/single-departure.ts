@@ -56,6 +56,6 @@ export class SingleDeparture implements Departure {
   }
 
   #end(): void {
-    this.deadline?.end();
+    this.deadline?.deadlines.end(this.deadline);
   }
 }

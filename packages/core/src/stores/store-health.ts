@@ -24,7 +24,7 @@ export class StoreHealth {
   #connectingAtStart: Promise<void> | undefined;
   #ended = false;
   /** Has the store ever answered? */
-  #known = false;
+  isKnown = false;
 
   /**
    * @param connectionError the last error of the client's connection, or of a cluster node's
@@ -55,7 +55,7 @@ export class StoreHealth {
         () => (name === '' ? this.address() : name),
         () => this.#emitter.listenerCount('degraded') > 0,
       );
-      const isKnown = () => this.#known;
+      const isKnown = () => this.isKnown;
       node = new NodeHealth(name || undefined, this.connectionError, isKnown, warning, this.#emit);
       this.#nodes.set(name, node);
       if (this.#ended) node.end();
@@ -68,8 +68,8 @@ export class StoreHealth {
    * outage of another.
    */
   answered(): void {
-    if (this.#known) return;
-    this.#known = true;
+    if (this.isKnown) return;
+    this.isKnown = true;
     this.#nodes.get('')?.answered();
   }
 

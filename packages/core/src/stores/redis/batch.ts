@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import type { Rule } from '../../algorithms/algorithm.js';
-import { type Answer, type Call, type KeyCall, type Part, storageKey } from '../../engine/call.js';
+import { type Call, type KeyCall, type Part, storageKey } from '../../engine/call.js';
 import type { Departure, DepartureDeadline } from '../../pipeline/deadlines.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
+import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
 
 /** Calls in a row that have the same keys: the script reads each key once and writes it at most once. */
 export class Visit {
@@ -10,36 +10,19 @@ export class Visit {
   readonly asked: PendingCall[];
 
   constructor(
-    first: PendingCall,
+    readonly first: PendingCall,
     /** The keys, if it is not the one key of the first call. */
     readonly several: readonly string[] | undefined,
+    /** Are they all the same call, to consume of one key? */
+    public isRun: boolean,
   ) {
     this.asked = [first];
   }
 
   get keys(): readonly string[] {
-    return this.several ?? [storageKey(this.asked[0]!.call)];
+    return this.several ?? [storageKey(this.first.call)];
   }
 }
-
-// What a script call weighs: µs that Redis is busy, about, as measured on one core of a server.
-
-/** A script call, whatever is in it. */
-const SCRIPT = 6;
-/** A key that is read and written, by an algorithm that `spends` and by another. */
-const KEY = 3;
-const SLOW_KEY = 7;
-/** One more call of that key, equal to the one before, by an algorithm that `spends` and by another. */
-const EQUAL = 0.05;
-const SLOW_EQUAL = 3;
-/** One more call of that key that is not equal. */
-const OTHER = 4;
-/** Each part of a call that does more than to consume of one key. */
-const GENERAL = 10;
-/** Each who is booked at a key: every call that may be booked there reads and writes all of them. */
-const BOOKED = 0.8;
-/** Bytes of a long state, such as a log, that are read and written in a µs. */
-const BYTES = 400;
 
 /**
  * Calls that are sent together, as the fewest visits that keep the order of those that have a key in common. Between others there is
@@ -57,6 +40,7 @@ export class Batch implements Departure {
   #last: Map<string, Map<string, Visit>> | undefined = undefined;
 
   #open = 0;
+  #first: PendingCall | undefined = undefined;
 
   /**
    * @param asked µs of this process's clock
@@ -80,6 +64,11 @@ export class Batch implements Departure {
     });
   }
 
+  /** One of its storage keys, also when all its calls have ended. */
+  get key(): string {
+    return storageKey(this.#first!.call);
+  }
+
   markSent(): void {
     this.sent = true;
     if (this.whole !== undefined) this.whole.sent = true;
@@ -88,24 +77,27 @@ export class Batch implements Departure {
   add(pending: PendingCall): void {
     const { call } = pending;
     pending.departure = this;
-    const known = this.#lastTo(call.limit.prefix, call.key);
-    if (known !== undefined && this.#joins(call, known)) {
+    this.#first ??= pending;
+    const plain = isPlain(call);
+    const known = this.visits.length === 0 ? undefined : this.#lastTo(call.limit.prefix, call.key);
+    if (known !== undefined && (plain ? known.several === undefined : this.#joins(call, known))) {
       const before = known.asked[known.asked.length - 1]!.call;
-      this.weight += weightOf(call, before);
+      const same = plain && isSame(call, before);
+      if (!same) known.isRun = false;
+      this.weight += same ? equalWeight(call.limit.rule) : plain ? OTHER : moreWeight(call);
       known.asked.push(pending);
       return;
     }
-    const visit = new Visit(pending, isSingle(call) ? undefined : keysOf(call));
-    this.weight += isPlain(call) ? keyWeight(call.limit.rule) : firstWeight(call);
+    const visit = new Visit(pending, plain || isSingle(call) ? undefined : keysOf(call), plain);
+    this.weight += plain ? keyWeight(call.limit.rule) : firstWeight(call);
     this.visits.push(visit);
     if (this.visits.length > 1) this.#note(visit);
   }
 
   #lastTo(prefix: string, key: string): Visit | undefined {
     if (this.#last !== undefined) return this.#last.get(prefix)?.get(key);
-    const [first] = this.visits;
-    if (first === undefined) return undefined;
-    const { call } = first.asked[0]!;
+    const first = this.visits[0]!;
+    const { call } = first.first;
     if (call.several === undefined) {
       return call.key === key && call.limit.prefix === prefix ? first : undefined;
     }
@@ -121,7 +113,7 @@ export class Batch implements Departure {
   }
 
   #noteParts(visit: Visit): void {
-    const { call } = visit.asked[0]!;
+    const { call } = visit.first;
     if (call.several === undefined) this.#notePart(call, visit);
     else for (const part of call.several) this.#notePart(part, visit);
   }
@@ -141,14 +133,12 @@ export class Batch implements Departure {
    * @returns whether there is any call left
    */
   forget(): boolean {
-    if (this.hasEnded) {
-      this.hasEnded = false;
-      const left = this.visits.flatMap(({ asked }) => asked).filter(({ over }) => !over);
-      this.visits = [];
-      this.weight = SCRIPT;
-      this.#last = undefined;
-      for (const call of left) this.add(call);
-    }
+    this.hasEnded = false;
+    const left = this.visits.flatMap(({ asked }) => asked).filter(({ over }) => !over);
+    this.visits = [];
+    this.weight = SCRIPT;
+    this.#last = undefined;
+    for (const call of left) this.add(call);
     return this.visits.length > 0;
   }
 
@@ -161,7 +151,7 @@ export class Batch implements Departure {
     this.#open -= 1;
     if (this.#open > 0) return;
     this.whole?.end();
-    for (let one = this.deadline; one !== undefined; one = one.next) one.end();
+    for (let one = this.deadline; one !== undefined; one = one.next) one.deadlines.end(one);
   }
 
   failed(error: unknown): void {
@@ -190,59 +180,21 @@ const keysOf = (call: Call): string[] =>
   });
 
 /** A call that can be told by how much it takes, and by nothing else. */
-export const isPlain = (call: KeyCall): boolean =>
-  call.operation === 'consume' && !call.traced && isSingle(call);
+const isPlain = ({ operation, traced, several, limit }: KeyCall): boolean =>
+  operation === 'consume' && !traced && several === undefined && limit.shared === undefined;
 
 /** Of one key. */
 const isSingle = (call: KeyCall): boolean => call.several === undefined && call.limit.shared === undefined;
 
 /** Two calls that are the same question: decided one after the other without being told twice. */
 export function isSame(a: KeyCall, b: KeyCall): boolean {
+  if (a === b) return a.operation !== 'override';
   if (a.operation !== b.operation || a.operation === 'override' || a.wait !== b.wait) return false;
-  if (a.traced !== b.traced || !isSamePart(a, b)) return false;
+  if (a.traced !== b.traced || a.cost !== b.cost || a.at !== b.at || a.limit.rule !== b.limit.rule)
+    return false;
   if (a.several === undefined) return b.several === undefined;
   return a.several.every((part, i) => isSamePart(part, b.parts[i]!));
 }
 
 const isSamePart = (a: Part, b: Part): boolean =>
   a.limit.rule === b.limit.rule && a.cost === b.cost && a.at === b.at;
-
-const keyWeight = ({ algorithm, parameters }: Rule): number =>
-  (algorithm.spends === true ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
-
-/** @param before the call before, of the same keys */
-function weightOf(call: KeyCall, before: KeyCall): number {
-  if (!isPlain(call)) return moreWeight(call);
-  if (!isSame(call, before)) return OTHER;
-  return call.limit.rule.algorithm.spends === true ? EQUAL : SLOW_EQUAL;
-}
-
-/** Of a call that is not plain and begins a visit. */
-function firstWeight(call: KeyCall): number {
-  let weight = moreWeight(call);
-  for (const { limit } of call.parts) weight += keyWeight(limit.rule);
-  return weight;
-}
-
-function moreWeight({ operation, parts }: KeyCall): number {
-  const booking = operation === 'acquire';
-  return parts.reduce((weight, { limit }) => weight + GENERAL + (booking ? bookingWeight(limit.rule) : 0), 0);
-}
-
-/** How many are booked at a key of a rule, about: as the last answer has it, and those who have asked since. */
-const booked = new WeakMap<Rule, number>();
-
-function bookingWeight(rule: Rule): number {
-  const before = booked.get(rule) ?? 0;
-  booked.set(rule, before + 1);
-  return BOOKED * before;
-}
-
-/** Whoever has to wait for so long comes behind as many as go in that time. */
-export function learn({ operation, parts }: Call, { wait }: Answer): void {
-  if (operation !== 'acquire') return;
-  for (const { limit } of parts) {
-    const { rule } = limit;
-    booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
-  }
-}

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { Clock } from '../../clock.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { Batch } from './batch.js';
 
@@ -29,8 +30,9 @@ export interface Place {
  * leave as soon as the code that asks has run. While nothing is under way, half of many leave before the rest is there.
  */
 export class RedisBatches {
-  readonly #placeOf: (call: PendingCall) => Place | undefined;
-  readonly #now: () => number;
+  /** Where the key of a call lives, in a cluster. */
+  placeOf: ((call: PendingCall) => Place) | undefined;
+  readonly #clock: Clock;
   readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
   #gathering: Batch | undefined;
   /**
@@ -48,24 +50,18 @@ export class RedisBatches {
   #idleSince = 0;
 
   /**
-   * @param placeOf where its key lives, in a cluster
-   * @param now µs of this process's clock
    * @param send calls `arrived` once for each batch, before anybody has his answer: who asks again then finds nothing under way
    */
-  constructor(
-    placeOf: (call: PendingCall) => Place | undefined,
-    now: () => number,
-    send: (batches: readonly Batch[], arrived: () => void) => void,
-  ) {
-    this.#now = now;
-    this.#placeOf = placeOf;
+  constructor(clock: Clock, send: (batches: readonly Batch[], arrived: () => void) => void) {
+    this.#clock = clock;
     this.#send = send;
   }
 
   /** @returns the batch that it is sent with */
   add(call: PendingCall): Batch {
-    const place = this.#placeOf(call);
-    const batch = this.#batchOf(place);
+    const place = this.placeOf?.(call);
+    const batch =
+      place === undefined ? (this.#gathering ??= new Batch(this.#clock.now())) : this.#batchAt(place);
     if (!this.#begun) this.#begin();
     batch.add(call);
     this.#asked += 1;
@@ -80,15 +76,11 @@ export class RedisBatches {
     return batch;
   }
 
-  #batchOf(place: Place | undefined): Batch {
-    if (place === undefined) {
-      this.#gathering ??= new Batch(this.#now());
-      return this.#gathering;
-    }
+  #batchAt(place: Place): Batch {
     this.#placed ??= new Map();
     let batch = this.#placed.get(place.name);
     if (batch === undefined) {
-      batch = new Batch(this.#now(), place.node);
+      batch = new Batch(this.#clock.now(), place.node);
       this.#placed.set(place.name, batch);
     }
     return batch;

@@ -39,6 +39,11 @@ export function redisStore(redis: string | RedisClient | NodeRedisClient | Redis
   return new RedisStore(redis);
 }
 
+/** Something with a storage key. */
+interface Keyed {
+  readonly key: string;
+}
+
 /** What `redisStore` makes. `on` and `off` tell of outages; `close` ends its own connections and leaves a client of yours open. */
 export class RedisStore implements Store {
   readonly name = 'redis';
@@ -53,17 +58,13 @@ export class RedisStore implements Store {
   readonly #address: string;
   #client: RedisClient | undefined;
   #watch: RedisWatch | undefined;
-  readonly #batches = new RedisBatches(
-    (call) => (this.slotted ? this.#placeOf(call) : undefined),
-    () => this.clock.now(),
-    (batches, arrived) => {
-      const send = () => {
+  readonly #batches = new RedisBatches(this.clock, (batches, arrived) => {
+    if (batches.length === 1) this.#send(batches[0]!, undefined, arrived);
+    else
+      together(this.#client, () => {
         for (const batch of batches) this.#send(batch, undefined, arrived);
-      };
-      if (batches.length > 1) together(this.#client, send);
-      else send();
-    },
-  );
+      });
+  });
   readonly #releases = new ReleaseSubscriber(() => this.#connected());
   readonly #first = new FirstConnection();
   #connecting: Promise<void> | undefined;
@@ -83,6 +84,7 @@ export class RedisStore implements Store {
       warnOfResending(client);
       if (isReady(client)) this.#first.end();
     }
+    if (this.slotted) this.#batches.placeOf = this.#placeOf;
   }
 
   get slotted(): boolean {
@@ -140,7 +142,7 @@ export class RedisStore implements Store {
     const write = () => (asked.abandoned ? undefined : { keys: [change.key], args });
     this.#own?.expect(asked.deadline);
     try {
-      return rateAnswer(new Numbers(await this.#run(sharedRateScript, change.key, write)).rest());
+      return rateAnswer(new Numbers(await this.#run(sharedRateScript, change, write)).rest());
     } catch (error) {
       throw this.#classified(error, change.key);
     }
@@ -197,30 +199,29 @@ export class RedisStore implements Store {
     this.#runOn(client, decideScript, () => ({ keys: [], args: ['0', '', '', '0'] }));
 
   /** Calls of one node travel together, as long as its keys need not be declared. */
-  #placeOf({ call, node }: PendingCall): Place {
+  readonly #placeOf = ({ call, node }: PendingCall): Place => {
     const key = storageKey(call);
     const name = this.#declares ? '' : (node?.node ?? this.nodeOf(key));
     // A tag never has a space.
     return name === '' ? { name: tagOf(key), node: undefined } : { name: ` ${name}`, node: name };
-  }
+  };
 
   /** @param arrived called when it is under way no more, before anybody is told */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
-    const key = batch.visits[0]!.keys[0]!;
-    const node = batch.node === undefined ? undefined : this.#readyNode(key);
+    const node = batch.node === undefined ? undefined : this.#readyNode(batch.key);
     if (batch.node !== undefined && node === undefined) {
       arrived();
       this.#sendApart(batch, batch.visits);
       return;
     }
     const write = (bytes: boolean) => {
-      if (!batch.forget()) return undefined;
-      const call = written(batch.visits, this.clock.now(), now, bytes);
+      if (batch.hasEnded && !batch.forget()) return undefined;
       batch.markSent();
+      const call = written(batch.visits, batch.asked, now, bytes);
       return node === undefined ? call : undeclared(call, this.#client!.options?.keyPrefix ?? '');
     };
     const replied =
-      node === undefined ? this.#run(decideScript, key, write) : this.#runOn(node, decideScript, write);
+      node === undefined ? this.#run(decideScript, batch, write) : this.#runOn(node, decideScript, write);
     replied.then(
       (reply) => {
         arrived();
@@ -229,7 +230,7 @@ export class RedisStore implements Store {
           if (elsewhere.length > 0) this.#sendApart(batch, elsewhere);
           else batch.end();
         } catch (error) {
-          batch.failed(this.#classified(error, key));
+          batch.failed(this.#classified(error, batch.key));
         }
       },
       (error) => {
@@ -238,7 +239,7 @@ export class RedisStore implements Store {
           this.#declares = true;
           this.#sendApart(batch, batch.visits);
         } else {
-          batch.failed(this.#classified(error, key, !batch.sent));
+          batch.failed(this.#classified(error, batch.key, !batch.sent));
         }
       },
     );
@@ -251,19 +252,21 @@ export class RedisStore implements Store {
 
   /** The connection to the node of a key, if it can be used now. */
   #readyNode(key: string): RedisClient | undefined {
-    const node = this.#open === undefined ? undefined : this.#nodeFor(key);
+    const node = this.#closed ? undefined : this.#nodeFor(key);
     return node !== undefined && isReady(node) ? node : undefined;
   }
 
   /**
-   * At once where there is a connection: a call that travels alone should meet no promise that it does not need.
-   * @param key one of those that the script is given
-   * @param write keys and arguments as of now; undefined when nobody waits any more
+   * At once if there is a connection: a call that is sent alone needs no further promise.
+   * @param keyed has one of the keys that the script is given
+   * @param write keys and arguments as of now; undefined if all calls have ended
    */
-  #run(script: Script, key: string, write: (bytes: boolean) => Written | undefined): Promise<unknown> {
-    const client = this.#open;
-    const ready = client !== undefined && isReady(client) && this.#watch!.misplaced === undefined;
-    if (!ready || !isReady(this.#nodeFor(key) ?? client)) return this.#runLater(script, key, write);
+  #run(script: Script, keyed: Keyed, write: (bytes: boolean) => Written | undefined): Promise<unknown> {
+    const client = this.#closed ? undefined : this.#client;
+    const isOpen = client !== undefined && isReady(client) && this.#watch!.misplaced === undefined;
+    if (!isOpen || (client.isCluster && !isReady(this.#nodeFor(keyed.key) ?? client))) {
+      return this.#runLater(script, keyed.key, write);
+    }
     return this.#runOn(client, script, write);
   }
 
@@ -295,7 +298,7 @@ export class RedisStore implements Store {
   }
 
   #nodeFor(key: string): RedisClient | undefined {
-    return this.#watch!.connectionFor(key);
+    return this.#watch?.connectionFor(key);
   }
 
   #classified(error: unknown, key: string, neverSent = false): unknown {
@@ -316,10 +319,6 @@ export class RedisStore implements Store {
         else this.#first.end();
       },
     );
-  }
-
-  get #open(): RedisClient | undefined {
-    return this.#closed ? undefined : this.#client;
   }
 
   async #connected(): Promise<RedisClient> {

@@ -13,9 +13,10 @@ import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import { describe } from '../../options.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer } from '../shared-rate.js';
-import { learn, type Visit } from './batch.js';
+import type { Visit } from './batch.js';
 import { classified } from './errors.js';
 import { unpacked } from './unpacked.js';
+import { learn } from './weights.js';
 
 /**
  * Settles each call of the visits by what the reply of `decide.lua` says to it.
@@ -118,7 +119,7 @@ function settleAlike(
 }
 
 function settleOne(asking: PendingCall, answer: Answer): void {
-  learn(asking.call, answer);
+  if (asking.call.operation === 'acquire') learn(asking.call, answer);
   asking.answered(answer);
 }
 

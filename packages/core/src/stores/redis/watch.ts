@@ -17,7 +17,6 @@ export class RedisWatch {
   readonly #errors = new Map<string, Error>();
   readonly #attempts = new Map<RedisClient, ConnectionAttempt>();
   readonly #listeners = new Listeners();
-  #misplaced: Error | undefined;
   #lastKey: string | undefined;
   #lastSlot = 0;
   #stores = 0;
@@ -70,9 +69,7 @@ export class RedisWatch {
    * The error if the connection is in the wrong database. ioredis only reports that SELECT failed, and keeps using the connection: calls would
    * be counted in the wrong place.
    */
-  get misplaced(): Error | undefined {
-    return this.#misplaced;
-  }
+  misplaced: Error | undefined;
 
   /**
    * Resolves when the client, or the connection to a node, is ready. Rejects at once after a configuration error such as a wrong password:
@@ -86,7 +83,7 @@ export class RedisWatch {
       if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
       await this.#attempt(client).ready;
     }
-    if (this.#misplaced !== undefined) throw this.#misplaced;
+    if (this.misplaced !== undefined) throw this.misplaced;
   }
 
   /**
@@ -145,17 +142,17 @@ export class RedisWatch {
 
   #follow(client: RedisClient, name: string): void {
     this.#listeners.add(client, errorMonitor, (error) => {
-      if (isSelectError(error)) this.#misplaced = withoutCommand(error as Error);
+      if (isSelectError(error)) this.misplaced = withoutCommand(error as Error);
       // A silent connection is not the cause of an outage; the calls report it themselves.
       if (!isSocketTimeout(error)) this.#errors.set(name, withoutCommand(error as Error));
     });
     readBeforeTimeout(client);
     this.#listeners.add(client, 'connect', () => readBeforeTimeout(client));
     this.#listeners.add(client, 'close', () => {
-      this.#misplaced = undefined; // the next connection runs SELECT again
+      this.misplaced = undefined; // the next connection runs SELECT again
     });
     this.#listeners.add(client, 'ready', () => {
-      if (this.#misplaced === undefined) this.#errors.delete(name);
+      if (this.misplaced === undefined) this.#errors.delete(name);
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { Parameters, Rule } from '../../algorithms/algorithm.js';
-import type { KeyCall, Part } from '../../engine/call.js';
+import { type Part, storageKey } from '../../engine/call.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
-import { isPlain, isSame, type Visit } from './batch.js';
+import { isSame, type Visit } from './batch.js';
 
 /** The keys and arguments of a script call. */
 export interface Written {
@@ -17,15 +17,15 @@ export interface Written {
  */
 export function written(visits: readonly Visit[], now: number, at?: number, packed = false): Written {
   const moment = at === undefined ? (packed ? 'packed' : '') : String(at);
-  const [{ asked }] = visits as [Visit];
-  const [{ call }] = asked as [PendingCall];
+  const first = visits[0]!;
+  const { call } = first.first;
   const keys: string[] = [];
-  if (isPlain(call) && visits.every((visit) => isRun(visit, call, asked.length))) {
-    for (const visit of visits) keys.push(visit.keys[0]!);
-    const [part] = call.parts as [Part];
+  if (areAlike(visits)) {
+    const { rule } = call.limit;
+    for (const { first: one } of visits) keys.push(storageKey(one.call));
     return {
       keys,
-      args: [moment, String(part.cost), String(asked.length), ...textOf(part.limit.rule, at ?? now)],
+      args: [moment, String(call.cost), String(first.asked.length), ...textOf(rule, at ?? now)],
     };
   }
   for (const visit of visits) keys.push(...visit.keys);
@@ -33,6 +33,17 @@ export function written(visits: readonly Visit[], now: number, at?: number, pack
   const args = writeVisits(visits, rules);
   return { keys, args: [moment, '', ...rules.text, ...args] };
 }
+
+/** Is each of them the same call, of one key, as often? */
+function areAlike(visits: readonly Visit[]): boolean {
+  const [first] = visits as [Visit];
+  if (!first.isRun) return false;
+  for (let i = 1; i < visits.length; i += 1) if (!isAlike(visits[i]!, first)) return false;
+  return true;
+}
+
+const isAlike = ({ isRun, asked, first }: Visit, other: Visit): boolean =>
+  isRun && asked.length === other.asked.length && isSame(first.call, other.first.call);
 
 /**
  * The same for keys of any slot of one cluster node: such keys must not be declared.
@@ -50,31 +61,21 @@ const REFUSED =
 export const refusesUndeclared = (error: unknown): boolean =>
   REFUSED.test(String((error as Partial<Error> | undefined)?.message));
 
-/** Is it this call, of one key, so many times? */
-function isRun({ keys, asked }: Visit, call: KeyCall, times: number): boolean {
-  if (keys.length > 1 || asked.length !== times) return false;
-  for (const asking of asked) if (!isSame(asking.call, call)) return false;
-  return true;
-}
-
 function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
   const args: string[] = [];
   /** Where in `args` is the number of visits that are like the last plain one. */
   let count = -1;
   let before: Visit | undefined;
   for (const visit of visits) {
-    const { keys, asked } = visit;
-    const { call } = asked[0]!;
-    const plain = isPlain(call) && isRun(visit, call, asked.length);
-    if (plain && before?.asked.length === asked.length && isSame(before.asked[0]!.call, call)) {
+    const { keys, asked, first } = visit;
+    if (before !== undefined && isAlike(visit, before)) {
       args[count] = String(Number(args[count]) + 1);
-    } else if (plain) {
-      const [part] = call.parts as [Part];
-      count = args.push('1', rules.of(part), String(part.cost), String(asked.length)) - 4;
+    } else if (visit.isRun) {
+      count = args.push('1', rules.of(first.call), String(first.call.cost), String(asked.length)) - 4;
     } else {
       writeCalls(args, rules, keys, asked);
     }
-    before = plain ? visit : undefined;
+    before = visit.isRun ? visit : undefined;
   }
   return args;
 }
