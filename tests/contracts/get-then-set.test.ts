@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { decide } from '../../packages/core/src/engine/decide.js';
-import { Lane } from '../../packages/core/src/engine/key-state.js';
+import { KeyState } from '../../packages/core/src/engine/key-state.js';
 import {
   fixedWindow,
   memoryStore,
@@ -24,9 +24,9 @@ test('a store that reads and writes in two trips is found out by 50 calls at onc
       const [part] = call.parts;
       const kept = await client.get(storageKey(part!));
       const now = clock.now();
-      const lane = new Lane(part!, kept === null ? undefined : JSON.parse(kept), now);
-      const answer = decide(call, [lane], now);
-      await client.set(storageKey(part!), JSON.stringify(lane.entry()), 'PX', 60_000);
+      const keyState = new KeyState(part!, kept === null ? undefined : JSON.parse(kept), now);
+      const answer = decide(call, [keyState], now);
+      await client.set(storageKey(part!), JSON.stringify(keyState.entry()), 'PX', 60_000);
       return answer;
     },
     listen: (key, granted) => memory.listen(key, granted),

@@ -3,7 +3,7 @@ import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Part } from '../../packages/core/src/engine/call.js';
 import { decide } from '../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../packages/core/src/engine/entry.js';
-import { Lane } from '../../packages/core/src/engine/key-state.js';
+import { KeyState } from '../../packages/core/src/engine/key-state.js';
 import { limitOf } from './limit-of.js';
 
 export const START = 1_735_689_600_000_000;
@@ -29,15 +29,17 @@ export class Timeline {
     const overrides = override && parts.map(() => override);
     const call: Call = { operation, wait, parts, overrides };
     const open = (entries: readonly (Entry | undefined)[]) =>
-      parts.map((part, i) => new Lane(part, entries[i], now));
+      parts.map((part, i) => new KeyState(part, entries[i], now));
     // A store forgets an entry whose time has passed: it must not be needed any more.
     const live = this.entries.map((entry) =>
       entry !== undefined && expiryOf(entry) > now ? entry : undefined,
     );
-    const lanes = open(this.entries);
-    const answer = decide(call, lanes, now);
+    const keyStates = open(this.entries);
+    const answer = decide(call, keyStates, now);
     expect(decide(call, open(live), now)).toEqual(answer);
-    this.entries = lanes.map((lane, i) => (lane.keeps(operation) ? lane.entry() : this.entries[i]));
+    this.entries = keyStates.map((keyState, i) =>
+      keyState.keeps(operation) ? keyState.entry() : this.entries[i],
+    );
     return answer;
   }
 

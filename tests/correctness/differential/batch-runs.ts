@@ -5,7 +5,7 @@ import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { type Answer, type Call, KeyCall, type Operation } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
-import { Lane } from '../../../packages/core/src/engine/key-state.js';
+import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { undeclared, written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
@@ -97,12 +97,12 @@ class OneByOne {
   ask(call: Call, now: number): Told {
     const keys = call.parts.map(({ key }) => Number(key));
     if (keys.includes(FOREIGN)) return 'foreign';
-    const lanes = call.parts.map((part, i) => new Lane(part, this.entries[keys[i]!], now));
-    const answer = decide(call, lanes, now);
+    const keyStates = call.parts.map((part, i) => new KeyState(part, this.entries[keys[i]!], now));
+    const answer = decide(call, keyStates, now);
     this.#given.push([keys, answer.parts.map(({ at }) => at)]);
-    lanes.forEach((lane, i) => {
-      if (!lane.keeps(call.operation)) return;
-      const entry = lane.entry();
+    keyStates.forEach((keyState, i) => {
+      if (!keyState.keeps(call.operation)) return;
+      const entry = keyState.entry();
       this.entries[keys[i]!] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
     });
     return answer;

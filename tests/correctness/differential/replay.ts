@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
-import { Lane } from '../../../packages/core/src/engine/key-state.js';
+import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { directCall } from '../../../packages/core/src/pipeline/pending-call.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
 import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
@@ -39,16 +39,16 @@ export class Model {
 
   ask({ now, call }: Asked): Foretold {
     const before = [...this.entries];
-    const lanes = call.parts.map((part, i) => new Lane(part, before[i], now));
-    const answer = decide(call, lanes, now);
-    lanes.forEach((lane, i) => {
-      if (!lane.keeps(call.operation)) return;
-      const entry = lane.entry();
+    const keyStates = call.parts.map((part, i) => new KeyState(part, before[i], now));
+    const answer = decide(call, keyStates, now);
+    keyStates.forEach((keyState, i) => {
+      if (!keyState.keeps(call.operation)) return;
+      const entry = keyState.entry();
       this.entries[i] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
     });
     return {
       answer,
-      changed: lanes.some((lane) => lane.keeps(call.operation)),
+      changed: keyStates.some((keyState) => keyState.keeps(call.operation)),
       lasting: this.entries.map((entry, i) => {
         const earlier = before[i];
         return entry !== undefined && earlier !== undefined && expiryOf(entry) === expiryOf(earlier);
@@ -56,7 +56,7 @@ export class Model {
       stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
       ttls: this.entries.map((entry, i) => {
         if (entry === undefined) return -2;
-        return lanes[i]?.keeps(call.operation) ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+        return keyStates[i]?.keeps(call.operation) ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
       }),
     };
   }
@@ -73,14 +73,26 @@ const doubles = (numbers: readonly number[]) => {
 /** The bytes by which Redis keeps an entry; see `decide.lua`. */
 export function packed(entry: Entry): string {
   if (!isEnvelope(entry)) return doubles(entry).toString('hex');
-  const { state = [], tail = [], own = [], queue, gaps, seen, blockedUntil, override, overrideUntil } = entry;
-  const sizes = [state.length * 8, tail.length * 8, queue.length * 8];
-  const header = doubles([...sizes, gaps ? 1 : 0, seen, blockedUntil, overrideUntil]);
+  const {
+    state = [],
+    queueEndState = [],
+    policyState = [],
+    queue,
+    hasGaps,
+    seen,
+    blockedUntil,
+    override,
+    overrideUntil,
+  } = entry;
+  const sizes = [state.length * 8, queueEndState.length * 8, queue.length * 8];
+  const header = doubles([...sizes, hasGaps ? 1 : 0, seen, blockedUntil, overrideUntil]);
   if (override.length === 0) {
-    return Buffer.concat([Buffer.from('E'), header, ...[state, tail, queue].map(doubles)]).toString('hex');
+    return Buffer.concat([Buffer.from('E'), header, ...[state, queueEndState, queue].map(doubles)]).toString(
+      'hex',
+    );
   }
-  const size = doubles([own.length * 8]);
-  const lists = [state, tail, queue, own, override].map(doubles);
+  const size = doubles([policyState.length * 8]);
+  const lists = [state, queueEndState, queue, policyState, override].map(doubles);
   return Buffer.concat([Buffer.from('O'), header, size, ...lists]).toString('hex');
 }
 

@@ -3,7 +3,7 @@ import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
-import { Lane } from '../../../packages/core/src/engine/key-state.js';
+import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { RateNotSetError } from '../../../packages/core/src/errors.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import type { RateChange, StoredRate } from '../../../packages/core/src/stores/shared-rate.js';
@@ -40,7 +40,7 @@ export interface Step extends Asked {
 const isChange = (ask: RateChange | Call): ask is RateChange => 'action' in ask;
 
 /** With the storage key of its state. */
-type KeyedLane = Lane & { readonly key: string };
+type KeyedState = KeyState & { readonly key: string };
 
 /** A memory store, step by step. */
 export class SharedModel {
@@ -49,12 +49,12 @@ export class SharedModel {
 
   ask({ now, ask }: Asked): Step & { readonly answer?: Answer | undefined } {
     const before = this.#rate(now);
-    const lanes: KeyedLane[] = [];
-    const answer = isChange(ask) ? undefined : this.#decide(ask, now, lanes);
+    const keyStates: KeyedState[] = [];
+    const answer = isChange(ask) ? undefined : this.#decide(ask, now, keyStates);
     const reply = isChange(ask) ? this.#change(ask, now) : answerOf(answer, now);
     const rate = this.#rate(now);
-    const [lane] = lanes;
-    const written = !isChange(ask) && lane?.keeps(ask.operation) ? lane.key : undefined;
+    const [keyState] = keyStates;
+    const written = !isChange(ask) && keyState?.keeps(ask.operation) ? keyState.key : undefined;
     const kept = STATES.map((key) => plain(this.#entries.get(key)));
     const ttls = STATES.map((key) => {
       const entry = this.#entries.get(key);
@@ -68,7 +68,7 @@ export class SharedModel {
       alive: before && Math.ceil((before.until - now) / 1000),
       expected: {
         reply,
-        kept: [...kept, rate && [rate.era, rate.keepAlive, rate.perClient, ...rate.parameters]],
+        kept: [...kept, rate && [rate.rateVersion, rate.keepAlive, rate.perClient, ...rate.parameters]],
         ttls: [...ttls, rate === undefined ? -2 : Math.ceil((rate.until - now) / 1000)],
       },
     };
@@ -87,23 +87,23 @@ export class SharedModel {
     return [Number(changed), ...(rate === undefined ? [] : numbersOf(rate))];
   }
 
-  #decide(call: Call, now: number, lanes: KeyedLane[]): Answer | undefined {
+  #decide(call: Call, now: number, keyStates: KeyedState[]): Answer | undefined {
     const [part] = call.parts as [Call['parts'][0]];
     try {
       const rate = this.#rates.get(part.limit.shared!, now);
       const key = rate.perClient === 1 ? part.limit.shared!.client : part.key;
-      lanes.push(Object.assign(new Lane(part, this.#entries.get(key), now, rate), { key }));
+      keyStates.push(Object.assign(new KeyState(part, this.#entries.get(key), now, rate), { key }));
     } catch (error) {
       if (error instanceof RateNotSetError) return undefined;
       throw error;
     }
-    const [lane] = lanes as [KeyedLane];
-    const answer = decide(call, lanes, now);
+    const [keyState] = keyStates as [KeyedState];
+    const answer = decide(call, keyStates, now);
     if (call.operation !== 'peek') this.#rates.use(part.limit.shared!, Math.max(now, answer.parts[0]!.at));
-    if (lane.keeps(call.operation)) {
-      const entry = lane.entry();
-      if (entry === undefined || expiryOf(entry) <= now) this.#entries.delete(lane.key);
-      else this.#entries.set(lane.key, entry);
+    if (keyState.keeps(call.operation)) {
+      const entry = keyState.entry();
+      if (entry === undefined || expiryOf(entry) <= now) this.#entries.delete(keyState.key);
+      else this.#entries.set(keyState.key, entry);
     }
     return answer;
   }
@@ -122,8 +122,8 @@ function answerOf(answer: Answer | undefined, moment: number): number[] {
 /** An entry without the ways in which it may say nothing. */
 function plain(entry: Entry | undefined): unknown {
   if (entry === undefined || !isEnvelope(entry)) return entry;
-  const { own: _, ...rest } = entry;
-  return { ...rest, state: entry.state ?? [], tail: entry.tail ?? [] };
+  const { policyState: _, ...rest } = entry;
+  return { ...rest, state: entry.state ?? [], queueEndState: entry.queueEndState ?? [] };
 }
 
 const doublesOf = (bytes: Buffer) =>
@@ -134,9 +134,9 @@ function read(hex: string | null, key: string): unknown {
   if (hex === null) return undefined;
   const all = Buffer.from(hex, 'hex');
   if (key === RATE) return doublesOf(all);
-  const era = all.readDoubleBE(1);
+  const rateVersion = all.readDoubleBE(1);
   const bytes = all.subarray(9);
-  const [stateSize, tailSize, queueSize, gaps, seen, blockedUntil, overrideUntil] = doublesOf(
+  const [stateSize, endSize, queueSize, hasGaps, seen, blockedUntil, overrideUntil] = doublesOf(
     bytes.subarray(1, 57),
   );
   let from = 57;
@@ -144,13 +144,23 @@ function read(hex: string | null, key: string): unknown {
     from += size;
     return doublesOf(bytes.subarray(from - size, from));
   };
-  const [state, tail, queue, override] = [
+  const [state, queueEndState, queue, override] = [
     next(stateSize!),
-    next(tailSize!),
+    next(endSize!),
     next(queueSize!),
     next(bytes.length - from),
   ];
-  return { state, queue, tail, gaps: gaps === 1, seen, blockedUntil, override, overrideUntil, era };
+  return {
+    state,
+    queue,
+    queueEndState,
+    hasGaps: hasGaps === 1,
+    seen,
+    blockedUntil,
+    override,
+    overrideUntil,
+    rateVersion,
+  };
 }
 
 /**
@@ -237,13 +247,13 @@ export function difference(
 }
 
 /** A mark says only which setting it is: the first, the second, … that came up. */
-function renamed(value: unknown, eras: Map<number, number>): unknown {
-  const name = (era: number) => {
-    if (!eras.has(era)) eras.set(era, eras.size);
-    return eras.get(era);
+function renamed(value: unknown, versions: Map<number, number>): unknown {
+  const name = (version: number) => {
+    if (!versions.has(version)) versions.set(version, versions.size);
+    return versions.get(version);
   };
   if (Array.isArray(value)) return [name(value[0]), ...value.slice(1)];
-  return value && { ...value, era: name((value as { era: number }).era) };
+  return value && { ...value, rateVersion: name((value as { rateVersion: number }).rateVersion) };
 }
 
 /** As text in which the order of properties does not matter. */

@@ -33,7 +33,7 @@ export function walk(
     }
     retry = now + wait;
     if (wait > 0) continue;
-    const told = algorithm.left(parameters, state, now).remaining;
+    const told = algorithm.usage(parameters, state, now).remaining;
     if (told !== available) return `step ${step}: ${available} permits were left, and ${told} were told`;
     state = algorithm.take(parameters, state, now, cost);
     take(now, cost);

@@ -43,7 +43,7 @@ export interface Rule extends Size {
 
 /**
  * How a policy decides: once in TypeScript, once in Lua, with the same answers to the microsecond. All functions but `step`
- * are pure, and never change the state they are given. The state that they get has not expired at `now`, has been through `repair`,
+ * are pure, and never change the state they are given. The state that they get has not expired at `now`, has been through `normalize`,
  * and so holds no moment after `now` but the ones until which it matters.
  */
 export interface Algorithm {
@@ -57,7 +57,7 @@ export interface Algorithm {
   /** The figures of a policy with these parameters, which may come from an override and not from a policy in code. */
   size(parameters: Parameters): Size;
   /** The state itself; or, when the clock went back or the policy changed, one that locks nobody out for longer than it may. */
-  repair(parameters: Parameters, state: State, now: number): State;
+  normalize(parameters: Parameters, state: State, now: number): State;
   /** µs from `now` until `cost` ≥ 0 permits can go if nobody else comes: 0 now, `NEVER`. */
   wait(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /** The state after `cost` ≥ 1 permits went at `now`, whether that was allowed or not. */
@@ -71,12 +71,12 @@ export interface Algorithm {
    * The state after permits that went at the moment `at` ≤ `now` are given back: never above full, nothing when they have
    * come back by themselves since. With `at` = `ANY` they are a gift: the latest ones taken come back.
    */
-  give(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
+  refund(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
   /** Whole permits left at `now`, and µs until every permit is back. */
-  left(parameters: Parameters, state: State | undefined, now: number): Left;
+  usage(parameters: Parameters, state: State | undefined, now: number): Usage;
   /**
    * For algorithms whose permits return one by one at a known rate: µs until more than `remaining` permits are left, never too
-   * early. `remaining` and `reset` are the results of `left`. Default: `reset`.
+   * early. `remaining` and `reset` are the results of `usage`. Default: `reset`.
    */
   more?(parameters: Parameters, remaining: number, reset: number): number;
   /**
@@ -85,9 +85,9 @@ export interface Algorithm {
    */
   translate?(from: Parameters, to: Parameters, state: State, now: number): State;
   /** Where a key is worth something other than full when it is first met: the state to begin with. */
-  see?(parameters: Parameters, now: number): State | undefined;
+  initialState?(parameters: Parameters, now: number): State | undefined;
   /** Where `acquire` has its permits later than `consume` would: µs until they are due. */
-  due?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
+  acquireWait?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /**
    * For algorithms whose `acquire` accepts a cost above the capacity and waits until that many permits have flowed in: the shortest
    * wait for such a cost, µs, even if nothing was taken. 0 for a cost within the capacity.
@@ -98,15 +98,15 @@ export interface Algorithm {
   /** Does the first call of a whole key begin a window, or start the ticks? Then a later call can delay fewer bookings. Without it, no. */
   anchored?(parameters: Parameters): boolean;
   /** Where waits are bounded by the policy itself: the longest, in µs. */
-  longest?(parameters: Parameters, cost: number): number;
+  maxWait?(parameters: Parameters, cost: number): number;
   /**
-   * For states of two to four numbers: decides a `consume` in place, exactly as `repair`, `wait`, `take` and `left` would.
+   * For states of two to four numbers: decides a `consume` in place, exactly as `normalize`, `wait`, `take` and `usage` would.
    * @returns false for the cases that it leaves to them: nothing has changed then
    */
   step?(parameters: Parameters, cell: Cell, now: number, cost: number): boolean;
   /** Does its `take-run.lua` decide equal calls of a key at once? */
-  readonly spends?: boolean;
-  /** Required with `spends`: calls `each` with what is left after each of `count` equal calls in a row that were allowed. */
+  readonly supportsRuns?: boolean;
+  /** Required with `supportsRuns`: calls `each` with what is left after each of `count` equal calls in a row that were allowed. */
   expandRun?(
     parameters: Parameters,
     cost: number,
@@ -135,7 +135,7 @@ export interface Ahead {
   readonly longest: number;
 }
 
-/** For `give`: no matter when they were taken. */
+/** For `refund`: no matter when they were taken. */
 export const ANY = -1;
 
 /** How `take-run.lua` describes equal calls in a row that were allowed. */
@@ -148,14 +148,14 @@ export interface Run {
   readonly owed: number;
 }
 
-export interface Left {
+export interface Usage {
   readonly remaining: number;
   readonly reset: number;
 }
 
 /**
  * Permits that somebody holds until they are released or their lease ends. Each holder and each who waits has an id, which
- * takes the place of the moment `at` in `give`: a larger number for each, near the moment when it came.
+ * takes the place of the moment `at` in `refund`: a larger number for each, near the moment when it came.
  */
 export interface Holders {
   /** The id of the one who came last. */
@@ -165,7 +165,7 @@ export interface Holders {
   /** Holder or waiter `id` is still there: its lease begins anew. */
   renew(parameters: Parameters, state: State, now: number, id: number): State;
   /** Does `id` hold its permits (1), wait for them (0), or is it unknown (-1)? */
-  standing(state: State, id: number): 1 | 0 | -1;
+  holderStatus(state: State, id: number): 1 | 0 | -1;
   /** µs until a lease ends at which `id`, who waits, may have its permits; for when no release comes. */
   patience(parameters: Parameters, state: State, now: number, id: number): number;
   /** Ends leases that ran out and lets those who wait have what is free, first come first served. */

@@ -27,6 +27,6 @@ test.each<[string, Policy]>([
   ['concurrency', concurrency({ limit: 10 })],
 ])('%s says that it spends exactly where it has a take-run.lua: batches are weighed by it', (_, policy) => {
   const { algorithm } = compilePolicy(policy);
-  expect(algorithm.spends === true).toBe(spending.includes(algorithm.tag));
+  expect(algorithm.supportsRuns === true).toBe(spending.includes(algorithm.tag));
   expect(algorithm.expandRun !== undefined).toBe(spending.includes(algorithm.tag));
 });

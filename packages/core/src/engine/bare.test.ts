@@ -6,7 +6,7 @@ import { CELL_NUMBERS, Cell } from '../algorithms/cell.js';
 import { decideBare } from './bare.js';
 import { decide } from './decide.js';
 import { type Entry, isEnvelope } from './entry.js';
-import { Lane } from './key-state.js';
+import { KeyState } from './key-state.js';
 
 test.each(Object.entries(policies))(
   '%s: a call decided the short way is decided as all calls are',
@@ -18,14 +18,18 @@ test.each(Object.entries(policies))(
         for (const { asked } of history([[first], [second]], questions)) {
           const { now, call } = asked;
           const [part] = call.parts;
-          const lane = new Lane(part!, entry, now);
-          const answer = decide(call, [lane], now);
+          const keyState = new KeyState(part!, entry, now);
+          const answer = decide(call, [keyState], now);
           const bare = decideBare(call, entry, now);
           if (bare !== undefined) {
-            expect(bare).toEqual({ answer, state: lane.entry(), changed: lane.keeps(call.operation) });
+            expect(bare).toEqual({
+              answer,
+              state: keyState.entry(),
+              changed: keyState.keeps(call.operation),
+            });
             seen.add(`${call.operation} ${answer.allowed}`);
           }
-          if (lane.keeps(call.operation)) entry = lane.entry();
+          if (keyState.keeps(call.operation)) entry = keyState.entry();
         }
       }),
       runs(300),
@@ -52,8 +56,8 @@ test.each(Object.entries(policies))(
           const { now, call } = asked;
           const [part] = call.parts;
           const { rule } = part!.limit;
-          const lane = new Lane(part!, entry, now);
-          const answer = decide(call, [lane], now);
+          const keyState = new KeyState(part!, entry, now);
+          const answer = decide(call, [keyState], now);
           const { step } = rule.algorithm;
           if (
             step !== undefined &&
@@ -79,14 +83,14 @@ test.each(Object.entries(policies))(
                 parts: [{ wait, remaining, reset }],
               });
               expect(answer.parts[0]!.at).toBe(wait === 0 ? now : 0);
-              expect(lane.keeps('consume')).toBe(wait === 0);
-              expect(state).toEqual(lane.keeps('consume') ? lane.entry() : entry);
+              expect(keyState.keeps('consume')).toBe(wait === 0);
+              expect(state).toEqual(keyState.keeps('consume') ? keyState.entry() : entry);
               seen.add(`consume ${answer.allowed}`);
             } else {
               expect(state).toEqual(entry);
             }
           }
-          if (lane.keeps(call.operation)) entry = lane.entry();
+          if (keyState.keeps(call.operation)) entry = keyState.entry();
         }
       }),
       runs(300),

@@ -1,4 +1,4 @@
-import type { Left, State } from '../algorithms/algorithm.js';
+import type { State, Usage } from '../algorithms/algorithm.js';
 import type { Answer, Call } from './call.js';
 import { live } from './counter.js';
 import { type Entry, isEnvelope } from './entry.js';
@@ -7,7 +7,7 @@ import { type Entry, isEnvelope } from './entry.js';
 export interface Decided {
   readonly answer: Answer;
   readonly state: State | undefined;
-  /** Has the store to write it? See `Lane.keeps`. */
+  /** Has the store to write it? See `KeyState.keeps`. */
   readonly changed: boolean;
 }
 
@@ -33,12 +33,12 @@ export function decideBare(
   const before = live(entry, now);
   let state =
     before === undefined
-      ? algorithm.see?.(parameters, now)
-      : live(algorithm.repair(parameters, before, now), now);
+      ? algorithm.initialState?.(parameters, now)
+      : live(algorithm.normalize(parameters, before, now), now);
   let changed = state !== before && (taking || before !== undefined);
   const wait =
-    operation === 'acquire' && algorithm.due !== undefined
-      ? algorithm.due(parameters, state, now, cost)
+    operation === 'acquire' && algorithm.acquireWait !== undefined
+      ? algorithm.acquireWait(parameters, state, now, cost)
       : algorithm.wait(parameters, state, now, cost);
   if (wait > 0 && operation === 'acquire') return undefined;
   const taken = wait === 0 && taking && cost > 0;
@@ -47,12 +47,12 @@ export function decideBare(
     changed = true;
   }
 
-  const answer = answerOf(now, wait, taken ? now : 0, algorithm.left(parameters, state, now));
+  const answer = answerOf(now, wait, taken ? now : 0, algorithm.usage(parameters, state, now));
   return { answer, state, changed };
 }
 
 /** The answer to a call of one part, which goes now or not at all. */
-export function answerOf(now: number, wait: number, at: number, { remaining, reset }: Left): Answer {
+export function answerOf(now: number, wait: number, at: number, { remaining, reset }: Usage): Answer {
   const part = { remaining, wait, reset, at, override: undefined };
   return { allowed: wait === 0, queued: false, now, wait, parts: [part] };
 }

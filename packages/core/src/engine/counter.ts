@@ -1,4 +1,4 @@
-import { type Algorithm, type Left, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
+import { type Algorithm, NEVER, type Parameters, type State, type Usage } from '../algorithms/algorithm.js';
 
 /** A state at a later moment: none when it is worth nothing by then. */
 export const live = (state: State | undefined, at: number): State | undefined =>
@@ -12,7 +12,7 @@ export class Counter {
   ) {}
 
   take(state: State | undefined, at: number, cost: number): State {
-    return this.algorithm.take(this.parameters, this.#asOf(state, at), at, cost);
+    return this.algorithm.take(this.parameters, this.#stateAt(state, at), at, cost);
   }
 
   /** The state after permits were taken at the promised moment of the call. */
@@ -20,7 +20,7 @@ export class Counter {
     const { algorithm, parameters } = this;
     return algorithm.book === undefined
       ? this.take(state, at, cost)
-      : algorithm.book(parameters, this.#asOf(state, at), at, cost);
+      : algorithm.book(parameters, this.#stateAt(state, at), at, cost);
   }
 
   /** µs that `acquire` of `cost` waits at least, because the cost is above the capacity. */
@@ -33,11 +33,11 @@ export class Counter {
     const { algorithm, parameters } = this;
     return algorithm.absorb === undefined
       ? this.take(state, at, cost)
-      : algorithm.absorb(parameters, this.#asOf(state, at), at, cost);
+      : algorithm.absorb(parameters, this.#stateAt(state, at), at, cost);
   }
 
-  left(state: State | undefined, at: number): Left {
-    return this.algorithm.left(this.parameters, this.#asOf(state, at), at);
+  usage(state: State | undefined, at: number): Usage {
+    return this.algorithm.usage(this.parameters, this.#stateAt(state, at), at);
   }
 
   /** Does the first call of a whole key begin a window, or start the ticks? */
@@ -46,20 +46,20 @@ export class Counter {
   }
 
   /** The moment at which every permit is back, if no other call comes. */
-  wholeAt(state: State | undefined, at: number): number {
-    return at + this.left(state, at).reset;
+  fullAt(state: State | undefined, at: number): number {
+    return at + this.usage(state, at).reset;
   }
 
   /** A key that is known is whole when its state has ended, and not one that is met for the first time. */
-  #asOf(state: State | undefined, at: number): State | undefined {
-    return this.algorithm.see === undefined ? live(state, at) : state;
+  #stateAt(state: State | undefined, at: number): State | undefined {
+    return this.algorithm.initialState === undefined ? live(state, at) : state;
   }
 
   /** The first moment from `from` on at which `cost` can go; `NEVER`. `shaped`: as `acquire` has it. */
-  next(state: State | undefined, from: number, cost: number, shaped: boolean): number {
+  nextMoment(state: State | undefined, from: number, cost: number, shaped: boolean): number {
     const { algorithm, parameters } = this;
-    const wait = shaped && algorithm.due !== undefined ? 'due' : 'wait';
-    const micros = algorithm[wait]!(parameters, this.#asOf(state, from), from, cost);
+    const wait = shaped && algorithm.acquireWait !== undefined ? 'acquireWait' : 'wait';
+    const micros = algorithm[wait]!(parameters, this.#stateAt(state, from), from, cost);
     return micros === NEVER ? NEVER : from + micros;
   }
 }

@@ -48,7 +48,7 @@ test('a wait is the first moment at which all have the permits, not the longest 
     [START + seconds(16), 2],
     [START + seconds(16), 2],
   ]);
-  expect(line.entries.map((entry) => isEnvelope(entry!) && entry.gaps)).toEqual([true, false]);
+  expect(line.entries.map((entry) => isEnvelope(entry!) && entry.hasGaps)).toEqual([true, false]);
 });
 
 test('who waits for another part is passed by those whom it does not hinder', () => {

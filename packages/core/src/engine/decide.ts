@@ -1,79 +1,83 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call } from './call.js';
-import type { Lane } from './key-state.js';
+import type { KeyState } from './key-state.js';
 
 /**
- * Decides a call: all its parts, or none. `lanes` are its parts, opened at the moment `now`; afterwards each says whether it
+ * Decides a call: all its parts, or none. `keyStates` are its parts, opened at the moment `now`; afterwards each says whether it
  * `changed` and what to keep. Its twin is `decide-call.lua`.
  */
-export function decide(call: Call, lanes: readonly Lane[], now: number): Answer {
-  if (call.traced !== true) return decided(call, lanes, now);
-  const before = lanes.map((lane) => lane.trace());
-  const answer = decided(call, lanes, now);
-  const parts = answer.parts.map((part, i) => ({ ...part, trace: lanes[i]!.trace(before[i]) }));
+export function decide(call: Call, keyStates: readonly KeyState[], now: number): Answer {
+  if (call.traced !== true) return decided(call, keyStates, now);
+  const before = keyStates.map((keyState) => keyState.trace());
+  const answer = decided(call, keyStates, now);
+  const parts = answer.parts.map((part, i) => ({ ...part, trace: keyStates[i]!.trace(before[i]) }));
   return { ...answer, parts };
 }
 
-function decided({ operation, wait, overrides }: Call, lanes: readonly Lane[], now: number): Answer {
+function decided({ operation, wait, overrides }: Call, keyStates: readonly KeyState[], now: number): Answer {
   switch (operation) {
     case 'consume':
     case 'peek':
-      return admit(lanes, now, 0, false, operation === 'consume');
+      return admit(keyStates, now, 0, false, operation === 'consume');
     case 'acquire':
-      return admit(lanes, now, wait, true, true);
+      return admit(keyStates, now, wait, true, true);
     case 'renew':
-      return renewed(lanes[0]!, now);
+      return renewed(keyStates[0]!, now);
     default:
-      lanes.forEach((lane, i) => {
-        if (operation === 'charge') lane.charge();
-        else if (operation === 'refund') lane.refund();
-        else if (operation === 'reset') lane.reset();
-        else if (operation === 'block') lane.block(wait);
-        else lane.override(wait, overrides?.[i]);
-        lane.own = now;
+      keyStates.forEach((keyState, i) => {
+        if (operation === 'charge') keyState.charge();
+        else if (operation === 'refund') keyState.refund();
+        else if (operation === 'reset') keyState.reset();
+        else if (operation === 'block') keyState.block(wait);
+        else keyState.override(wait, overrides?.[i]);
+        keyState.ownMoment = now;
       });
-      return answer(lanes, now, true, false, 0);
+      return answer(keyStates, now, true, false, 0);
   }
 }
 
 /** The first moment at which every part has the permits, if it is at most `longest` away. */
 function admit(
-  lanes: readonly Lane[],
+  keyStates: readonly KeyState[],
   now: number,
   longest: number,
   shaped: boolean,
   taking: boolean,
 ): Answer {
-  for (const lane of lanes) {
-    const hopeless = shaped && lane.saving > longest;
-    lane.own = hopeless ? NEVER : lane.earliest(now, shaped);
+  for (const keyState of keyStates) {
+    const hopeless = shaped && keyState.saving > longest;
+    keyState.ownMoment = hopeless ? NEVER : keyState.earliest(now, shaped);
   }
-  const moment = together(lanes, shaped);
-  if (moment === NEVER) return answer(lanes, now, false, false, NEVER);
+  const moment = together(keyStates, shaped);
+  if (moment === NEVER) return answer(keyStates, now, false, false, NEVER);
   const wait = moment - now;
-  const held = lanes.some(({ holders }) => holders !== undefined);
-  if (wait > 0 && held && shaped && longest > 0 && lanes.length === 1) {
-    const queued = lanes[0]!.join();
-    return answer(lanes, now, false, queued, wait);
+  const held = keyStates.some(({ holders }) => holders !== undefined);
+  if (wait > 0 && held && shaped && longest > 0 && keyStates.length === 1) {
+    const queued = keyStates[0]!.join();
+    return answer(keyStates, now, false, queued, wait);
   }
-  const overfull = shaped && lanes.some((lane) => lane.overfull);
+  const overfull = shaped && keyStates.some((keyState) => keyState.overfull);
   const allowed = wait === 0 || (wait <= longest && !held && !overfull);
-  if (allowed && taking) for (const lane of lanes) lane.take(moment);
-  return answer(lanes, now, allowed, false, wait);
+  if (allowed && taking) for (const keyState of keyStates) keyState.take(moment);
+  return answer(keyStates, now, allowed, false, wait);
 }
 
 /** Each try passes somebody who is booked; nothing may go on for ever. */
 const MOST_TRIES = 10_000;
 
 /** Each part may put it off, until all agree: a part that could go sooner can also go later. */
-function together(lanes: readonly Lane[], shaped: boolean): number {
-  if (lanes.length === 1 || lanes.some(({ own }) => own === NEVER))
-    return Math.min(...lanes.map(({ own }) => own));
-  let moment = Math.max(...lanes.map(({ own }) => own));
-  for (let agreed = 0, i = 0, tries = 1; agreed < lanes.length; i = (i + 1) % lanes.length, tries += 1) {
+function together(keyStates: readonly KeyState[], shaped: boolean): number {
+  if (keyStates.length === 1 || keyStates.some(({ ownMoment }) => ownMoment === NEVER))
+    return Math.min(...keyStates.map(({ ownMoment }) => ownMoment));
+  let moment = Math.max(...keyStates.map(({ ownMoment }) => ownMoment));
+  for (
+    let agreed = 0, i = 0, tries = 1;
+    agreed < keyStates.length;
+    i = (i + 1) % keyStates.length, tries += 1
+  ) {
     if (tries > MOST_TRIES) return NEVER;
-    const lane = lanes[i]!;
-    const later = lane.earliest(moment, shaped);
+    const keyState = keyStates[i]!;
+    const later = keyState.earliest(moment, shaped);
     if (later === NEVER) return NEVER;
     agreed = later > moment ? 1 : agreed + 1;
     moment = later;
@@ -81,17 +85,17 @@ function together(lanes: readonly Lane[], shaped: boolean): number {
   return moment;
 }
 
-function renewed(lane: Lane, now: number): Answer {
-  const standing = lane.renew();
-  return answer([lane], now, standing === 1, standing === 0, standing === 0 ? lane.own - now : 0);
+function renewed(keyState: KeyState, now: number): Answer {
+  const status = keyState.renew();
+  return answer([keyState], now, status === 1, status === 0, status === 0 ? keyState.ownMoment - now : 0);
 }
 
 function answer(
-  lanes: readonly Lane[],
+  keyStates: readonly KeyState[],
   now: number,
   allowed: boolean,
   queued: boolean,
   wait: number,
 ): Answer {
-  return { allowed, queued, now, wait, parts: lanes.map((lane) => lane.answer()) };
+  return { allowed, queued, now, wait, parts: keyStates.map((keyState) => keyState.answer()) };
 }

@@ -11,9 +11,9 @@ export interface Envelope {
   /** Permits booked for later: moment, cost, moment, cost, …, in the order of their moments. */
   readonly queue: readonly number[];
   /** What `state` will be after all that is booked; `undefined` while nothing is. */
-  readonly tail: State | undefined;
+  readonly queueEndState: State | undefined;
   /** Could somebody go before the last who is booked, and delay nobody? Otherwise all queue up behind. */
-  readonly gaps: boolean;
+  readonly hasGaps: boolean;
   /** When this was written: a clock that went back shows by it. */
   readonly seen: number;
   /** Nobody may go before. */
@@ -21,10 +21,10 @@ export interface Envelope {
   /** Takes the place of the policy's parameters; empty when there is none. */
   readonly override: Parameters;
   /** During an override: the state under the policy's own parameters. It counts again when the override ends. */
-  readonly own: State | undefined;
+  readonly policyState: State | undefined;
   readonly overrideUntil: number;
   /** Of a shared rate: the setting of it under which this was written. */
-  readonly era?: number | undefined;
+  readonly rateVersion?: number | undefined;
 }
 
 export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(entry);
@@ -32,7 +32,7 @@ export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(en
 /** The moment from which an entry is worth as much as none. */
 export function expiryOf(entry: Entry): number {
   if (!isEnvelope(entry)) return entry[0]!;
-  const { state, own, tail, queue, blockedUntil, overrideUntil } = entry;
-  const states = Math.max(state?.[0] ?? 0, own?.[0] ?? 0, tail?.[0] ?? 0);
+  const { state, policyState, queueEndState, queue, blockedUntil, overrideUntil } = entry;
+  const states = Math.max(state?.[0] ?? 0, policyState?.[0] ?? 0, queueEndState?.[0] ?? 0);
   return Math.max(states, queue.at(-2) ?? 0, blockedUntil, overrideUntil);
 }

@@ -30,9 +30,9 @@ export class Override {
   }
 
   /** Drops a state that has expired at `from`, and repairs any other. @returns whether that changed it */
-  repair(from: number, now: number): boolean {
+  normalize(from: number, now: number): boolean {
     const known = live(this.state, from);
-    this.state = known && this.policy.algorithm.repair(this.policy.parameters, known, now);
+    this.state = known && this.policy.algorithm.normalize(this.policy.parameters, known, now);
     return this.state !== known;
   }
 
@@ -51,10 +51,10 @@ export class Override {
   }
 
   /** Gives back permits that were taken at `at`. @returns whether that changed the state */
-  give(now: number, cost: number, at: number): boolean {
+  refund(now: number, cost: number, at: number): boolean {
     const { state: before, policy } = this;
     if (before === undefined) return false;
-    this.state = live(policy.algorithm.give(policy.parameters, before, now, cost, at), now);
+    this.state = live(policy.algorithm.refund(policy.parameters, before, now, cost, at), now);
     return this.state !== before;
   }
 }

@@ -63,9 +63,9 @@ test('a gap is offered to who fits in, and not to who would delay somebody', () 
 test('when the last of a line gives up there is no gap, and when all have gone neither', () => {
   const line = threeWaiting();
   giveBack(line, 0, seconds(3));
-  expect(line.entries[0]).toMatchObject({ gaps: false });
+  expect(line.entries[0]).toMatchObject({ hasGaps: false });
   giveBack(line, 0, seconds(1));
-  expect(line.entries[0]).toMatchObject({ gaps: true });
+  expect(line.entries[0]).toMatchObject({ hasGaps: true });
   expect(line.consume(seconds(3))).toBe(true);
   expect(Array.isArray(line.entries[0])).toBe(true);
 });

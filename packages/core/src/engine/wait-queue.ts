@@ -1,4 +1,4 @@
-import { type Left, NEVER, type State } from '../algorithms/algorithm.js';
+import { NEVER, type State, type Usage } from '../algorithms/algorithm.js';
 import type { Counter } from './counter.js';
 import type { Envelope } from './entry.js';
 
@@ -16,18 +16,18 @@ const MOST_LATER = 100;
  * That is behind the last, unless there are gaps: where somebody gave a booking back, or had to wait longer for another
  * part of the same call.
  */
-export class Bookings {
+export class WaitQueue {
   /** Moment, cost, moment, cost, …, in the order of their moments. */
   queue: readonly number[] = NOBODY;
   /** What the state will be after all of them. */
-  tail: State | undefined;
-  gaps = false;
+  queueEndState: State | undefined;
+  hasGaps = false;
 
-  get full(): boolean {
+  get isFull(): boolean {
     return this.queue.length >= 2 * MOST_BOOKED;
   }
 
-  get none(): boolean {
+  get isEmpty(): boolean {
     return this.queue.length === 0;
   }
 
@@ -41,57 +41,57 @@ export class Bookings {
   }
 
   /** @param back how far the clock went back: that took no time from anybody, so every moment moves with it */
-  open({ queue, tail, gaps }: Envelope, back: number): void {
+  open({ queue, queueEndState, hasGaps }: Envelope, back: number): void {
     this.queue = back > 0 ? queue.map((n, i) => (i % 2 === 0 ? n - back : n)) : queue;
-    this.tail = tail;
-    this.gaps = gaps;
+    this.queueEndState = queueEndState;
+    this.hasGaps = hasGaps;
   }
 
   clear(): void {
-    this.#become(NOBODY);
+    this.#setQueue(NOBODY);
   }
 
   /** Removes the bookings that are due by `now`. @returns moment, cost, moment, cost, … */
-  settle(now: number): readonly number[] {
+  removeDue(now: number): readonly number[] {
     let gone = 0;
     while (gone < this.queue.length && this.queue[gone]! <= now) gone += 2;
     if (gone === 0) return NOBODY;
     const due = this.queue.slice(0, gone);
-    this.#become(this.queue.slice(gone));
+    this.#setQueue(this.queue.slice(gone));
     return due;
   }
 
   /** `state` is another, or the queue is: what it will be after all who are booked. */
-  foresee(counter: Counter, state: State | undefined): void {
-    let tail = state;
+  projectEnd(counter: Counter, state: State | undefined): void {
+    let queueEndState = state;
     for (let i = 0; i < this.queue.length; i += 2) {
-      tail = counter.book(tail, this.queue[i]!, this.queue[i + 1]!);
+      queueEndState = counter.book(queueEndState, this.queue[i]!, this.queue[i + 1]!);
     }
-    this.tail = tail;
+    this.queueEndState = queueEndState;
   }
 
   /** The same, where somebody may be able to go before those who are booked. */
-  reconsider(counter: Counter, state: State | undefined): void {
-    if (this.none) return;
-    this.gaps = true;
-    this.foresee(counter, state);
+  lookForGaps(counter: Counter, state: State | undefined): void {
+    if (this.isEmpty) return;
+    this.hasGaps = true;
+    this.projectEnd(counter, state);
   }
 
   /** The first moment from `from` on at which `cost` permits can go and delay nobody; `NEVER`. */
   earliest(counter: Counter, now: State | undefined, from: number, cost: number, shaped: boolean): number {
     const { queue, last } = this;
     if (cost === 0) return from;
-    if (this.none) return counter.next(now, from, cost, shaped);
+    if (this.isEmpty) return counter.nextMoment(now, from, cost, shaped);
     // A call that saves up goes to the end: all permits that flow in while it waits are for it.
-    if (!this.gaps || from >= last || (shaped && counter.saving(cost) > 0))
-      return counter.next(this.tail, Math.max(from, last), cost, shaped);
+    if (!this.hasGaps || from >= last || (shaped && counter.saving(cost) > 0))
+      return counter.nextMoment(this.queueEndState, Math.max(from, last), cost, shaped);
     let state = now;
     let tries = 0;
     for (let i = 0; i < queue.length; i += 2) {
       const next = queue[i]!;
       if (next > from) {
         const start = i === 0 ? from : Math.max(from, queue[i - 2]!);
-        let moment = counter.next(state, start, cost, shaped);
+        let moment = counter.nextMoment(state, start, cost, shaped);
         if (moment === NEVER) return NEVER;
         while (moment < next) {
           const better = this.#delayingNobody(counter, state, i, moment, cost);
@@ -103,7 +103,7 @@ export class Bookings {
       }
       state = counter.book(state, next, queue[i + 1]!);
     }
-    return counter.next(state, last, cost, shaped);
+    return counter.nextMoment(state, last, cost, shaped);
   }
 
   /** @returns `moment` if a call at that moment delays no booking from the index `from` on; otherwise the next moment worth trying */
@@ -117,8 +117,8 @@ export class Bookings {
     let state: State | undefined = counter.book(before, moment, cost);
     // The call begins a window. The first booking after that window begins the next one, which may be too full for the bookings behind it.
     // A first window that begins later and includes this booking may help. If a window is running, the call's own can begin when it ends.
-    const start = counter.anchored ? counter.wholeAt(before, moment) : undefined;
-    let end = start === undefined ? undefined : counter.wholeAt(state, moment);
+    const start = counter.anchored ? counter.fullAt(before, moment) : undefined;
+    let end = start === undefined ? undefined : counter.fullAt(state, moment);
     let later = Number.POSITIVE_INFINITY;
     for (let i = from; i < this.queue.length; i += 2) {
       const [at, booked] = [this.queue[i]!, this.queue[i + 1]!];
@@ -126,9 +126,9 @@ export class Bookings {
         later = start! > moment ? start! : moment + at - end + 1;
         end = undefined;
       }
-      if (counter.next(state, at, booked, true) !== at) return later;
+      if (counter.nextMoment(state, at, booked, true) !== at) return later;
       state = counter.book(state, at, booked);
-      if (end !== undefined) end = counter.wholeAt(state, at);
+      if (end !== undefined) end = counter.fullAt(state, at);
     }
     return moment;
   }
@@ -136,12 +136,12 @@ export class Bookings {
   /** @param early could it have gone earlier, but for another part of its call? Then others can. */
   add(counter: Counter, state: State | undefined, moment: number, cost: number, early: boolean): void {
     const { queue } = this;
-    if (early) this.gaps = true;
+    if (early) this.hasGaps = true;
     let place = queue.length;
     while (place > 0 && queue[place - 2]! > moment) place -= 2;
     this.queue = [...queue.slice(0, place), moment, cost, ...queue.slice(place)];
-    if (place < queue.length) this.foresee(counter, state);
-    else this.tail = counter.book(queue.length === 0 ? state : this.tail, moment, cost);
+    if (place < queue.length) this.projectEnd(counter, state);
+    else this.queueEndState = counter.book(queue.length === 0 ? state : this.queueEndState, moment, cost);
   }
 
   /**
@@ -160,29 +160,29 @@ export class Bookings {
       left -= back;
       queue[place + 1]! -= back;
       if (queue[place + 1] === 0) queue.splice(place, 2);
-      if (place < queue.length) this.gaps = true;
+      if (place < queue.length) this.hasGaps = true;
     }
     if (left === cost) return false;
-    this.#become(queue);
-    this.foresee(counter, state);
+    this.#setQueue(queue);
+    this.projectEnd(counter, state);
     return true;
   }
 
   /** What is left when nobody here may be delayed: what is left for each of them. */
-  left(counter: Counter, now: State | undefined, at: number, before: Left): Left {
-    if (this.none) return before;
-    const reset = this.last - at + counter.left(this.tail, this.last).reset;
-    let remaining = this.gaps ? before.remaining : 0;
+  usage(counter: Counter, now: State | undefined, at: number, before: Usage): Usage {
+    if (this.isEmpty) return before;
+    const reset = this.last - at + counter.usage(this.queueEndState, this.last).reset;
+    let remaining = this.hasGaps ? before.remaining : 0;
     let state = now;
     for (let i = 0; i < this.queue.length && remaining > 0; i += 2) {
       state = counter.book(state, this.queue[i]!, this.queue[i + 1]!);
-      remaining = Math.min(remaining, counter.left(state, this.queue[i]!).remaining);
+      remaining = Math.min(remaining, counter.usage(state, this.queue[i]!).remaining);
     }
     return { remaining, reset };
   }
 
-  #become(queue: readonly number[]): void {
+  #setQueue(queue: readonly number[]): void {
     this.queue = queue;
-    if (this.none) this.gaps = false;
+    if (this.isEmpty) this.hasGaps = false;
   }
 }

@@ -18,7 +18,7 @@ function policyDebug(part: PolicyPart, { trace, override }: PartAnswer, now: num
   const { algorithm } = rule;
   const names = algorithm.parameterNames;
   const stateOf = (state: State | undefined): StateDebug => {
-    const { remaining, reset } = algorithm.left(parameters, state, now);
+    const { remaining, reset } = algorithm.usage(parameters, state, now);
     return { state: state ?? [], remaining, resetAfter: reset };
   };
   return {

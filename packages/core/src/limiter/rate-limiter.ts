@@ -6,7 +6,6 @@ import type { LimiterKey } from '../keys/key-part.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkInteger, checkOptions } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
-import type { PolicyPart } from '../pipeline/policy-limit.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';

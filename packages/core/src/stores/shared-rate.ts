@@ -34,7 +34,7 @@ export interface RateAnswer {
 
 interface KeptRate extends StoredRate {
   /** Which setting of the rate this is; permits taken under another do not count. */
-  readonly era: number;
+  readonly rateVersion: number;
   /** When it expires, µs. */
   until: number;
 }
@@ -72,11 +72,15 @@ export class SharedRates {
     const idle = action === 'get' || (action === 'try' && before) || (action === 'update' && !before);
     if (idle || rate === undefined) return { changed: false, rate: before };
     if (action === 'update') {
-      const { era, until, keepAlive } = before!;
-      this.#rates.set(key, { ...rate, era, until: Math.max(now, until - keepAlive) + rate.keepAlive });
+      const { rateVersion, until, keepAlive } = before!;
+      this.#rates.set(key, {
+        ...rate,
+        rateVersion,
+        until: Math.max(now, until - keepAlive) + rate.keepAlive,
+      });
     } else {
       this.#eras += 1;
-      this.#rates.set(key, { ...rate, era: this.#eras, until: now + rate.keepAlive });
+      this.#rates.set(key, { ...rate, rateVersion: this.#eras, until: now + rate.keepAlive });
     }
     this.#sweep(now);
     return { changed: true, rate };

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { State } from '../algorithm.js';
 import { concurrencyAlgorithm } from './concurrency.js';
 
-const { repair, wait, take, give } = concurrencyAlgorithm;
-const { last, join, renew, standing, patience, promote } = concurrencyAlgorithm.holders!;
+const { normalize, wait, take, refund } = concurrencyAlgorithm;
+const { last, join, renew, holderStatus, patience, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 
 type Numbers = readonly number[];
@@ -39,7 +39,7 @@ const ends = (state: State | undefined) => (state ?? []).filter((_, at) => at > 
 /** What `decide.ts` does with whatever it loads. */
 function open(p: Numbers, { state, now }: Moment) {
   if (state === undefined || state[0]! <= now) return { state: undefined, granted: [] };
-  return promote(p, repair(p, state, now), now);
+  return promote(p, normalize(p, state, now), now);
 }
 
 /** Plays the steps; at each, `look` sees the moment. Who cannot go waits; who finds the queue full leaves. */
@@ -49,7 +49,7 @@ function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
   let line: number[] = [];
   const letIn = (granted: readonly number[]) => {
     for (const id of granted) {
-      while (line.length > 0 && line[0] !== id && standing(state!, line[0]!) < 0) line.shift(); // gave up, or was silent for too long
+      while (line.length > 0 && line[0] !== id && holderStatus(state!, line[0]!) < 0) line.shift(); // gave up, or was silent for too long
       expect(line.shift()).toBe(id);
     }
   };
@@ -59,19 +59,19 @@ function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
     state = opened.state;
     letIn(opened.granted);
     // Who gave up, or was silent for too long. With leases this short, another may come under the same number.
-    line = line.filter((waiter) => state !== undefined && standing(state, waiter) >= 0);
+    line = line.filter((waiter) => state !== undefined && holderStatus(state, waiter) >= 0);
     const ids = [...(state ?? [])].filter((_, at) => at >= 3 && at % 3 === 0);
     const id = ids[who % Math.max(1, ids.length)];
     if (what === 'come') {
       const before = state;
       const goes = wait(p, state, now, cost) === 0;
-      if (goes) expect(line.filter((waiter) => state && standing(state, waiter) === 0)).toEqual([]);
+      if (goes) expect(line.filter((waiter) => state && holderStatus(state, waiter) === 0)).toEqual([]);
       if (goes) state = take(p, state, now, cost);
       else if (cost <= p[0]!) state = join(p, state, now, cost);
       if (!goes && state !== before) line.push(last(state!));
       if (state !== before) expect(ids.every((other) => other < last(state!))).toBe(true);
     } else if (state !== undefined && id !== undefined && what !== 'pass') {
-      state = what === 'renew' ? renew(p, state, now, id) : give(p, state, now, 1, id);
+      state = what === 'renew' ? renew(p, state, now, id) : refund(p, state, now, 1, id);
       opened = open(p, { state, now });
       state = opened.state;
       letIn(opened.granted);
@@ -101,7 +101,7 @@ function silence(p: Numbers, { state, now }: Moment, then: number, alive = -1): 
   let kept = state;
   for (let at = now; at <= then; at += 1) {
     kept = open(p, { state: kept, now: at }).state;
-    if (kept !== undefined && standing(kept, alive) === 0) kept = renew(p, kept, at, alive);
+    if (kept !== undefined && holderStatus(kept, alive) === 0) kept = renew(p, kept, at, alive);
   }
   return kept;
 }
@@ -133,8 +133,8 @@ test('who waits and gives signs of life is let in after `patience`, and not 1 µ
         for (let at = 3 + 3 * (state?.[2] ?? 0); at < (state?.length ?? 0); at += 3) {
           const id = state![at]!;
           const then = now + patience(p, state!, now, id);
-          expect(standing(silence(p, { state, now }, then, id)!, id)).toBe(1);
-          expect(standing(silence(p, { state, now }, then - 1, id)!, id)).toBe(0);
+          expect(holderStatus(silence(p, { state, now }, then, id)!, id)).toBe(1);
+          expect(holderStatus(silence(p, { state, now }, then - 1, id)!, id)).toBe(0);
           seen += 1;
         }
       }),

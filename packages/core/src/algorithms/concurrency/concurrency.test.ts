@@ -6,8 +6,8 @@ import {
   concurrencyKind,
 } from './concurrency.js';
 
-const { repair, wait, take, give, left } = concurrencyAlgorithm;
-const { last, join, renew, standing, patience, promote } = concurrencyAlgorithm.holders!;
+const { normalize, wait, take, refund, usage } = concurrencyAlgorithm;
+const { last, join, renew, holderStatus, patience, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 const sec = (seconds: number) => START + seconds * 1e6;
 
@@ -25,7 +25,7 @@ class Room {
   at(now: number): this {
     this.now = now;
     if (this.state !== undefined && this.state[0]! <= now) this.state = undefined;
-    if (this.state !== undefined) this.state = repair(this.p, this.state, now);
+    if (this.state !== undefined) this.state = normalize(this.p, this.state, now);
     return this.letIn();
   }
   letIn(): this {
@@ -36,8 +36,8 @@ class Room {
     return this;
   }
   wait = (cost = 1) => wait(this.p, this.state, this.now, cost) / 1e6;
-  left = () => left(this.p, this.state, this.now);
-  standing = (id: number) => (this.state === undefined ? -1 : standing(this.state, id));
+  usage = () => usage(this.p, this.state, this.now);
+  holderStatus = (id: number) => (this.state === undefined ? -1 : holderStatus(this.state, id));
   patience = (id: number) => patience(this.p, this.state!, this.now, id) / 1e6;
   take(cost = 1): number {
     expect(this.wait(cost)).toBe(0);
@@ -51,8 +51,8 @@ class Room {
   renew(id: number): void {
     this.state = renew(this.p, this.state!, this.now, id);
   }
-  give(id: number): this {
-    this.state = give(this.p, this.state!, this.now, 1, id);
+  refund(id: number): this {
+    this.state = refund(this.p, this.state!, this.now, 1, id);
     return this.letIn();
   }
 }
@@ -62,12 +62,12 @@ test('2 at once: the third may go when one is released, or to the µs when the f
   room.at(sec(0)).take();
   const b = room.at(sec(3)).take();
   expect(room.state).toEqual([sec(13), sec(3), 2, sec(0), sec(10), 1, sec(3), sec(13), 1]);
-  expect(room.at(sec(4)).left()).toEqual({ remaining: 0, reset: 9e6 });
+  expect(room.at(sec(4)).usage()).toEqual({ remaining: 0, reset: 9e6 });
   expect([room.wait(1), room.wait(2), room.wait(3) * 1e6, room.wait(0)]).toEqual([6, 9, NEVER, 0]);
-  expect(new Room({}, room.state).give(b).wait()).toBe(0);
+  expect(new Room({}, room.state).refund(b).wait()).toBe(0);
   expect(room.at(sec(10) - 1).wait()).toBe(1e-6); // nobody heard of the first again: its process died
   room.at(sec(10)).take();
-  expect(room.left()).toEqual({ remaining: 0, reset: 10e6 });
+  expect(room.usage()).toEqual({ remaining: 0, reset: 10e6 });
 });
 
 test('a renewed lease begins anew; one that ended cannot be renewed', () => {
@@ -75,12 +75,12 @@ test('a renewed lease begins anew; one that ended cannot be renewed', () => {
   const a = room.at(sec(0)).take();
   room.at(sec(7)).renew(a);
   expect(room.at(sec(16)).wait()).toBe(1);
-  expect(room.standing(a)).toBe(1);
+  expect(room.holderStatus(a)).toBe(1);
   const ended = new Room({ limit: 1 }, room.state);
   ended.at(sec(16)).join();
   ended.now = sec(17); // without letting anybody in
   ended.renew(a);
-  expect(ended.standing(a)).toBe(-1);
+  expect(ended.holderStatus(a)).toBe(-1);
   expect(room.at(sec(17)).state).toBeUndefined();
 });
 
@@ -89,9 +89,9 @@ test('first come, first served: a large cost at the head is not overtaken by sma
   const a = room.at(sec(0)).take(2);
   const [large, small, more] = [room.at(sec(1)).join(2), room.join(1), room.join(3)];
   expect(room.wait()).toBeGreaterThan(0); // one is free, but not for who comes now
-  expect(room.left().remaining).toBe(0);
-  expect(room.at(sec(2)).give(a).granted).toEqual([large, small]);
-  expect([a, large, small, more].map(room.standing)).toEqual([-1, 1, 1, 0]);
+  expect(room.usage().remaining).toBe(0);
+  expect(room.at(sec(2)).refund(a).granted).toEqual([large, small]);
+  expect([a, large, small, more].map(room.holderStatus)).toEqual([-1, 1, 1, 0]);
   expect(room.state!.slice(0, 9)).toEqual([sec(12), more, 2, large, sec(12), 2, small, sec(12), 1]);
 });
 
@@ -100,7 +100,7 @@ test('who waits leaves the line: those behind move up at once', () => {
   room.at(sec(0)).take(2);
   const [large, small] = [room.join(2), room.join(1)];
   expect(room.granted).toEqual([]);
-  expect(room.at(sec(1)).give(large).granted).toEqual([small]);
+  expect(room.at(sec(1)).refund(large).granted).toEqual([small]);
 });
 
 test('when no release comes those who wait are let in as leases end', () => {
@@ -122,8 +122,8 @@ test('who waits and is silent for a lease is gone', () => {
   const b = room.at(sec(1)).join();
   room.at(sec(9)).renew(a);
   expect(room.wait()).toBe(10); // b is gone at 11, a at 19
-  expect(room.at(sec(11)).standing(b)).toBe(-1);
-  expect(room.give(a).granted).toEqual([]);
+  expect(room.at(sec(11)).holderStatus(b)).toBe(-1);
+  expect(room.refund(a).granted).toEqual([]);
 });
 
 test('a full queue takes nobody: the very same state', () => {
@@ -142,20 +142,20 @@ test('a release gives all back whatever it names, once; strangers and gifts chan
   const room = new Room({ limit: 5 });
   const a = room.at(sec(0)).take(4);
   const { state } = room;
-  for (const id of [a + 1, ANY]) expect(give(room.p, state!, sec(1), 4, id)).toBe(state);
+  for (const id of [a + 1, ANY]) expect(refund(room.p, state!, sec(1), 4, id)).toBe(state);
   expect(promote(room.p, state!, sec(1))).toEqual({ state, granted: [] });
   expect(promote(room.p, state!, sec(1)).state).toBe(state);
-  expect(room.at(sec(1)).give(a).state).toBeUndefined();
+  expect(room.at(sec(1)).refund(a).state).toBeUndefined();
 });
 
 test('an id is given once, also within one µs and when everybody left', () => {
   const room = new Room();
   const a = room.take();
-  expect(room.give(a).state).toEqual([START + 1, START, 0]);
+  expect(room.refund(a).state).toEqual([START + 1, START, 0]);
   const b = room.take();
   expect(b).toBe(START + 1);
-  expect(room.give(a).standing(b)).toBe(1); // released twice: not the permit of the next
-  expect(room.at(START + 2).give(b).state).toBeUndefined();
+  expect(room.refund(a).holderStatus(b)).toBe(1); // released twice: not the permit of the next
+  expect(room.at(START + 2).refund(b).state).toBeUndefined();
 });
 
 test('a clock that goes back an hour: nothing is held for longer than one lease, ids go on', () => {
@@ -163,9 +163,9 @@ test('a clock that goes back an hour: nothing is held for longer than one lease,
   const a = room.at(sec(3600)).take();
   const b = room.join();
   expect(room.at(sec(0)).wait()).toBe(10);
-  expect(repair(room.p, room.state!, sec(0))).toBe(room.state);
+  expect(normalize(room.p, room.state!, sec(0))).toBe(room.state);
   expect(room.join()).toBe(b + 1);
-  expect(room.give(a).granted).toEqual([b]);
+  expect(room.refund(a).granted).toEqual([b]);
   expect(room.at(sec(10)).state).toBeUndefined();
 });
 
@@ -173,10 +173,10 @@ test('changed limits meet the same state', () => {
   const room = new Room({ limit: 4 });
   const [a, b, large] = [room.at(sec(0)).take(2), room.take(2), room.join(4)];
   const lower = new Room({ limit: 2, lease: '5s' }, room.state).at(sec(1));
-  expect(lower.standing(large)).toBe(-1); // could never go, and would stand in the way of all others
-  expect(lower.left()).toEqual({ remaining: 0, reset: 5e6 });
-  expect(lower.give(a).wait(1)).toBe(5); // the others stay
-  expect(lower.give(b).wait(2)).toBe(0);
+  expect(lower.holderStatus(large)).toBe(-1); // could never go, and would stand in the way of all others
+  expect(lower.usage()).toEqual({ remaining: 0, reset: 5e6 });
+  expect(lower.refund(a).wait(1)).toBe(5); // the others stay
+  expect(lower.refund(b).wait(2)).toBe(0);
   const higher = new Room({ limit: 8, lease: '20s' }, room.state).at(sec(1));
   expect(higher.granted).toEqual([large]);
 });
@@ -186,6 +186,6 @@ test('more than there is can be taken, up to 2^53-1, and ends with its lease', (
   const most = Number.MAX_SAFE_INTEGER;
   const state = take(p, take(p, take(p, undefined, START, 1), START, most), START, most);
   expect([5, 8, 11].map((at) => state[at])).toEqual([1, most - 1, 0]);
-  expect(left(p, state, START)).toEqual({ remaining: 0, reset: 10e6 });
+  expect(usage(p, state, START)).toEqual({ remaining: 0, reset: 10e6 });
   expect(wait(p, state, START, 2)).toBe(10e6);
 });

@@ -34,7 +34,7 @@ const holders: Holders = {
     return kept;
   },
 
-  standing(state, id) {
+  holderStatus(state, id) {
     const place = placeOf(state, id);
     if (place < 0) return -1;
     return place < queueOf(state) ? 1 : 0;
@@ -71,7 +71,7 @@ export const concurrencyAlgorithm: Algorithm = {
   bytes: ([limit]) => 24 * (limit! + 1),
 
   /** No lease ends later than one lease from now: later ones come from a clock that went back, or from a longer lease. */
-  repair([, lease], state, now) {
+  normalize([, lease], state, now) {
     const latest = now + lease!;
     if (state[0]! <= latest) return state;
     return state.map((value, at) =>
@@ -94,7 +94,7 @@ export const concurrencyAlgorithm: Algorithm = {
   },
 
   /** `at` is an id, whose permits come back whole, or who waits no longer. There are no gifts: permits have holders. */
-  give([, lease], state, now, _cost, at) {
+  refund([, lease], state, now, _cost, at) {
     const place = at === ANY ? -1 : placeOf(state, at);
     if (place < 0) return state;
     const list = [...state];
@@ -103,7 +103,7 @@ export const concurrencyAlgorithm: Algorithm = {
     return sealed(lease!, list, now);
   },
 
-  left([limit], state, now) {
+  usage([limit], state, now) {
     if (state === undefined) return { remaining: limit!, reset: 0 };
     const { list, held, waiting } = living(limit!, state, now);
     const last = list[2]! > 0 ? endOf(list, queueOf(list) - EACH) : now;

@@ -1,6 +1,6 @@
 import { fixedWindow, fixedWindowAlgorithm, fixedWindowKind } from './fixed-window.js';
 
-const { repair, wait, take, give, left } = fixedWindowAlgorithm;
+const { normalize, wait, take, refund, usage } = fixedWindowAlgorithm;
 const HOUR = 3_600_000_000;
 const DAY = 24 * HOUR;
 const at = (text: string) => Date.parse(text) * 1000;
@@ -84,7 +84,7 @@ describe('2 a day in Berlin', () => {
   test('both permits are back at midnight there, after a day of 23 hours', () => {
     const state = take(parameters, undefined, noon, 2);
     expect(state).toEqual([midnight, 2]);
-    expect(left(parameters, state, noon)).toEqual({ remaining: 0, reset: 12 * HOUR });
+    expect(usage(parameters, state, noon)).toEqual({ remaining: 0, reset: 12 * HOUR });
     expect(wait(parameters, state, noon, 1)).toBe(12 * HOUR);
     expect(wait(parameters, state, midnight - 1, 1)).toBe(1);
     expect(wait(parameters, state, midnight, 1)).toBe(0);
@@ -93,8 +93,8 @@ describe('2 a day in Berlin', () => {
 
   test('a refund is for this day only', () => {
     const state = take(parameters, undefined, noon, 2);
-    expect(give(parameters, state, noon, 1, midnight - 23 * HOUR - 1)).toBe(state);
-    expect(give(parameters, state, noon, 1, midnight - 23 * HOUR)).toEqual([midnight, 1]);
+    expect(refund(parameters, state, noon, 1, midnight - 23 * HOUR - 1)).toBe(state);
+    expect(refund(parameters, state, noon, 1, midnight - 23 * HOUR)).toEqual([midnight, 1]);
   });
 
   test('the clock of the store picks the day, not that of the caller, as far as his calendar goes', () => {
@@ -122,9 +122,9 @@ describe('2 a day in Berlin', () => {
 
   test('a state of another zone, or of a first hit, ends with this day at the latest', () => {
     const hit = take([2, DAY], undefined, noon, 2);
-    expect(repair(parameters, hit, noon)).toEqual([midnight, 2]);
+    expect(normalize(parameters, hit, noon)).toEqual([midnight, 2]);
     const tokyo = take(daysIn('Asia/Tokyo').parametersAt!(noon), undefined, noon, 2);
-    expect(repair(parameters, tokyo, noon)).toBe(tokyo);
+    expect(normalize(parameters, tokyo, noon)).toBe(tokyo);
     expect(wait(parameters, tokyo, noon, 1)).toBe(5 * HOUR);
   });
 });

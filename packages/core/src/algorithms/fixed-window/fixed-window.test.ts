@@ -7,7 +7,7 @@ import {
   fixedWindowKind,
 } from './fixed-window.js';
 
-const { repair, wait, take, give, left } = fixedWindowAlgorithm;
+const { normalize, wait, take, refund, usage } = fixedWindowAlgorithm;
 /** 2025-01-01T00:00:00Z in µs: a full minute, hour and day. */
 const START = 1_735_689_600_000_000;
 const seconds = (value: number) => Math.round(value * 1_000_000);
@@ -35,35 +35,35 @@ class Key {
     this.state = take(this.parameters, this.state, START + at, cost);
   }
 
-  give(at: number, cost: number, taken: number): void {
+  refund(at: number, cost: number, taken: number): void {
     this.#load(START + at);
     if (this.state === undefined) return;
-    this.state = give(this.parameters, this.state, START + at, cost, taken === ANY ? ANY : START + taken);
+    this.state = refund(this.parameters, this.state, START + at, cost, taken === ANY ? ANY : START + taken);
   }
 
-  left(at: number): { remaining: number; reset: number } {
+  usage(at: number): { remaining: number; reset: number } {
     this.#load(START + at);
-    return left(this.parameters, this.state, START + at);
+    return usage(this.parameters, this.state, START + at);
   }
 
   #load(now: number): void {
     if (this.state === undefined) return;
-    this.state = this.state[0]! > now ? repair(this.parameters, this.state, now) : undefined;
+    this.state = this.state[0]! > now ? normalize(this.parameters, this.state, now) : undefined;
   }
 }
 
 describe('windows that begin with their first call', () => {
   test('2 per 10 s: from second 3 to second 13, to the µs', () => {
     const key = new Key({ limit: 2, window: '10s' });
-    expect(key.left(0)).toEqual({ remaining: 2, reset: 0 });
+    expect(key.usage(0)).toEqual({ remaining: 2, reset: 0 });
     expect(key.ask(seconds(3))).toBe(0);
-    expect(key.left(seconds(3))).toEqual({ remaining: 1, reset: seconds(10) });
+    expect(key.usage(seconds(3))).toEqual({ remaining: 1, reset: seconds(10) });
     expect(key.ask(seconds(5))).toBe(0);
-    expect(key.left(seconds(5))).toEqual({ remaining: 0, reset: seconds(8) });
+    expect(key.usage(seconds(5))).toEqual({ remaining: 0, reset: seconds(8) });
     expect(key.ask(seconds(6))).toBe(seconds(7));
     expect(key.ask(seconds(13) - 1)).toBe(1);
     expect(key.ask(seconds(13))).toBe(0);
-    expect(key.left(seconds(13))).toEqual({ remaining: 1, reset: seconds(10) });
+    expect(key.usage(seconds(13))).toEqual({ remaining: 1, reset: seconds(10) });
   });
 
   test('the boundary burst of the seeds: 1000 per 3 s lets 1980 through between second 2 and second 4.5', () => {
@@ -90,7 +90,7 @@ describe('windows on the clock', () => {
       0,
       seconds(0.1),
     ]);
-    expect(key.left(seconds(59.9))).toEqual({ remaining: 0, reset: seconds(0.1) });
+    expect(key.usage(seconds(59.9))).toEqual({ remaining: 0, reset: seconds(0.1) });
     // 4 calls in 1.5 s, around the edge: twice the limit, and no more.
     expect([key.ask(seconds(60)), key.ask(seconds(60.5)), key.ask(seconds(60.5))]).toEqual([
       0,
@@ -127,23 +127,23 @@ describe.each<[string, FixedWindowOptions]>([
     const key = new Key(options);
     key.ask(0, 3);
     key.ask(seconds(2), 2);
-    key.give(seconds(3), 2, seconds(2));
-    expect(key.left(seconds(3))).toEqual({ remaining: 2, reset: seconds(7) });
-    key.give(seconds(4), 9, 0);
+    key.refund(seconds(3), 2, seconds(2));
+    expect(key.usage(seconds(3))).toEqual({ remaining: 2, reset: seconds(7) });
+    key.refund(seconds(4), 9, 0);
     expect(key.state).toBeUndefined();
   });
 
   test('a refund that comes after its window gives nothing', () => {
     const key = new Key(options);
     key.ask(0);
-    key.give(seconds(10), 1, 0);
+    key.refund(seconds(10), 1, 0);
     expect(key.state).toBeUndefined();
     key.ask(seconds(10));
     const { state } = key;
-    key.give(seconds(11), 1, 0);
-    key.give(seconds(11), 0, ANY);
+    key.refund(seconds(11), 1, 0);
+    key.refund(seconds(11), 0, ANY);
     expect(key.state).toBe(state);
-    key.give(seconds(11), 1, ANY);
+    key.refund(seconds(11), 1, ANY);
     expect(key.state).toBeUndefined();
   });
 
@@ -151,7 +151,7 @@ describe.each<[string, FixedWindowOptions]>([
     const key = new Key(options);
     for (let i = 0; i < 3; i += 1) key.take(i, LARGEST);
     expect(key.state).toEqual([START + seconds(10), LARGEST]);
-    expect(key.left(3)).toEqual({ remaining: 0, reset: seconds(10) - 3 });
+    expect(key.usage(3)).toEqual({ remaining: 0, reset: seconds(10) - 3 });
     expect([key.ask(3), key.ask(seconds(10))]).toEqual([seconds(10) - 3, 0]);
   });
 
@@ -181,7 +181,7 @@ describe.each<[string, FixedWindowOptions]>([
     const key = new Key(options);
     key.ask(seconds(3600), 5);
     expect(key.ask(seconds(1))).toBeLessThanOrEqual(seconds(10));
-    expect(repair(key.parameters, key.state!, START + seconds(1))).toBe(key.state);
+    expect(normalize(key.parameters, key.state!, START + seconds(1))).toBe(key.state);
     expect(key.ask(seconds(11))).toBe(0);
   });
 });

@@ -109,11 +109,11 @@ function startOf(parameters: Parameters, end: number): number {
 export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
   parameterNames: ['limit', 'window', 'alignment'],
-  spends: true,
+  supportsRuns: true,
 
   size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
-  repair: (parameters, state, now) =>
+  normalize: (parameters, state, now) =>
     state[0]! > latestEnd(parameters, now) ? [endOf(parameters, now), state[1]!] : state,
 
   wait([limit], state, now, cost) {
@@ -149,14 +149,14 @@ export const fixedWindowAlgorithm: Algorithm = {
     return [state[0]!, Math.min(state[1]! + cost, Number.MAX_SAFE_INTEGER)];
   },
 
-  give(parameters, state, _now, cost, at) {
+  refund(parameters, state, _now, cost, at) {
     const [end, used] = state;
     if (cost === 0) return state;
     if (at !== ANY && (at >= end! || at < startOf(parameters, end!))) return state;
     return cost < used! ? [end!, used! - cost] : undefined;
   },
 
-  left: ([limit], state, now) => ({
+  usage: ([limit], state, now) => ({
     remaining: Math.max(0, limit! - usedAt(state, now)),
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),

@@ -4,7 +4,7 @@ import { NEVER, type State } from '../algorithm.js';
 import { meterAlgorithm } from '../token-bucket/meter.js';
 import { leakyBucket, leakyBucketKind } from './leaky-bucket.js';
 
-const { wait, take, due, longest } = meterAlgorithm;
+const { wait, take, acquireWait, maxWait } = meterAlgorithm;
 const START = 1_735_689_600_000_000;
 const rule = (capacity: number, leak: number) =>
   leakyBucketKind.compile(leakyBucket({ capacity, leak, every: '1s' }));
@@ -22,8 +22,8 @@ function queued(
   let last = 0;
   for (let i = 0; i < count; i++) {
     if (state !== undefined && state[0]! <= START + last) state = undefined;
-    const moment = last + due(parameters, state, START + last, cost);
-    if (moment > longest(parameters, cost)) {
+    const moment = last + acquireWait(parameters, state, START + last, cost);
+    if (moment > maxWait(parameters, cost)) {
       refused.push(moment);
       continue;
     }
@@ -64,10 +64,10 @@ test('an interval that is no whole number of µs: the rate is exact, and so is t
 test('a call as large as the bucket waits until nothing is in it; a larger one for ever', () => {
   const { parameters } = rule(3, 3);
   const state = take(parameters, undefined, START, 1);
-  expect(due(parameters, state, START, 3)).toBe(333_334);
-  expect(due(parameters, undefined, START, 3)).toBe(0);
-  expect(longest(parameters, 3)).toBe(0);
-  expect([wait(parameters, undefined, START, 4), due(parameters, undefined, START, 4)]).toEqual([
+  expect(acquireWait(parameters, state, START, 3)).toBe(333_334);
+  expect(acquireWait(parameters, undefined, START, 3)).toBe(0);
+  expect(maxWait(parameters, 3)).toBe(0);
+  expect([wait(parameters, undefined, START, 4), acquireWait(parameters, undefined, START, 4)]).toEqual([
     NEVER,
     NEVER,
   ]);
@@ -76,18 +76,18 @@ test('a call as large as the bucket waits until nothing is in it; a larger one f
 test('one µs before it is due a call is not due, then it is', () => {
   const { parameters } = rule(9, 7);
   const state = take(parameters, undefined, START, 5);
-  const wait = due(parameters, state, START, 1);
+  const wait = acquireWait(parameters, state, START, 1);
   expect(wait).toBe(714_285);
-  expect(due(parameters, state, START + wait - 1, 1)).toBe(1);
-  expect(due(parameters, state, START + wait, 1)).toBe(0);
+  expect(acquireWait(parameters, state, START + wait - 1, 1)).toBe(1);
+  expect(acquireWait(parameters, state, START + wait, 1)).toBe(0);
 });
 
 test('buckets of other names do not shape: due is when consume would go, and nothing bounds the wait', () => {
   const [perPermit, perTick, full, borrow, start] = rule(3, 2).parameters;
   const meter = [perPermit!, perTick!, full!, borrow!, start!, 0, 1];
   const state = take(meter, undefined, START, 1);
-  expect(due(meter, state, START, 1)).toBe(0);
-  expect(longest(meter, 1)).toBe(MAX_MICROS);
+  expect(acquireWait(meter, state, START, 1)).toBe(0);
+  expect(maxWait(meter, 1)).toBe(MAX_MICROS);
 });
 
 test('is plain data, known by its capacity', () => {

@@ -16,7 +16,7 @@ describe.each([
   ['slidingLog', slidingLogAlgorithm, fc.constant(0)],
   ['slidingWindow', slidingWindowAlgorithm, fc.integer({ min: 1, max: 40 })],
 ])('%s, over random histories', (_, algorithm, slots) => {
-  const { repair, wait, take, give, left } = algorithm;
+  const { normalize, wait, take, refund, usage } = algorithm;
 
   test('never more than the limit in any window, and a denial only where the limit was used within a window and a slot', () => {
     fc.assert(
@@ -29,7 +29,7 @@ describe.each([
           now += pause;
           const cost = Math.min(wish, limit);
           const sooner = wait(parameters, state, now, cost);
-          const { remaining, reset } = left(parameters, state, now);
+          const { remaining, reset } = usage(parameters, state, now);
           expect(sooner === 0).toBe(cost <= remaining);
           expect(reset).toBe(state === undefined ? 0 : Math.max(0, state[0]! - now));
           if (slot === 0) expect(remaining).toBe(limit - within(went, now, window));
@@ -42,7 +42,7 @@ describe.each([
             continue;
           }
           state = take(parameters, state, now, cost);
-          expect(repair(parameters, state, now)).toBe(state);
+          expect(normalize(parameters, state, now)).toBe(state);
           went.push([now, cost]);
         }
         for (const [at] of went) {
@@ -66,10 +66,10 @@ describe.each([
           went.push([now, cost]);
         }
         const [at, cost] = went[which % went.length]!;
-        const before = left(parameters, state, now).remaining;
-        const given = give(parameters, state!, now, cost, gift ? ANY : at);
+        const before = usage(parameters, state, now).remaining;
+        const given = refund(parameters, state!, now, cost, gift ? ANY : at);
         const counted = gift || algorithm.take(parameters, undefined, at, 1)[0]! > now;
-        expect(left(parameters, given, now).remaining).toBe(Math.min(1_000, before + (counted ? cost : 0)));
+        expect(usage(parameters, given, now).remaining).toBe(Math.min(1_000, before + (counted ? cost : 0)));
         if (!counted) expect(given).toBe(state);
       }),
     );
@@ -89,7 +89,7 @@ describe.each([
         }
         const parameters = [limit, window, slot];
         for (const moment of [now, now + later]) {
-          expect(left(parameters, state, moment)).toEqual(left(parameters, all, moment));
+          expect(usage(parameters, state, moment)).toEqual(usage(parameters, all, moment));
           for (let cost = 0; cost <= limit + 1; cost += 1) {
             expect(wait(parameters, state, moment, cost)).toBe(wait(parameters, all, moment, cost));
           }
@@ -113,8 +113,8 @@ describe.each([
             state = take(before, state, now, cost);
           }
           now += jump;
-          const repaired = repair(parameters, state!, now);
-          expect(repair(parameters, repaired, now)).toBe(repaired);
+          const repaired = normalize(parameters, state!, now);
+          expect(normalize(parameters, repaired, now)).toBe(repaired);
           const [limit, window, slot] = parameters;
           expect(wait(parameters, repaired, now, limit)).toBeLessThanOrEqual(window + slot);
           expect(repaired[0]).toBeLessThanOrEqual(now + window + slot);

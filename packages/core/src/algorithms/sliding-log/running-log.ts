@@ -26,13 +26,13 @@ export function runningLog(tag: string): Algorithm {
   return {
     tag,
     parameterNames: ['limit', 'window', 'slot'],
-    spends: true,
+    supportsRuns: true,
 
     size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
     // Moments later than now count as now, for then the clock went back (or slots were longer). Where the policy had
     // another window when the state was written, the state ends at another moment.
-    repair(parameters, state, now) {
+    normalize(parameters, state, now) {
       const newest = Math.min(momentOf(state, lastOf(state)), stamp(parameters, now));
       const end = newest + parameters[1]!;
       if (newest === momentOf(state, lastOf(state)) && end === state[0]) return state;
@@ -70,7 +70,7 @@ export function runningLog(tag: string): Algorithm {
       return next;
     },
 
-    give(parameters, state, now, cost, at) {
+    refund(parameters, state, now, cost, at) {
       const window = parameters[1]!;
       const first = firstAfter(state, now - window);
       if (cost === 0) return state;
@@ -100,7 +100,7 @@ export function runningLog(tag: string): Algorithm {
       for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
     },
 
-    left({ 0: limit, 1: window }, state, now) {
+    usage({ 0: limit, 1: window }, state, now) {
       const used = state === undefined ? 0 : usedFrom(state, firstAfter(state, now - window!));
       if (state === undefined || used === 0) return { remaining: limit!, reset: 0 };
       return {

@@ -1,7 +1,7 @@
 import { ANY, NEVER, type Policy, type State } from '../algorithm.js';
 import { slidingLog, slidingLogAlgorithm, slidingLogKind } from './sliding-log.js';
 
-const { repair, wait, take, give, left } = slidingLogAlgorithm;
+const { normalize, wait, take, refund, usage } = slidingLogAlgorithm;
 const S = 1_000_000;
 const LARGEST = Number.MAX_SAFE_INTEGER;
 const rule = (limit: number, window: string) =>
@@ -15,13 +15,13 @@ describe('slidingLog', () => {
 
   test('2 per 10 s: each permit comes back 10 s after it went, to the µs', () => {
     const state = after(two, 3, 5);
-    expect(left(two, undefined, 3 * S)).toEqual({ remaining: 2, reset: 0 });
-    expect(left(two, after(two, 3), 3 * S)).toEqual({ remaining: 1, reset: 10 * S });
-    expect(left(two, state, 5 * S)).toEqual({ remaining: 0, reset: 10 * S });
+    expect(usage(two, undefined, 3 * S)).toEqual({ remaining: 2, reset: 0 });
+    expect(usage(two, after(two, 3), 3 * S)).toEqual({ remaining: 1, reset: 10 * S });
+    expect(usage(two, state, 5 * S)).toEqual({ remaining: 0, reset: 10 * S });
     expect(wait(two, state, 6 * S, 1)).toBe(7 * S);
     expect(wait(two, state, 13 * S - 1, 1)).toBe(1);
     expect(wait(two, state, 13 * S, 1)).toBe(0);
-    expect(left(two, state, 13 * S)).toEqual({ remaining: 1, reset: 2 * S });
+    expect(usage(two, state, 13 * S)).toEqual({ remaining: 1, reset: 2 * S });
     expect(wait(two, state, 13 * S, 2)).toBe(2 * S);
   });
 
@@ -66,31 +66,31 @@ describe('slidingLog', () => {
 
   test('a refund gives back what went at that moment, up to what went', () => {
     const state = after(rule(9, '10s'), 3, 5, 7);
-    const refund = (cost: number, at: number, now = 8 * S) => give(two, state, now, cost, at);
-    expect(refund(1, 5 * S)).toEqual([17 * S, 0, 3 * S, 1, 7 * S, 2]);
-    expect(refund(9, 7 * S)).toEqual([15 * S, 0, 3 * S, 1, 5 * S, 2]);
-    expect(refund(1, 6 * S)).toBe(state);
-    expect(refund(0, 5 * S)).toBe(state);
-    expect(refund(1, 5 * S, 15 * S)).toBe(state);
-    expect(give(two, after(two, 3), 4 * S, 9, 3 * S)).toBeUndefined();
-    expect(give(two, after(two, 3, 9), 14 * S, 1, 9 * S)).toBeUndefined();
+    const back = (cost: number, at: number, now = 8 * S) => refund(two, state, now, cost, at);
+    expect(back(1, 5 * S)).toEqual([17 * S, 0, 3 * S, 1, 7 * S, 2]);
+    expect(back(9, 7 * S)).toEqual([15 * S, 0, 3 * S, 1, 5 * S, 2]);
+    expect(back(1, 6 * S)).toBe(state);
+    expect(back(0, 5 * S)).toBe(state);
+    expect(back(1, 5 * S, 15 * S)).toBe(state);
+    expect(refund(two, after(two, 3), 4 * S, 9, 3 * S)).toBeUndefined();
+    expect(refund(two, after(two, 3, 9), 14 * S, 1, 9 * S)).toBeUndefined();
   });
 
   test('a gift gives back the latest, never more than went', () => {
     const five = rule(5, '10s');
     const state = take(five, take(five, undefined, 3 * S, 3), 5 * S, 2);
-    const gift = (cost: number, now = 6 * S) => give(five, state, now, cost, ANY);
+    const gift = (cost: number, now = 6 * S) => refund(five, state, now, cost, ANY);
     expect(gift(1)).toEqual([15 * S, 0, 3 * S, 3, 5 * S, 4]);
     expect(gift(3)).toEqual([13 * S, 0, 3 * S, 2]);
     expect([gift(5), gift(6), gift(2, 14 * S)]).toEqual([undefined, undefined, undefined]);
-    expect(left(five, gift(3), 6 * S).remaining).toBe(3);
+    expect(usage(five, gift(3), 6 * S).remaining).toBe(3);
   });
 
   test('a penalty may be above the limit, saturates, and can be given back', () => {
     const fined = take(two, after(two, 3), 5 * S, 7);
-    expect(left(two, fined, 5 * S)).toEqual({ remaining: 0, reset: 10 * S });
+    expect(usage(two, fined, 5 * S)).toEqual({ remaining: 0, reset: 10 * S });
     expect(wait(two, fined, 5 * S, 1)).toBe(10 * S);
-    expect(left(two, give(two, fined, 6 * S, 7, 5 * S), 6 * S).remaining).toBe(1);
+    expect(usage(two, refund(two, fined, 6 * S, 7, 5 * S), 6 * S).remaining).toBe(1);
 
     const all = take(two, fined, 6 * S, LARGEST);
     expect(all).toEqual([16 * S, 0, 6 * S, LARGEST]);
@@ -102,29 +102,29 @@ describe('slidingLog', () => {
     const fined = after(two, 0, 1, 2, 3);
     expect(fined).toEqual([13 * S, 0, 2 * S, 3, 3 * S, 4]);
     expect([1, 2].map((cost) => wait(two, fined, 4 * S, cost))).toEqual([8 * S, 9 * S]);
-    expect(left(two, fined, 12 * S)).toEqual({ remaining: 1, reset: 1 * S });
+    expect(usage(two, fined, 12 * S)).toEqual({ remaining: 1, reset: 1 * S });
   });
 
   test('a clock that goes back an hour locks out for one window at most', () => {
     const state = after(two, 1, 3600, 3601);
-    expect(repair(two, state, 3601 * S)).toBe(state);
-    const repaired = repair(two, state, 20 * S);
+    expect(normalize(two, state, 3601 * S)).toBe(state);
+    const repaired = normalize(two, state, 20 * S);
     expect(repaired).toEqual([30 * S, 1, 20 * S, 3]);
-    expect(repair(two, repaired, 20 * S)).toBe(repaired);
+    expect(normalize(two, repaired, 20 * S)).toBe(repaired);
     expect(wait(two, repaired, 20 * S, 1)).toBe(10 * S);
   });
 
   test('changed limits and windows meet the same state', () => {
     const state = after(rule(8, '1m'), 0, 10, 20, 30, 40, 50);
-    expect(left(rule(8, '1m'), state, 50 * S)).toEqual({ remaining: 2, reset: 60 * S });
+    expect(usage(rule(8, '1m'), state, 50 * S)).toEqual({ remaining: 2, reset: 60 * S });
     const stricter = rule(3, '1m');
-    expect(left(stricter, state, 50 * S).remaining).toBe(0);
+    expect(usage(stricter, state, 50 * S).remaining).toBe(0);
     expect(wait(stricter, state, 50 * S, 1)).toBe((60 + 30 - 50) * S);
     const shorter = rule(3, '25s');
-    expect(repair(shorter, state, 50 * S)).toEqual([75 * S, ...state.slice(1)]);
-    expect(wait(shorter, repair(shorter, state, 50 * S), 50 * S, 1)).toBe((25 + 30 - 50) * S);
-    const tiny = repair(rule(3, '5s'), state, 56 * S);
-    expect([left(rule(3, '5s'), tiny, 56 * S), wait(rule(3, '5s'), tiny, 56 * S, 3)]).toEqual([
+    expect(normalize(shorter, state, 50 * S)).toEqual([75 * S, ...state.slice(1)]);
+    expect(wait(shorter, normalize(shorter, state, 50 * S), 50 * S, 1)).toBe((25 + 30 - 50) * S);
+    const tiny = normalize(rule(3, '5s'), state, 56 * S);
+    expect([usage(rule(3, '5s'), tiny, 56 * S), wait(rule(3, '5s'), tiny, 56 * S, 3)]).toEqual([
       { remaining: 3, reset: 0 },
       0,
     ]);

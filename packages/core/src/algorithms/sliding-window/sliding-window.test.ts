@@ -1,7 +1,7 @@
 import { ANY, NEVER, type State } from '../algorithm.js';
 import { slidingWindow, slidingWindowAlgorithm, slidingWindowKind } from './sliding-window.js';
 
-const { repair, wait, take, give, left } = slidingWindowAlgorithm;
+const { normalize, wait, take, refund, usage } = slidingWindowAlgorithm;
 const S = 1_000_000;
 const LARGEST = Number.MAX_SAFE_INTEGER;
 const rule = (limit: number, window: string, slots?: number) =>
@@ -17,11 +17,11 @@ describe('slidingWindow', () => {
   test('3 per 10 s in slots of 2 s: a permit comes back when its whole slot has left the window', () => {
     // Slots [2, 4) and [4, 6) have 2 permits and 1; they leave the window of 10 s at 14 and 16.
     const state = after(three, 3, 3.5, 5);
-    expect(left(three, after(three, 3), 3 * S)).toEqual({ remaining: 2, reset: 11 * S });
-    expect(left(three, state, 5 * S)).toEqual({ remaining: 0, reset: 11 * S });
+    expect(usage(three, after(three, 3), 3 * S)).toEqual({ remaining: 2, reset: 11 * S });
+    expect(usage(three, state, 5 * S)).toEqual({ remaining: 0, reset: 11 * S });
     expect(wait(three, state, 6 * S, 1)).toBe(8 * S);
     expect(wait(three, state, 14 * S - 1, 1)).toBe(1);
-    expect(left(three, state, 14 * S)).toEqual({ remaining: 2, reset: 2 * S });
+    expect(usage(three, state, 14 * S)).toEqual({ remaining: 2, reset: 2 * S });
     expect([1, 2, 3, 4].map((cost) => wait(three, state, 14 * S, cost))).toEqual([0, 0, 2 * S, NEVER]);
     expect(wait(three, state, 6 * S, 0)).toBe(0);
   });
@@ -29,7 +29,7 @@ describe('slidingWindow', () => {
   test('more slots are less cautious: the same call comes back after 20 s, 11 s, 10.1 s', () => {
     const resets = [1, 10, 100].map((slots) => {
       const parameters = rule(1, '10s', slots);
-      return left(parameters, after(parameters, 0), 0).reset / S;
+      return usage(parameters, after(parameters, 0), 0).reset / S;
     });
     expect(resets).toEqual([20, 11, 10.1]);
   });
@@ -41,19 +41,19 @@ describe('slidingWindow', () => {
 
   test('a refund gives back to the slot of its moment, up to what it has', () => {
     const state = after(rule(9, '10s', 5), 3, 3.5, 5);
-    const refund = (cost: number, at: number, now = 8 * S) => give(three, state, now, cost, at);
-    expect(refund(1, 2 * S)).toEqual([16 * S, 0, 4 * S, 1, 6 * S, 2]);
-    expect(refund(9, 3.5 * S)).toEqual([16 * S, 0, 6 * S, 1]);
-    expect(refund(1, 5 * S)).toEqual([14 * S, 0, 4 * S, 2]);
-    expect(refund(1, 6 * S)).toBe(state);
-    expect(refund(0, 3 * S)).toBe(state);
-    expect(refund(1, 3 * S, 14 * S)).toBe(state);
-    expect(give(three, after(three, 3), 4 * S, 1, 3 * S)).toBeUndefined();
+    const back = (cost: number, at: number, now = 8 * S) => refund(three, state, now, cost, at);
+    expect(back(1, 2 * S)).toEqual([16 * S, 0, 4 * S, 1, 6 * S, 2]);
+    expect(back(9, 3.5 * S)).toEqual([16 * S, 0, 6 * S, 1]);
+    expect(back(1, 5 * S)).toEqual([14 * S, 0, 4 * S, 2]);
+    expect(back(1, 6 * S)).toBe(state);
+    expect(back(0, 3 * S)).toBe(state);
+    expect(back(1, 3 * S, 14 * S)).toBe(state);
+    expect(refund(three, after(three, 3), 4 * S, 1, 3 * S)).toBeUndefined();
   });
 
   test('a gift gives back the latest, never more than went', () => {
     const state = after(rule(9, '10s', 5), 3, 3.5, 5, 5.5);
-    const gift = (cost: number) => give(three, state, 6 * S, cost, ANY);
+    const gift = (cost: number) => refund(three, state, 6 * S, cost, ANY);
     expect(gift(1)).toEqual([16 * S, 0, 4 * S, 2, 6 * S, 3]);
     expect(gift(3)).toEqual([14 * S, 0, 4 * S, 1]);
     expect([gift(4), gift(99)]).toEqual([undefined, undefined]);
@@ -61,35 +61,35 @@ describe('slidingWindow', () => {
 
   test('a penalty may be above the limit and saturates; a limit may be as large as numbers are', () => {
     const fined = take(three, after(three, 3), 5 * S, 7);
-    expect([left(three, fined, 5 * S).remaining, wait(three, fined, 5 * S, 1)]).toEqual([0, 11 * S]);
+    expect([usage(three, fined, 5 * S).remaining, wait(three, fined, 5 * S, 1)]).toEqual([0, 11 * S]);
     expect(take(three, fined, 7 * S, LARGEST)).toEqual([18 * S, 0, 8 * S, LARGEST]);
 
     const huge = rule(LARGEST, '10s');
     const state = take(huge, take(huge, undefined, 0, LARGEST - 1), 1 * S, 1);
-    expect(left(huge, state, 1 * S).remaining).toBe(0);
-    expect(left(huge, state, 11 * S).remaining).toBe(LARGEST - 1);
+    expect(usage(huge, state, 1 * S).remaining).toBe(0);
+    expect(usage(huge, state, 11 * S).remaining).toBe(LARGEST - 1);
     expect(take(huge, state, 11 * S, 5)).toEqual([22 * S, LARGEST - 1, 2 * S, LARGEST, 12 * S, 4]);
-    expect(left(huge, take(huge, state, 11 * S, 5), 11 * S).remaining).toBe(LARGEST - 6);
+    expect(usage(huge, take(huge, state, 11 * S, 5), 11 * S).remaining).toBe(LARGEST - 6);
   });
 
   test('a clock that goes back an hour locks out for one window and a slot at most', () => {
     const state = after(three, 1, 3600, 3603);
-    expect(repair(three, state, 3603 * S)).toBe(state);
-    const repaired = repair(three, state, 5 * S);
+    expect(normalize(three, state, 3603 * S)).toBe(state);
+    const repaired = normalize(three, state, 5 * S);
     expect(repaired).toEqual([16 * S, 1, 6 * S, 3]);
-    expect(repair(three, repaired, 5 * S)).toBe(repaired);
+    expect(normalize(three, repaired, 5 * S)).toBe(repaired);
   });
 
   test('changed slots: what was counted stays counted until its own slot has left the new window', () => {
     const coarse = after(three, 1, 5, 5); // slots end at 2 and 6
     const fine = rule(3, '10s', 10);
-    expect(repair(fine, coarse, 5.5 * S)).toBe(coarse);
+    expect(normalize(fine, coarse, 5.5 * S)).toBe(coarse);
     expect(wait(fine, coarse, 5.5 * S, 1)).toBe(6.5 * S);
     // A new slot ends before the old one does: there was no permit after now, so it counts in now's slot.
-    expect(repair(rule(3, '10s', 100), coarse, 5 * S)).toEqual([15.1 * S, 0, 2 * S, 1, 5.1 * S, 3]);
+    expect(normalize(rule(3, '10s', 100), coarse, 5 * S)).toEqual([15.1 * S, 0, 2 * S, 1, 5.1 * S, 3]);
     // Longer slots: nothing to convert. A call joins its own slot.
     const one = rule(5, '10s', 1);
-    expect(take(one, repair(one, coarse, 5 * S), 5 * S, 1)).toEqual([
+    expect(take(one, normalize(one, coarse, 5 * S), 5 * S, 1)).toEqual([
       20 * S,
       0,
       2 * S,
@@ -100,17 +100,17 @@ describe('slidingWindow', () => {
       4,
     ]);
     // A moment from before the change has no slot any more: its refund gives nothing rather than too much.
-    const changed = repair(one, coarse, 5 * S);
-    expect(give(one, changed, 5 * S, 1, 5 * S)).toBe(changed);
+    const changed = normalize(one, coarse, 5 * S);
+    expect(refund(one, changed, 5 * S, 1, 5 * S)).toBe(changed);
   });
 
   test('changed limits and windows meet the same state', () => {
     const state = after(three, 1, 3, 5);
-    expect(left(rule(2, '10s', 5), state, 5 * S).remaining).toBe(0);
+    expect(usage(rule(2, '10s', 5), state, 5 * S).remaining).toBe(0);
     expect(wait(rule(2, '10s', 5), state, 5 * S, 1)).toBe(9 * S);
     const shorter = rule(3, '4s', 2);
-    expect(repair(shorter, state, 5 * S)).toEqual([10 * S, ...state.slice(1)]);
-    expect(wait(shorter, repair(shorter, state, 5 * S), 5 * S, 1)).toBe(1 * S);
+    expect(normalize(shorter, state, 5 * S)).toEqual([10 * S, ...state.slice(1)]);
+    expect(wait(shorter, normalize(shorter, state, 5 * S), 5 * S, 1)).toBe(1 * S);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { down, up } from '../arithmetic.js';
 import { meterAlgorithm } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 
-const { see, repair, wait, take, give, left, size } = meterAlgorithm;
+const { initialState, normalize, wait, take, refund, usage, size } = meterAlgorithm;
 const NOW = 1_735_689_600_000_000;
 
 const policies = fc
@@ -26,7 +26,7 @@ const parametersOf = (options: Options): Parameters =>
 
 /** As the frame does it: what has expired is gone, a key that is met for the first time is seen, all else is repaired. */
 const open = (p: Parameters, state: State | undefined, now: number): State | undefined =>
-  state !== undefined && state[0]! > now ? repair(p, state, now) : see(p, now);
+  state !== undefined && state[0]! > now ? normalize(p, state, now) : initialState(p, now);
 
 const steps = fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 });
 
@@ -40,7 +40,7 @@ test('computes from `remaining` when more permits return: never early, at most o
         now += elapsed;
         state = open(p, state, now);
         if (wait(p, state, now, cost) === 0) state = take(p, state, now, cost);
-        const { remaining, reset } = left(p, state, now);
+        const { remaining, reset } = usage(p, state, now);
         const exact = wait(p, state, now, remaining + 1);
         const more = meterAlgorithm.more(p, remaining, reset);
         if (exact === -1) expect(more).toBe(reset);
@@ -70,7 +70,7 @@ test('admits exactly what a bucket in rational arithmetic admits, at any rate, a
         exact += passed * BigInt(options.refill);
         if (exact >= full) [exact, ticked] = [full, until];
       };
-      let state = see(p, now);
+      let state = initialState(p, now);
       for (const [step, wish] of calls) {
         now += step;
         const cost = Math.min(wish, options.capacity + options.borrow);
@@ -80,7 +80,7 @@ test('admits exactly what a bucket in rational arithmetic admits, at any rate, a
         // Without start a key is forgotten when whole; with it, never within this test.
         state = open(p, state, now);
         const retry = wait(p, state, now, cost);
-        const { remaining } = left(p, state, now);
+        const { remaining } = usage(p, state, now);
         expect(retry === 0).toBe(passes());
         expect(cost <= remaining).toBe(passes());
         if (retry > 0) {
@@ -123,7 +123,7 @@ test('in any span no more go, less those given back in it, than capacity + borro
         } else if (state !== undefined) {
           const at =
             operation === 'reward' ? ANY : (moves.filter(({ permits }) => permits > 0).at(-1)?.at ?? NOW);
-          state = give(p, state, now, cost, at);
+          state = refund(p, state, now, cost, at);
           moves.push({ at: now, permits: -cost });
         }
       }
@@ -160,10 +160,10 @@ test('whatever happens, numbers stay whole and exact, and no state outlives ten 
         const p = rules[policy]!;
         state = open(p, state, now);
         if (operation === 'take') state = take(p, state, now, Math.min(cost, Number.MAX_SAFE_INTEGER));
-        else if (state !== undefined) state = give(p, state, now, cost, ANY);
+        else if (state !== undefined) state = refund(p, state, now, cost, ANY);
         for (const number of state ?? []) expect(Number.isSafeInteger(number) && number >= 0).toBe(true);
         expect(state?.[0] ?? 0).toBeLessThanOrEqual(now + JITTER + MAX_MICROS);
-        const { remaining, reset } = left(p, state, now);
+        const { remaining, reset } = usage(p, state, now);
         expect(remaining).toBeGreaterThanOrEqual(0);
         expect(remaining).toBeLessThanOrEqual(size(p).limit);
         expect(reset).toBeGreaterThanOrEqual(0);
@@ -182,14 +182,14 @@ test('after a jump of the clock or other limits nobody waits longer than the new
       fc.nat(80),
       (before, after, jump, calls) => {
         const old = parametersOf(before);
-        let state: State | undefined = see(old, NOW);
+        let state: State | undefined = initialState(old, NOW);
         for (let i = 0; i < calls; i++) if (wait(old, state, NOW, 1) === 0) state = take(old, state, NOW, 1);
         const p = parametersOf(after);
         const now = NOW + jump;
         const repaired = open(p, state, now);
         const trembles = jump < 0 && jump >= -JITTER ? -jump : 0;
         expect(wait(p, repaired, now, 1)).toBeLessThanOrEqual(size(p).window + trembles);
-        if (repaired !== undefined) expect(repair(p, repaired, now)).toBe(repaired);
+        if (repaired !== undefined) expect(normalize(p, repaired, now)).toBe(repaired);
       },
     ),
     runs(1000),

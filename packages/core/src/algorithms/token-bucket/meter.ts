@@ -21,7 +21,8 @@ import {
 } from './meter-state.js';
 
 /** The questions that other algorithms may leave out have answers here. */
-export type Meter = Algorithm & Required<Pick<Algorithm, 'see' | 'translate' | 'due' | 'longest' | 'more'>>;
+export type Meter = Algorithm &
+  Required<Pick<Algorithm, 'initialState' | 'translate' | 'acquireWait' | 'maxWait' | 'more'>>;
 
 /** At most this part of a bucket, 1 in 10, is kept in reserve for permits taken ahead. */
 const RESERVE = 10;
@@ -55,16 +56,16 @@ export const meterAlgorithm: Meter = {
     'shapes',
     'tick',
   ],
-  spends: true,
+  supportsRuns: true,
 
   size(p: MeterParameters) {
     const limit = down(debtLimit(p), p[0]);
     return { limit, window: flowTime(p, Math.max(1, limit) * p[0]) };
   },
 
-  see: (p: MeterParameters, now) => (p[4] > 0 ? write(p, now, p[4], now, now) : undefined),
+  initialState: (p: MeterParameters, now) => (p[4] > 0 ? write(p, now, p[4], now, now) : undefined),
 
-  repair(p: MeterParameters, state, now) {
+  normalize(p: MeterParameters, state, now) {
     const back = state[1]! - now;
     const kept = back > JITTER ? delayed(state, back) : state;
     const seen = seenAt(kept, now);
@@ -113,7 +114,7 @@ export const meterAlgorithm: Meter = {
     return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], takenAtMost(p))));
   },
 
-  give(p: MeterParameters, state, now, cost, at) {
+  refund(p: MeterParameters, state, now, cost, at) {
     const since = state[2]!;
     const debt = debtAt(p, state, now);
     if (debt === 0 || cost === 0 || (at !== ANY && at < since)) return state;
@@ -124,7 +125,7 @@ export const meterAlgorithm: Meter = {
     return write(p, seenAt(state, now), left, since, left === 0 ? now : lastTick(p, state, now));
   },
 
-  left(p: MeterParameters, state, now) {
+  usage(p: MeterParameters, state, now) {
     const debt = debtAt(p, state, now);
     const reset = debt === 0 ? 0 : lastTick(p, state, now) + flowTime(p, debt) - now;
     return { remaining: remainingWith(p, debt), reset };
@@ -147,7 +148,7 @@ export const meterAlgorithm: Meter = {
   },
 
   // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
-  due(p: MeterParameters, state, now, cost) {
+  acquireWait(p: MeterParameters, state, now, cost) {
     const debt = debtAt(p, state, now);
     const last = lastTick(p, state, now);
     if (isSaved(p, cost)) {
@@ -176,7 +177,7 @@ export const meterAlgorithm: Meter = {
 
   anchored: ({ 6: tick }: MeterParameters) => tick > 1,
 
-  longest({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
+  maxWait({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
     return shape !== SPACED ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
   },
 

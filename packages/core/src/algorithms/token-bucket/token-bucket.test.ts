@@ -40,12 +40,12 @@ class Key {
     this.#open(at);
     if (this.state === undefined) return;
     const moment = taken === ANY ? ANY : START + taken;
-    this.state = meterAlgorithm.give(this.rule.parameters, this.state, START + at, cost, moment);
+    this.state = meterAlgorithm.refund(this.rule.parameters, this.state, START + at, cost, moment);
   }
 
   left(at: number): [remaining: number, reset: number] {
     this.#open(at);
-    const { remaining, reset } = meterAlgorithm.left(this.rule.parameters, this.state, START + at);
+    const { remaining, reset } = meterAlgorithm.usage(this.rule.parameters, this.state, START + at);
     return [remaining, reset];
   }
 
@@ -54,8 +54,8 @@ class Key {
     const { parameters } = this.rule;
     this.state =
       state !== undefined && state[0]! > START + at
-        ? meterAlgorithm.repair(parameters, state, START + at)
-        : meterAlgorithm.see(parameters, START + at);
+        ? meterAlgorithm.normalize(parameters, state, START + at)
+        : meterAlgorithm.initialState(parameters, START + at);
   }
 }
 

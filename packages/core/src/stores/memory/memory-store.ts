@@ -3,7 +3,7 @@ import { answerOf, decideBare } from '../../engine/bare.js';
 import { type Answer, type Call, isHeld, KeyCall, type Part, storageKey } from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
-import { Lane } from '../../engine/key-state.js';
+import { KeyState } from '../../engine/key-state.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
@@ -92,20 +92,21 @@ export class MemoryStore implements Store {
 
   #decideAll(call: Call, now: number): Answer {
     const opened = call.parts.map((part) => this.#open(part, now));
-    const lanes = opened.map(({ lane }) => lane);
-    const answer = decide(call, lanes, now);
+    const keyStates = opened.map(({ keyState }) => keyState);
+    const answer = decide(call, keyStates, now);
     const asks = call.operation === 'consume' || call.operation === 'acquire';
-    opened.forEach(({ lane, prefix, key }, i) => {
+    opened.forEach(({ keyState, prefix, key }, i) => {
       const slot = this.#table.find(prefix, key);
       const denied = asks ? !answer.allowed : slot !== NONE && this.#table.rank(slot) === Rank.denied;
-      const kept = lane.keeps(call.operation);
+      const kept = keyState.keeps(call.operation);
       if (kept || (asks && denied)) {
-        const entry = kept ? lane.entry() : slot === NONE ? undefined : this.#table.read(slot);
-        const rank = entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(lane.part));
+        const entry = kept ? keyState.entry() : slot === NONE ? undefined : this.#table.read(slot);
+        const rank =
+          entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(keyState.part));
         this.#keep(prefix, key, entry, rank, now);
-        this.#tell(lane);
+        this.#tell(keyState);
       }
-      const { shared } = lane.part.limit;
+      const { shared } = keyState.part.limit;
       if (shared !== undefined && call.operation !== 'peek') {
         this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
       }
@@ -119,7 +120,7 @@ export class MemoryStore implements Store {
     const place = rate?.perClient === 1 ? { prefix: '', key: shared!.client } : { prefix, key: part.key };
     const slot = this.#table.find(place.prefix, place.key);
     const entry = slot === NONE ? undefined : this.#table.read(slot);
-    return { lane: new Lane(part, entry, now, rate), ...place };
+    return { keyState: new KeyState(part, entry, now, rate), ...place };
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -146,7 +147,7 @@ export class MemoryStore implements Store {
     this.#listeners.clear();
   }
 
-  #tell({ granted, part }: Lane): void {
+  #tell({ granted, part }: KeyState): void {
     const listeners = granted.length > 0 ? this.#listeners.get(storageKey(part)) : undefined;
     for (const id of granted) for (const listener of listeners ?? []) listener(id);
   }

@@ -60,8 +60,13 @@ export class RedisBatches {
   /** @returns the batch that it is sent with */
   add(call: PendingCall): Batch {
     const place = this.placeOf?.(call);
-    const batch =
-      place === undefined ? (this.#gathering ??= new Batch(this.#clock.now())) : this.#batchAt(place);
+    let batch = this.#gathering;
+    if (place !== undefined) {
+      batch = this.#batchAt(place);
+    } else if (batch === undefined) {
+      batch = new Batch(this.#clock.now());
+      this.#gathering = batch;
+    }
     if (!this.#begun) this.#begin();
     batch.add(call);
     this.#asked += 1;
