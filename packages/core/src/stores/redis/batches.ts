@@ -4,7 +4,9 @@ import type { PendingCall } from '../../pipeline/pending-call.js';
 import { Batch } from './batch.js';
 
 /** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
-const { setImmediate, queueMicrotask } = globalThis;
+const { setImmediate } = globalThis;
+/** For microtasks: `queueMicrotask` makes a resource for async hooks each time. */
+const resolved = Promise.resolve();
 
 /**
  * µs that one script call may hold Redis, about: of the first of a turn, which sets Redis to work while the rest still gathers, and
@@ -94,7 +96,7 @@ export class RedisBatches {
   #begin(): void {
     this.#begun = true;
     if (this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE)) {
-      queueMicrotask(this.#end);
+      void resolved.then(this.#end);
     } else {
       setImmediate(this.#end);
     }
