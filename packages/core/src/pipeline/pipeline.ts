@@ -1,5 +1,4 @@
-import { performance } from 'node:perf_hooks';
-import { type Clock, FIRST_CONNECTION_MS, LONGEST_TIMER } from '../clock.js';
+import type { Clock } from '../clock.js';
 import { type Answer, type Call, type Decider, KeyCall, type Operation, storageKey } from '../engine/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -8,7 +7,7 @@ import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import type { NodeHealth } from '../stores/store-health.js';
 import { isDegraded } from './answers.js';
-import { CallDeadline, Deadlines, type Departure, DepartureDeadline } from './deadlines.js';
+import { type CallDeadline, type Deadlines, type Departure, DepartureDeadline } from './deadlines.js';
 import { type Denial, DenyCache } from './deny-cache.js';
 import { decideByFallback, hasFallback } from './fallback.js';
 import { type CallOwner, directCall, PendingCall } from './pending-call.js';
@@ -16,6 +15,7 @@ import type { PolicyLimit } from './policy-limit.js';
 import { Prefetch } from './prefetch.js';
 import { SingleDeparture } from './single-departure.js';
 import { contextOf, type StoreContext } from './store-context.js';
+import { TimeLimits } from './time-limits.js';
 import { answerInTurn, mayAnswerNow } from './turns.js';
 
 /** Times are µs. */
@@ -29,13 +29,6 @@ export interface PipelineOptions {
 const INVALIDATES: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
 
 /**
- * Limits of the timeout of a health probe, µs. Its answer holds for all limiters of the store, so it does not depend on the deadline of
- * the one whose call failed.
- */
-const SHORTEST_PROBE = 100_000;
-const LONGEST_PROBE = 5_000_000;
-
-/**
  * The way of every call to a remote store, and of its answer back to the limiter:
  *
  *     prefetched permits → deny cache → circuit → this turn's batch → script
@@ -47,10 +40,7 @@ export class Pipeline implements Decider, CallOwner {
   readonly #context: StoreContext;
   readonly #prefetch: Prefetch;
   readonly #denyCache: DenyCache;
-  readonly #deadlines: Deadlines;
-  /** While the very first connection is awaited: these may be over later than the others. */
-  readonly #firstDeadlines: Deadlines;
-  readonly #probeDeadlines: Deadlines;
+  readonly #times: TimeLimits;
   #loading: Promise<unknown> | undefined;
   /** µs: the clock as the deny cache was asked last. */
   #now = 0;
@@ -69,13 +59,8 @@ export class Pipeline implements Decider, CallOwner {
       name: 'deny-cache',
       decider: this,
     });
-    const ms = toTimer(deadline);
-    const longer = Math.max(ms, FIRST_CONNECTION_MS);
-    this.#deadlines = new Deadlines(ms, (neverSent) => this.#late(ms, neverSent));
-    this.#firstDeadlines = new Deadlines(ms, (neverSent) => this.#late(longer, neverSent));
-    const probe = toTimer(Math.min(LONGEST_PROBE, Math.max(SHORTEST_PROBE, deadline)));
-    this.#probeDeadlines = new Deadlines(probe, (neverSent) => this.#late(probe, neverSent));
-    store.expect?.(ms);
+    this.#times = new TimeLimits(store, deadline);
+    store.expect?.(this.#times.usual.ms);
     this.#loading = store.loading;
     this.#loading?.then(
       () => {
@@ -147,7 +132,7 @@ export class Pipeline implements Decider, CallOwner {
     if (call.call.operation !== 'consume') this.#invalidate(call.call);
     if (call.ownDeadline?.over) {
       // The store did nothing wrong, so its circuit does not count it.
-      this.#decideWithoutStore(call, this.#deadlines.late(true));
+      this.#decideWithoutStore(call, this.#times.usual.late(true));
       return;
     }
     const node = this.#node ?? this.#nodeAt(storageKey(call.call));
@@ -172,7 +157,8 @@ export class Pipeline implements Decider, CallOwner {
   #depart(call: PendingCall, limits?: Deadlines): void {
     const { store } = this;
     const until = this.#context.health?.isKnown ? undefined : store.firstConnectionUntil;
-    const deadlines = limits ?? (until === undefined ? this.#deadlines : this.#firstDeadlines);
+    const { usual, first } = this.#times;
+    const deadlines = limits ?? (until === undefined ? usual : first);
     call.ownDeadline?.limit(call);
     if (call.over) return;
     if (store.send === undefined) {
@@ -292,7 +278,7 @@ export class Pipeline implements Decider, CallOwner {
       node?.succeeded(ticket);
       return answer;
     } catch (reason) {
-      const get = () => this.#rate({ action: 'get', key: change.key }, this.#probeDeadlines);
+      const get = () => this.#rate({ action: 'get', key: change.key }, this.#times.probe);
       if (node !== undefined) this.#failed(node, ticket, reason, change.key, get);
       throw reason;
     }
@@ -301,8 +287,8 @@ export class Pipeline implements Decider, CallOwner {
   async #rate(change: RateChange, limits?: Deadlines): Promise<RateAnswer> {
     if (this.#loading !== undefined) await this.#loading;
     const { store } = this;
-    const deadline = this.newDeadline(limits);
-    const asked = { abandoned: false, deadline: (limits ?? this.#deadlines).ms };
+    const deadline = this.#times.newDeadline(limits);
+    const asked = { abandoned: false, deadline: (limits ?? this.#times.usual).ms };
     try {
       return await new Promise<RateAnswer>((resolve, reject) => {
         const failed = (error: unknown) => {
@@ -317,14 +303,9 @@ export class Pipeline implements Decider, CallOwner {
     }
   }
 
-  /** A deadline of a call that may ask more than once. It has not begun yet. */
-  newDeadline(limits?: Deadlines): CallDeadline {
-    return new CallDeadline((deadline) => {
-      const until = this.store.firstConnectionUntil;
-      const deadlines = limits ?? (until === undefined ? this.#deadlines : this.#firstDeadlines);
-      deadlines.begin(deadline, performance.now(), until);
-      return deadlines;
-    });
+  /** A deadline of a call that may ask more than once. */
+  newDeadline(): CallDeadline {
+    return this.#times.newDeadline();
   }
 
   #giveDeadline(call: PendingCall): void {
@@ -370,28 +351,12 @@ export class Pipeline implements Decider, CallOwner {
 
   #peek(parts: Call['parts']): Promise<Answer> {
     const call = directCall({ operation: 'peek', wait: 0, parts });
-    this.#depart(call, this.#probeDeadlines);
+    this.#depart(call, this.#times.probe);
     return call.promise;
-  }
-
-  /** Without a connection, that is the reason. */
-  #late(ms: number, neverSent: boolean): StoreUnavailableError {
-    const cause = this.#context.health?.connectionError();
-    const message = `${this.name} store: no answer within ${ms} ms`;
-    return cause === undefined
-      ? new StoreUnavailableError(message, { reason: 'timeout', late: true, neverSent })
-      : new StoreUnavailableError(`${message} (${cause.message})`, {
-          reason: 'connection',
-          late: true,
-          neverSent,
-          cause,
-        });
   }
 }
 
 const answerOf = (_: KeyCall, answer: Answer): Answer => answer;
-
-const toTimer = (micros: number): number => Math.min(LONGEST_TIMER, Math.max(1, Math.round(micros / 1000)));
 
 /** The error while the circuit is open. */
 function whileOpen(error: StoreUnavailableError): StoreUnavailableError {
