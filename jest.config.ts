@@ -21,7 +21,12 @@ const swc = (decorators: Record<string, unknown>): [string, Record<string, unkno
 
 /** Tests that take long: `x.deep.test.ts`. Every other `x.test.ts` is part of `npm test`. */
 const DEEP = '\\.deep\\.(legacy\\.)?test\\.ts$';
+/** Tests that run once with each dialect of decorators: standard in `quick`, legacy in `legacy`. */
+const DIALECTS = '\\.dialects\\.test\\.ts$';
 const IGNORED = ['/node_modules/', '/dist/'];
+
+const standard = swc({ decoratorVersion: '2022-03' });
+const legacy = swc({ legacyDecorator: true, decoratorMetadata: true });
 
 /** Quick tests with random cases. */
 const properties = ['packages/core/src', 'tests/security'].flatMap((folder) =>
@@ -43,8 +48,8 @@ const project = {
   globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
   setupFilesAfterEnv: [noWarnings],
   transform: {
-    '\\.legacy(\\.test)?\\.ts$': swc({ legacyDecorator: true, decoratorMetadata: true }),
-    '\\.ts$': swc({ decoratorVersion: '2022-03' }),
+    '\\.legacy(\\.test)?\\.ts$': legacy,
+    '\\.ts$': standard,
   },
   // Sources name the file that will exist, x.js; where there is none (never in node_modules) it is x.ts.
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
@@ -61,6 +66,14 @@ const config: Config = {
       setupFilesAfterEnv: [noWarnings, '<rootDir>/tests/support/fixed-seed.ts'],
       testRegex: '(packages/.*/src|tests|examples)/.*\\.test\\.ts$',
       testPathIgnorePatterns: [...IGNORED, DEEP],
+    },
+    {
+      ...project,
+      displayName: 'legacy',
+      globals: { legacyDecorators: true },
+      transform: { '\\.ts$': legacy },
+      testRegex: DIALECTS,
+      testPathIgnorePatterns: IGNORED,
     },
     { ...project, displayName: 'deep', testRegex: DEEP, testPathIgnorePatterns: IGNORED },
     // The same tests as in `npm test`, with new cases each time.

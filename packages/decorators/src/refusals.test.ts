@@ -150,17 +150,6 @@ describe('what is refused where it is decorated', () => {
 
   test.each<[string, () => unknown, RegExp]>([
     [
-      'field',
-      () => {
-        class A {
-          @limit
-          list = async () => {};
-        }
-        return A;
-      },
-      /@CountLimit on list: limits methods, not a field: write it as a method/,
-    ],
-    [
       'getter',
       () => {
         class A {
@@ -183,28 +172,6 @@ describe('what is refused where it is decorated', () => {
         return A;
       },
       /not an accessor/,
-    ],
-    [
-      'generator',
-      () => {
-        class A {
-          @limit
-          *list() {}
-        }
-        return A;
-      },
-      /a generator cannot wait/,
-    ],
-    [
-      'async generator',
-      () => {
-        class A {
-          @limit
-          async *list() {}
-        }
-        return A;
-      },
-      /a generator cannot wait/,
     ],
     [
       'symbol without a description',
@@ -231,19 +198,5 @@ describe('what is refused where it is decorated', () => {
   ])('%s', (_, decorate, message) => {
     expect(decorate).toThrow(message);
     expect(decorate).toThrow(TypeError);
-  });
-
-  test('by the compiler: a method that returns no Promise; at run time it becomes async', async () => {
-    configureSluice();
-    class Plain {
-      // @ts-expect-error a limited method must be async
-      @CountLimit()
-      list(): string {
-        return 'list';
-      }
-    }
-    const answer: unknown = new Plain().list();
-    expect(answer).toBeInstanceOf(Promise);
-    await expect(answer).resolves.toBe('list');
   });
 });

@@ -20,9 +20,11 @@ async function filesOf(suite: string): Promise<string[]> {
 }
 
 test('every test file belongs to exactly one of `npm test` and `npm run test:deep`', async () => {
-  const [quick, deep] = await Promise.all(['quick', 'deep'].map(filesOf));
+  const [quick, deep, legacy] = await Promise.all(['quick', 'deep', 'legacy'].map(filesOf));
   const all = testFiles(root).sort();
   expect([...quick!, ...deep!].sort()).toEqual(all);
   expect(deep!.sort()).toEqual(all.filter((file) => file.includes('.deep.')));
+  expect(legacy!.sort()).toEqual(all.filter((file) => file.includes('.dialects.')));
+  expect(legacy!.length).toBeGreaterThan(4);
   expect(Math.min(quick!.length, deep!.length)).toBeGreaterThan(20);
 }, 120_000);
