@@ -104,9 +104,10 @@ export interface Algorithm {
    * @returns false for the cases that it leaves to them: nothing has changed then
    */
   step?(parameters: Parameters, cell: Cell, now: number, cost: number): boolean;
-  /** Does its `take-run.lua` decide equal calls of a key at once? */
-  readonly supportsRuns?: boolean;
-  /** Required with `supportsRuns`: calls `each` with what is left after each of `count` equal calls in a row that were allowed. */
+  /**
+   * For algorithms with a `take-run.lua`, which decides equal calls of a key at once: calls `each` with what is left after each of
+   * `count` equal calls in a row that were allowed.
+   */
   expandRun?(
     parameters: Parameters,
     cost: number,

@@ -126,6 +126,11 @@ export interface Decider {
    * calls should poll. Resolves, once subscribed, to a function that unsubscribes. A message may be lost, so a waiting call also polls.
    */
   listen(key: string, granted: (id: number) => void): Promise<() => void>;
+  /**
+   * For a remote store: calls `listener` each time the node of a storage key goes out, and at once if it is out. Returns a function that
+   * removes the listener.
+   */
+  onOutage?(key: string, listener: (error: StoreUnavailableError) => void): () => void;
 }
 
 /** What a store answers. Times are whole µs of the store's clock. */

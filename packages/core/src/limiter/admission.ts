@@ -9,6 +9,7 @@ import { isDegraded } from '../pipeline/answers.js';
 import { undo } from '../pipeline/fallback.js';
 import { Pipeline } from '../pipeline/pipeline.js';
 import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
+import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
@@ -16,13 +17,6 @@ import { Line } from './waiting/lease-queue.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
-
-/** How an `acquire` ends early. */
-export interface Patience {
-  /** µs; undefined: as long as it takes. */
-  readonly timeout: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
 
 interface Parts {
   readonly parts: readonly PolicyPart[];
@@ -91,16 +85,19 @@ export class Admission {
     );
 
   /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */
-  async reserve(call: KeyCall, patience: Patience): Promise<Decision> {
-    if (patience.timeout !== undefined) return this.acquire(policyParts(call), patience);
-    patience.signal?.throwIfAborted();
+  async reserve(call: KeyCall, limits: WaitLimits): Promise<Decision> {
+    if (limits.timeout !== undefined) return this.acquire(policyParts(call), limits);
+    limits.signal?.throwIfAborted();
     const decision = await this.decide(call);
     if (!decision.allowed) throw errorOfDenial(decision);
     return decision;
   }
 
   /** @throws RateLimitExceededError, the signal's reason, LimiterClosedError */
-  async acquire(parts: readonly PolicyPart[], { timeout = MAX_MICROS, signal }: Patience): Promise<Decision> {
+  async acquire(
+    parts: readonly PolicyPart[],
+    { timeout = MAX_MICROS, signal }: WaitLimits,
+  ): Promise<Decision> {
     this.checkOpen();
     signal?.throwIfAborted();
     const stop = new AbortController();

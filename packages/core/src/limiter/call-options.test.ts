@@ -1,4 +1,4 @@
-import { type Costs, checkCost, costFor, costOption, NO_OPTIONS, patienceOption } from './call-options.js';
+import { type Costs, checkCost, costFor, costOption, NO_OPTIONS, waitOptions } from './call-options.js';
 
 const POLICIES = ['perMinute', 'perDay'];
 const costsOf = (costs: Costs) => POLICIES.map((policy) => costFor(costs, policy));
@@ -35,11 +35,11 @@ test.each([[5], [null], [[]], [{ csot: 1 }], [{ cost: 1, timeout: 1 }]])(
 
 test('a timeout is a duration, and a signal a signal', () => {
   const { signal } = new AbortController();
-  expect(patienceOption('acquire', {})).toEqual({ timeout: undefined, signal: undefined });
-  expect(patienceOption('acquire', { timeout: '1.5s', signal })).toEqual({ timeout: 1_500_000, signal });
-  expect(patienceOption('acquire', { timeout: 0 })).toMatchObject({ timeout: 0 });
-  expect(() => patienceOption('acquire', { timeout: -1 })).toThrow(/^acquire: timeout must be a duration/);
-  expect(() => patienceOption('acquire', { signal: {} as never })).toThrow(
+  expect(waitOptions('acquire', {})).toEqual({ timeout: undefined, signal: undefined });
+  expect(waitOptions('acquire', { timeout: '1.5s', signal })).toEqual({ timeout: 1_500_000, signal });
+  expect(waitOptions('acquire', { timeout: 0 })).toMatchObject({ timeout: 0 });
+  expect(() => waitOptions('acquire', { timeout: -1 })).toThrow(/^acquire: timeout must be a duration/);
+  expect(() => waitOptions('acquire', { signal: {} as never })).toThrow(
     /^acquire: signal must be an AbortSignal/,
   );
 });

@@ -1,6 +1,5 @@
 import { type Duration, toMicros } from '../duration.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../options.js';
-import type { Patience } from './admission.js';
 
 /** Permits: a whole number ≥ 0 for every policy, or a number for each, by its name; a policy not named counts 1. */
 export type Cost = number | Readonly<Record<string, number>>;
@@ -26,6 +25,13 @@ export interface WaitOptions {
   readonly timeout?: Duration;
   /** Aborting it ends the wait and gives the permits back. */
   readonly signal?: AbortSignal;
+}
+
+/** `WaitOptions`, checked. */
+export interface WaitLimits {
+  /** µs; undefined: no limit. */
+  readonly timeout: number | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface AcquireOptions extends ConsumeOptions, WaitOptions {}
@@ -68,7 +74,7 @@ export function checkCost(what: string, cost: Cost, policies: readonly string[])
   );
 }
 
-export function patienceOption(method: string, { timeout, signal }: WaitOptions): Patience {
+export function waitOptions(method: string, { timeout, signal }: WaitOptions): WaitLimits {
   if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
     throw new TypeError(`${method}: signal must be an AbortSignal, not ${describe(signal)}`);
   }

@@ -15,8 +15,8 @@ import {
   type DecisionOptions,
   debugOption,
   NO_OPTIONS,
-  patienceOption,
   type WaitOptions,
+  waitOptions,
 } from './call-options.js';
 import { RateLimiter } from './rate-limiter.js';
 import { type Reservation, reserve } from './reservation.js';
@@ -96,7 +96,7 @@ export class CombinedLimiter<Names extends string = string> {
   /** See `RateLimiter.acquire`. A call that waits for one member delays nobody in the others. */
   async acquire(keys: CombinedKeys<Names>, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
     const parts = this.#parts('acquire', keys, options, ['cost', 'timeout', 'signal']);
-    return this.#admission.acquire(parts, patienceOption('acquire', options));
+    return this.#admission.acquire(parts, waitOptions('acquire', options));
   }
 
   /** See `RateLimiter.peek`. */

@@ -18,8 +18,8 @@ import {
   type DecisionOptions,
   debugOption,
   NO_OPTIONS,
-  patienceOption,
   type WaitOptions,
+  waitOptions,
 } from './call-options.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
@@ -96,7 +96,7 @@ export class RateLimiter {
    */
   async acquire(key: LimiterKey, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
     const costs = costOption('acquire', options, this.#limits.names, ['cost', 'timeout', 'signal']);
-    return this.#admission.acquire(this.#limits.parts(key, costs), patienceOption('acquire', options));
+    return this.#admission.acquire(this.#limits.parts(key, costs), waitOptions('acquire', options));
   }
 
   /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */

@@ -3,7 +3,7 @@ import { isHeld, type KeyCall } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
-import { type Cost, checkCost, costFor, patienceOption, type WaitOptions } from './call-options.js';
+import { type Cost, checkCost, costFor, type WaitOptions, waitOptions } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 
 /**
@@ -78,7 +78,7 @@ export async function reserve(
   options: WaitOptions,
   names: readonly string[],
 ): Promise<Reservation<Cost>> {
-  const decision = await admission.reserve(call, patienceOption('reserve', options));
+  const decision = await admission.reserve(call, waitOptions('reserve', options));
   return new Reservation(decision, admission, (actual: Cost) => {
     const costs = checkCost('settle: actual', actual, names);
     return ({ limit }) => costFor(costs, limit.policy);

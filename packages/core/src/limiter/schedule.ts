@@ -1,7 +1,7 @@
 import type { Decision } from '../decision.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkOptions, describe } from '../options.js';
-import { type AcquireOptions, patienceOption } from './call-options.js';
+import { type AcquireOptions, waitOptions } from './call-options.js';
 
 /** What a scheduled task is told. */
 export interface TaskContext {
@@ -53,7 +53,7 @@ export function wrap<This, Args extends unknown[], T>(
   if (typeof task !== 'function')
     throw new TypeError(`wrap: the task must be a function, not ${describe(task)}`);
   const { key = name, ...acquiring } = options;
-  patienceOption('wrap', acquiring);
+  waitOptions('wrap', acquiring);
   const keyOf = typeof key === 'function' ? key : () => key;
   const wrapped = async function (this: This, ...args: Args): Promise<T> {
     return schedule(limiter, keyOf(...args), () => task.apply(this, args), acquiring);

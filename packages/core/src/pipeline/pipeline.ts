@@ -252,10 +252,6 @@ export class Pipeline implements Decider, CallOwner {
     return this.#context.decideWithoutStore(call, error);
   }
 
-  /**
-   * Calls `listener` each time the node of a storage key goes out, and at once if it is out. @returns a function that removes the
-   * listener
-   */
   onOutage(key: string, listener: (error: StoreUnavailableError) => void): () => void {
     return this.#nodeAt(key)?.circuit.onOpen(listener) ?? (() => {});
   }

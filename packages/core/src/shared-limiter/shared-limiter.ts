@@ -5,7 +5,7 @@ import { type Duration, toMicros } from '../duration.js';
 import { KeyCall } from '../engine/call.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { Admission } from '../limiter/admission.js';
-import { patienceOption, type WaitOptions } from '../limiter/call-options.js';
+import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
@@ -138,7 +138,7 @@ export class SharedLimiter {
   async #acquire(method: string, permits: number, options: WaitOptions): Promise<Decision> {
     checkOptions(method, options, ['timeout', 'signal']);
     const parts = this.#parts(checkInteger(`${method}: permits`, permits, 1));
-    return this.#admission.acquire(parts, patienceOption(method, options));
+    return this.#admission.acquire(parts, waitOptions(method, options));
   }
 
   #parts(cost: number): PolicyPart[] {

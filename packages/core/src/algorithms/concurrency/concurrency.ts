@@ -1,7 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, PolicyKind } from '../algorithm.js';
-import { permitsOf } from '../arithmetic.js';
+import { shareOfLimit } from '../share.js';
 import { concurrencyAlgorithm } from './semaphore.js';
 
 export { concurrencyAlgorithm };
@@ -57,7 +57,7 @@ export function concurrency(options: ConcurrencyOptions): ConcurrencyPolicy {
 
 export const concurrencyKind: PolicyKind<ConcurrencyPolicy> = {
   name: 'concurrency',
-  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
+  shareOf: shareOfLimit,
   compile: ({ limit, lease, queue = QUEUE }) => {
     const checked = concurrency({ limit, lease, queue });
     const parameters = [limit, toMicros('concurrency: lease', checked.lease), queue];

@@ -2,8 +2,10 @@ import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Algorithm, Parameters, Policy, PolicyKind, State } from '../algorithm.js';
 import { ANY, JITTER, NEVER } from '../algorithm.js';
-import { down, permitsOf } from '../arithmetic.js';
+import { down } from '../arithmetic.js';
+import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
+import { expandWindowRun } from '../window-run.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
 
 export interface FixedWindowOptions {
@@ -109,7 +111,6 @@ function startOf(parameters: Parameters, end: number): number {
 export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
   parameterNames: ['limit', 'window', 'alignment'],
-  supportsRuns: true,
 
   size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
@@ -161,9 +162,7 @@ export const fixedWindowAlgorithm: Algorithm = {
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),
 
-  expandRun(_parameters, cost, count, { remaining, first }, each) {
-    for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
-  },
+  expandRun: expandWindowRun,
 
   anchored: (parameters) => parameters[2] === undefined,
 
@@ -179,7 +178,7 @@ export const fixedWindowAlgorithm: Algorithm = {
 
 export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
   name: 'fixedWindow',
-  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
+  shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms, align, timeZone } = fixedWindow(options);
     const window = toMicros('fixedWindow: window', ms);

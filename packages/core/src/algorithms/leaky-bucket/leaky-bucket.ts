@@ -1,7 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, PolicyKind, Rule } from '../algorithm.js';
-import { permitsOf, timeOf } from '../arithmetic.js';
+import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 

@@ -1,5 +1,6 @@
 import { type Algorithm, ANY, NEVER, type Parameters, type State } from '../algorithm.js';
 import { down } from '../arithmetic.js';
+import { expandWindowRun } from '../window-run.js';
 
 const { MAX_SAFE_INTEGER: LARGEST } = Number;
 const TURN = LARGEST + 1;
@@ -26,7 +27,6 @@ export function runningLog(tag: string): Algorithm {
   return {
     tag,
     parameterNames: ['limit', 'window', 'slot'],
-    supportsRuns: true,
 
     size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
@@ -96,9 +96,7 @@ export function runningLog(tag: string): Algorithm {
       return lastOf(next) < first ? undefined : next;
     },
 
-    expandRun(_parameters, cost, count, { remaining, first }, each) {
-      for (let i = 0; i < count; i += 1) each(remaining - i * cost, first);
-    },
+    expandRun: expandWindowRun,
 
     usage({ 0: limit, 1: window }, state, now) {
       const used = state === undefined ? 0 : usedFrom(state, firstAfter(state, now - window!));

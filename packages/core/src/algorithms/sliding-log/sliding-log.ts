@@ -1,7 +1,7 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Parameters, Policy, PolicyKind } from '../algorithm.js';
-import { permitsOf } from '../arithmetic.js';
+import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { runningLog } from './running-log.js';
 
@@ -51,7 +51,7 @@ export const slidingLogAlgorithm = {
 
 export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {
   name: 'slidingLog',
-  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
+  shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms } = slidingLog(options);
     const window = toMicros('slidingLog: window', ms);

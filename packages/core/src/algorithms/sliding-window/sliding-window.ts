@@ -1,7 +1,7 @@
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
-import { permitsOf } from '../arithmetic.js';
+import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
 
@@ -72,7 +72,7 @@ export const slidingWindowAlgorithm: Algorithm = {
 
 export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {
   name: 'slidingWindow',
-  shareOf: (policy, share) => ({ ...policy, limit: permitsOf(policy.limit, share) }),
+  shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms, slots } = slidingWindow(options);
     const window = toMicros('slidingWindow: window', ms);

@@ -56,7 +56,6 @@ export const meterAlgorithm: Meter = {
     'shapes',
     'tick',
   ],
-  supportsRuns: true,
 
   size(p: MeterParameters) {
     const limit = down(debtLimit(p), p[0]);

@@ -2,7 +2,6 @@ import { type Answer, type Decider, EVERYONE, storageKey } from '../../engine/ca
 import { isStoreUnavailableError } from '../../errors.js';
 import { isDegraded } from '../../pipeline/answers.js';
 import { undo } from '../../pipeline/fallback.js';
-import { Pipeline } from '../../pipeline/pipeline.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { leaseOf } from './leases.js';
 import { Listening } from './listening.js';
@@ -60,7 +59,7 @@ export class Line {
     };
     const key = storageKey(part);
     const listening = new Listening(store, key, granted, wake);
-    const ignore = store instanceof Pipeline ? store.onOutage(key, (error) => wake.fail(error)) : undefined;
+    const ignore = store.onOutage?.(key, (error) => wake.fail(error));
     try {
       const held = await this.#stand(place, wake, listening, left);
       // Without a renewal for a whole lease the place was lost: join again at the end of the queue.

@@ -21,10 +21,10 @@ const BOOKED = 0.8;
 const BYTES = 400;
 
 export const keyWeight = ({ algorithm, parameters }: Rule): number =>
-  (algorithm.supportsRuns === true ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
+  (algorithm.expandRun !== undefined ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
 
 export const equalWeight = ({ algorithm }: Rule): number =>
-  algorithm.supportsRuns === true ? EQUAL : SLOW_EQUAL;
+  algorithm.expandRun !== undefined ? EQUAL : SLOW_EQUAL;
 
 /** Of a call that is not plain and begins a visit. */
 export function firstWeight(call: KeyCall): number {
