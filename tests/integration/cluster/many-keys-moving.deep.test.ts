@@ -1,0 +1,88 @@
+import { fixedWindow, type Policy, tokenBucket } from '../../../packages/core/src/index.js';
+import { slotOf } from '../../../packages/core/src/stores/redis/cluster.js';
+import type { ClusterNode } from '../../support/redis/redis-cluster.js';
+import { KINDS, OwnCluster } from './own-cluster.js';
+
+const own = new OwnCluster({ connectionsAreLost: true });
+const KEYS = 300;
+/** Slots that move to another node and back. */
+const MOVED = 30;
+const LIMIT = 10_000;
+const users = Array.from({ length: KEYS }, (_, i) => `user-${i}`);
+
+/** Sums what all nodes say in a section of INFO. */
+async function total(section: string, pattern: RegExp): Promise<number> {
+  const infos = await Promise.all(own.nodes.map(({ ask }) => ask('INFO', section)));
+  const found = infos.flatMap((info) => [...String(info).matchAll(pattern)]);
+  return found.reduce((sum, [, number]) => sum + Number(number), 0);
+}
+const scriptCalls = () => total('commandstats', /cmdstat_eval(?:sha)?:calls=(\d+)/g);
+/** What a script answers for a key that is elsewhere, and then the client's own call for it. */
+const elsewhere = () => total('errorstats', /errorstat_ERR:count=(\d+)/g);
+const redirections = () => total('errorstats', /errorstat_(?:ASK|MOVED):count=(\d+)/g);
+
+/** The node of each slot. */
+async function owners(): Promise<Map<number, ClusterNode>> {
+  const slots = (await own.nodes[0]!.ask('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  const found = new Map<number, ClusterNode>();
+  for (const [from, to, [, port]] of slots) {
+    const node = own.nodes.find((one) => one.port === port)!;
+    for (let slot = from; slot <= to; slot += 1) found.set(slot, node);
+  }
+  return found;
+}
+
+/** Moves slots, one after the other, from their nodes to the next and home again. */
+async function move(slots: readonly number[]): Promise<void> {
+  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 2));
+  const homes = await owners();
+  for (const slot of slots) {
+    const home = homes.get(slot)!;
+    const away = own.nodes[(own.nodes.indexOf(home) + 1) % own.nodes.length]!;
+    await own.move(slot, home, away, pause);
+    await own.move(slot, away, home, pause);
+  }
+}
+
+const window: Policy = fixedWindow({ limit: LIMIT, window: '1h' });
+// No whole permit comes back during the test.
+const bucket: Policy = tokenBucket({ capacity: LIMIT, refill: 1, every: '1h' });
+const cases = [
+  ...KINDS.map((kind) => ({ name: 'fixedWindow', policy: window, kind })),
+  { name: 'tokenBucket', policy: bucket, kind: KINDS[0]! },
+];
+
+test.each(cases)('each call counts once while slots move: $name, $kind.name', async ({ policy, kind }) => {
+  const limiter = own.limiter({ policy, store: own.store(kind) });
+  await Promise.all(users.map((user) => limiter.consume(user, { cost: 0 })));
+  await Promise.all(own.nodes.map(({ ask }) => ask('CONFIG', 'RESETSTAT')));
+
+  const allowed = new Map<string, number>();
+  let calls = 0;
+  let moving = true;
+  const loop = async () => {
+    while (moving) {
+      const some = users.filter(() => Math.random() < 0.3);
+      const decisions = await Promise.all(some.map((user) => limiter.consume(user)));
+      calls += some.length;
+      decisions.forEach((decision, i) => {
+        expect(decision).toMatchObject({ allowed: true, source: 'redis' });
+        allowed.set(some[i]!, (allowed.get(some[i]!) ?? 0) + 1);
+      });
+    }
+  };
+  const slots = [...new Set(users.map((user) => slotOf(`{${user}}`)))].slice(0, MOVED);
+  const moved = move(slots).finally(() => {
+    moving = false;
+  });
+  await Promise.all([loop(), loop(), loop(), loop(), moved]);
+
+  const scripts = await scriptCalls();
+  expect(await elsewhere()).toBeGreaterThan(0);
+  expect(await redirections()).toBeGreaterThan(0);
+  const left = await Promise.all(users.map((user) => limiter.peek(user)));
+  expect(left.map(({ remaining }) => remaining)).toEqual(
+    users.map((user) => LIMIT - (allowed.get(user) ?? 0)),
+  );
+  expect(scripts).toBeLessThan(calls / 5);
+});
