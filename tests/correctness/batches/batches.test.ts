@@ -140,7 +140,7 @@ test('many keys are several script calls of one turn, none of them long', async 
 test('a script call may have more keys than one command reads', async () => {
   const { calls, store, limiter, ready } = watched();
   await ready();
-  const { limits } = RateLimiter.inside(limiter(five));
+  const { limits } = RateLimiter.internals(limiter(five));
   const asked = times(250, (i) => limits.parts(i, 1)).map((parts) => {
     return { operation: 'consume', wait: 0, parts } as const;
   });
@@ -154,7 +154,7 @@ test('a script call may have more keys than one command reads', async () => {
 test('who was given up before the batch left is left out, and where nobody is left nothing leaves', async () => {
   const { calls, store, limiter, ready } = watched();
   await ready();
-  const { limits } = RateLimiter.inside(limiter(five));
+  const { limits } = RateLimiter.internals(limiter(five));
   const parts = limits.parts('k', 1);
   const call = { operation: 'consume', wait: 0, parts } as const;
   const given = send(store, call);
@@ -174,7 +174,7 @@ test('who was given up before the batch left is left out, and where nobody is le
 test('two calls of a key count twice when who stood between them was given up', async () => {
   const { store, limiter, ready } = watched();
   await ready();
-  const { limits } = RateLimiter.inside(limiter(five));
+  const { limits } = RateLimiter.internals(limiter(five));
   const ask = (...keys: string[]) => {
     const parts = keys.flatMap((key) => limits.parts(key, 1));
     return send(store, { operation: 'consume', wait: 0, parts });

@@ -77,7 +77,7 @@ function fixed<Args>(
   const [first] = Object.values(single.limiters);
   return {
     name: limiter.name,
-    store: first instanceof RateLimiter ? RateLimiter.inside(first).store : undefined,
+    store: first instanceof RateLimiter ? RateLimiter.internals(first).store : undefined,
     single,
     ofRequest: async () => single,
     refund: (decision) => limiter.refund(decision),

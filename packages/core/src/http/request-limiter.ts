@@ -24,7 +24,7 @@ export class RequestLimiter {
   constructor(readonly limiter: RateLimiter | CombinedLimiter) {
     const combines = 'limiters' in limiter;
     this.consume = (
-      limiter instanceof RateLimiter ? RateLimiter.inside(limiter).consume : limiter.consume.bind(limiter)
+      limiter instanceof RateLimiter ? RateLimiter.internals(limiter).consume : limiter.consume.bind(limiter)
     ) as RequestLimiter['consume'];
     this.limiters = combines ? limiter.limiters : { [limiter.name]: limiter };
     this.names = Object.keys(combines ? limiter.limiters : limiter.policies);

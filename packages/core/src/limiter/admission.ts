@@ -13,7 +13,7 @@ import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
-import { Line } from './waiting/lease-queue.js';
+import { LeaseQueue } from './waiting/lease-queue.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
@@ -29,10 +29,7 @@ const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
   parts.some(isHeld) &&
   !(isDegraded(answer) && answer.source.name === 'deny');
 
-/**
- * What every kind of limiter does with the parts of a call: asks the store, sleeps until what was booked is due, keeps leases
- * alive, and gives back.
- */
+/** What every kind of limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
 export class Admission {
   readonly #leases = new Leases();
   readonly #order = new WakeOrder();
@@ -84,7 +81,7 @@ export class Admission {
       0,
     );
 
-  /** Without a timeout it does not wait, nor is it spaced out as `acquire` is by a leaky bucket. */
+  /** Without a timeout it does not wait, and a leaky bucket does not space it out as it does `acquire`. */
   async reserve(call: KeyCall, limits: WaitLimits): Promise<Decision> {
     if (limits.timeout !== undefined) return this.acquire(policyParts(call), limits);
     limits.signal?.throwIfAborted();
@@ -119,7 +116,7 @@ export class Admission {
     const { clock } = this.#deciderOf(answer);
     let waited = 0;
     if (timeout > 0 && mayQueue(keys, answer)) {
-      answer = await this.#inLine(keys, answer, start + timeout, signal);
+      answer = await this.#waitInQueue(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
     const decision = this.#decision(
@@ -135,7 +132,7 @@ export class Admission {
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
-      // Should the store be out, the permits stay spent: too few calls may go then, never too many.
+      // If the store is out, the permits stay spent: too few calls may pass then, never too many.
       await this.refund(decision).catch(() => {});
       throw reason;
     }
@@ -143,29 +140,29 @@ export class Admission {
   }
 
   /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
-  async #inLine(
+  async #waitInQueue(
     parts: readonly PolicyPart[],
     first: Answer,
     end: number,
     signal: AbortSignal,
   ): Promise<Answer> {
     try {
-      return await this.#inTurn(parts, first, end, signal);
+      return await this.#waitForHeld(parts, first, end, signal);
     } catch (error) {
       const decider = this.#deciderOf(first);
       if (!(decider instanceof Pipeline) || !isStoreUnavailableError(error)) throw error;
       signal.throwIfAborted();
       const wait = Math.max(0, end - decider.clock.now());
       const answer = decider.decideWithoutStore({ operation: 'acquire', wait, parts }, error);
-      return wait > 0 && mayQueue(parts, answer) ? this.#inLine(parts, answer, end, signal) : answer;
+      return wait > 0 && mayQueue(parts, answer) ? this.#waitInQueue(parts, answer, end, signal) : answer;
     }
   }
 
   /**
-   * What somebody holds is waited for first, one after the other in the order of their keys, so that no two calls wait for one
-   * another; then, holding it, for the moment at which the rest is due.
+   * Waits for held permits first, one part after the other in the order of their keys, so that no two calls wait for each other.
+   * Then, holding them, for the moment at which the rest is due.
    */
-  async #inTurn(
+  async #waitForHeld(
     parts: readonly PolicyPart[],
     first: Answer,
     end: number,
@@ -173,19 +170,19 @@ export class Admission {
   ): Promise<Answer> {
     const held = parts.filter(isHeld);
     const store = this.#deciderOf(first);
-    const line = new Line(store);
+    const queue = new LeaseQueue(store);
     const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];
-    const had: PolicyPart[] = [];
+    const taken: PolicyPart[] = [];
     let answer = first;
     try {
       for (const part of [...held].sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
-        answer = await line.wait(part, answer, left, signal);
+        answer = await queue.wait(part, answer, left, signal);
         answers[parts.indexOf(part)] = answer.parts[0]!;
         if (!answer.allowed) break;
-        const mine = { ...part, at: answer.parts[0]!.at };
-        had.push(mine);
-        this.#leases.hold(store, had, mine, answer.parts[0]!, new AbortController()); // there may be long to wait for the others
+        const own = { ...part, at: answer.parts[0]!.at };
+        taken.push(own);
+        this.#leases.hold(store, taken, own, answer.parts[0]!, new AbortController()); // the other parts may take long
       }
       const rest = parts.filter((part) => !held.includes(part));
       if (answer.allowed && rest.length > 0) {
@@ -198,25 +195,25 @@ export class Admission {
           answers[parts.indexOf(part)] = answer.parts[i]!;
         });
       }
-      if (!answer.allowed) await this.#giveBack(store, had);
+      if (!answer.allowed) await this.#giveBack(store, taken);
       return { ...first, ...answer, parts: answers };
     } catch (error) {
-      const back = this.#giveBack(store, had).catch(() => {}); // if this fails, their leases expire
+      const back = this.#giveBack(store, taken).catch(() => {}); // if this fails, their leases expire
       if (!isStoreUnavailableError(error)) await back;
       throw error;
     }
   }
 
   /**
-   * Takes permits, whether they are there or not.
-   * @param after a decision that they belong to: what took the store's place then takes them, too
+   * Takes permits, even if none are left.
+   * @param after a decision that they belong to: they are taken where it was decided
    */
   async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
     await store.decide({ operation: 'charge', wait: 0, parts: mergeByKey(parts) });
   }
 
-  /** A gift: the permits taken last come back. */
+  /** Returns the permits taken last. */
   async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
     await this.#giveBack(
@@ -260,7 +257,7 @@ export class Admission {
     }
   }
 
-  /** Gives back what is held, and leaves spent what is spent. */
+  /** Returns held permits only. */
   release(decision: Decision): Promise<void> {
     return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
   }
@@ -270,7 +267,7 @@ export class Admission {
     if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
   }
 
-  /** Where what the answer took is kept. */
+  /** Where the permits of an answer are kept. */
   #deciderOf(answer: Answer): Decider {
     return answer.source?.decider ?? this.decider;
   }
@@ -295,12 +292,12 @@ export class Admission {
     });
   }
 
-  /** Ends all waits with a `LimiterClosedError`, and gives back what they had booked. What is held is renewed no more. */
+  /** Ends all waits with a `LimiterClosedError` and returns their bookings. Leases are no longer renewed. */
   async close(): Promise<void> {
     this.#closed ??= new LimiterClosedError(`Limiter '${this.name}' was closed`);
     const acquired = [...this.#waiting];
     for (const [stop] of acquired) stop.abort(this.#closed);
-    await Promise.allSettled(acquired.map(([, done]) => done)); // their callers are told
+    await Promise.allSettled(acquired.map(([, done]) => done));
     this.#leases.close(this.#closed);
   }
 }

@@ -33,7 +33,7 @@ export class CombinedLimiter<Names extends string = string> {
   readonly name: string;
   readonly #members: readonly {
     readonly name: Names;
-    readonly inside: ReturnType<typeof RateLimiter.inside>;
+    readonly internals: ReturnType<typeof RateLimiter.internals>;
     /** The limits of the member, as this combination names them. */
     readonly limits: ReadonlyMap<PolicyLimit, PolicyLimit>;
   }[];
@@ -65,27 +65,27 @@ export class CombinedLimiter<Names extends string = string> {
           `CombinedLimiter: ${name} must be a RateLimiter, not ${describe(limiters[name])}`,
         );
       }
-      const inside = RateLimiter.inside(limiters[name]);
-      return { name, inside, limits: inside.limits.namedBy(name) };
+      const internals = RateLimiter.internals(limiters[name]);
+      return { name, internals, limits: internals.limits.namedBy(name) };
     });
     this.name = options.name ?? this.#names.join('+');
     const [first] = this.#members;
-    const { store, limits } = first!.inside;
-    for (const { name, inside } of this.#members) {
-      if (inside.store !== store) {
+    const { store, limits } = first!.internals;
+    for (const { name, internals } of this.#members) {
+      if (internals.store !== store) {
         throw new TypeError(
           `CombinedLimiter: ${name} is not in the same store as ${first!.name}: what is decided together must live together. ` +
             'Give both limiters the same store object',
         );
       }
-      if (store.slotted && (limits.hashTag === undefined || inside.limits.hashTag !== limits.hashTag)) {
+      if (store.slotted && (limits.hashTag === undefined || internals.limits.hashTag !== limits.hashTag)) {
         throw new TypeError(
           'CombinedLimiter: a Redis Cluster decides together only what lies in one slot: give all its limiters the same hashTag, ' +
             "such as hashTag: 'orders'; all their keys are then on one node",
         );
       }
     }
-    this.#admission = new Admission(this.name, first!.inside.admission.decider);
+    this.#admission = new Admission(this.name, first!.internals.admission.decider);
   }
 
   /** See `RateLimiter.consume`. */
@@ -164,8 +164,8 @@ export class CombinedLimiter<Names extends string = string> {
   ): PolicyPart[] {
     const costs = costOption(method, options, this.#names, accepted);
     checkOptions(`${method}: keys`, keys, this.#names);
-    return this.#members.flatMap(({ name, inside, limits }) =>
-      inside.limits
+    return this.#members.flatMap(({ name, internals, limits }) =>
+      internals.limits
         .parts(keys[name], costFor(costs, name))
         .map((part) => ({ ...part, limit: limits.get(part.limit)! })),
     );

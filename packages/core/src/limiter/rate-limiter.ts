@@ -227,7 +227,7 @@ export class RateLimiter {
   }
 
   /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */
-  static inside(limiter: RateLimiter): {
+  static internals(limiter: RateLimiter): {
     readonly store: Store;
     readonly limits: Limits;
     readonly admission: Admission;

@@ -1,20 +1,19 @@
-import { type Answer, type Decider, EVERYONE, storageKey } from '../../engine/call.js';
+import { type Answer, type Decider, storageKey } from '../../engine/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
 import { isDegraded } from '../../pipeline/answers.js';
 import { undo } from '../../pipeline/fallback.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { leaseOf } from './leases.js';
-import { Listening } from './listening.js';
 import { WakeSignal } from './wake-signal.js';
 
 /** Renewals per lease. A waiting call that sends none for a whole lease loses its place. */
-const SIGNS_OF_LIFE = 3;
+const RENEWALS = 3;
 /** First polling interval, µs, while there is no subscription or the store does not answer. It doubles after each poll. */
-const FIRST_LOOK = 100_000;
+const FIRST_POLL = 100_000;
 
 /** How long a waiting call sleeps before it polls. */
 class PollIntervals {
-  #next = FIRST_LOOK;
+  #next = FIRST_POLL;
 
   /** @param lease µs without a renewal after which the place is lost */
   constructor(public lease: number) {}
@@ -28,17 +27,17 @@ class PollIntervals {
 
   /** With a subscription: polling only keeps the lease. */
   longest(): number {
-    this.#next = FIRST_LOOK;
+    this.#next = FIRST_POLL;
     return this.#third;
   }
 
   get #third(): number {
-    return Math.floor(this.lease / SIGNS_OF_LIFE);
+    return Math.floor(this.lease / RENEWALS);
   }
 }
 
 /** Waits for permits that other calls hold. A release admits the calls in the queue in order, and the store notifies them. */
-export class Line {
+export class LeaseQueue {
   constructor(readonly store: Decider) {}
 
   /**
@@ -49,74 +48,61 @@ export class Line {
    */
   async wait(part: PolicyPart, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
     if (!first.queued) signal.throwIfAborted();
-    const answer = first.queued ? first : await this.#join(part, left());
+    const answer = first.queued ? first : await this.#enqueue(part, left());
     if (!answer.queued) return answer;
-    const { store } = this;
     const place = { ...part, at: answer.parts[0]!.at };
-    const wake = new WakeSignal(store.clock, signal);
-    const granted = (id: number) => {
-      if (id === place.at || id === EVERYONE) wake.look();
-    };
-    const key = storageKey(part);
-    const listening = new Listening(store, key, granted, wake);
-    const ignore = store.onOutage?.(key, (error) => wake.fail(error));
+    const wake = new WakeSignal(this.store, storageKey(part), place.at, signal);
     try {
-      const held = await this.#stand(place, wake, listening, left);
+      const settled = await this.#poll(place, wake, left);
       // Without a renewal for a whole lease the place was lost: join again at the end of the queue.
-      return held ?? (await this.wait(part, { ...first, queued: false }, left, signal));
+      return settled ?? (await this.wait(part, { ...first, queued: false }, left, signal));
     } catch (reason) {
-      const left = this.#ask('refund', place).catch(() => {}); // if this fails, the place expires with its lease
-      if (!isStoreUnavailableError(reason)) await left;
+      const refunded = this.#decide('refund', place).catch(() => {}); // if this fails, the place expires with its lease
+      if (!isStoreUnavailableError(reason)) await refunded;
       throw reason;
     } finally {
-      ignore?.();
-      listening.end();
       wake.end();
     }
   }
 
-  async #stand(
-    place: PolicyPart,
-    wake: WakeSignal,
-    listening: Listening,
-    left: () => number,
-  ): Promise<Answer | undefined> {
+  /** @returns undefined if the store no longer knows the place */
+  async #poll(place: PolicyPart, wake: WakeSignal, left: () => number): Promise<Answer | undefined> {
     const { clock } = this.store;
     const polls = new PollIntervals(place.limit.rule.window);
-    let heard = clock.now();
+    let answeredAt = clock.now();
     for (let pause = polls.next(); ; ) {
-      listening.begin();
-      await wake.nap(Math.min(pause, left()));
-      const answer = await this.#ask('renew', place).catch((error: unknown) => {
+      wake.subscribe();
+      await wake.sleep(Math.min(pause, left()));
+      const answer = await this.#decide('renew', place).catch((error: unknown) => {
         // The store may come back: the place is kept until its lease ends.
         const mayComeBack = isStoreUnavailableError(error) && error.reason !== 'closed';
-        if (!mayComeBack || clock.now() - heard >= polls.lease || left() === 0) throw error;
+        if (!mayComeBack || clock.now() - answeredAt >= polls.lease || left() === 0) throw error;
         return undefined;
       });
       if (answer === undefined) {
         pause = polls.next();
         continue;
       }
-      heard = clock.now();
+      answeredAt = clock.now();
       polls.lease = leaseOf(place, answer.parts[0]!);
       if (answer.allowed) return answer;
       if (!answer.queued) return undefined;
       if (left() === 0) {
-        await this.#ask('refund', place);
+        await this.#decide('refund', place);
         return { ...answer, queued: false };
       }
-      pause = Math.min(answer.wait, listening.on ? polls.longest() : polls.next());
+      pause = Math.min(answer.wait, wake.subscribed ? polls.longest() : polls.next());
     }
   }
 
-  async #join(part: PolicyPart, wait: number): Promise<Answer> {
+  async #enqueue(part: PolicyPart, wait: number): Promise<Answer> {
     const answer = await this.store.decide({ operation: 'acquire', wait, parts: [part] });
     if (!isDegraded(answer)) return answer;
     await undo(answer, [part]); // the caller applies the failure policies to the whole call
     throw answer.source.error;
   }
 
-  async #ask(operation: 'renew' | 'refund', part: PolicyPart): Promise<Answer> {
+  async #decide(operation: 'renew' | 'refund', part: PolicyPart): Promise<Answer> {
     return this.store.decide({ operation, wait: 0, parts: [part] });
   }
 }

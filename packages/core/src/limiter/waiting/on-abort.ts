@@ -1,35 +1,27 @@
-interface Watch {
-  readonly listeners: Set<() => void>;
-  /** Takes our listener off the signal. */
-  end(): void;
+/** The listeners of a signal, behind one event listener. */
+class Watch {
+  readonly listeners = new Set<() => void>();
+
+  handleEvent(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
 }
 
 const watches = new WeakMap<AbortSignal, Watch>();
 
 /**
- * Calls `listener` when the signal is aborted, until the function it returns is called. Any number of waits may share a
- * signal: there is one listener on it for all, or Node would warn of a leak from the eleventh on. It goes with the last of them.
+ * Calls `listener` when the signal is aborted. Returns a function that removes the listener. All waits of a signal share one event
+ * listener, because Node warns of a leak from the eleventh on. The last removal also removes that one.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {};
-  const { listeners, end } = watches.get(signal) ?? watch(signal);
-  listeners.add(listener);
+  const watch = watches.get(signal) ?? new Watch();
+  watches.set(signal, watch);
+  signal.addEventListener('abort', watch, { once: true }); // does nothing for a watch that is registered
+  watch.listeners.add(listener);
   return () => {
-    if (listeners.delete(listener) && listeners.size === 0) end();
-  };
-}
-
-function watch(signal: AbortSignal): Watch {
-  const listeners = new Set<() => void>();
-  const tell = () => {
-    for (const listener of [...listeners]) listener();
-  };
-  const end = () => {
-    signal.removeEventListener('abort', tell);
+    if (!watch.listeners.delete(listener) || watch.listeners.size > 0) return;
+    signal.removeEventListener('abort', watch);
     watches.delete(signal);
   };
-  signal.addEventListener('abort', tell, { once: true });
-  const watching = { listeners, end };
-  watches.set(signal, watching);
-  return watching;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 
 /** µs. Two calls whose local due times are further apart are ordered by those: the store's clock jumped between their decisions. */
-const JUMP = 1_000_000;
+const CLOCK_JUMP = 1_000_000;
 
 interface Waiting {
   /** When the store admits the call: µs of the store's clock. */
@@ -65,12 +65,12 @@ export class WakeOrder {
 
   #wake(queue: string): void {
     const all = this.#queues.get(queue)!;
-    let gone = 0;
-    while (all[gone]?.ready === true) gone += 1;
-    for (const { go } of all.splice(0, gone)) go();
+    let ready = 0;
+    while (all[ready]?.ready === true) ready += 1;
+    for (const { go } of all.splice(0, ready)) go();
     if (all.length === 0) this.#queues.delete(queue);
   }
 }
 
 const isBefore = (a: Waiting, b: Waiting): boolean =>
-  Math.abs(a.due - b.due) > JUMP ? a.due < b.due : a.moment < b.moment;
+  Math.abs(a.due - b.due) > CLOCK_JUMP ? a.due < b.due : a.moment < b.moment;

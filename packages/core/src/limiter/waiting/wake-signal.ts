@@ -1,52 +1,95 @@
-import type { Clock } from '../../clock.js';
+import { type Decider, EVERYONE } from '../../engine/call.js';
+import { isStoreUnavailableError } from '../../errors.js';
 import { onAbort } from './on-abort.js';
 
-const LOOK = Symbol('look again');
+const WOKEN = Symbol('woken');
 
-/** Wakes a waiting call: to poll again, or to give up. Each sleep can be cut short. */
+/**
+ * Sleeps between the polls of a call that waits in the queue of a key. A message of the store, an outage or the call's signal ends a
+ * sleep early. The call does not depend on messages: it polls more often without a subscription.
+ */
 export class WakeSignal {
-  readonly #clock: Clock;
+  readonly #store: Decider;
+  readonly #key: string;
+  readonly #id: number;
   readonly #signal: AbortSignal;
-  readonly #ignore: () => void;
-  #nap: AbortController | undefined;
-  #look = false;
+  readonly #stops: (() => void)[] = [];
+  #subscription: 'none' | 'starting' | 'active' | 'ended' = 'none';
+  #sleep: AbortController | undefined;
+  #woken = false;
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param signal aborting it ends the wait with its reason */
-  constructor(clock: Clock, signal: AbortSignal) {
-    this.#clock = clock;
+  /** @param id of the call in the queue of `key` */
+  constructor(store: Decider, key: string, id: number, signal: AbortSignal) {
+    this.#store = store;
+    this.#key = key;
+    this.#id = id;
     this.#signal = signal;
-    this.#ignore = onAbort(signal, () => this.#nap?.abort(LOOK));
+    this.#stops.push(onAbort(signal, () => this.#sleep?.abort(WOKEN)));
+    const stop = store.onOutage?.(key, (error) => this.#fail(error));
+    if (stop !== undefined) this.#stops.push(stop);
   }
 
-  /** Wakes the call to poll: ends its sleep, or skips the next one. */
-  look(): void {
-    this.#look = true;
-    this.#nap?.abort(LOOK);
+  get subscribed(): boolean {
+    return this.#subscription === 'active';
   }
 
-  /** Ends the wait with an error. */
-  fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#nap?.abort(LOOK);
+  /** Subscribes in the background, unless a subscription exists or is starting. */
+  subscribe(): void {
+    if (this.#subscription !== 'none') return;
+    this.#subscription = 'starting';
+    this.#listen().then(
+      (unsubscribe) => {
+        if (this.#subscription === 'ended') {
+          unsubscribe();
+          return;
+        }
+        this.#subscription = 'active';
+        this.#stops.push(unsubscribe);
+        this.#wake(); // a message may have been missed
+      },
+      (error: unknown) => {
+        if (this.#subscription === 'ended') return;
+        this.#subscription = 'none';
+        // Temporarily unavailable: the next poll subscribes again. Any other error would happen each time.
+        if (!isStoreUnavailableError(error) || error.reason === 'closed') this.#fail(error);
+      },
+    );
   }
 
-  /** Sleeps for `micros`, or until `look` or `fail`. @throws the signal's reason, or the error given to `fail` */
-  async nap(micros: number): Promise<void> {
+  /** Sleeps for `micros`, or until the call should poll. @throws the signal's reason, or why the wait failed */
+  async sleep(micros: number): Promise<void> {
     this.#check();
-    if (!this.#look) {
-      this.#nap = new AbortController();
-      await this.#clock.sleep(micros, this.#nap.signal).catch((reason: unknown) => {
-        if (reason !== LOOK) throw reason;
+    if (!this.#woken) {
+      this.#sleep = new AbortController();
+      await this.#store.clock.sleep(micros, this.#sleep.signal).catch((reason: unknown) => {
+        if (reason !== WOKEN) throw reason;
       });
-      this.#nap = undefined;
+      this.#sleep = undefined;
     }
     this.#check();
-    this.#look = false;
+    this.#woken = false;
   }
 
   end(): void {
-    this.#ignore();
+    this.#subscription = 'ended';
+    for (const stop of this.#stops) stop();
+  }
+
+  async #listen(): Promise<() => void> {
+    return this.#store.listen(this.#key, (id) => {
+      if (id === this.#id || id === EVERYONE) this.#wake();
+    });
+  }
+
+  #wake(): void {
+    this.#woken = true;
+    this.#sleep?.abort(WOKEN);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#sleep?.abort(WOKEN);
   }
 
   #check(): void {
