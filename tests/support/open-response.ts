@@ -16,6 +16,11 @@ export class OpenResponse implements ResponseView {
     this.headers[name] = value;
   }
 
+  append(name: string, items: string): void {
+    const before = this.headers[name];
+    this.headers[name] = before === undefined ? items : `${before}, ${items}`;
+  }
+
   whenOver(listener: (complete: boolean) => void): void {
     this.#listeners.push(listener);
   }

@@ -59,7 +59,7 @@ export const SLUICE_OPTIONS = [
 export class Sluice {
   readonly #options: SluiceOptions;
   readonly #store: Store;
-  readonly #clientKey: (address: string | undefined) => string;
+  readonly #clientKey: (client: { readonly ip: string | undefined }) => string;
   readonly #limiters = new Map<Rules, Map<string, RateLimiter>>();
   #closed = false;
 
@@ -70,7 +70,7 @@ export class Sluice {
     if (user !== undefined && typeof user !== 'function') {
       throw new TypeError(`${where}: user must be a function (request) => id, not ${describe(user)}`);
     }
-    this.#clientKey = compileClientKey(ipv6Subnet === undefined ? {} : { ipv6Subnet });
+    this.#clientKey = compileClientKey(ipv6Subnet === undefined ? {} : { ipv6Subnet }, addressError);
     this.#options = { ...options };
     this.#store = store === undefined ? memoryStore() : store;
     this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }); // refuses what a limiter would refuse, now
@@ -93,11 +93,7 @@ export class Sluice {
 
   /** @internal @throws KeyResolutionError when the request has no address */
   ip(request: RequestView): string {
-    try {
-      return this.#clientKey(request.ip);
-    } catch (error) {
-      throw addressError(request.ip, error);
-    }
+    return this.#clientKey(request);
   }
 
   /** @internal @throws KeyResolutionError when the request has no user */

@@ -16,15 +16,6 @@ export interface DenialInfo extends RateLimitInfo {
   readonly message: string;
 }
 
-/** Puts `used` and `resetTime` on the decision itself: `refund` accepts no copies. */
-export function withInfo(decision: Decision): RateLimitInfo {
-  const info = decision as { -readonly [K in keyof RateLimitInfo]: RateLimitInfo[K] };
-  const { limit, remaining, allowed, cost, resetAfter } = decision;
-  info.used = limit - remaining + (allowed ? 0 : cost);
-  info.resetTime = new Date(Date.now() + resetAfter);
-  return info;
-}
-
 export const denialInfo = (decision: Decision, statusCode: number): DenialInfo =>
   Object.assign(decision as RateLimitInfo, {
     statusCode,

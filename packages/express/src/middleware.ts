@@ -21,7 +21,7 @@ import {
   writeVary,
 } from '@sluice/core/http';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { denialInfo, type RateLimitInfo, withInfo } from './info.js';
+import { denialInfo, type RateLimitInfo } from './info.js';
 import { type Args, type RateLimitOptions, readOptions } from './options.js';
 import { ExpressRequestView } from './request.js';
 
@@ -49,6 +49,7 @@ declare global {
 }
 
 type Decided = Request & Record<string, RateLimitInfo>;
+type WritableInfo = { -readonly [K in keyof RateLimitInfo]: RateLimitInfo[K] };
 
 /**
  * Limits requests by a policy: for all routes (`app.use`), a router, or one route. A request over the limit gets a 429 with
@@ -61,7 +62,11 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName, nameFor } = readOptions(options);
   const { statusCode = 429 } = shared;
   const attach = ([request]: Args, decision: Decision) => {
-    (request as Decided)[requestPropertyName] = withInfo(decision);
+    const { limit, remaining, allowed, cost, resetAfter } = decision;
+    const info = decision as WritableInfo; // the decision itself: `refund` accepts no copies
+    info.used = limit - remaining + (allowed ? 0 : cost);
+    info.resetTime = new Date(Date.now() + resetAfter);
+    (request as Decided)[requestPropertyName] = info;
   };
   const limit = new RequestLimit('rateLimit', shared, attach, nameFor);
   const finish = async (

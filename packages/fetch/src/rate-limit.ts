@@ -45,6 +45,10 @@ class Told implements ResponseView {
     this.headers.set(name, value);
   }
 
+  append(name: string, items: string): void {
+    this.headers.append(name, items);
+  }
+
   whenOver(listener: (complete: boolean) => void): void {
     if (this.#complete === undefined) this.#listeners.add(listener);
     else listener(this.#complete);

@@ -13,6 +13,7 @@ const NO_RESPONSE: ResponseView = {
   status: 200,
   get: () => undefined,
   set: () => {},
+  append: () => {},
   whenOver: () => {
     throw new TypeError(
       'getRequestResponse returned no res. timeout, concurrency, skipSuccessfulRequests and skipFailedRequests need it, because they last until the response is over',

@@ -30,14 +30,7 @@ export function compileRequestKey({
   user,
   ...ip
 }: RequestKeyOptions): (request: RequestView) => MaybePromise<string> {
-  const clientKeyOf = compileClientKey(ip);
-  const clientKey = ({ ip: address }: RequestView): string => {
-    try {
-      return clientKeyOf(address);
-    } catch (error) {
-      throw addressError(address, error);
-    }
-  };
+  const clientKey = compileClientKey(ip, addressError);
   switch (limitType) {
     case LimitType.IP:
       return clientKey;

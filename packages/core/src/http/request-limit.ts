@@ -1,17 +1,15 @@
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
-import { isKeyResolutionError, RequestForbiddenError } from '../errors.js';
+import { RequestForbiddenError } from '../errors.js';
 import { type ConsumeOptions, type Cost, checkCost } from '../limiter/call-options.js';
 import { errorOfDenial, isFailureDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions } from '../options.js';
-import { warnOnce } from '../warnings.js';
 import { type AccessLists, accessLists } from './access-lists.js';
-import { causeOf, warnOfServerKey } from './key-errors.js';
 import { countsAddresses, type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import { limiterSource } from './limiter-source.js';
 import { type MisuseChecks, misuseChecks } from './misuse.js';
-import { asError, checkFunction, pick } from './option-functions.js';
+import { checkFunction, pick } from './option-functions.js';
 import { SourceLimiter } from './own-limiter.js';
 import { RefundOnFinish } from './refund-on-finish.js';
 import {
@@ -22,7 +20,7 @@ import {
 } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import type { RequestView } from './request-view.js';
-import { ended, Responder } from './responder.js';
+import { Responder, renamed } from './responder.js';
 import type { ResponseView } from './response-view.js';
 import { type CheckedRequest, type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
 
@@ -37,6 +35,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   readonly #cost: ConsumeOptions | undefined;
   readonly #lists: AccessLists<Args> | undefined;
   readonly #responder: Responder<Args>;
+  readonly #nameFor: OfRequest<Args, string> | undefined;
   readonly #onFinish: RefundOnFinish<Args>;
   readonly #attach: ((args: Args, decision: Decision) => void) | undefined;
   readonly #checks: MisuseChecks | undefined;
@@ -66,7 +65,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
       this.#cost = { cost };
     }
     this.#lists = accessLists(where, options);
-    this.#responder = new Responder(where, options, nameFor);
+    this.#responder = new Responder(where, options);
+    this.#nameFor = nameFor;
     this.#onFinish = new RefundOnFinish(where, options);
     this.#attach = attach;
     checkFunction(`${where}: skip`, skip);
@@ -135,9 +135,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
       timeout === undefined
         ? by.consume(keys, options)
         : by.acquire(keys, { ...options, timeout }, exchange.response);
-    return isPromise(decision)
-      ? decision.then((decided) => this.#settle(exchange, keys, by, decided))
-      : this.#settle(exchange, keys, by, decision);
+    if (decision === undefined || 'allowed' in decision) return this.#settle(exchange, keys, by, decision);
+    return decision.then((decided) => this.#settle(exchange, keys, by, decided));
   }
 
   /** @param decision undefined if the client disconnected during the wait */
@@ -152,24 +151,29 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     } else if (isFailureDenial(decision)) {
       return this.#responder.unavailable(exchange, decision);
     }
-    if (decision.allowed || onLimited === undefined) return this.#responder.respond(exchange, keys, decision);
-    return andThen(onLimited(...args, decision), () => this.#responder.respond(exchange, keys, decision));
+    if (decision.allowed || onLimited === undefined) return this.#respond(exchange, keys, decision);
+    return andThen(onLimited(...args, decision), () => this.#respond(exchange, keys, decision));
+  }
+
+  /** Sets the headers. @param shown the decision under its public name */
+  #respond(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
+    const { dryRun, partitionKey } = this.#options;
+    if (dryRun) return { outcome: 'passed', decision, keys };
+    const { args, response } = exchange;
+    if (shown === undefined && this.#nameFor !== undefined) {
+      return andThen(this.#nameFor(...args), (name) =>
+        this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
+      );
+    }
+    // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
+    if (!response.sent && decision.source !== 'allow')
+      this.#responder.headers.write(shown ?? decision, response, partitionKey ? keys : undefined);
+    if (decision.allowed) return { outcome: 'passed', decision, keys };
+    return this.#responder.deny(exchange, keys, decision, shown ?? decision);
   }
 
   #fail(error: unknown, response: ResponseView): Verdict {
-    const { dryRun, validate } = this.#options;
-    const { name } = this.source;
-    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // a disconnected client has no address
-    if (!dryRun) {
-      if (validate !== false) warnOfServerKey(this.where, name, error);
-      throw asError(this.where, error);
-    }
-    warnOnce(
-      'SLUICE_DRY_RUN_FAILED',
-      name,
-      `The dry run of limit '${name}' could not decide a request and let it pass: ${error}${causeOf(error)}`,
-    );
-    return SKIPPED;
+    return this.#responder.failed(error, this.source.name, response);
   }
 
   /**

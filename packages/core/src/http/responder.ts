@@ -1,58 +1,43 @@
 import type { Decision } from '../decision.js';
-import { RequestForbiddenError } from '../errors.js';
+import { isKeyResolutionError, RequestForbiddenError } from '../errors.js';
 import { errorOfDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkInteger, describe } from '../options.js';
+import { warnOnce } from '../warnings.js';
 import { type HeaderWriter, headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/single-policy.js';
+import { causeOf, warnOfServerKey } from './key-errors.js';
 import { asError, checkFunction } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
-import type { Keys, OfRequest, RequestLimitOptions } from './request-limit-options.js';
+import type { Keys, RequestLimitOptions } from './request-limit-options.js';
 import type { RequestView } from './request-view.js';
 import type { ResponseView } from './response-view.js';
 import { type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
 
-/** Turns decisions into verdicts: sets the headers, and answers or throws denials. */
+/** Makes the verdict on a request that does not simply pass: answers or throws denials. */
 export class Responder<Args extends readonly unknown[]> {
+  readonly headers: HeaderWriter;
   readonly #where: string;
   readonly #options: RequestLimitOptions<Args>;
-  readonly #nameFor: OfRequest<Args, string> | undefined;
   readonly #status: number;
-  readonly #headers: HeaderWriter;
   readonly #problemOf: (decision: Decision) => RateLimitProblem;
 
   /** @throws RangeError, TypeError naming the invalid option */
-  constructor(
-    where: string,
-    options: RequestLimitOptions<Args>,
-    nameFor: OfRequest<Args, string> | undefined,
-  ) {
+  constructor(where: string, options: RequestLimitOptions<Args>) {
     this.#status = checkDenialOptions(where, options);
     this.#where = where;
     this.#options = options;
-    this.#nameFor = nameFor;
-    this.#headers = headerWriter(where, options);
+    this.headers = headerWriter(where, options);
     this.#problemOf = cachedProblems(this.#status);
   }
 
-  /** The verdict on a request that the limiter decided. */
-  respond(exchange: Exchange<Args>, keys: Keys, decision: Decision): MaybePromise<Verdict> {
-    if (this.#options.dryRun) return { outcome: 'passed', decision, keys };
-    if (this.#nameFor === undefined) return this.#respondAs(decision, exchange, keys, decision);
-    return andThen(this.#nameFor(...exchange.args), (name) =>
-      this.#respondAs(renamed(this.#where, decision, name), exchange, keys, decision),
-    );
-  }
-
-  /** @param shown the decision under its public name */
-  #respondAs(shown: Decision, exchange: Exchange<Args>, keys: Keys, decision: Decision): Verdict {
+  /**
+   * The verdict on a request that exceeds the limit.
+   * @param shown the decision under its public name
+   */
+  deny(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown: Decision): Verdict {
     const { response } = exchange;
-    const { partitionKey } = this.#options;
-    // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
-    if (!response.sent && decision.source !== 'allow')
-      this.#headers.write(shown, response, partitionKey ? keys : undefined);
-    if (decision.allowed) return { outcome: 'passed', decision, keys };
     if (response.sent) return ended(response);
     if (this.#options.throw) {
       const headers = this.#headersOf(decision, response);
@@ -79,9 +64,28 @@ export class Responder<Args extends readonly unknown[]> {
     return { outcome: 'denied', reply: () => varied(replyTo(UNAVAILABLE, accepted(request)), response) };
   }
 
+  /**
+   * The verdict on a request that could not be decided.
+   * @param name the limiter's
+   */
+  failed(error: unknown, name: string, response: ResponseView): Verdict {
+    const { dryRun, validate } = this.#options;
+    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // a disconnected client has no address
+    if (!dryRun) {
+      if (validate !== false) warnOfServerKey(this.#where, name, error);
+      throw asError(this.#where, error);
+    }
+    warnOnce(
+      'SLUICE_DRY_RUN_FAILED',
+      name,
+      `The dry run of limit '${name}' could not decide a request and let it pass: ${error}${causeOf(error)}`,
+    );
+    return SKIPPED;
+  }
+
   /** The decision's headers as the response has them, where other limits may have added theirs. */
   #headersOf(decision: Decision, response: ResponseView): Record<string, string> {
-    const names = Object.keys(this.#headers.of(decision));
+    const names = Object.keys(this.headers.of(decision));
     return Object.fromEntries(names.map((header) => [header, String(response.get(header))]));
   }
 
@@ -116,7 +120,7 @@ export class Responder<Args extends readonly unknown[]> {
 }
 
 /** Ends a response that has already started although its request was denied. */
-export function ended(response: ResponseView): Verdict {
+function ended(response: ResponseView): Verdict {
   response.endBegun();
   return GONE;
 }
@@ -135,7 +139,7 @@ function accepted({ headers }: RequestView): string | undefined {
  * The decision under the public name of its limit.
  * @throws TypeError if the name is not a string
  */
-function renamed(where: string, decision: Decision, name: string): Decision {
+export function renamed(where: string, decision: Decision, name: string): Decision {
   if (typeof name !== 'string' || name === '') {
     throw new TypeError(
       `${where}: the identifier function returned ${describe(name)}; it must return a string`,

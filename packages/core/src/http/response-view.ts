@@ -1,8 +1,8 @@
-import type { ResponseHeaders } from './headers/response-headers.js';
+import { extended, type ListHeaders } from './headers/response-headers.js';
 import { type NodeResponse, onFinished } from './on-finished.js';
 
 /** What limits need of a response, in any framework. */
-export interface ResponseView extends ResponseHeaders {
+export interface ResponseView extends ListHeaders {
   /** Are its headers sent, or is the client disconnected? */
   readonly sent: boolean;
   readonly status: number;
@@ -42,6 +42,11 @@ export class NodeResponseView implements ResponseView {
 
   set(name: string, value: string): void {
     this.raw.setHeader(name, value); // Node sends the name as it is written here
+  }
+
+  append(name: string, items: string): void {
+    const before = this.raw.getHeader(LOWER_CASE[name] ?? name);
+    this.raw.setHeader(name, before === undefined ? items : extended(before, items));
   }
 
   whenOver(listener: (complete: boolean) => void): void {
@@ -92,5 +97,9 @@ export class ReplyView extends NodeResponseView {
 
   override set(name: string, value: string): void {
     this.reply.header(LOWER_CASE[name] ?? name, value); // Fastify sends all names in lower case
+  }
+
+  override append(name: string, items: string): void {
+    this.set(name, extended(this.get(name), items));
   }
 }

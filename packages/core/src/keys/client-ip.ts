@@ -95,18 +95,26 @@ const MOST_CACHED = 1000;
 
 /**
  * `clientIp` for one limit, with a cache: parsing an IPv6 address takes as long as a decision, and a client makes many requests.
+ * @param refused makes the error of a wrong address; default: that of `clientIp`
  * @throws RangeError unless `ipv6Subnet` is a whole number from 32 to 128
  */
-export function compileClientKey(options: ClientIpOptions): (address: string | undefined) => string {
+export function compileClientKey(
+  options: ClientIpOptions,
+  refused: (address: string | undefined, error: unknown) => unknown = (_, error) => error,
+): (client: { readonly ip: string | undefined }) => string {
   clientIp('127.0.0.1', options); // refuses a wrong subnet now
   const keys = new Map<string, string>();
-  return (address) => {
-    if (typeof address !== 'string' || !address.includes(':')) return clientIp(address, options);
-    let key = keys.get(address);
+  return ({ ip: address }) => {
+    if (typeof address === 'string' && IPV4.test(address)) return address;
+    let key = keys.get(address as string);
     if (key === undefined) {
-      key = detach(clientIp(address, options));
+      try {
+        key = detach(clientIp(address, options));
+      } catch (error) {
+        throw refused(address, error);
+      }
       if (keys.size >= MOST_CACHED) keys.clear();
-      keys.set(detach(address), key);
+      keys.set(detach(address!), key);
     }
     return key;
   };

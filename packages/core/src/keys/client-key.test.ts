@@ -12,13 +12,18 @@ const ADDRESSES = [
 test.each(ADDRESSES)('%s has the key of clientIp, the first time and again', (address) => {
   for (const options of [{}, { ipv6Subnet: 48 }]) {
     const keyOf = compileClientKey(options);
-    expect([keyOf(address), keyOf(address)]).toEqual(Array(2).fill(clientIp(address, options)));
+    expect([keyOf({ ip: address }), keyOf({ ip: address })]).toEqual(
+      Array(2).fill(clientIp(address, options)),
+    );
   }
 });
 
 test('limits with different subnets do not share what they know', () => {
   const [wide, narrow] = [compileClientKey({ ipv6Subnet: 32 }), compileClientKey({ ipv6Subnet: 128 })];
-  expect([wide('2001:db8::1'), narrow('2001:db8::1')]).toEqual(['2001:db8::/32', '2001:db8::1/128']);
+  expect([wide({ ip: '2001:db8::1' }), narrow({ ip: '2001:db8::1' })]).toEqual([
+    '2001:db8::/32',
+    '2001:db8::1/128',
+  ]);
 });
 
 test('more addresses than are known have their keys, too', () => {
@@ -26,7 +31,7 @@ test('more addresses than are known have their keys, too', () => {
   for (let round = 0; round < 2; round += 1) {
     for (let i = 0; i < 2500; i += 1) {
       const group = i.toString(16);
-      expect(keyOf(`2001:db8:0:${group}::1`)).toBe(clientIp(`2001:db8:0:${group}::9`));
+      expect(keyOf({ ip: `2001:db8:0:${group}::1` })).toBe(clientIp(`2001:db8:0:${group}::9`));
     }
   }
 });
@@ -34,6 +39,6 @@ test('more addresses than are known have their keys, too', () => {
 test('what is no address is refused each time', () => {
   const keyOf = compileClientKey({});
   for (const address of [undefined, '', '127.1', '1:2', '1:2'])
-    expect(() => keyOf(address)).toThrow(KeyResolutionError);
+    expect(() => keyOf({ ip: address })).toThrow(KeyResolutionError);
   expect(() => compileClientKey({ ipv6Subnet: 31 })).toThrow(RangeError);
 });

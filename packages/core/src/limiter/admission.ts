@@ -54,21 +54,20 @@ export class Admission {
 
   /** `consume` or `peek`: at once if no network is in between; then it throws as the promise would reject. */
   decide(call: KeyCall): MaybePromise<Decision> {
-    this.checkOpen();
-    if (call.several === undefined) return this.#run(call, this.#finish);
-    const parts = policyParts(call);
-    const merged = mergeByKey(parts);
-    const { operation, traced } = call;
-    return this.#run(KeyCall.of({ operation, wait: 0, parts: merged, traced }), (_, answer) =>
-      this.#finish(call, splitByPart(parts, merged, answer)),
-    );
-  }
-
-  #run(call: KeyCall, finish: (call: KeyCall, answer: Answer) => Decision): MaybePromise<Decision> {
+    if (this.#closed !== undefined) throw this.#closed;
     const { decider } = this;
-    if (decider instanceof Pipeline) return decider.run(call, finish);
-    const answer = decider.decide(call);
-    return isPromise(answer) ? answer.then((decided) => finish(call, decided)) : finish(call, answer);
+    let asked = call;
+    let finish = this.#finish;
+    if (call.several !== undefined) {
+      const parts = policyParts(call);
+      const merged = mergeByKey(parts);
+      const { operation, traced } = call;
+      asked = KeyCall.of({ operation, wait: 0, parts: merged, traced });
+      finish = (_, answer) => this.#finish(call, splitByPart(parts, merged, answer));
+    }
+    if (decider instanceof Pipeline) return decider.run(asked, finish);
+    const answer = decider.decide(asked);
+    return isPromise(answer) ? answer.then((decided) => finish(asked, decided)) : finish(asked, answer);
   }
 
   /** One function for all calls: a closure for each would be one more object per decision. */

@@ -12,9 +12,9 @@ interface Parts {
 
 const NOTHING: readonly PolicyPart[] = [];
 
-/** Rounded up: after this many whole milliseconds the time is over. */
-const toMs = (micros: number): number => Math.ceil(micros / 1000);
-const waitMs = (micros: number): number => (micros === NEVER ? Number.POSITIVE_INFINITY : toMs(micros));
+/** Milliseconds are rounded up: after so many whole ones the time is over. */
+const waitMs = (micros: number): number =>
+  micros === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(micros / 1000);
 
 /** A decision that knows what it took, so that it can be given back: once. What is rarely read is computed when it is. */
 export class DecisionRecord implements Decision {
@@ -69,8 +69,8 @@ export class DecisionRecord implements Decision {
     this.remaining = own.remaining;
     this.retryAfter = allowed ? 0 : waitMs(answer.wait);
     // A waiting call gets its decision at its booked moment, and times count from then.
-    this.resetAfter = allowed ? toMs(Math.max(0, own.reset - answer.wait)) : toMs(own.reset);
-    this.waited = allowed && waited > 0 ? toMs(waited) : 0;
+    this.resetAfter = Math.ceil((allowed ? Math.max(0, own.reset - answer.wait) : own.reset) / 1000);
+    this.waited = allowed && waited > 0 ? Math.ceil(waited / 1000) : 0;
     this.source = source === undefined ? decider.name : source.name;
     this.degraded = source !== undefined && source.error !== undefined;
     this.#call = call;
@@ -89,10 +89,7 @@ export class DecisionRecord implements Decision {
   }
 
   get policies(): readonly PolicyDecision[] {
-    const answer = this.#answer;
-    this.#policies ??= this.#call.parts.map((part, i) =>
-      policyDecision(part, answer.parts[i]!, sleepOf(answer)),
-    );
+    this.#policies ??= policyDecisions(this.#call.parts, this.#answer);
     return this.#policies;
   }
 
@@ -155,24 +152,27 @@ function bindingPart(answer: Answer): number {
   return bound;
 }
 
-function policyDecision(
-  { limit: { name, rule }, cost }: PolicyPart,
-  own: PartAnswer,
-  asleep: number,
-): PolicyDecision {
-  const { algorithm } = rule;
-  const { limit, window } = own.override === undefined ? rule : algorithm.size(own.override);
-  const { remaining, reset } = own;
-  const more = algorithm.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
-  const decision = {
-    name,
-    cost,
-    limit,
-    window: toMs(window),
-    remaining,
-    retryAfter: partWait(own, asleep),
-    resetAfter: toMs(Math.max(0, reset - asleep)),
-    moreAfter: toMs(Math.max(0, more - asleep)),
-  };
-  return algorithm.holders === undefined ? decision : { ...decision, held: true };
+function policyDecisions(parts: readonly PolicyPart[], answer: Answer): readonly PolicyDecision[] {
+  const asleep = sleepOf(answer);
+  const decisions: PolicyDecision[] = [];
+  for (let i = 0; i < parts.length; i += 1) {
+    const own = answer.parts[i]!;
+    const { name, rule } = parts[i]!.limit;
+    const { algorithm } = rule;
+    const { limit, window } = own.override === undefined ? rule : algorithm.size(own.override);
+    const { remaining, reset } = own;
+    const more = algorithm.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
+    const decision = {
+      name,
+      cost: parts[i]!.cost,
+      limit,
+      window: Math.ceil(window / 1000),
+      remaining,
+      retryAfter: partWait(own, asleep),
+      resetAfter: Math.ceil(Math.max(0, reset - asleep) / 1000),
+      moreAfter: Math.ceil(Math.max(0, more - asleep) / 1000),
+    };
+    decisions.push(algorithm.holders === undefined ? decision : { ...decision, held: true });
+  }
+  return decisions;
 }

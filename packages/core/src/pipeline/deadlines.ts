@@ -148,7 +148,7 @@ export class Deadlines {
    */
   begin(one: Deadline, since: number, until = 0): void {
     one.due = Math.max(since + this.ms, until);
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.ms);
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#look, this.ms);
     else if (this.#first === undefined) this.#timer.ref();
     one.before = this.#last;
     if (this.#last === undefined) this.#first = one;
@@ -174,12 +174,12 @@ export class Deadlines {
     return true;
   }
 
-  #look(): void {
+  readonly #look = (): void => {
     const late = performance.now() - (this.#first?.due ?? Number.POSITIVE_INFINITY);
     if (late > EVENT_LOOP_LAG) this.#extend(Math.min(late, this.ms));
     // Replies that arrived while the event loop was blocked are read before any call fails.
-    setImmediate(() => this.#expire());
-  }
+    setImmediate(this.#expire);
+  };
 
   /**
    * If the event loop was blocked, overdue calls get that time back: the store did not cause the delay. Once only, or in a process
@@ -194,7 +194,7 @@ export class Deadlines {
     }
   }
 
-  #expire(): void {
+  readonly #expire = (): void => {
     const now = performance.now();
     // The old timer stays in place until the end: a call made by an expired one must not set a second timer.
     for (let one = this.#first; one !== undefined && one.due <= now; one = this.#first) {
@@ -202,6 +202,6 @@ export class Deadlines {
       one.expire();
     }
     const next = this.#first;
-    this.#timer = next && setTimeout(() => this.#look(), Math.max(1, Math.ceil(next.due - now)));
-  }
+    this.#timer = next && setTimeout(this.#look, Math.max(1, Math.ceil(next.due - now)));
+  };
 }

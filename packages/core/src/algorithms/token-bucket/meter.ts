@@ -134,9 +134,9 @@ export const meterAlgorithm: Meter = {
   more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
     const bearable = Math.min(full - perPermit, full + borrow - (remaining + 1) * perPermit);
     if (bearable < 0) return reset;
-    const ticks = up(reset, tick);
+    const ticks = Math.ceil(reset / tick);
     const most = remaining > 0 ? full + borrow - remaining * perPermit : Number.POSITIVE_INFINITY;
-    const needed = up(Math.max(0, Math.min(ticks * perTick, most) - bearable), perTick);
+    const needed = Math.ceil(Math.max(0, Math.min(ticks * perTick, most) - bearable) / perTick);
     return Math.max(0, reset - (ticks - needed) * tick);
   },
 

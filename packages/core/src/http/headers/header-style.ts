@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { Decision } from '../../decision.js';
+import type { Decision, PolicyDecision } from '../../decision.js';
 import { draft11Items, type PartitionOf, rateLimit, rateLimitPolicy } from '../../decision-headers.js';
 import { checkBoolean, describe } from '../../options.js';
 import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
-import { oncePerPolicies } from './once-per-policies.js';
-import { addToList, type ResponseHeaders } from './response-headers.js';
-import { type Write, writeDraft6, writeDraft7, writeLegacy, writeRetryAfter } from './single-policy.js';
+import { extended, type ListHeaders } from './response-headers.js';
+import {
+  quotaPolicies,
+  type WriteOlder,
+  writeDraft6,
+  writeDraft7,
+  writeLegacy,
+  writeRetryAfter,
+} from './single-policy.js';
 
 export interface HeaderWriter {
   /** Adds this decision's headers to a response, merged with those of earlier limiters. */
-  write(decision: Decision, response: ResponseHeaders, key?: Keys): void;
+  write(decision: Decision, response: ListHeaders, key?: Keys): void;
   /** The same headers by their names, for errors. */
   of(decision: Decision, key?: Keys): Record<string, string>;
 }
@@ -34,16 +40,17 @@ export function headerWriter(where: string, options: HeaderOptions): HeaderWrite
     );
   }
   const itemsOf = isList ? oncePerPolicies(draft11Items) : undefined;
-  const writeOlder: Write | undefined =
-    style === 'draft-7' ? writeDraft7() : style === 'draft-6' ? writeDraft6() : undefined;
+  const quotasOf = oncePerPolicies(quotaPolicies);
+  const writeOlder: WriteOlder | undefined =
+    style === 'draft-7' ? writeDraft7 : style === 'draft-6' ? writeDraft6 : undefined;
   const write: HeaderWriter['write'] = (decision, response, key) => {
     if (itemsOf !== undefined) {
       const items = itemsOf(decision);
       const partition = partitioned && key !== undefined ? partitionOf(key) : undefined;
-      addToList(response, 'RateLimit-Policy', rateLimitPolicy(decision, items, partition));
-      addToList(response, 'RateLimit', rateLimit(decision, items, partition));
+      response.append('RateLimit-Policy', rateLimitPolicy(decision, items, partition));
+      response.append('RateLimit', rateLimit(decision, items, partition));
     }
-    writeOlder?.(decision, response);
+    writeOlder?.(decision, response, quotasOf(decision));
     if (legacy) writeLegacy(decision, response);
     if (!decision.allowed) writeRetryAfter(decision, response);
   };
@@ -51,13 +58,54 @@ export function headerWriter(where: string, options: HeaderOptions): HeaderWrite
     write,
     of: (decision, key) => {
       const headers: Record<string, string> = {};
+      const get = (name: string) => headers[name];
       const set = (name: string, value: string) => {
         headers[name] = value;
       };
-      write(decision, { get: (name) => headers[name], set }, key);
+      write(decision, { get, set, append: (name, items) => set(name, extended(get(name), items)) }, key);
       return headers;
     },
   };
+}
+
+interface Entry<T> {
+  readonly name: string;
+  readonly policies: readonly PolicyDecision[];
+  readonly made: T;
+}
+
+/** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
+const MAX_ENTRIES = 8;
+
+/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters have one set for ever. */
+function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
+  const entries: Entry<T>[] = [];
+  let next = 0;
+  return (decision) => {
+    const { name, policies } = decision;
+    for (const entry of entries) {
+      if (entry.name === name && samePolicies(entry.policies, policies)) return entry.made;
+    }
+    const made = make(decision);
+    entries[next] = { name, policies, made };
+    next = (next + 1) % MAX_ENTRIES;
+    return made;
+  };
+}
+
+function samePolicies(some: readonly PolicyDecision[], others: readonly PolicyDecision[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let i = 0; i < some.length; i += 1) {
+    const [one, other] = [some[i]!, others[i]!];
+    if (
+      one.name !== other.name ||
+      one.limit !== other.limit ||
+      one.window !== other.window ||
+      one.held !== other.held
+    )
+      return false;
+  }
+  return true;
 }
 
 function checkStyle(where: string, given: unknown): HeaderStyle | undefined {

@@ -2,6 +2,7 @@ import { parseList } from 'structured-headers';
 import type { Decision, PolicyDecision } from '../../decision.js';
 import { decisionHeaders } from '../../decision-headers.js';
 import { headerWriter } from './header-style.js';
+import { extended } from './response-headers.js';
 
 const { write: writeHeaders } = headerWriter('rateLimit', {});
 
@@ -94,6 +95,7 @@ describe('a response that has headers already', () => {
     return {
       get: (name: string) => set.get(name),
       set: (name: string, value: string) => void set.set(name, value),
+      append: (name: string, items: string) => void set.set(name, extended(set.get(name), items)),
       names: () => read(set.get('RateLimit') as string).map(([name]) => name),
     };
   };

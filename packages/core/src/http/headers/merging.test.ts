@@ -3,7 +3,7 @@ import type { Decision } from '../../decision.js';
 import { RateLimitExceededError } from '../../errors.js';
 import type { HeaderOptions } from '../request-limit-options.js';
 import { headerWriter } from './header-style.js';
-import { writeErrorHeaders } from './response-headers.js';
+import { extended, writeErrorHeaders } from './response-headers.js';
 
 /** A decision of a limiter of this name. */
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {
@@ -44,6 +44,10 @@ class Response {
 
   set(name: string, value: string): void {
     this.headers.set(name, value);
+  }
+
+  append(name: string, items: string): void {
+    this.set(name, extended(this.get(name), items));
   }
 
   write(options: HeaderOptions, ...decisions: Decision[]): this {

@@ -6,6 +6,12 @@ export interface ResponseHeaders {
   set(name: string, value: string): void;
 }
 
+/** The same, with headers that are lists. */
+export interface ListHeaders extends ResponseHeaders {
+  /** Adds items to a list. */
+  append(name: string, items: string): void;
+}
+
 /** A header as a list: some frameworks keep one that was set several times as an array. */
 const linesOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter(
@@ -15,11 +21,8 @@ const linesOf = (value: unknown): string[] =>
 /** A header as one text; empty without it. */
 export const textOf = (value: unknown): string => linesOf(value).join(', ');
 
-/** Appends items to a header that is a list. */
-export function addToList(headers: ResponseHeaders, name: string, items: string): void {
-  const before = headers.get(name);
-  headers.set(name, before === undefined ? items : [...linesOf(before), items].join(', '));
-}
+/** A list with more items. */
+export const extended = (list: unknown, items: string): string => [...linesOf(list), items].join(', ');
 
 /** Joins two lists, unless the second begins with the first. */
 function joined(first: unknown, second: unknown): string {

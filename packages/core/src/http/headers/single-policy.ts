@@ -1,12 +1,11 @@
 import type { Decision } from '../../decision.js';
 import { oneOrMoreSeconds, quantity, retryAfterSeconds, seconds, untilMore } from '../../decision-headers.js';
-import { oncePerPolicies } from './once-per-policies.js';
-import { addToList, type ResponseHeaders } from './response-headers.js';
+import type { ListHeaders, ResponseHeaders } from './response-headers.js';
 
 // Headers with room for one policy: drafts 6 and 7, and X-RateLimit. Of several limits the most restrictive is shown.
 
 /** `RateLimit-Policy` of drafts 6 and 7: `100;w=60, 1000;w=3600`, q permits in w seconds; one item for each policy. */
-const quotaPolicies = ({ policies }: Decision): string =>
+export const quotaPolicies = ({ policies }: Decision): string =>
   policies.map(({ limit, window }) => `${quantity(limit)};w=${oneOrMoreSeconds(window)}`).join(', ');
 
 const WHOLE = /^\d{1,15}$/;
@@ -42,32 +41,28 @@ const untilReset = ({ allowed, retryAfter, moreAfter }: Decision): number =>
   untilMore(retryAfter, moreAfter, !allowed);
 
 /** Writes the headers of one decision, merged with what the response has. */
-export type Write = (decision: Decision, response: ResponseHeaders) => void;
+type Write = (decision: Decision, response: ResponseHeaders) => void;
+/** @param policies its `quotaPolicies` */
+export type WriteOlder = (decision: Decision, response: ListHeaders, policies: string) => void;
 
 /** `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds) of draft-ietf-httpapi-ratelimit-headers-06. */
-export function writeDraft6(): Write {
-  const policyOf = oncePerPolicies(quotaPolicies);
-  return (decision, response) => {
-    addToList(response, 'RateLimit-Policy', policyOf(decision));
-    writeThree('RateLimit', decision, seconds(untilReset(decision)), response);
-  };
-}
+export const writeDraft6: WriteOlder = (decision, response, policies) => {
+  response.append('RateLimit-Policy', policies);
+  writeThree('RateLimit', decision, seconds(untilReset(decision)), response);
+};
 
 const DRAFT_7 = /^limit=\d{1,15}, remaining=(\d{1,15}), reset=(\d{1,15})$/;
 
 /** `RateLimit` of draft-ietf-httpapi-ratelimit-headers-07: `limit=100, remaining=99, reset=60`. */
-export function writeDraft7(): Write {
-  const policyOf = oncePerPolicies(quotaPolicies);
-  return (decision, response) => {
-    addToList(response, 'RateLimit-Policy', policyOf(decision));
-    const before = response.get('RateLimit');
-    const [, remaining, reset] = (typeof before === 'string' && DRAFT_7.exec(before)) || [];
-    const ours = seconds(untilReset(decision));
-    if (!isMoreRestrictive(decision, ours, { remaining, reset }, response)) return;
-    const { limit, remaining: left } = decision;
-    response.set('RateLimit', `limit=${quantity(limit)}, remaining=${quantity(left)}, reset=${ours}`);
-  };
-}
+export const writeDraft7: WriteOlder = (decision, response, policies) => {
+  response.append('RateLimit-Policy', policies);
+  const before = response.get('RateLimit');
+  const [, remaining, reset] = (typeof before === 'string' && DRAFT_7.exec(before)) || [];
+  const ours = seconds(untilReset(decision));
+  if (!isMoreRestrictive(decision, ours, { remaining, reset }, response)) return;
+  const { limit, remaining: left } = decision;
+  response.set('RateLimit', `limit=${quantity(limit)}, remaining=${quantity(left)}, reset=${ours}`);
+};
 
 /** `X-RateLimit-Limit`, `-Remaining` and `-Reset` (Unix seconds). */
 export const writeLegacy: Write = (decision, response) =>
