@@ -20,6 +20,7 @@
 --   RUN                    equal calls, all allowed now: how many, and three numbers that the algorithm's expandRun reads
 --   SAME_DENIED            so many are denied, or SAME_ALLOWED: so many may go and take nothing: how many, wait, remaining, reset
 --   ELSEWHERE              a key of the group lives on another node
+--   UNDECLARED             what the server said, as text, when it takes no keys of this group that are not declared; nothing is written
 --   DENIED ALLOWED QUEUED  wait; for each part: remaining, wait, reset, at, number of overriding parameters, those;
 --     and then, for 'traced consume' and 'traced peek', five lists for each part, each as its length and its numbers: the
 --     parameters, the state before, the state after, the queue, and the end of the block
@@ -37,6 +38,7 @@ local DENIED = -6
 local ALLOWED = -7
 local QUEUED = -8
 local ELSEWHERE = -9
+local UNDECLARED = -10
 
 local LARGEST = 9007199254740991
 -- Keys that one command reads, and the largest number that string.format('%d') takes everywhere: a number as an argument takes twice as long.
@@ -64,8 +66,11 @@ if not declared then
 end
 -- What a node answers when a key is not its own, is moving to another node, or when the cluster is down.
 local function is_elsewhere(wrong)
-  return not declared
-    and (wrong:find('non local key', 1, true) or wrong:find('slot not served', 1, true) or wrong:find('cluster is down', 1, true))
+  return wrong:find('non local key', 1, true) or wrong:find('slot not served', 1, true) or wrong:find('cluster is down', 1, true)
+end
+-- What other servers answer to a key that is not declared.
+local function is_undeclared(wrong)
+  return wrong:find('same slot', 1, true) or wrong:find('undeclared', 1, true)
 end
 
 local now = arguments[1]
@@ -140,12 +145,12 @@ while last > offset or next <= size do
       for n = known + 1, replied do replies[n] = nil end
       -- A table since Redis 7.
       wrong = type(wrong) == 'table' and wrong.err or wrong
-      if is_elsewhere(wrong) then
+      if not declared and is_elsewhere(wrong) then
         replied = known + 1
         replies[replied] = ELSEWHERE
       else
         replied = known + 2
-        replies[known + 1], replies[replied] = FAILED, wrong
+        replies[known + 1], replies[replied] = not declared and is_undeclared(wrong) and UNDECLARED or FAILED, wrong
       end
     end
     offset = offset + places

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '6cb0b1891293263e3d31cd2f8149b565ad37ebdf',
+  sha1: 'a48abe2dfafad058f717aaea27b281cd63242ea5',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -13,6 +13,7 @@ local DENIED = -6
 local ALLOWED = -7
 local QUEUED = -8
 local ELSEWHERE = -9
+local UNDECLARED = -10
 local LARGEST = 9007199254740991
 local MOST_READ = 100
 local LARGEST_LONG = 2147483647
@@ -32,8 +33,10 @@ for i = count + 2, #ARGV do arguments[i - count - 1] = ARGV[i] end
 MOST_READ = 1
 end
 local function is_elsewhere(wrong)
-return not declared
-and (wrong:find('non local key', 1, true) or wrong:find('slot not served', 1, true) or wrong:find('cluster is down', 1, true))
+return wrong:find('non local key', 1, true) or wrong:find('slot not served', 1, true) or wrong:find('cluster is down', 1, true)
+end
+local function is_undeclared(wrong)
+return wrong:find('same slot', 1, true) or wrong:find('undeclared', 1, true)
 end
 local now = arguments[1]
 local is_packed = now == 'packed'
@@ -1533,12 +1536,12 @@ end
 if not fine then
 for n = known + 1, replied do replies[n] = nil end
 wrong = type(wrong) == 'table' and wrong.err or wrong
-if is_elsewhere(wrong) then
+if not declared and is_elsewhere(wrong) then
 replied = known + 1
 replies[replied] = ELSEWHERE
 else
 replied = known + 2
-replies[known + 1], replies[replied] = FAILED, wrong
+replies[known + 1], replies[replied] = not declared and is_undeclared(wrong) and UNDECLARED or FAILED, wrong
 end
 end
 offset = offset + places

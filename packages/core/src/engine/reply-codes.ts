@@ -8,3 +8,4 @@ export const DENIED = -6;
 export const ALLOWED = -7;
 export const QUEUED = -8;
 export const ELSEWHERE = -9;
+export const UNDECLARED = -10;

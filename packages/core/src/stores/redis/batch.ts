@@ -53,12 +53,12 @@ export class Batch implements Departure {
     readonly whole?: Batch,
   ) {}
 
-  /** Its visits as batches of their own. It ends when all of them have. */
-  apart(visits: readonly Visit[]): readonly Batch[] {
-    this.#open = visits.length;
-    return visits.map(({ asked }) => {
+  /** Parts of its visits as batches of their own. It ends when all of them have. */
+  apart(parts: readonly (readonly Visit[])[]): readonly Batch[] {
+    this.#open = parts.length;
+    return parts.map((visits) => {
       const one = new Batch(this.asked, undefined, this);
-      for (const call of asked) one.add(call);
+      for (const { asked } of visits) for (const call of asked) one.add(call);
       one.hasEnded = true; // some of its calls may have
       return one;
     });

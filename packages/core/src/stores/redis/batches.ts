@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../clock.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
-import { Batch } from './batch.js';
+import { Batch, type Visit } from './batch.js';
 
 /** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
 const { setImmediate } = globalThis;
@@ -134,4 +134,16 @@ export function tagOf(key: string): string {
   const open = key.indexOf('{');
   const end = key.indexOf('}', open + 1);
   return open === -1 || end <= open + 1 ? key : key.slice(open + 1, end);
+}
+
+/** Visits whose keys have the same hash tag, in their order. */
+export function bySlot(visits: readonly Visit[]): readonly (readonly Visit[])[] {
+  const found = new Map<string, Visit[]>();
+  for (const visit of visits) {
+    const tag = tagOf(visit.keys[0]!);
+    const known = found.get(tag);
+    if (known === undefined) found.set(tag, [visit]);
+    else known.push(visit);
+  }
+  return [...found.values()];
 }

@@ -12,7 +12,7 @@ import type { StoreEvents } from '../store-events.js';
 import { StoreHealth } from '../store-health.js';
 
 import { Batch, type Visit } from './batch.js';
-import { type Place, RedisBatches, tagOf } from './batches.js';
+import { bySlot, type Place, RedisBatches, tagOf } from './batches.js';
 import { FirstConnection, isReady, type RedisClient, runScript, withinFirstConnection } from './client.js';
 
 import { OwnConnection } from './connection.js';
@@ -25,9 +25,9 @@ import { ReleaseSubscriber } from './release-subscriber.js';
 import { Numbers, rateAnswer, settle } from './reply.js';
 import { addressOfClient, addressOfServer, resolveClient } from './resolve-client.js';
 import { together } from './socket.js';
-import { warnOfEviction, warnOfResending } from './warnings.js';
+import { warnOfDeclaredKeys, warnOfEviction, warnOfResending } from './warnings.js';
 import { type RedisWatch, unwatch, watch } from './watch.js';
-import { refusesUndeclared, undeclared, type Written, written } from './wire.js';
+import { refusesUndeclared, undeclared, type Written, wasNotRun, written } from './wire.js';
 
 /**
  * State in Redis, shared by every process that uses the same. Takes an address, a client of ioredis (5 or 6), iovalkey or node-redis that
@@ -208,10 +208,9 @@ export class RedisStore implements Store {
 
   /** @param arrived called when it is under way no more, before anybody is told */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
-    const node = batch.node === undefined ? undefined : this.#readyNode(batch.key);
+    const node = batch.node === undefined || this.#declares ? undefined : this.#readyNode(batch.key);
     if (batch.node !== undefined && node === undefined) {
-      arrived();
-      this.#sendApart(batch, batch.visits);
+      this.#sendDeclared(batch, bySlot(batch.visits), arrived);
       return;
     }
     const write = (bytes: boolean) => {
@@ -226,8 +225,14 @@ export class RedisStore implements Store {
       (reply) => {
         arrived();
         try {
-          const elsewhere = settle(batch.visits, new Numbers(reply));
-          if (elsewhere.length > 0) this.#sendApart(batch, elsewhere);
+          const { undecided, refusal } = settle(batch.visits, new Numbers(reply));
+          if (refusal !== undefined) this.#declareKeys(refusal);
+          // One by one: a key whose slot is moving would hold up the others of its slot.
+          if (undecided.length > 0)
+            this.#sendDeclared(
+              batch,
+              undecided.map((one) => [one]),
+            );
           else batch.end();
         } catch (error) {
           batch.failed(this.#classified(error, batch.key));
@@ -235,9 +240,9 @@ export class RedisStore implements Store {
       },
       (error) => {
         arrived();
-        if (node !== undefined && refusesUndeclared(error)) {
-          this.#declares = true;
-          this.#sendApart(batch, batch.visits);
+        if (node !== undefined && wasNotRun(error)) {
+          if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
+          this.#sendDeclared(batch, bySlot(batch.visits));
         } else {
           batch.failed(this.#classified(error, batch.key, !batch.sent));
         }
@@ -245,9 +250,23 @@ export class RedisStore implements Store {
     );
   }
 
-  /** One by one, with declared keys: the client follows a key that has moved. Nothing was written for these calls. */
-  #sendApart(batch: Batch, visits: readonly Visit[]): void {
-    for (const one of batch.apart(visits)) this.#send(one);
+  /**
+   * Sends each part with declared keys: the client follows a key that has moved. Nothing was written for these calls.
+   * @param arrived called when none is under way any more
+   */
+  #sendDeclared(batch: Batch, parts: readonly (readonly Visit[])[], arrived = () => {}): void {
+    let underWay = parts.length;
+    const oneArrived = () => {
+      underWay -= 1;
+      if (underWay === 0) arrived();
+    };
+    for (const one of batch.apart(parts)) this.#send(one, undefined, oneArrived);
+  }
+
+  /** From now on. */
+  #declareKeys(refusal: string): void {
+    this.#declares = true;
+    warnOfDeclaredKeys(this.#address, refusal);
   }
 
   /** The connection to the node of a key, if it can be used now. */

@@ -8,6 +8,7 @@ import {
   RUN,
   SAME_ALLOWED,
   SAME_DENIED,
+  UNDECLARED,
 } from '../../engine/reply-codes.js';
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import { describe } from '../../options.js';
@@ -18,24 +19,33 @@ import { classified } from './errors.js';
 import { unpacked } from './unpacked.js';
 import { learn } from './weights.js';
 
+/** What could not be decided with undeclared keys. Nothing was written for it. */
+export interface Undecided {
+  readonly undecided: readonly Visit[];
+  /** What the server said if keys must be declared. */
+  readonly refusal: string | undefined;
+}
+
 /**
  * Settles each call of the visits by what the reply of `decide.lua` says to it.
- * @returns the visits whose keys are on another node of the cluster: nothing was written for them
  * @throws StoreConfigurationError when it is not such a reply; then some may be settled, and some not
  */
-export function settle(visits: readonly Visit[], reply: Numbers): readonly Visit[] {
+export function settle(visits: readonly Visit[], reply: Numbers): Undecided {
   const now = reply.next();
-  const elsewhere: Visit[] = [];
+  const undecided: Visit[] = [];
+  let refusal: string | undefined;
   for (const visit of visits) {
     const { asked } = visit;
-    if (reply.peek() === ELSEWHERE) {
-      reply.next();
-      elsewhere.push(visit);
+    if (reply.skips(ELSEWHERE)) {
+      undecided.push(visit);
+    } else if (reply.skips(UNDECLARED)) {
+      undecided.push(visit);
+      refusal = reply.text();
     } else {
       for (let i = 0; i < asked.length; ) i += settleNext(asked, i, now, reply);
     }
   }
-  return elsewhere;
+  return { undecided, refusal };
 }
 
 /** @returns how many it settled */
@@ -154,8 +164,11 @@ export class Numbers {
     return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
   }
 
-  peek(): unknown {
-    return this.#reply[this.#place];
+  /** Steps over the next number if it is this one. */
+  skips(code: number): boolean {
+    if (Number(this.#reply[this.#place]) !== code) return false;
+    this.#place += 1;
+    return true;
   }
 
   text(): string {

@@ -33,3 +33,18 @@ export async function warnOfEviction(client: RedisClient): Promise<void> {
     `redisStore: this Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and whose key is evicted has its whole limit again: use noeviction`,
   );
 }
+
+/**
+ * Warns when a cluster refuses keys that are not declared: each slot gets its own script call.
+ * @param address of the cluster
+ * @param refusal what it said
+ */
+export function warnOfDeclaredKeys(address: string, refusal: string): void {
+  warnOnce(
+    'SLUICE_DECLARED_KEYS',
+    address,
+    `redisStore: ${address} refuses a script call for keys of several slots (${refusal}), as proxies and serverless clusters do. ` +
+      'Limits stay exact, but each slot gets a script call of its own, which costs more time and CPU: connect to the nodes of the ' +
+      'cluster themselves, or give each limiter a hashTag',
+  );
+}

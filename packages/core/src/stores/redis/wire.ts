@@ -61,6 +61,14 @@ const REFUSED =
 export const refusesUndeclared = (error: unknown): boolean =>
   REFUSED.test(String((error as Partial<Error> | undefined)?.message));
 
+/**
+ * Did the node not run such a script call at all? Without a key it does not redirect it: a primary that became a replica says so while it
+ * loads the data of the new one.
+ */
+export const wasNotRun = (error: unknown): boolean =>
+  refusesUndeclared(error) ||
+  /^(?:LOADING|MASTERDOWN)\b/.test(String((error as Partial<Error> | undefined)?.message));
+
 function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
   const args: string[] = [];
   /** Where in `args` is the number of visits that are like the last plain one. */
