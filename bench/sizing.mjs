@@ -118,7 +118,7 @@ async function inTurns(items, work) {
 function limiterOf(policy, where, name = 'login') {
   const limit = Array.isArray(policy) ? { policies: { ...policy } } : { policy };
   const failurePolicy = ({ error }) => {
-    throw error; // what a stand-in decides costs Redis nothing
+    throw error; // what a failure policy decides costs Redis nothing
   };
   return new RateLimiter({
     name,
