@@ -118,20 +118,20 @@ export interface Algorithm {
   /** Where a state can be more than a few numbers: the bytes that it takes in Redis when the limit is used up. */
   bytes?(parameters: Parameters): number;
   /**
-   * Where permits may be spent later than they were taken, `micros` at the most: parameters by which those that go then are no more than
-   * `parameters` promise, and the longest time (µs) by which they do. `undefined`: by no parameters.
+   * For algorithms whose permits may be prefetched, and used up to `micros` later: parameters under which the calls that use them are
+   * never more than `parameters` allow, and the longest time (µs) for which that holds. `undefined`: no such parameters exist.
    */
-  ahead?(parameters: Parameters, micros: number): Ahead | undefined;
+  prefetched?(parameters: Parameters, micros: number): Prefetched | undefined;
   /**
-   * Where that time ends sooner: µs from a taking at `now` for which its permits count as those taken when they are spent. `reset` is
-   * what was said then until all are back.
+   * Where that time ends sooner: µs from `now`, when they were taken, for which prefetched permits may be used. `reset` is from the
+   * answer.
    */
-  spendable?(parameters: Parameters, now: number, reset: number): number;
+  usableFor?(parameters: Parameters, now: number, reset: number): number;
   /** For permits that are held and not spent. */
   readonly holders?: Holders;
 }
 
-export interface Ahead {
+export interface Prefetched {
   readonly parameters: Parameters;
   readonly longest: number;
 }

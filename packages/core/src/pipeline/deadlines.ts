@@ -11,8 +11,8 @@ const EVENT_LOOP_LAG = 5;
 export interface Departure {
   /** When the first of them was made: ms of the monotonic clock. One reading for all of them. */
   readonly began: number;
-  /** The same moment, in µs of this process's clock: so no time in an answer is taken for later than it is. */
-  readonly asked: number;
+  /** The same moment, in µs of this process's clock: times in the answer count from here, and so never end too late. */
+  readonly localTime: number;
   /** A call that has ended before is left out. Afterwards it may have been counted. */
   sent: boolean;
   /** Has one of its calls ended? It is not sent then, or not sent again. */

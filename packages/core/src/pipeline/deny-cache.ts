@@ -20,8 +20,8 @@ export interface Denial {
   readonly key: string;
   readonly call: KeyCall;
   readonly answer: Answer;
-  /** µs of this process's clock, before the store was asked: so no time in the answer is taken for later than it is. */
-  readonly asked: number;
+  /** When the call began, µs of this process's clock: times in the answer count from here, and so never end too late. */
+  readonly sentAt: number;
   /** Until when no call asks the store, on the same clock. */
   readonly until: number;
   /** The counter of `Invalidations` for its key, and its value then. */
@@ -52,20 +52,20 @@ export class DenyCache {
   ) {}
 
   /** Permits that are held can be released elsewhere at any moment, so their denials are not cached. */
-  remember(call: KeyCall, answer: Answer, asked: number): void {
+  remember(call: KeyCall, answer: Answer, sentAt: number): void {
     if (this.longest === 0 || answer.wait === NEVER || answer.source !== undefined) return;
     if (call.parts.some(isHeld)) return;
     const key = storageKey(call.parts[bindingPart(answer)]!);
     const counter = counterOf(key);
     const count = this.invalidations.count(counter);
-    const until = asked + Math.min(this.longest, answer.wait);
+    const until = sentAt + Math.min(this.longest, answer.wait);
     if (this.#recent.size >= MOST / 2) {
       this.#older = this.#recent;
       this.#recent = new Map();
     }
     this.#last = undefined;
     this.isEmpty = false;
-    this.#recent.set(key, { key, call, answer, asked, until, counter, count, waiting: undefined });
+    this.#recent.set(key, { key, call, answer, sentAt, until, counter, count, waiting: undefined });
   }
 
   /** The denial of an equal call, unless the call may pass by now. @param now µs */
@@ -83,8 +83,8 @@ export class DenyCache {
   }
 
   /** The answer of a denial at `now`. */
-  answer({ answer, asked }: Denial, now: number): Answer {
-    return shiftAnswer(answer, now - asked, this.source);
+  answer({ answer, sentAt }: Denial, now: number): Answer {
+    return shiftAnswer(answer, now - sentAt, this.source);
   }
 
   /** From now on equal calls wait for this one. */
@@ -115,8 +115,8 @@ export class DenyCache {
   }
 
   #valid(denial: Denial, now: number): boolean {
-    const { asked, answer, count, counter } = denial;
-    const passes = now >= asked + answer.wait || now < asked;
+    const { sentAt, answer, count, counter } = denial;
+    const passes = now >= sentAt + answer.wait || now < sentAt;
     if (!passes && count === this.invalidations.count(counter)) return true;
     this.#recent.delete(denial.key);
     this.#older.delete(denial.key);

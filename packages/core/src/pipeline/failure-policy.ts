@@ -5,7 +5,7 @@ import type { FallbackLimit } from './policy-limit.js';
 /** What a limiter says while its store is out. */
 export type FailureChoice = 'local' | 'allow' | 'deny';
 
-/** What a function that chooses is told. */
+/** What a failure policy that is a function receives. */
 export interface StoreFailure {
   readonly reason: UnavailableReason;
   readonly error: StoreUnavailableError;
@@ -19,7 +19,7 @@ export interface StoreFailure {
  *   `{ local: { share } }` with that part of it, above 0 and at most 1 (1 / N keeps the whole fleet at the limit);
  * - `'allow'`: everything passes, and nothing is counted;
  * - `'deny'`: nothing passes;
- * - a function that returns one of these words for each decision. What it throws, such as the `error` it is told, the caller gets.
+ * - a function that returns one of these words for each decision. The call rejects with what it throws, such as the `error` it received.
  */
 export type FailurePolicy =
   | FailureChoice
@@ -28,7 +28,6 @@ export type FailurePolicy =
 
 const CHOICES: readonly unknown[] = ['local', 'allow', 'deny'] satisfies FailureChoice[];
 
-/** A failure policy, ready to be asked. */
 export interface CompiledFailurePolicy {
   readonly choose: FallbackLimit['choose'];
   /** Of the limit, that this process admits by itself. */

@@ -6,7 +6,7 @@ import type { DegradedAnswer } from './answers.js';
 import type { FailureChoice } from './failure-policy.js';
 import { policyParts } from './policy-limit.js';
 
-/** µs; nobody knows when the store will be back, and this is soon without being a flood. */
+/** `retryAfter` while everything is denied, µs: nobody knows when the store will be back. */
 const SOON = 1_000_000;
 
 /** What a failure policy can decide. All other operations are about what the store holds. */
@@ -16,7 +16,7 @@ const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
 export const hasFallback = (call: Call): boolean =>
   DECISIONS.includes(call.operation) && policyParts(call).every(({ limit }) => limit.fallback !== undefined);
 
-/** Decides while one store is out: one object for all its limiters, so that limiters that count together go on to do so. */
+/** Decides while one store is out. All its limiters have one, so limiters with common counts keep them. */
 export class Fallback {
   readonly #memory: MemoryStore;
   readonly #deciders: Readonly<Record<FailureChoice, Decider>>;
@@ -55,10 +55,10 @@ export async function decideByFallback({ source }: DegradedAnswer, call: Call): 
 /** Gives back what a fallback took for an answer that is not used. */
 export async function undo(
   { source, allowed, queued, parts }: DegradedAnswer,
-  asked: readonly Part[],
+  sent: readonly Part[],
 ): Promise<void> {
   if (!allowed && !queued) return;
-  const taken = asked.map((part, i) => ({ ...part, at: parts[i]!.at }));
+  const taken = sent.map((part, i) => ({ ...part, at: parts[i]!.at }));
   await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
 }
 
@@ -85,8 +85,8 @@ class LocalDecider implements Decider {
     const parts = policyParts(call).map((part) => ({ ...part, limit: part.limit.fallback!.limit }));
     const answer = this.#memory.decide({ operation, wait, parts, traced, overrides });
     // The caller knows the whole limit: `override` names the numbers of this decision.
-    const told = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
-    return { ...answer, parts: told };
+    const answers = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
+    return { ...answer, parts: answers };
   }
 
   listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -105,14 +105,14 @@ class ConstantDecider implements Decider {
 
   decide({ parts }: Call): Answer {
     const { allowed, wait, clock } = this;
-    const told = ({ limit: { rule } }: Part): PartAnswer => ({
+    const answerTo = ({ limit: { rule } }: Part): PartAnswer => ({
       remaining: allowed ? rule.limit : 0,
       wait,
       reset: wait,
       at: 0,
       override: undefined,
     });
-    return { allowed, queued: false, now: clock.now(), wait, parts: parts.map(told) };
+    return { allowed, queued: false, now: clock.now(), wait, parts: parts.map(answerTo) };
   }
 
   async listen(): Promise<() => void> {

@@ -23,8 +23,8 @@ export interface PermitBlock {
   readonly part: Part;
   /** The store's answer when they were taken. */
   readonly answer: Answer;
-  /** µs of this process's clock, before the store was asked: so no time in the answer is taken for later than it is. */
-  readonly asked: number;
+  /** When the call began, µs of this process's clock: times in the answer count from here, and so never end too late. */
+  readonly sentAt: number;
   /** Until when they may be used, on the same clock. */
   readonly until: number;
   left: number;
@@ -39,7 +39,7 @@ export class PermitPool {
   #size = 0;
   #remaining = 0;
   #life = 0;
-  #asked = Number.NEGATIVE_INFINITY;
+  #lastBlockAt = Number.NEGATIVE_INFINITY;
 
   constructor(readonly limits: PrefetchLimits) {}
 
@@ -49,9 +49,9 @@ export class PermitPool {
   }
 
   /** From now on a block with that many prefetched permits is on its way, or none. */
-  expect(taking: Promise<Answer> | undefined, ahead: number): void {
+  expect(taking: Promise<Answer> | undefined, extra: number): void {
     this.#taking = taking;
-    this.#coming = ahead;
+    this.#coming = extra;
   }
 
   /** Does the block on its way have enough for one more waiting call? Then it is reserved. */
@@ -65,7 +65,7 @@ export class PermitPool {
   usable(now: number): number {
     const block = this.#block;
     if (block === undefined) return 0;
-    if (now < block.until && now >= block.asked) return block.left;
+    if (now < block.until && now >= block.sentAt) return block.left;
     this.#block = undefined;
     // As many as were used, but at least half: one slow moment is no trend.
     this.#size = Math.max(this.#size >> 1, this.#size - block.left);
@@ -78,9 +78,9 @@ export class PermitPool {
     if (this.usable(now) < cost) return undefined;
     const block = this.#block!;
     block.left -= cost;
-    const { answer, asked, left } = block;
+    const { answer, sentAt, left } = block;
     if (left === 0) this.#block = undefined;
-    return shiftAnswer(answer, now - asked, source, left);
+    return shiftAnswer(answer, now - sentAt, source, left);
   }
 
   /** Removes the block, so that it can be given back or forgotten. */
@@ -108,10 +108,10 @@ export class PermitPool {
 
   /** Size of the next block: doubled if the last was used quickly, halved after a pause; at most half of what the store had left. */
   next(now: number): number {
-    const pause = now - this.#asked;
+    const pause = now - this.#lastBlockAt;
     if (pause < this.#life / 4) this.#size = Math.min(this.limits.most, Math.max(1, this.#size * 2));
     else if (pause >= this.#life) this.#size >>= 1;
-    this.#asked = now;
+    this.#lastBlockAt = now;
     return Math.min(this.#size, Math.floor(this.#remaining / 2));
   }
 
@@ -134,14 +134,19 @@ export class PermitPool {
   /** Empty, with no block on its way, and unused for long. */
   isIdle(now: number): boolean {
     return (
-      this.usable(now) === 0 && this.taking === undefined && now - this.#asked >= 2 * this.limits.longest
+      this.usable(now) === 0 &&
+      this.taking === undefined &&
+      now - this.#lastBlockAt >= 2 * this.limits.longest
     );
   }
 }
 
 /** If the store is out, the permits come back by themselves, as used ones do. */
-export async function giveBack({ road, part, answer, asked, left }: PermitBlock, now: number): Promise<void> {
-  if (left === 0 || now - asked >= answer.parts[0]!.reset) return; // they are back by now
+export async function giveBack(
+  { road, part, answer, sentAt, left }: PermitBlock,
+  now: number,
+): Promise<void> {
+  if (left === 0 || now - sentAt >= answer.parts[0]!.reset) return; // they are back by now
   try {
     await road.ask(refundOf({ ...part, cost: left }, answer));
   } catch {} // a caller that asks for a decision gets this error

@@ -202,12 +202,12 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   #settle(call: PendingCall, answer: Answer): void {
-    const asked = call.call;
-    if (asked.operation === 'consume') {
-      if (!answer.allowed && !asked.traced)
-        this.#denyCache.remember(asked, answer, call.departure?.asked ?? 0);
+    const { call: decided } = call;
+    if (decided.operation === 'consume') {
+      if (!answer.allowed && !decided.traced)
+        this.#denyCache.remember(decided, answer, call.departure?.localTime ?? 0);
     } else {
-      this.#invalidate(asked);
+      this.#invalidate(decided);
     }
     const waiting = this.#denyCache.renewing === 0 ? undefined : this.#denyCache.renewed(call);
     call.resolve(answer);
@@ -284,15 +284,15 @@ export class Pipeline implements Decider, CallOwner {
     if (this.#loading !== undefined) await this.#loading;
     const { store } = this;
     const deadline = this.#times.newDeadline(limits);
-    const asked = { abandoned: false, deadline: (limits ?? this.#times.usual).ms };
+    const state = { abandoned: false, deadline: (limits ?? this.#times.usual).ms };
     try {
       return await new Promise<RateAnswer>((resolve, reject) => {
         const failed = (error: unknown) => {
-          asked.abandoned = true;
+          state.abandoned = true;
           reject(error);
         };
         deadline.limit({ over: false, departure: undefined, deadlines: undefined, failed });
-        store.rate(change, asked).then(resolve, reject);
+        store.rate(change, state).then(resolve, reject);
       });
     } finally {
       deadline.end();

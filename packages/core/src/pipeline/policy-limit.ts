@@ -10,7 +10,7 @@ export interface PolicyLimit extends Limit {
   readonly policy: string;
   /** How it decides while its store is out. Without it, calls reject. */
   readonly fallback?: FallbackLimit | undefined;
-  /** With it, permits may be taken ahead. */
+  /** With it, permits may be prefetched. */
   readonly prefetch?: PermitPools | undefined;
 }
 

@@ -7,30 +7,29 @@ export interface PrefetchOptions {
   /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */
   readonly most: number;
   /**
-   * How long at the most a permit lies here unspent, before it is given back; default `'1s'`, at
-   * the least 10 ms. Less where the algorithm says so: the end of
-   * the window or of its slot; of a bucket the time in which a tenth of it flows back.
+   * How long an unused permit stays here before it is given back; default `'1s'`, at least 10 ms. At most until the window or its slot
+   * ends; for a bucket, the time in which a tenth of it flows back.
    */
   readonly idle?: Duration | undefined;
 }
 
-/** What is asked for a limit, whose algorithm may not allow it. */
+/** The options for a limit, whose algorithm may not allow prefetching. */
 export interface WantedPrefetch extends PrefetchLimits {
-  /** It is a default of several limits, and not for those whose algorithm does not allow it. */
+  /** A default of several limits: it does not apply to those whose algorithm does not allow it. */
   readonly isDefault?: boolean;
 }
 
 /** Marks options that are a default. A symbol of the process: this package may be loaded twice, as ESM and as CommonJS. */
 const DEFAULT = Symbol.for('sluice.prefetch.default');
 
-/** `prefetch` as a default of several limits: those whose permits must be spent when they are taken do without, and throw nothing. */
+/** `prefetch` as a default of several limits: it throws nothing for limits that cannot prefetch. */
 export function prefetchDefault<P extends PrefetchOptions | false | undefined>(prefetch: P): P {
   return typeof prefetch === 'object' && prefetch !== null ? { ...prefetch, [DEFAULT]: true } : prefetch;
 }
 
-/** Of the limit, that one process may have ahead: one part in so many. */
+/** One process may prefetch at most this part of the limit: 1 in 10. */
 const SHARE = 10;
-/** µs: in less, a block would be over when it comes. */
+/** µs: a shorter-lived block would expire on its way. */
 const SHORTEST = 10_000;
 
 /** @throws TypeError, RangeError when it is not acceptable */
@@ -50,9 +49,9 @@ export function readPrefetch(where: string, options: PrefetchOptions): WantedPre
 }
 
 /**
- * The rule of a limit whose permits may be taken ahead. Where a tenth of the limit is not one permit, or flows back within 10 ms, none are,
- * and the rule is as it was.
- * @throws TypeError when permits of its algorithm must be spent when they are taken, unless it is a default that is wanted
+ * The rule of a limit whose permits may be prefetched. None are, and the rule stays the same, if a tenth of the limit is less than one
+ * permit or flows back within 10 ms.
+ * @throws TypeError if its algorithm cannot prefetch, unless the options are a default
  */
 export function prefetching(
   where: string,
@@ -60,8 +59,8 @@ export function prefetching(
   { most, longest, isDefault }: WantedPrefetch,
 ): { readonly rule: Rule; readonly prefetch?: PrefetchLimits } {
   const { algorithm, parameters } = rule;
-  const ahead = algorithm.ahead?.(parameters, longest);
-  if (ahead === undefined) {
+  const prefetched = algorithm.prefetched?.(parameters, longest);
+  if (prefetched === undefined) {
     if (isDefault) return { rule };
     throw new TypeError(
       `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily and lends nothing: ` +
@@ -69,11 +68,11 @@ export function prefetching(
         "and mode 'interval', or leave prefetch out",
     );
   }
-  if (rule.limit < SHARE || ahead.longest < SHORTEST) return { rule };
-  const prefetch = { most: Math.min(most, Math.floor(rule.limit / SHARE)), longest: ahead.longest };
-  if (ahead.parameters === parameters || rule.parametersAt !== undefined) return { rule, prefetch };
+  if (rule.limit < SHARE || prefetched.longest < SHORTEST) return { rule };
+  const prefetch = { most: Math.min(most, Math.floor(rule.limit / SHARE)), longest: prefetched.longest };
+  if (prefetched.parameters === parameters || rule.parametersAt !== undefined) return { rule, prefetch };
   return {
-    rule: { algorithm, parameters: ahead.parameters, ...algorithm.size(ahead.parameters) },
+    rule: { algorithm, parameters: prefetched.parameters, ...algorithm.size(prefetched.parameters) },
     prefetch,
   };
 }

@@ -16,7 +16,7 @@ interface StagedRoad extends Road, Decider {
 }
 
 /**
- * Answers calls by permits that were taken ahead, a block at a time, where a limit allows that. No call is denied while its permits are
+ * Answers calls by permits that were prefetched in blocks, where a limit allows that. No call is denied while its permits are
  * in this process. Before the store decides in another way than by `consume` of one part, it gets back what is left here.
  */
 export class Prefetch {
@@ -60,27 +60,27 @@ export class Prefetch {
           : this.#askWhileTaking(pool, call, deadline),
       );
     }
-    const ahead = pool.next(now);
-    if (ahead === 0 && pool.usable(now) === 0) return this.#askAlone(pool, call, part);
-    return this.#staged((deadline) => this.#takeBlock(pool, call, part, ahead, deadline));
+    const extra = pool.next(now);
+    if (extra === 0 && pool.usable(now) === 0) return this.#askAlone(pool, call, part);
+    return this.#staged((deadline) => this.#takeBlock(pool, call, part, extra, deadline));
   }
 
-  /** Takes what the call needs and `ahead` more. Permits that are left here are too few for it, and go back. */
+  /** Takes what the call needs and `extra` more. Permits that are left here are too few for it, and go back. */
   async #takeBlock(
     pool: PermitPool,
     call: KeyCall,
     part: PolicyPart,
-    ahead: number,
+    extra: number,
     deadline: CallDeadline,
   ): Promise<Answer> {
     const road = this.#road;
-    const asked = road.clock.now();
-    const rest = pool.withdraw(asked);
-    const back = rest && giveBack(rest, asked);
+    const sentAt = road.clock.now();
+    const rest = pool.withdraw(sentAt);
+    const back = rest && giveBack(rest, sentAt);
     const { limit, key } = part;
-    const taken = { limit, key, cost: part.cost + ahead, at: part.at };
+    const taken = { limit, key, cost: part.cost + extra, at: part.at };
     const taking = road.ask({ operation: 'consume', wait: 0, parts: [taken] }, deadline);
-    pool.expect(taking, ahead);
+    pool.expect(taking, extra);
     let answer: Answer;
     try {
       answer = await taking;
@@ -97,9 +97,9 @@ export class Prefetch {
     }
     const life = lifeOf(part, answer);
     pool.learn(answer, life);
-    if (ahead > 0) pool.put({ road, part: taken, answer, asked, until: asked + life, left: ahead });
+    if (extra > 0) pool.put({ road, part: taken, answer, sentAt, until: sentAt + life, left: extra });
     const [first] = answer.parts;
-    return { ...answer, parts: [{ ...first!, remaining: first!.remaining + ahead }] };
+    return { ...answer, parts: [{ ...first!, remaining: first!.remaining + extra }] };
   }
 
   async #askAlone(
@@ -194,6 +194,6 @@ function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [first]
   if (first!.override !== undefined) return 0;
   const { longest } = prefetch!.limits;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
-  const life = Math.min(rule.algorithm.spendable?.(parameters, now, first!.reset) ?? longest, longest);
+  const life = Math.min(rule.algorithm.usableFor?.(parameters, now, first!.reset) ?? longest, longest);
   return life - Math.ceil(life / DRIFT);
 }

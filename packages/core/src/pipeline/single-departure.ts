@@ -15,7 +15,7 @@ export class SingleDeparture implements Departure {
 
   constructor(
     readonly call: PendingCall,
-    readonly asked: number,
+    readonly localTime: number,
   ) {
     call.departure = this;
   }
@@ -27,7 +27,7 @@ export class SingleDeparture implements Departure {
   /** @param deadline ms */
   send(store: Store, deadline: number): void {
     const { call } = this;
-    const asked = {
+    const state = {
       get abandoned() {
         return call.over;
       },
@@ -35,15 +35,15 @@ export class SingleDeparture implements Departure {
     };
     let answer: MaybePromise<Answer>;
     try {
-      answer = store.decide(call.call, asked);
+      answer = store.decide(call.call, state);
     } catch (error) {
       this.#end();
       call.failed(error);
       return;
     }
-    const answered = (told: Answer) => {
+    const answered = (settled: Answer) => {
       this.#end();
-      call.answered(told);
+      call.answered(settled);
     };
     if (isPromise(answer)) {
       answer.then(answered, (error) => {

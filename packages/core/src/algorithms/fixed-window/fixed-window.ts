@@ -167,9 +167,9 @@ export const fixedWindowAlgorithm: Algorithm = {
   anchored: (parameters) => parameters[2] === undefined,
 
   // Until its window ends a permit counts the same whenever it goes.
-  ahead: (parameters, micros) => ({ parameters, longest: micros }),
+  prefetched: (parameters, micros) => ({ parameters, longest: micros }),
 
-  spendable(parameters, now, reset) {
+  usableFor(parameters, now, reset) {
     if (parameters[2] !== undefined) return Math.min(reset, endOf(parameters, now) - now);
     // Where somebody is booked for a later window, it is not known when this one ends.
     return reset <= parameters[1]! ? reset : 0;

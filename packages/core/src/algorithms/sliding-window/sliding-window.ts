@@ -65,9 +65,9 @@ export const slidingWindowAlgorithm: Algorithm = {
   ...runningLog('sw'),
 
   // Until its slot ends a permit counts the same whenever it goes.
-  ahead: (parameters, micros) => ({ parameters, longest: micros }),
+  prefetched: (parameters, micros) => ({ parameters, longest: micros }),
 
-  spendable: ([, , slot], now) => endOfSlot(slot!, now) - now,
+  usableFor: ([, , slot], now) => endOfSlot(slot!, now) - now,
 };
 
 export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {

@@ -51,14 +51,14 @@ const wholeAt = (state: State): number => state[4] ?? state[0]!;
 /** Units that are missing. */
 export function debtAt(p: MeterParameters, state: State | undefined, now: number): number {
   if (state === undefined) return p[4];
-  const ahead = wholeAt(state) - now;
-  return ahead > 0 ? Math.max(0, up(ahead, p[6]) * p[1] - (state[3] ?? 0)) : 0;
+  const untilWhole = wholeAt(state) - now;
+  return untilWhole > 0 ? Math.max(0, up(untilWhole, p[6]) * p[1] - (state[3] ?? 0)) : 0;
 }
 
 /** The last tick until now. A whole bucket has none: its first will be one `tick` after it is used. */
 export function lastTick({ 6: tick }: MeterParameters, state: State | undefined, now: number): number {
-  const ahead = state === undefined ? 0 : wholeAt(state) - now;
-  return ahead > 0 ? now + ahead - up(ahead, tick) * tick : now;
+  const untilWhole = state === undefined ? 0 : wholeAt(state) - now;
+  return untilWhole > 0 ? now + untilWhole - up(untilWhole, tick) * tick : now;
 }
 
 /** The latest moment that the clock showed, which is `now` but for a clock that trembles. */

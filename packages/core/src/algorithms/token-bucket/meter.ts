@@ -24,7 +24,7 @@ import {
 export type Meter = Algorithm &
   Required<Pick<Algorithm, 'initialState' | 'translate' | 'acquireWait' | 'maxWait' | 'more'>>;
 
-/** At most this part of a bucket, 1 in 10, is kept in reserve for permits taken ahead. */
+/** At most this part of a bucket, 1 in 10, is kept in reserve for prefetched permits. */
 const RESERVE = 10;
 
 /** Does a call with this cost save up, because it is above the capacity? */
@@ -82,10 +82,10 @@ export const meterAlgorithm: Meter = {
     const { 0: perPermit, 1: perTick, 4: start, 6: tick } = p;
     const seen = numbers[at + 1]!;
     if (cost === 0 || start > 0 || seen > now + JITTER) return false;
-    const ahead = Math.max(0, numbers[at]! - now);
-    const missed = up(ahead, tick);
-    const last = now + ahead - missed * tick;
-    const debt = ahead === 0 ? 0 : Math.max(0, missed * perTick - (length > 3 ? numbers[at + 3]! : 0));
+    const untilWhole = Math.max(0, numbers[at]! - now);
+    const missed = up(untilWhole, tick);
+    const last = now + untilWhole - missed * tick;
+    const debt = untilWhole === 0 ? 0 : Math.max(0, missed * perTick - (length > 3 ? numbers[at + 3]! : 0));
     const wait = waitWith(p, debt, last, now, cost);
     if (wait === NEVER || debt > debtLimit(p)) return false;
     const after = wait === 0 ? debt + cost * perPermit : debt;
@@ -182,7 +182,7 @@ export const meterAlgorithm: Meter = {
 
   // Those that go in a time t were taken in t + longest: a bucket that is smaller by what flows back meanwhile lets no more of them
   // go than the whole bucket does in t. Batches flow back all at once, and that would be the bucket; of what one call may borrow many would be made.
-  ahead([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
+  prefetched([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
     if (tick > 1 || borrow > 0) return undefined;
     const longest = Math.min(micros, down(down(full, RESERVE), perTick));
     const reserve = longest * perTick;

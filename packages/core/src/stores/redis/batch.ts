@@ -43,12 +43,12 @@ export class Batch implements Departure {
   #first: PendingCall | undefined = undefined;
 
   /**
-   * @param asked µs of this process's clock
+   * @param localTime µs of this process's clock
    * @param node of a cluster, if all keys live on it: then they may lie in several slots
    * @param whole whose calls these are, if they are sent once more
    */
   constructor(
-    readonly asked: number,
+    readonly localTime: number,
     readonly node?: string,
     readonly whole?: Batch,
   ) {}
@@ -57,7 +57,7 @@ export class Batch implements Departure {
   apart(parts: readonly (readonly Visit[])[]): readonly Batch[] {
     this.#open = parts.length;
     return parts.map((visits) => {
-      const one = new Batch(this.asked, undefined, this);
+      const one = new Batch(this.localTime, undefined, this);
       for (const { asked } of visits) for (const call of asked) one.add(call);
       one.hasEnded = true; // some of its calls may have
       return one;

@@ -216,7 +216,7 @@ export class RedisStore implements Store {
     const write = (bytes: boolean) => {
       if (batch.hasEnded && !batch.forget()) return undefined;
       batch.markSent();
-      const call = written(batch.visits, batch.asked, now, bytes);
+      const call = written(batch.visits, batch.localTime, now, bytes);
       return node === undefined ? call : undeclared(call, this.#client!.options?.keyPrefix ?? '');
     };
     const replied =
