@@ -62,6 +62,32 @@ test('a key that has moved is found by a client that is given numbers as text', 
   }
 });
 
+test('a call whose key has moved settles when the store is closed meanwhile, and counts only if it is answered', async () => {
+  const policy = fixedWindow({ limit: 3, window: '1h' });
+  const store = own.store();
+  const limiter = own.limiter({ policy, store });
+  await Promise.all(users.map((user) => limiter.consume(user)));
+  const [from, to] = own.nodes;
+  const key = await own.keyOn(from!);
+  await limiter.consume(key);
+  await own.move(slotOf(key), from!, to!);
+  try {
+    const calls = [key, ...users].map((user) => limiter.consume(user));
+    await Promise.resolve(); // they are sent
+    await store.close();
+    const settled = await Promise.allSettled(calls);
+    expect(settled[0]).toMatchObject({ reason: { reason: 'closed', neverSent: true } });
+    expect(settled.slice(1)).toContainEqual(expect.objectContaining({ status: 'fulfilled' }));
+    const after = own.limiter({ policy, name: limiter.name });
+    const left = await Promise.all([key, ...users].map((user) => after.peek(user)));
+    expect(left.map(({ remaining }) => remaining)).toEqual(
+      settled.map(({ status }) => (status === 'fulfilled' ? 1 : 2)),
+    );
+  } finally {
+    await own.move(slotOf(key), to!, from!);
+  }
+});
+
 test('calls for one slot are one script call, also while the connection to its node is made', async () => {
   const client = own.client();
   const store = own.open(storeOnDefaults(client));

@@ -27,6 +27,23 @@ describe.each(KINDS.slice(0, 2))('$name', (kind) => {
     expect((await Promise.all(own.nodes.map(({ ask }) => refusals(ask)))).flat()).toEqual([]);
   });
 
+  test('a key without a right to it fails alone, though it is sent with others', async () => {
+    await setUsers();
+    const policy = fixedWindow({ limit: 3, window: '1h' });
+    const store = storeAsUser(kind);
+    const mine = own.limiter({ policy, store });
+    const other = own.limiter({ policy, store, keyPrefix: 'other' });
+    const users = Array.from({ length: 12 }, (_, i) => `user-${i}`);
+    await Promise.all(users.map((user) => mine.consume(user))); // connects
+    const both = await Promise.allSettled(users.flatMap((user) => [mine.consume(user), other.consume(user)]));
+    expect(both).toEqual(
+      users.flatMap(() => [
+        expect.objectContaining({ value: expect.objectContaining({ allowed: true, remaining: 1 }) }),
+        expect.objectContaining({ reason: expect.objectContaining({ reason: 'NOPERM' }) }),
+      ]),
+    );
+  });
+
   test.each(['+cluster|slots', '+cluster|info'])('without %s there is no connection', async (command) => {
     await setUsers(command);
     expect(await rejection(limiterAsUser(kind).block('k', '1h'))).toMatchObject({

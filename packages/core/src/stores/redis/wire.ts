@@ -55,7 +55,7 @@ export const undeclared = ({ keys, args }: Written, prefix: string): Written => 
 });
 
 const REFUSED =
-  /CROSSSLOT|\b(?:MOVED|ASK) \d|hash to the same slot|non local key|undeclared|numkeys|number of keys|not supported|unknown command/i;
+  /CROSSSLOT|\b(?:MOVED|ASK) \d|hash to the same slot|non local key|undeclared|numkeys|number of keys|not supported/i;
 
 /** Did a proxy or a serverless cluster refuse such a script call? Then nothing was written. */
 export const refusesUndeclared = (error: unknown): boolean =>
