@@ -22,7 +22,7 @@ export async function holdCalls({ heat, goesOn, record }: Course, { store }: Con
     if (answer === undefined && operation !== 'refund') return;
     const id = operation === 'acquire' ? answer!.parts[0]!.at : part!.at;
     const holds = operation !== 'refund' && answer!.allowed;
-    record(numberOf(part!.key), answer?.now ?? 0, part!.cost, holds, id);
+    record(Number(part!.key), answer?.now ?? 0, part!.cost, holds, id);
   });
   const limiterOf = (policy: number) =>
     new RateLimiter({
@@ -54,5 +54,3 @@ export async function holdCalls({ heat, goesOn, record }: Course, { store }: Con
   await Promise.all(Array.from({ length: heat.inFlight }, runner));
   for (const limiter of limiters) await limiter.close();
 }
-
-const numberOf = (key: string): number => Number(/\{(\d+)\}$/.exec(key)![1]);
