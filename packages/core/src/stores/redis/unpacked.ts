@@ -1,7 +1,7 @@
 import { StoreConfigurationError } from '../../errors.js';
 
 /**
- * Reads what `cmsgpack.pack` makes of a list of texts and of whole numbers from -32 on; see the MessagePack specification.
+ * Reads what `cmsgpack.pack` makes of a list of texts and whole numbers; see the MessagePack specification.
  * @throws StoreConfigurationError when the bytes are something else
  */
 export function unpacked(bytes: Buffer): unknown[] {
@@ -21,12 +21,21 @@ export function unpacked(bytes: Buffer): unknown[] {
     if (tag < 0x80) values.push(tag);
     else if (tag >= 0xe0) values.push(tag - 256);
     else if (tag >= 0xcc && tag <= 0xcf) values.push(whole(1 << (tag - 0xcc)));
+    else if (tag >= 0xd0 && tag <= 0xd3) values.push(signed(1 << (tag - 0xd0)));
     else if (tag >> 5 === 0x5) values.push(text(tag & 0x1f));
     else if (tag >= 0xd9 && tag <= 0xdb) values.push(text(whole(1 << (tag - 0xd9))));
     else throw foreign();
   }
   if (values.length < count || place !== bytes.length) throw foreign();
   return values;
+
+  /** Negative numbers have their complement. In two halves, as 2^64 is beyond exact numbers. */
+  function signed(size: number): number {
+    const high = whole(size <= 4 ? size : 4);
+    const bits = 8 * Math.min(size, 4);
+    const value = high >= 2 ** (bits - 1) ? high - 2 ** bits : high;
+    return size === 8 ? value * 2 ** 32 + whole(4) : value;
+  }
 
   function text(size: number): string {
     place += size;
