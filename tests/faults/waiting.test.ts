@@ -105,7 +105,7 @@ test.each<[FailurePolicy, object]>([
   },
 );
 
-test('when the server freezes, the failure policy decides queued calls as soon as the breaker opens', async () => {
+test('when the server freezes, the failure policy decides queued calls as soon as the circuit opens', async () => {
   const admin = redis.client();
   const store = redis.open(redisStore(redis.server.url));
   const place = { store, deadline: '500ms', failurePolicy: 'allow' } as const;

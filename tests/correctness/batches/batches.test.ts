@@ -286,7 +286,7 @@ test('a server that does not know the script is told it once for a batch', async
   expect(told.map(({ remaining }) => remaining)).toEqual([4, 4, 3, 3, 2]);
 });
 
-test('in a cluster there is a batch for each hash tag', async () => {
+test('in a cluster whose nodes are not known there is a batch for each hash tag', async () => {
   const { calls, limiter, ready } = watched({ isCluster: true });
   await ready();
   const [spread, together] = [limiter(five), limiter(five, { hashTag: 'all' })];

@@ -6,7 +6,7 @@ import { isLimiterClosedError, StoreConfigurationError, StoreUnavailableError } 
 import type { Store } from '../stores/store.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Asked without a deadline and a breaker, as a store of this process is. */
+/** Asked without a deadline and a circuit, as a store of this process is. */
 const near = () => farStore({ remote: false });
 
 const window = fixedWindow({ limit: 1, window: '1h' });

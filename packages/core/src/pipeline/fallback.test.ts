@@ -132,7 +132,7 @@ test('a function is asked once for each limiter of a decision, however many poli
   expect(asked).toEqual(['several', 'single']);
 });
 
-test('what the stand-in took is waited for, held, and given back there', async () => {
+test('what the fallback took is waited for, held, and given back there', async () => {
   const one = far();
   one.fail();
   const limiter = limiterOf(one);
@@ -153,7 +153,7 @@ test('what the stand-in took is waited for, held, and given back there', async (
   await slots.close();
 });
 
-test('a reservation of the stand-in is settled there, also for more than its estimate', async () => {
+test('a reservation of the fallback is settled there, also for more than its estimate', async () => {
   const one = far();
   const limiter = limiterOf(one);
   await limiter.consume('k');
@@ -257,7 +257,7 @@ test('a rate that is shared is nowhere else: its callers are told, at once when 
   expect(await shared.tryAcquire()).toBe(true);
 });
 
-test('denials of the stand-in are denials of the limit', async () => {
+test('denials of the fallback are denials of the limit', async () => {
   const one = far();
   one.fail();
   const limiter = limiterOf(one);
