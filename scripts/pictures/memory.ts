@@ -78,7 +78,7 @@ const clocked = (store: RedisStore, clock: Clock): Store => ({
   remote: true,
   slotted: false,
   clock,
-  decide: async (call, asked) => (await store.decideAll([call], asked, clock.now()))[0]!,
+  decide: async (call) => (await store.decideAll([call], clock.now()))[0]!,
   listen: (key, granted) => store.listen(key, granted),
   rate: (change, asked) => store.rate(change, asked),
   close: () => store.close(),
