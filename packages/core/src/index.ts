@@ -81,7 +81,11 @@ export {
   type LimiterFactoryOptions,
   type LimiterPolicies,
 } from './limiter/limiter-factory.js';
-export type { LimiterPlace, RateLimiterOptions } from './limiter/limiter-options.js';
+export type {
+  LimiterBaseOptions,
+  LimiterBaseOptions as LimiterPlace,
+  RateLimiterOptions,
+} from './limiter/limiter-options.js';
 export { RateLimiter } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
 export type { ScheduledTask, TaskContext, WrapOptions } from './limiter/schedule.js';

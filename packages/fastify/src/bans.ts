@@ -1,5 +1,5 @@
 import { type Decision, fixedWindow, type RequestLimitOptions } from '@sluice/core';
-import { LimiterPool, PLACE_OPTIONS } from '@sluice/core/http';
+import { LIMITER_BASE_OPTIONS, LimiterPool } from '@sluice/core/http';
 import type { Args } from './options.js';
 
 /** Windows in use at once: a policy for each request may have a window of its own. */
@@ -18,10 +18,9 @@ export class Bans {
     options: RequestLimitOptions<Args>,
   ) {
     const place = Object.fromEntries(
-      PLACE_OPTIONS.filter((name) => name !== 'prefetch' && options[name] !== undefined).map((name) => [
-        name,
-        options[name],
-      ]),
+      LIMITER_BASE_OPTIONS.filter((name) => name !== 'prefetch' && options[name] !== undefined).map(
+        (name) => [name, options[name]],
+      ),
     );
     const keyPrefix = `${options.keyPrefix ?? 'sluice'}#bans`;
     this.#limiters = new LimiterPool({ ...place, keyPrefix }, MAX_LIMITERS);

@@ -1,4 +1,4 @@
-import { KEY_OPTIONS, PLACE_OPTIONS, prefetchDefault } from '@sluice/core/http';
+import { KEY_OPTIONS, LIMITER_BASE_OPTIONS, prefetchDefault } from '@sluice/core/http';
 import { ANSWERS, CHOICES, type RateLimitOptions } from './options.js';
 
 /**
@@ -16,7 +16,7 @@ export function inherited(plugin: RateLimitOptions, own: RateLimitOptions): Rate
   }
   // A given limiter has its own.
   if (own.limiter !== undefined)
-    for (const name of [...PLACE_OPTIONS, 'ban', 'onBanReach']) delete rest[name];
+    for (const name of [...LIMITER_BASE_OPTIONS, 'ban', 'onBanReach']) delete rest[name];
   if (own.throw === true) for (const name of ['onExceeded', 'ban', 'onBanReach']) delete rest[name];
   // `max` and `timeWindow` are two halves of one policy, as in @fastify/rate-limit.
   const { max, timeWindow } = plugin;

@@ -1,4 +1,4 @@
-import { CHOICE_OPTIONS, checkOptions, KEY_OPTIONS, PLACE_OPTIONS } from '@sluice/core/http';
+import { CHOICE_OPTIONS, checkOptions, KEY_OPTIONS, LIMITER_BASE_OPTIONS } from '@sluice/core/http';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 
 // biome-ignore lint/complexity/noBannedTypes: handlers and controllers, as Nest's ExecutionContext has them
@@ -53,7 +53,7 @@ export function overridden(
   if (chooses) drop(['limiter', ...CHOICE_OPTIONS, 'cost']);
   // Keys per limit belong to the limits that are replaced.
   if (keyed || has('limits') || (chooses && limit.limiter !== undefined)) drop(KEY_OPTIONS);
-  if (has('limiter')) drop(PLACE_OPTIONS);
+  if (has('limiter')) drop(LIMITER_BASE_OPTIONS);
   else if (chooses || (keyed && limit.limiter === undefined)) base.name = ownName(limit, levelName);
   return { ...base, ...override };
 }

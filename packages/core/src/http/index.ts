@@ -5,7 +5,7 @@ export { readProperty } from '../keys/property.js';
 export { checkCost } from '../limiter/call-options.js';
 export { errorOfDenial } from '../limiter/error-of-denial.js';
 export { LimiterPool } from '../limiter/limiter-factory.js';
-export { PLACE_OPTIONS } from '../limiter/limiter-options.js';
+export { LIMITER_BASE_OPTIONS } from '../limiter/limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export { checkBoolean, checkInteger, checkName, checkOptions, describe, givenOptions } from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';

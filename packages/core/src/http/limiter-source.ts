@@ -1,7 +1,7 @@
 import type { Decision } from '../decision.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { type LimiterPolicies, LimiterPool } from '../limiter/limiter-factory.js';
-import { PLACE_OPTIONS, type RateLimiterOptions } from '../limiter/limiter-options.js';
+import { LIMITER_BASE_OPTIONS, type RateLimiterOptions } from '../limiter/limiter-options.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { checkOptions, describe } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
@@ -64,7 +64,7 @@ export function limiterSource<Args extends readonly unknown[]>(
   }
   if (limits !== undefined) return combined(where, options, limits);
   if (typeof policy === 'function' || typeof policies === 'function') return perRequest(where, options);
-  const made = newLimiter(pick(options, ['policy', 'policies', ...PLACE_OPTIONS]));
+  const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
   return fixed(made, () => made.close());
 }
 
@@ -98,7 +98,7 @@ function combined<Args extends readonly unknown[]>(
         `not ${describe(limits)}`,
     );
   }
-  const { name = 'default', store: given, ...place } = pick(options, PLACE_OPTIONS);
+  const { name = 'default', store: given, ...base } = pick(options, LIMITER_BASE_OPTIONS);
   const ownStore = given === undefined ? memoryStore() : undefined;
   const store = given ?? ownStore!;
   const made = Object.entries(limits).map(([one, limit]) => {
@@ -110,7 +110,7 @@ function combined<Args extends readonly unknown[]>(
       );
     }
     const own = pick(limit, ['policy', 'policies']);
-    return [one, newLimiter({ ...place, name: `${name}.${one}`, store, ...own })] as const;
+    return [one, newLimiter({ ...base, name: `${name}.${one}`, store, ...own })] as const;
   });
   const limiter = new CombinedLimiter(Object.fromEntries(made), { name });
   return fixed(limiter, async () => {
@@ -128,7 +128,7 @@ function perRequest<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
 ): LimiterSource<Args> {
-  const pool = new LimiterPool(pick(options, PLACE_OPTIONS), MAX_LIMITERS);
+  const pool = new LimiterPool(pick(options, LIMITER_BASE_OPTIONS), MAX_LIMITERS);
   const prepared = new WeakMap<RateLimiter, RequestLimiter>();
   const decidedBy = new WeakMap<Decision, RequestLimiter>();
   const { name, store } = pool;

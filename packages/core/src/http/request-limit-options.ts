@@ -5,7 +5,7 @@ import type { LimiterKey } from '../keys/key-part.js';
 import type { LimitType } from '../keys/limit-type.js';
 import type { Cost } from '../limiter/call-options.js';
 import type { CombinedKeys, CombinedLimiter } from '../limiter/combined-limiter.js';
-import { type LimiterPlace, PLACE_OPTIONS } from '../limiter/limiter-options.js';
+import { LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from '../limiter/limiter-options.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { UserOf } from './request-key.js';
@@ -131,10 +131,10 @@ export interface HeaderOptions {
 /**
  * The options of every adapter's `rateLimit`. `Args` are the arguments that the framework passes to functions: `[req, res]`, `[ctx]`.
  *
- * Pass one of `limiter`, `policy`, `policies` and `limits`; with the last three also options of a `LimiterPlace`: `name`, `store`, …
+ * Pass one of `limiter`, `policy`, `policies` and `limits`; with the last three also options of a `LimiterBaseOptions`: `name`, `store`, …
  */
 export interface RequestLimitOptions<Args extends readonly unknown[]>
-  extends LimiterPlace,
+  extends LimiterBaseOptions,
     LimitChoice<Args>,
     KeyOptions<Args>,
     CountingOptions<Args>,
@@ -149,7 +149,7 @@ export const withKey = <Args extends readonly unknown[]>(args: Args, key: string
 
 /** The options of which one is required, unless there is a `limiter`. */
 export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;
-export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...PLACE_OPTIONS] as const;
+export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...LIMITER_BASE_OPTIONS] as const;
 export const KEY_OPTIONS = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
 
 /** The names of all options. */

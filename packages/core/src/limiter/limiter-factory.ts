@@ -6,12 +6,12 @@ import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { checkLimiterOptions, type LimiterPlace, PLACE_OPTIONS } from './limiter-options.js';
+import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
 import { RateLimiter } from './rate-limiter.js';
 import { RecentMap } from './recent-map.js';
 
 /** Options of a `LimiterFactory`: those of a `RateLimiter`, without its name and policies. */
-export interface LimiterFactoryOptions extends Omit<LimiterPlace, 'name'> {
+export interface LimiterFactoryOptions extends Omit<LimiterBaseOptions, 'name'> {
   /** The store of all limiters. Default: a `memoryStore()` of the factory. A store that you pass is yours to close. */
   readonly store?: Store | undefined;
   /** The most limiters to keep, from 1 to 1,000,000; default 1000. */
@@ -29,18 +29,18 @@ export class LimiterPool {
   readonly store: Store;
   readonly name: string;
   closed = false;
-  readonly #place: LimiterPlace;
+  readonly #base: LimiterBaseOptions;
   readonly #ownStore: Store | undefined;
   readonly #decider: Decider;
   readonly #limiters: RecentMap<string, RateLimiter>;
 
   /** @throws RangeError, TypeError naming the invalid option */
-  constructor(place: LimiterPlace, max: number) {
-    const checked = checkLimiterOptions({ ...place, policy: ANY_POLICY });
+  constructor(base: LimiterBaseOptions, max: number) {
+    const checked = checkLimiterOptions({ ...base, policy: ANY_POLICY });
     this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
     this.store = checked.store ?? this.#ownStore!;
     this.name = checked.name;
-    this.#place = { ...place, name: this.name, store: this.store };
+    this.#base = { ...base, name: this.name, store: this.store };
     this.#decider = deciderOf(this.store, checked);
     this.#limiters = new RecentMap(max, (limiter) => RateLimiter.internals(limiter).busy);
   }
@@ -56,7 +56,7 @@ export class LimiterPool {
   /** @throws RangeError, TypeError for an invalid name or policy */
   add(key: string, policies: LimiterPolicies, name = this.name): RateLimiter {
     const given = isPolicy(policies) ? { policy: policies } : { policies };
-    const limiter = new RateLimiter({ ...this.#place, name, ...given }, this.#decider);
+    const limiter = new RateLimiter({ ...this.#base, name, ...given }, this.#decider);
     this.#limiters.set(key, limiter);
     return limiter;
   }
@@ -92,11 +92,11 @@ export class LimiterFactory {
 
   /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
   constructor(options: LimiterFactoryOptions = {}) {
-    const own = PLACE_OPTIONS.filter((name) => name !== 'name');
+    const own = LIMITER_BASE_OPTIONS.filter((name) => name !== 'name');
     checkOptions('LimiterFactory', options, ['max', ...own]);
-    const { max = 1000, ...place } = options;
+    const { max = 1000, ...base } = options;
     checkInteger('LimiterFactory: max', max, 1, 1_000_000);
-    this.#pool = new LimiterPool({ ...place, name: 'any' }, max);
+    this.#pool = new LimiterPool({ ...base, name: 'any' }, max);
   }
 
   /** Number of limiters kept now. */

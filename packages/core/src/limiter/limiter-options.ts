@@ -7,7 +7,7 @@ import type { Store } from '../stores/store.js';
 import { Limits } from './limits.js';
 
 /** Everything about a limiter but its policies. */
-export interface LimiterPlace {
+export interface LimiterBaseOptions {
   /**
    * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
    * `store`, where other limits may be as well.
@@ -43,7 +43,7 @@ export interface LimiterPlace {
   readonly prefetch?: PrefetchOptions | false | undefined;
 }
 
-export type RateLimiterOptions = LimiterPlace &
+export type RateLimiterOptions = LimiterBaseOptions &
   (
     | {
         /** How to decide: `fixedWindow({ … })`, `tokenBucket({ … })`, … */
@@ -57,8 +57,8 @@ export type RateLimiterOptions = LimiterPlace &
       }
   );
 
-/** The names of the options of a `LimiterPlace`. */
-export const PLACE_OPTIONS = [
+/** The names of the options of a `LimiterBaseOptions`. */
+export const LIMITER_BASE_OPTIONS = [
   'name',
   'store',
   'keyPrefix',
@@ -67,7 +67,7 @@ export const PLACE_OPTIONS = [
   'failurePolicy',
   'denyCache',
   'prefetch',
-] as const satisfies readonly (keyof LimiterPlace)[];
+] as const satisfies readonly (keyof LimiterBaseOptions)[];
 
 /** @throws TypeError when it is not a store */
 export function checkStore(where: string, store: Store): void {
@@ -77,7 +77,7 @@ export function checkStore(where: string, store: Store): void {
 }
 
 export function checkLimiterOptions(options: RateLimiterOptions) {
-  checkOptions('RateLimiter', options, ['policy', 'policies', ...PLACE_OPTIONS]);
+  checkOptions('RateLimiter', options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]);
   const {
     name = 'default',
     policy,

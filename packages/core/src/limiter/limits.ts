@@ -12,10 +12,9 @@ import { type Costs, costFor } from './call-options.js';
 
 /** Changes when the form of stored states does, so that old and new processes can run side by side: `docs/operations.md` says when. */
 export const LAYOUT = 'v2';
-/** Parts the limiter's name from the policy's: neither contains it. */
+/** Separates the limiter's name from the policy's: neither contains it. */
 const OF = '|';
 
-/** What all policies of a limiter have in common. */
 interface Common {
   readonly keyPrefix: string;
   readonly hashTag: string | undefined;
@@ -24,7 +23,7 @@ interface Common {
   readonly remote: boolean;
 }
 
-/** The policies of a limiter, ready to be asked. */
+/** The compiled policies of a limiter. */
 export class Limits {
   readonly policies: Readonly<Record<string, Policy>>;
   readonly names: readonly string[];
@@ -50,15 +49,15 @@ export class Limits {
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
     this.names = Object.keys(this.policies);
     this.hashTag = hashTag;
-    // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots, unless told otherwise.
+    // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
-      const ahead =
+      const prefetched =
         wanted === undefined || several ? undefined : prefetching(`RateLimiter '${limiter}'`, own, wanted);
-      const { rule, prefetch } = ahead !== undefined && remote ? ahead : { rule: own };
-      const place = several ? `${limiter}${OF}${name}` : limiter;
-      const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${place}:${open}`;
+      const { rule, prefetch } = prefetched !== undefined && remote ? prefetched : { rule: own };
+      const id = several ? `${limiter}${OF}${name}` : limiter;
+      const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${id}:${open}`;
       const local = { rule: compileShare(policy, failure.share), prefix, suffix };
       const fallback = { choose: failure.choose, limit: local };
       const pools = prefetch && new PermitPools(prefetch);
@@ -67,7 +66,7 @@ export class Limits {
   }
 
   /** The policies by the prefix of their storage keys. Limits with the same prefix share their counts. */
-  get places(): Map<string, Policy> {
+  get byPrefix(): Map<string, Policy> {
     return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
   }
 
@@ -113,7 +112,7 @@ export class Limits {
     return new Map(this.#limits.map((limit) => [limit, named(limit)]));
   }
 
-  /** Gives back what was taken ahead, and takes nothing ahead any more. */
+  /** Returns prefetched permits, and prefetches none from now on. */
   async close(): Promise<void> {
     for (const { prefetch } of this.#limits) await prefetch?.close();
   }

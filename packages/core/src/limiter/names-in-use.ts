@@ -16,31 +16,31 @@ const uses = new WeakMap<Store, Map<string, Use>>();
 /**
  * Warns if two open limiters use the same storage keys with different policies: the limit of a call then depends on which limiter it
  * meets.
- * @param places the policies of a limiter, by the prefix of their storage keys
+ * @param policies the policies of a limiter, by the prefix of their storage keys
  * @returns a function that ends the use of the name
  */
-export function useNames(store: Store, limiter: string, places: ReadonlyMap<string, Policy>): () => void {
+export function useNames(store: Store, limiter: string, policies: ReadonlyMap<string, Policy>): () => void {
   const known = uses.get(store) ?? new Map<string, Use>();
   uses.set(store, known);
-  const mine: [string, Use][] = [];
-  for (const [place, given] of places) {
+  const counted: [string, Use][] = [];
+  for (const [prefix, given] of policies) {
     const policy = JSON.stringify(given);
-    let use = known.get(place);
+    let use = known.get(prefix);
     if (use === undefined) {
       if (known.size >= MOST) continue;
       use = { policy, limiters: 0 };
-      known.set(place, use);
+      known.set(prefix, use);
     } else if (use.policy !== policy) {
       warnOnce('SLUICE_SAME_NAME', limiter, sameName(limiter, use.policy, policy));
       continue;
     }
     use.limiters += 1;
-    mine.push([place, use]);
+    counted.push([prefix, use]);
   }
   return () => {
-    for (const [place, use] of mine.splice(0)) {
+    for (const [prefix, use] of counted.splice(0)) {
       use.limiters -= 1;
-      if (use.limiters === 0 && known.get(place) === use) known.delete(place);
+      if (use.limiters === 0 && known.get(prefix) === use) known.delete(prefix);
     }
   };
 }

@@ -52,7 +52,7 @@ export class RateLimiter {
     this.#store = store ?? this.#ownStore!;
     this.#admission = new Admission(name, decider ?? deciderOf(this.#store, checked));
     const shares = store !== undefined && decider === undefined;
-    this.#endUse = shares ? useNames(store, name, limits.places) : () => {};
+    this.#endUse = shares ? useNames(store, name, limits.byPrefix) : () => {};
   }
 
   /** The policies by their names; a single one has the limiter's name. */
