@@ -153,13 +153,13 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
       String(keys.length),
       ...places,
       ...args,
-    )) as [unknown[], ...(string | null)[]];
+    )) as [string, ...(string | null)[]];
     const promises = new Map(
       batch.visits.flatMap(({ asked }) =>
         asked.map((one) => [one, (one.promise as Promise<Answer>).catch(foreign)]),
       ),
     );
-    settle(batch.visits, new Numbers(reply));
+    settle(batch.visits, new Numbers(Buffer.from(reply, 'hex')));
     // Calls of one moment may be one object several times: each has an answer, in the order in which they were asked.
     const answers = new Map<Call, Told[]>();
     for (const [{ call }, promise] of promises) {
@@ -208,7 +208,8 @@ end
 local keys, args = {}, {}
 for i = 1, size do keys[i] = names[tonumber(ARGV[1 + i])] end
 for i = size + 2, #ARGV do args[i - size - 1] = ARGV[i] end
-local told = { run(keys, args) }
+-- As a client that takes bytes gets it.
+local told = { (hex(cmsgpack.pack(run(keys, args)))) }
 for i = 1, #names do
   told[i + 1] = (hex(redis.call('GET', names[i])))
   redis.call('PERSIST', names[i])
