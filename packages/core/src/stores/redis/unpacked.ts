@@ -31,7 +31,7 @@ export function unpacked(bytes: Buffer): unknown[] {
 
   /** Negative numbers have their complement. In two halves, as 2^64 is beyond exact numbers. */
   function signed(size: number): number {
-    const high = whole(size <= 4 ? size : 4);
+    const high = whole(Math.min(size, 4));
     const bits = 8 * Math.min(size, 4);
     const value = high >= 2 ** (bits - 1) ? high - 2 ** bits : high;
     return size === 8 ? value * 2 ** 32 + whole(4) : value;
