@@ -5,10 +5,10 @@ import type { Answer, Call, KeyCall } from '../../engine/call.js';
 
 /** A script call, whatever is in it. */
 export const SCRIPT = 6;
-/** A key that is read and written, by an algorithm that `spends` and by another. */
+/** A key that is read and written, by an algorithm with a `take-run.lua` and by another. */
 const KEY = 3;
 const SLOW_KEY = 7;
-/** One more call of that key, equal to the one before, by an algorithm that `spends` and by another. */
+/** One more call of that key, equal to the one before, by an algorithm with a `take-run.lua` and by another. */
 const EQUAL = 0.05;
 const SLOW_EQUAL = 3;
 /** One more call of that key that is not equal. */
