@@ -8,8 +8,8 @@ import type { TargetMethod } from './target-method.js';
 import type { Admit } from './wrap-method.js';
 
 /**
- * What happens before each call of a limited method: find the limiter and the key, take permits or refuse.
- * @throws RangeError when a key uses a name that the method does not have; TypeError when the limit cannot be named
+ * Before each call of a limited method: finds the limiter and the key, and takes permits.
+ * @throws RangeError if a key uses a name that the method does not have; TypeError if the limiter cannot have its name
  */
 export function admission(limitation: Limitation, target: TargetMethod): Admit {
   const { rules, sharedName, timeout, cost } = limitation;
@@ -23,10 +23,10 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
     const limiter = sluice.limiter(sharedName ?? ownName(limitation, where, qualifiedName()), rules);
     const made = keyOf(args, sluice, qualifiedName);
     const key = isPromise(made) ? await made : made;
-    const asked = { ...costOption(cost, args), ...(timeout !== undefined && { timeout }) };
+    const options = { ...costOption(cost, args), ...(timeout !== undefined && { timeout }) };
     const decision = await (timeout === undefined
-      ? consumed(limiter, key, asked)
-      : limiter.acquire(key, asked));
+      ? consumed(limiter, key, options)
+      : limiter.acquire(key, options));
     return { refund: () => limiter.refund(decision), release: () => limiter.release(decision) };
   };
 }
@@ -41,9 +41,9 @@ const costOption = (cost: CostOfCall | undefined, args: readonly unknown[]) =>
   cost === undefined ? {} : { cost: typeof cost === 'function' ? cost(...args) : cost };
 
 /**
- * The name of a limiter that belongs to one method. What limiters' names cannot have is written as JavaScript can write it in
- * strings, with an @ for the backslash: `$` is `@u0024`.
- * @throws TypeError when it is too long
+ * The name of the limiter of one method. Characters that a name cannot contain are escaped as in JavaScript, with `@` for the
+ * backslash: `$` is `@u0024`.
+ * @throws TypeError if it is too long
  */
 function ownName({ prefix }: Limitation, where: string, qualifiedName: string): string {
   const name = prefix + qualifiedName.replace(/[^\w.:/@#-]/g, escaped);
@@ -55,7 +55,7 @@ function ownName({ prefix }: Limitation, where: string, qualifiedName: string): 
 
 const escaped = (unit: string) => `@u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Finds at decoration what is wrong with the method's name, and its class's where that is known by then. */
+/** Checks the method's name at decoration, and that of its class if it is known. */
 function checkMethodName(limitation: Limitation, { name, where, definedBy }: TargetMethod): void {
   if (definedBy === undefined) {
     if (limitation.sharedName === undefined) ownName(limitation, where, name);

@@ -18,34 +18,32 @@ export interface CommonOptions {
    * `(order) => order.customer`; `() => 'all'` makes all calls share one count. Default `''`.
    */
   readonly key?: string | KeyOfArguments;
-  /** By what calls are told apart; default `'METHOD'`. */
+  /** What identifies the caller; default `'METHOD'`: all calls share one count. */
   readonly limitType?: LimitType;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
   readonly params?: readonly string[];
 }
 
-/** What of a limiter depends on the decoration alone. */
 export type Rules = { readonly policy: Policy } | { readonly policies: Readonly<Record<string, Policy>> };
 
-/** A checked decoration. */
 export interface Limitation {
-  /** How errors call it: `@RateLimit`. */
+  /** Its name in errors: `@RateLimit`. */
   readonly decorator: string;
   readonly rules: Rules;
   /** Before `ClassName.methodName` in the limiter's name, unless `sharedName` is given. */
   readonly prefix: string;
-  /** The limiter's name, when the user chose a prefix: methods that chose the same one count together. */
+  /** The limiter's name, if the user chose a prefix: methods with the same prefix share counts. */
   readonly sharedName: string | undefined;
   readonly limitType: LimitType;
   readonly key: string | KeyOfArguments;
   readonly params: ParameterNames | undefined;
-  /** How long a call may wait for its permits; undefined: one that has to wait is refused. */
+  /** The longest wait for permits; undefined: no wait. */
   readonly timeout: Duration | undefined;
-  /** What a call takes; undefined: one permit of each policy. */
+  /** Undefined: one permit of each policy. */
   readonly cost: CostOfCall | undefined;
 }
 
-/** Permits of every call, or a function that gives them for the arguments of one. */
+/** Permits of a call, or a function that returns them from the call's arguments. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of whatever method is decorated
 export type CostOfCall = Cost | ((...args: any[]) => Cost);
 
@@ -53,12 +51,11 @@ export type CostOfCall = Cost | ((...args: any[]) => Cost);
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of any decorated method
 export type KeyOfArguments = (...args: any[]) => LimiterKey;
 
-/** What limiters accept as a name. */
 export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
 
 const LONGEST_SECONDS = 3650 * 86_400;
 
-/** Checks what all decorators have in common. @throws RangeError, TypeError naming the attribute and the value. */
+/** @throws RangeError, TypeError naming the attribute and the value */
 export function commonLimit(
   decorator: string,
   { key = '', limitType: type = LimitType.METHOD, params }: CommonOptions,
@@ -91,8 +88,8 @@ export function commonLimit(
 }
 
 /**
- * `@CountLimit` without parentheses is called with the method itself, or in the legacy dialect with a prototype, which has
- * no options to complain of: the method would be unlimited.
+ * Without parentheses, `@CountLimit` receives the method, or in the legacy dialect a prototype, as its options. No option would be
+ * invalid, and the method would have no limit.
  */
 export function checkParentheses(decorator: string, options: unknown, rest: readonly unknown[]): void {
   if (rest.length > 0 || typeof options === 'function') {
@@ -113,7 +110,7 @@ export function milliseconds(what: string, seconds: unknown, least: 0 | 0.001): 
   return whole;
 }
 
-/** The colon at the end sets a key apart in the starter; a limiter's name needs none. */
+/** A colon at the end, as the starter writes it, is no part of the limiter's name. */
 function checkPrefix(decorator: string, prefix: unknown): string {
   const name = typeof prefix === 'string' ? prefix.replace(/:$/, '') : '';
   if (!LIMITER_NAME.test(name)) {

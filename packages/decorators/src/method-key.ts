@@ -14,8 +14,8 @@ import type { Sluice } from './sluice.js';
 import type { Method } from './wrap-method.js';
 
 /**
- * Makes the key of one call. `qualifiedName` gives `ClassName.methodName`.
- * @throws KeyResolutionError when the call or the current request has no such value; TypeError when the class has no name
+ * Makes the key of one call. `qualifiedName` returns `ClassName.methodName`.
+ * @throws KeyResolutionError if the call or the current request lacks the value; TypeError if the class has no name
  */
 export type KeyOfCall = (
   args: readonly unknown[],
@@ -23,7 +23,7 @@ export type KeyOfCall = (
   qualifiedName: () => string,
 ) => MaybePromise<string>;
 
-/** Compiles how the calls of a method are told apart. @throws RangeError when a CUSTOM key uses an unknown name. */
+/** @throws RangeError if a CUSTOM key uses an unknown name */
 export function compileMethodKey(limitation: Limitation, where: string, method: Method): KeyOfCall {
   switch (limitation.limitType) {
     case LimitType.IP:

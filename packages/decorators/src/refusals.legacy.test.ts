@@ -17,19 +17,6 @@ test('a decorator without parentheses is refused, not a method without a limit',
 
 test.each<[string, () => unknown, RegExp]>([
   [
-    'getter',
-    () => {
-      class A {
-        @limit
-        get list() {
-          return 1;
-        }
-      }
-      return A;
-    },
-    /not an accessor/,
-  ],
-  [
     'parameter',
     () => {
       class A {
@@ -50,6 +37,19 @@ test.each<[string, () => unknown, RegExp]>([
     /@CountLimit on constructor: limits methods, not a parameter/,
   ],
   ['something that is no function', () => limit({}, 'list', { value: 7 }), /limits a method, not 7/],
+  [
+    'getter',
+    () => {
+      class A {
+        @limit
+        get list() {
+          return 1;
+        }
+      }
+      return A;
+    },
+    /not an accessor/,
+  ],
   [
     'method of a class without a name',
     () => limit((() => class {})(), 'list', { value: async () => {} }),

@@ -22,9 +22,9 @@ import {
 import type { Rules } from './limitation.js';
 
 export interface SluiceOptions {
-  /** Where state lives; default one `memoryStore()` for all limits. A store that you give stays yours to close. */
+  /** Where state lives; default one `memoryStore()` for all limits. A store that you pass is yours to close. */
   readonly store?: Store;
-  /** Who makes a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` when that is a plain value. */
+  /** Returns who makes a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` when that is a plain value. */
   readonly user?: (request: RequestView) => LimiterKey | null | undefined;
   /** Leading bits of an IPv6 address that make one client, from 32 to 128; default 64. */
   readonly ipv6Subnet?: number;
@@ -34,11 +34,11 @@ export interface SluiceOptions {
   readonly deadline?: Duration;
   /** How to decide while a remote store is out; default `'local'`. See `FailurePolicy` of `@sluice/core`. */
   readonly failurePolicy?: FailurePolicy;
-  /** For how long this process itself answers what a remote store has just denied; default `'1s'`, `false` for not at all. */
+  /** How long a denial of a remote store is cached at most; default `'1s'`; `false`: not at all. */
   readonly denyCache?: Duration | false;
   /**
-   * Takes permits from a remote store in blocks, `{ most: 100 }`; default `false`. See `PrefetchOptions` of `@sluice/core`. Methods whose policy does
-   * not allow it (`concurrency`, `slidingLog`, …) do without.
+   * Takes permits from a remote store in blocks, `{ most: 100 }`; default `false`. See `PrefetchOptions` of `@sluice/core`. It does not
+   * apply to methods whose policy does not allow it (`concurrency`, `slidingLog`, …).
    */
   readonly prefetch?: PrefetchOptions | false;
 }
@@ -55,7 +55,7 @@ export const SLUICE_OPTIONS = [
   'prefetch',
 ] as const;
 
-/** A configuration and the limiters that were made under it. Made by `createSluice` and `configureSluice`. */
+/** A configuration and its limiters. Made by `createSluice` and `configureSluice`. */
 export class Sluice {
   readonly #options: SluiceOptions;
   readonly #store: Store;
@@ -77,8 +77,8 @@ export class Sluice {
   }
 
   /**
-   * @internal The limiter of this name and these rules; made at the first call, because decorators run before configuration.
-   * @throws LimiterClosedError when it was closed
+   * @internal The limiter of this name and these rules, created at the first call: decorators run before configuration.
+   * @throws LimiterClosedError
    */
   limiter(name: string, rules: Rules): RateLimiter {
     if (this.#closed) throw new LimiterClosedError(`Limiter '${name}' was closed by closeSluice or close`);
@@ -101,7 +101,7 @@ export class Sluice {
     return requestUser(request, this.#options.user);
   }
 
-  /** Ends all waits with a `LimiterClosedError` and refuses further calls. Closes the memory store if it is our own. */
+  /** Ends all waits with a `LimiterClosedError` and rejects further calls. Closes the memory store if none was passed. */
   async close(): Promise<void> {
     this.#closed = true;
     const limiters = [...this.#limiters.values()].flatMap((named) => [...named.values()]);

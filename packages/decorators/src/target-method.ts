@@ -2,20 +2,20 @@ import { describe } from '@sluice/core/http';
 import { type Class, findDefiningClass } from './defining-class.js';
 import type { Method } from './wrap-method.js';
 
-/** A method to be limited, whichever dialect of decorators it came through. */
+/** A method to limit, from either dialect of decorators. */
 export interface TargetMethod {
   readonly method: Method;
   /** Its name in keys: `list`, `#list`, `@@list` for a symbol. */
   readonly name: string;
-  /** How errors call it: `@RateLimit on list`. */
+  /** For errors: `@RateLimit on list`. */
   readonly where: string;
-  /** The class that defines it, where that is known at decoration: legacy decorators are told. */
+  /** The class that defines it, if decoration tells: legacy decorators receive it. */
   readonly definedBy?: Class;
-  /** The class that defines it, as far as it is known from the object of a call. */
+  /** The class that defines it, if the object of a call tells. */
   classOf(self: unknown, wrapper: Method): Class | undefined;
 }
 
-/** @throws TypeError when it is not a method, or one that cannot be limited */
+/** @throws TypeError if it is not a method, or cannot be limited */
 export function standardMethod(
   decorator: string,
   method: unknown,
@@ -33,7 +33,7 @@ export function standardMethod(
     return { method, name, where, classOf: () => owner };
   }
   if (context.private) {
-    // It stands on no prototype, so a subclass cannot be told from the class that defines it.
+    // It is on no prototype, so a subclass looks like the class that defines it.
     return {
       method,
       name,
@@ -49,7 +49,7 @@ export function standardMethod(
   };
 }
 
-/** @throws TypeError when it is not a method, or one that cannot be limited */
+/** @throws TypeError if it is not a method, or cannot be limited */
 export function legacyMethod(
   decorator: string,
   target: unknown,
@@ -67,7 +67,7 @@ export function legacyMethod(
   return { method: value, name, where, definedBy: owner, classOf: () => owner };
 }
 
-/** A method that its class decorates. @throws TypeError when it cannot be limited */
+/** A method of a decorated class. @throws TypeError if it cannot be limited */
 export function methodOfClass(where: string, definedBy: Class, name: string, method: Method): TargetMethod {
   checkMethod(where, method, ', or leave this one out with @SkipLimit()');
   return { method, name, where, definedBy, classOf: () => definedBy };

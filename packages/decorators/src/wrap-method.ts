@@ -2,24 +2,22 @@ import { sharedByCopies } from './shared.js';
 
 export type Method = (this: unknown, ...args: never[]) => unknown;
 
-/** What a call took of one limit. */
 export interface Permits {
-  /** Gives back all of it, because the call does not go after all. */
+  /** Returns all permits, because the method is not called. */
   refund(): Promise<void>;
-  /** Ends the holding of what is held and not spent, because the call is over. */
+  /** Releases held permits, because the call has ended. */
   release(): Promise<void>;
 }
 
-/** Lets a call go by resolving, or refuses it by rejecting. */
+/** Takes the permits of a call. Rejects if the call is denied. */
 export type Admit = (self: unknown, args: readonly unknown[], wrapper: Method) => Promise<Permits>;
 
-/** One limit of a method. */
 export interface MethodLimit {
   /** `@CountLimit` */
   readonly decorator: string;
-  /** Tells apart the limits of one method, each of which counts by itself: the decorator and its prefix. */
+  /** The decorator and its prefix: unique on a method. */
   readonly name: string;
-  /** Does it stand on the method itself, or is it one of its class? */
+  /** Is the method decorated, or its class? */
   readonly level: 'method' | 'class';
   readonly admit: Admit;
 }
@@ -29,14 +27,12 @@ interface Wrapped {
   readonly limit: MethodLimit;
 }
 
-/** From each of our wrappers to what it wraps. */
 const wrapped = sharedByCopies('wrapped', () => new WeakMap<Method, Wrapped>());
 
 /**
- * A method that asks `limit.admit` before each call of `method`; limits that `method` has already are asked after it, in their
- * order from the outside in, and a call takes from all of them or from none. It has the original's name, length, own properties
- * and metadata, because frameworks find what they know of a method by them.
- * @throws TypeError when the method has that limit already
+ * Wraps a method: each call first takes the permits of `limit`, then those of the limits that `method` already has, from the outside
+ * in, all or nothing. The wrapper has the original's name, length, own properties and metadata, because frameworks read them.
+ * @throws TypeError if the method already has that limit
  */
 export function wrapMethod(method: Method, limit: MethodLimit): Method {
   const limits = limitsOf(method);
@@ -52,7 +48,7 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
     try {
       return await Reflect.apply(original, this, args);
     } finally {
-      // What the call came to is not lost because the store is out: what it held ends with its lease then.
+      // A store that is out does not change the call's result: the leases expire.
       await Promise.allSettled(permits.map((each) => each.release()));
     }
   };
@@ -62,7 +58,7 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
   return wrapper;
 }
 
-/** Asks one limit after the other. @throws what the first of them says that refuses, with all given back that others gave */
+/** Takes the permits of one limit after the other. If one denies, returns those of the others and rejects. */
 async function admitted(
   limits: readonly MethodLimit[],
   self: unknown,
@@ -74,13 +70,13 @@ async function admitted(
     for (const { admit } of limits) permits.push(await admit(self, args, wrapper));
     return permits;
   } catch (error) {
-    // Should the store be out, they stay spent: too few calls may go then, never too many.
+    // If the store is out, they stay spent: too few calls may pass then, never too many.
     await Promise.allSettled(permits.map((each) => each.refund()));
     throw error;
   }
 }
 
-/** The limits that our wrappers around a method stand for, from the outside in. */
+/** The limits of a method, from the outside in. */
 export function limitsOf(method: Method): MethodLimit[] {
   const limits: MethodLimit[] = [];
   for (let inner = wrapped.get(method); inner; inner = wrapped.get(inner.method)) {
@@ -89,14 +85,14 @@ export function limitsOf(method: Method): MethodLimit[] {
   return limits;
 }
 
-/** Whether a function is `wrapper`, or one of our wrappers around it. */
+/** Is a function `wrapper`, or one of our wrappers around it? */
 export function wraps(outer: unknown, wrapper: Method): boolean {
   let method = outer as Method | undefined;
   while (method !== undefined && method !== wrapper) method = wrapped.get(method)?.method;
   return method !== undefined;
 }
 
-/** The method inside all of our wrappers: the one whose parameters have the names that its author gave them. */
+/** The method inside all of our wrappers. Its parameters have the names from the source. */
 export function originalOf(method: Method): Method {
   let original = method;
   for (let inner = wrapped.get(original); inner !== undefined; inner = wrapped.get(original)) {
@@ -105,7 +101,7 @@ export function originalOf(method: Method): Method {
   return original;
 }
 
-/** What reflect-metadata adds to `Reflect`. We do not import it: when it is not loaded, there is no metadata to copy. */
+/** What reflect-metadata adds to `Reflect`. Not imported: if it is not loaded, there is no metadata to copy. */
 interface MetadataReflection {
   getOwnMetadataKeys?(target: object): unknown[];
   getOwnMetadata(key: unknown, target: object): unknown;
