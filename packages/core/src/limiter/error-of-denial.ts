@@ -2,7 +2,7 @@ import type { Decision } from '../decision.js';
 import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
 import { DecisionRecord } from './decision-record.js';
 
-/** Was it denied because its store is out, and not because somebody asked too often? */
+/** Was it denied because its store is out, and not because a limit was exceeded? */
 export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
   !allowed && degraded && source === 'deny';
 
@@ -16,7 +16,7 @@ export function errorOfDenial(
 ): RateLimitExceededError | StoreUnavailableError {
   if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
   const cause = DecisionRecord.failure(decision);
-  // No more than the reason: some frameworks send messages of errors to clients, and that of the cause may name the server.
+  // The reason only: frameworks may send error messages to clients, and the cause may name the server.
   const why = cause === undefined ? '' : ` (${cause.reason})`;
   return new StoreUnavailableError(`Rate limit '${decision.name}' denies until its store is back${why}`, {
     decision,

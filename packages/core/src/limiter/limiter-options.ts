@@ -9,11 +9,11 @@ import { Limits } from './limits.js';
 /** Everything about a limiter but its policies. */
 export interface LimiterBaseOptions {
   /**
-   * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Needed with a
-   * `store`, where other limits may be as well.
+   * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Required with a
+   * `store`, which other limits may use as well.
    */
   readonly name?: string | undefined;
-  /** Where state lives; default a `memoryStore()` of this limiter's own. A store that you give stays yours to close. */
+  /** Where state lives; default a `memoryStore()` of this limiter's own. A store that you pass is yours to close. */
   readonly store?: Store | undefined;
   /** The first part of every storage key; default `'sluice'`. */
   readonly keyPrefix?: string | undefined;
@@ -30,15 +30,14 @@ export interface LimiterBaseOptions {
    */
   readonly failurePolicy?: FailurePolicy | undefined;
   /**
-   * For how long at the most this process itself answers what a remote store has just denied, never past the moment at which it could pass;
-   * default `'1s'`. What lets a key pass sooner by way of another limiter or process (`reset`, `refund`, `unblock`, …) is seen after that. `false`: each call
-   * asks the store.
+   * How long this process caches a denial of a remote store, at most until the call could pass; default `'1s'`. A change by another
+   * limiter or process (`reset`, `refund`, `unblock`, …) takes effect after that. `false`: each call goes to the store.
    */
   readonly denyCache?: Duration | false | undefined;
   /**
-   * Takes permits from a remote store in blocks and spends them in this process: fewer calls, and answers at once, for keys that are asked
-   * often; `{ most: 100 }`. See `PrefetchOptions` and docs/prefetch.md. It is for a single policy that is `fixedWindow`, `slidingWindow`,
-   * `gcra`, `leakyBucket` or `tokenBucket`; several `policies` are asked as without. Default `false`: each permit is asked for.
+   * Takes permits from a remote store in blocks, such as `{ most: 100 }`, and uses them in this process: fewer calls to the store, and
+   * immediate answers for busy keys. See `PrefetchOptions` and docs/prefetch.md. For a single `fixedWindow`, `slidingWindow`, `gcra`,
+   * `leakyBucket` or `tokenBucket`; no effect with several `policies`. Default `false`.
    */
   readonly prefetch?: PrefetchOptions | false | undefined;
 }

@@ -2,8 +2,8 @@ import { type Answer, storageKey } from '../engine/call.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 
 /**
- * One part for each storage key. Members of a combination may meet in one key (a message of a user to himself): its permits count
- * for both then, and a store decides each key once.
+ * One part for each storage key, with the sum of the costs: a store decides each key once. Members of a combination may have the same key,
+ * such as sender and receiver of a message to oneself.
  */
 export function mergeByKey(parts: readonly PolicyPart[]): readonly PolicyPart[] {
   if (parts.length === 1 || new Set(parts.map(storageKey)).size === parts.length) return parts;
@@ -16,7 +16,7 @@ export function mergeByKey(parts: readonly PolicyPart[]): readonly PolicyPart[] 
   return [...sums.values()];
 }
 
-/** The answer for all parts, from that for each storage key. */
+/** The answer for all parts, from the answer for the merged ones. */
 export function splitByPart(
   parts: readonly PolicyPart[],
   merged: readonly PolicyPart[],

@@ -28,7 +28,7 @@ import { type Reservation, reserve } from './reservation.js';
 import { type Scheduled, type ScheduledTask, schedule, type WrapOptions, wrap } from './schedule.js';
 
 /**
- * A limit that many keys are held to, each by itself. With several `policies` a call passes when all of them have its permits,
+ * One limit for many keys, each counted by itself. With several `policies` a call passes if all of them have its permits,
  * and takes from all or from none.
  */
 export class RateLimiter {
@@ -66,7 +66,7 @@ export class RateLimiter {
    *   KeyResolutionError for a wrong key
    */
   consume(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
-    // Not an async function: that would wrap the promise that there is into two more.
+    // Not an async function: that would add two promises.
     try {
       return Promise.resolve(this.#decide('consume', key, options));
     } catch (error) {
@@ -88,28 +88,28 @@ export class RateLimiter {
   }
 
   /**
-   * Takes permits, booking future ones if need be, and resolves when they are due: first come, first served, also among
-   * processes, with a single question to the store. Permits of a `concurrency` policy are waited for in line until they are
-   * released; they are yours until you `release` the decision.
-   * @throws RateLimitExceededError when they are not to be had within `timeout`; the signal's reason when it is aborted;
-   *   and all that `consume` throws
+   * Takes permits, books future ones if necessary, and resolves when they are due: first come, first served, also among
+   * processes, with one call to the store. For a `concurrency` policy it waits in a queue until other calls release their permits. You hold
+   * the permits until you `release` the decision.
+   * @throws RateLimitExceededError if no permits come within `timeout`; the signal's reason if it is aborted; and all that `consume`
+   *   throws
    */
   async acquire(key: LimiterKey, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
     const costs = costOption('acquire', options, this.#limits.names, ['cost', 'timeout', 'signal']);
     return this.#admission.acquire(this.#limits.parts(key, costs), waitOptions('acquire', options));
   }
 
-  /** What `consume` would say now; takes nothing. `remaining` counts what is left now. */
+  /** The decision that `consume` would return now; takes nothing. `remaining` is what is left before the call. */
   async peek(key: LimiterKey, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
     return this.#decide('peek', key, options);
   }
 
-  /** Gives back what a decision of this limiter took, once: what has come back by itself meanwhile is not given back again. */
+  /** Returns the permits of a decision of this limiter, once. Permits that came back by themselves meanwhile do not count twice. */
   async refund(decision: Decision): Promise<void> {
     await this.#admission.refund(decision);
   }
 
-  /** Ends the holding of `concurrency` permits and lets in who waits for them. Other permits stay spent. */
+  /** Releases `concurrency` permits and admits waiting calls. Other permits stay spent. */
   async release(decision: Decision): Promise<void> {
     await this.#admission.release(decision);
   }
@@ -144,26 +144,26 @@ export class RateLimiter {
     return wrap(this.#scheduled, this.name, task, options);
   }
 
-  /** Takes permits as a punishment, whether they are there or not. */
+  /** Takes permits as a punishment, even if none are left. */
   async penalty(key: LimiterKey, permits = 1): Promise<void> {
     this.#admission.checkOpen();
     this.#limits.checkSpent();
     await this.#admission.charge(this.#limits.parts(key, checkInteger('penalty: permits', permits, 1)));
   }
 
-  /** Gives permits back as a gift, those taken last first. Never more than were taken. */
+  /** Returns permits as a gift, those taken last first. Never more than were taken. */
   async reward(key: LimiterKey, permits = 1): Promise<void> {
     this.#limits.checkSpent();
     await this.#admission.reward(this.#limits.parts(key, checkInteger('reward: permits', permits, 1)));
   }
 
-  /** Denies everything to a key until `duration` has passed from now. Those who are booked already go at their
-   * moments; who waits in line for a `concurrency` permit is let in when the block has ended. */
+  /** Denies all calls of a key for `duration` from now. Booked calls keep their moments. Calls that wait for a `concurrency` permit are
+   * admitted when the block has ended. */
   async block(key: LimiterKey, duration: Duration): Promise<void> {
     await this.#admission.change('block', toMicros('block: duration', duration), this.#limits.parts(key, 1));
   }
 
-  /** Ends a block before its time. What the key took counts on. */
+  /** Ends a block early. The key keeps its count. */
   async unblock(key: LimiterKey): Promise<void> {
     await this.#admission.change('block', 0, this.#limits.parts(key, 1));
   }
@@ -202,8 +202,8 @@ export class RateLimiter {
   }
 
   /**
-   * Ends all waits with a `LimiterClosedError`, gives their permits and those taken ahead back, and closes the store if it is this limiter's own.
-   * What is held is renewed no more: its lease runs out, and the signals of scheduled tasks are aborted.
+   * Ends all waits with a `LimiterClosedError`, returns their permits and prefetched ones, and closes the store if none was passed.
+   * Leases are no longer renewed, and the signals of scheduled tasks are aborted.
    */
   async close(): Promise<void> {
     this.#endUse();
@@ -226,7 +226,7 @@ export class RateLimiter {
     return this.#admission.decide(this.#limits.call(operation, key, costs, debugOption(operation, options)));
   }
 
-  /** @internal What a `CombinedLimiter` needs of its members, and limits on requests of their limiter. */
+  /** @internal For a `CombinedLimiter` and for limits on requests. */
   static internals(limiter: RateLimiter): {
     readonly store: Store;
     readonly limits: Limits;

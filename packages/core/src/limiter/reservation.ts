@@ -17,7 +17,7 @@ export class Reservation<Cost = number> {
 
   /** @internal */
   constructor(
-    /** What was decided for the estimate. */
+    /** The decision on the estimate. */
     readonly decision: Decision,
     admission: Admission,
     costOf: (actual: Cost) => (part: PolicyPart) => number,
@@ -71,7 +71,7 @@ export class Reservation<Cost = number> {
   }
 }
 
-/** What `reserve` does of every kind of limiter. `names`: by which costs may be told apart. */
+/** `reserve` of every kind of limiter. `names`: the keys of a cost by name. */
 export async function reserve(
   admission: Admission,
   call: KeyCall,

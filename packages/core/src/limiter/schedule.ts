@@ -3,21 +3,19 @@ import type { LimiterKey } from '../keys/key-part.js';
 import { checkOptions, describe } from '../options.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
 
-/** What a scheduled task is told. */
 export interface TaskContext {
   readonly decision: Decision;
-  /** Aborted when a lease that the task runs under is lost: somebody else may run by now. */
+  /** Aborted if a lease of the task is lost: another task may run by now. */
   readonly signal: AbortSignal;
 }
 
 export type ScheduledTask<T> = (context: TaskContext) => T | Promise<T>;
 
 export interface WrapOptions<Args extends readonly unknown[]> extends AcquireOptions {
-  /** The key of a call, or a function that makes it from the arguments; default: one for all calls. */
+  /** The key, or a function that returns it from the arguments; default: all calls share one key. */
   readonly key?: LimiterKey | ((...args: Args) => LimiterKey);
 }
 
-/** What of a limiter is needed to run tasks under it. */
 export interface Scheduled<Key> {
   acquire(key: Key, options: AcquireOptions): Promise<Decision>;
   release(decision: Decision): Promise<void>;
@@ -38,7 +36,7 @@ export async function schedule<Key, T>(
   try {
     return await task({ decision, signal: limiter.lost(decision) ?? NEVER_LOST });
   } finally {
-    // What the task came to is not lost because the store is out: its lease ends by itself then.
+    // A store that is out does not change the task's result: the lease expires.
     await limiter.release(decision).catch(() => {});
   }
 }

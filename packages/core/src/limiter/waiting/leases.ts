@@ -1,7 +1,7 @@
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 
-/** A quarter of a lease lies between two renewals: two may fail, and the third comes before its end. */
+/** Renewals per lease: after two failed ones, the third still comes before its end. */
 const RENEWALS = 4;
 
 /** µs; an override may have another lease than the policy. */
@@ -9,8 +9,8 @@ export const leaseOf = ({ limit: { rule } }: Part, { override }: PartAnswer): nu
   override === undefined ? rule.window : rule.algorithm.size(override).window;
 
 /**
- * Renews the leases of what this process holds. Should a holder forget to release, it is renewed for no longer than its
- * decision is in use: once that is garbage, the lease runs out.
+ * Renews the leases of permits that this process holds. If the caller never releases them, renewal stops once the decision is garbage
+ * collected, and the lease expires.
  */
 export class Leases {
   readonly #held = new Map<string, { readonly released: AbortController; readonly lost: AbortController }>();
@@ -21,9 +21,8 @@ export class Leases {
   }
 
   /**
-   * @param store where it is held
-   * @param owner for as long as it is in use
-   * @param lost aborted when the lease is lost: somebody else may hold the permits by now
+   * @param owner renewal stops once it is garbage collected
+   * @param lost aborted if the lease is lost: another call may hold the permits by now
    */
   hold(store: Decider, owner: object, part: PolicyPart, answer: PartAnswer, lost: AbortController): void {
     this.release(part);
@@ -33,13 +32,11 @@ export class Leases {
     void this.#renew(store, new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
   }
 
-  /** Renews it no more. */
   release(part: PolicyPart): void {
     this.#held.get(idOf(part))?.released.abort();
     this.#held.delete(idOf(part));
   }
 
-  /** Nothing is renewed any more: what is held will be somebody else's. */
   close(reason: Error): void {
     this.#closed = true;
     for (const { released, lost } of this.#held.values()) {
@@ -68,15 +65,15 @@ export class Leases {
         return; // released
       }
       if (owner.deref() === undefined) return this.release(part);
-      const asked = clock.now();
+      const sentAt = clock.now();
       try {
         const { allowed, parts } = await store.decide(renewal);
         if (released.aborted) return;
         if (!allowed) break;
-        renewed = asked;
+        renewed = sentAt;
         lease = leaseOf(part, parts[0]!);
       } catch {
-        // Out of reach for the moment: that is told to whoever asks for a decision. The lease goes on until its end.
+        // The store may come back before the lease ends. Callers that need a decision get this error.
         if (clock.now() - renewed >= lease) break;
       }
       if (released.aborted) return;
