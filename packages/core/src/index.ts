@@ -63,7 +63,7 @@ export type {
   Policies,
   RequestLimitOptions,
 } from './http/request-limit-options.js';
-export type { Proxies, RequestView } from './http/request-view.js';
+export type { Proxies, RequestView } from './http/views.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { compileKey, type KeyScope, type KeyTemplate } from './keys/key-expression.js';
 export { keyPart, type LimiterKey } from './keys/key-part.js';

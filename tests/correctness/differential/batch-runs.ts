@@ -6,7 +6,8 @@ import { type Answer, type Call, KeyCall, type Operation } from '../../../packag
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
-import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
+import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
+import { settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { undeclared, written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';

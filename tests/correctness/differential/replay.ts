@@ -5,7 +5,8 @@ import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/eng
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { directCall } from '../../../packages/core/src/pipeline/pending-call.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
-import { Numbers, settle } from '../../../packages/core/src/stores/redis/reply.js';
+import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
+import { settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { uniqueName } from '../../support/redis-url.js';
 

@@ -3,7 +3,7 @@ import { compileList } from './address-list.js';
 import { keyForFunctions, plainKeys } from './key-of-request.js';
 import { checkFunction } from './option-functions.js';
 import { type CountingOptions, type Keys, type LimitChoice, withKey } from './request-limit-options.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 /** What the lists say about a request: it passes uncounted, it is denied, or nothing. */
 type Listed = 'allowed' | 'denied' | undefined;

@@ -19,10 +19,17 @@ export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';
 export { runWithRequest } from './request-context.js';
-export { requestUser } from './request-key.js';
+export { REQUEST_FIELDS, requestUser } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export { fastifyPathOf, pathOf, routeOf } from './request-path.js';
-export { type NamedParts, NamedPartsView, proxiesOf, REQUEST_FIELDS } from './request-view.js';
-export { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from './response-view.js';
 export type { Verdict } from './verdict.js';
+export {
+  type NamedParts,
+  NamedPartsView,
+  NodeResponseView,
+  proxiesOf,
+  type ReplyLike,
+  ReplyView,
+  type ResponseView,
+} from './views.js';

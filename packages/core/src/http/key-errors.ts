@@ -1,6 +1,6 @@
 import { isKeyResolutionError, KeyResolutionError } from '../errors.js';
 import { warnOnce } from '../warnings.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 /**
  * The error when the server's own code or setup provides no key. Its message reveals nothing to clients. Its cause, for the log,

@@ -12,7 +12,7 @@ import {
   type Keys,
   type RequestLimitOptions,
 } from './request-limit-options.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 export type KeyOfRequest<Args> = (request: RequestView, args: Args) => MaybePromise<Keys>;
 

@@ -6,7 +6,7 @@ import { LimiterPool } from '../limiter/limiter-factory.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { RequestLimit } from './request-limit.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 const request = {} as RequestView;
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });

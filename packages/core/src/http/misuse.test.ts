@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { type MisuseCode, warnOnce } from '../warnings.js';
 import { misuseChecks } from './misuse.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 const request: RequestView = {
   ip: '192.0.2.1',

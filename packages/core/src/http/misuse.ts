@@ -7,7 +7,7 @@ import { warnOnce } from '../warnings.js';
 import { limitsMadePerRequest } from './made-per-request.js';
 import type { Keys } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 /** What the checks know about a limit. */
 interface CheckedLimit {

@@ -4,7 +4,7 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { RequestLimit } from './request-limit.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
 const request: RequestView = {

@@ -4,7 +4,7 @@ import { warnOnce } from '../warnings.js';
 import { checkFunction } from './option-functions.js';
 import type { CountingOptions } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
-import type { ResponseView } from './response-view.js';
+import type { ResponseView } from './views.js';
 
 /** Releases what a request holds when its response is over, and refunds the permits of requests that do not count. */
 export class RefundOnFinish<Args extends readonly unknown[]> {

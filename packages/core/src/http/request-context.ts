@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 // One for the whole process: a program may load this package twice, as ESM and as CJS, and adapters and decorators must
 // share the context.

@@ -4,7 +4,20 @@ import { keyPart } from '../keys/key-part.js';
 import { LimitType } from '../keys/limit-type.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { addressError, keyErrorOfRequest, serverKeyError } from './key-errors.js';
-import { REQUEST_FIELDS, type RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
+
+/** The parts of a view: the first names in key expressions such as `#{query.phone}`. */
+export const REQUEST_FIELDS = [
+  'ip',
+  'user',
+  'method',
+  'path',
+  'route',
+  'params',
+  'query',
+  'body',
+  'headers',
+] as const;
 
 /** Returns the user of a request, also as a promise. `undefined` and `null` are an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;

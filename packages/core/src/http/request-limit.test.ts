@@ -5,7 +5,7 @@ import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { RequestLimit } from './request-limit.js';
-import type { RequestView } from './request-view.js';
+import type { RequestView } from './views.js';
 
 const policy = fixedWindow({ limit: 1, window: '10s' });
 const limit = (options: object) => new RequestLimit('rateLimit', options as never);

@@ -19,10 +19,9 @@ import {
   type RequestLimitOptions,
 } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
-import type { RequestView } from './request-view.js';
 import { Responder, renamed } from './responder.js';
-import type { ResponseView } from './response-view.js';
 import { type CheckedRequest, type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+import type { RequestView, ResponseView } from './views.js';
 
 type Outcome = MaybePromise<Verdict>;
 

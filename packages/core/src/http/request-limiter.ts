@@ -8,7 +8,7 @@ import { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import type { Keys } from './request-limit-options.js';
-import type { ResponseView } from './response-view.js';
+import type { ResponseView } from './views.js';
 
 /** A limiter, prepared for requests. */
 export class RequestLimiter {

@@ -11,9 +11,8 @@ import { asError, checkFunction } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
 import type { Keys, RequestLimitOptions } from './request-limit-options.js';
-import type { RequestView } from './request-view.js';
-import type { ResponseView } from './response-view.js';
 import { type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+import type { RequestView, ResponseView } from './views.js';
 
 /** Makes the verdict on a request that does not simply pass: answers or throws denials. */
 export class Responder<Args extends readonly unknown[]> {

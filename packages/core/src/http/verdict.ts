@@ -2,8 +2,7 @@ import type { Decision } from '../decision.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Reply } from './reply.js';
 import type { Keys } from './request-limit-options.js';
-import type { RequestView } from './request-view.js';
-import type { ResponseView } from './response-view.js';
+import type { RequestView, ResponseView } from './views.js';
 
 /** A request and its response. */
 export interface Exchange<Args> {

@@ -19,10 +19,10 @@ import { OwnConnection } from './connection.js';
 import { classified, isMistake, notConnected, storeClosed } from './errors.js';
 
 import type { NodeRedisClient } from './node-redis.js';
-
+import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { ReleaseSubscriber } from './release-subscriber.js';
-import { Numbers, rateAnswer, settle } from './reply.js';
+import { rateAnswer, settle } from './reply.js';
 import { addressOfClient, addressOfServer, resolveClient } from './resolve-client.js';
 import { together } from './socket.js';
 import { warnOfDeclaredKeys, warnOfEviction, warnOfResending } from './warnings.js';

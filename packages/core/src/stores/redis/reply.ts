@@ -11,12 +11,11 @@ import {
   UNDECLARED,
 } from '../../engine/reply-codes.js';
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
-import { describe } from '../../options.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer } from '../shared-rate.js';
 import type { Visit } from './batch.js';
 import { classified } from './errors.js';
-import { unpacked } from './unpacked.js';
+import type { Numbers } from './numbers.js';
 import { learn } from './weights.js';
 
 /** What could not be decided with undeclared keys. Nothing was written for it. */
@@ -36,22 +35,28 @@ export function settle(visits: readonly Visit[], reply: Numbers): Undecided {
   let refusal: string | undefined;
   for (const visit of visits) {
     const { asked } = visit;
-    if (reply.skips(ELSEWHERE)) {
-      undecided.push(visit);
-    } else if (reply.skips(UNDECLARED)) {
-      undecided.push(visit);
-      refusal = reply.text();
-    } else {
-      for (let i = 0; i < asked.length; ) i += settleNext(asked, i, now, reply);
+    for (let i = 0; i < asked.length; ) {
+      const code = reply.next();
+      if (code === ELSEWHERE || code === UNDECLARED) {
+        undecided.push(visit);
+        if (code === UNDECLARED) refusal = reply.text();
+        break;
+      }
+      i += settleNext(asked, i, code, now, reply);
     }
   }
   return { undecided, refusal };
 }
 
 /** @returns how many it settled */
-function settleNext(asked: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
+function settleNext(
+  asked: readonly PendingCall[],
+  i: number,
+  code: number,
+  now: number,
+  reply: Numbers,
+): number {
   const asking = asked[i]!;
-  const code = reply.next();
   if (code >= 0) {
     settleOne(asking, plainAnswer(true, now, 0, code, reply.next(), now));
     return 1;
@@ -147,64 +152,6 @@ const plainAnswer = (
   wait,
   parts: [{ remaining, wait, reset, at, override: undefined }],
 });
-
-/** A reply of a script, number by number. */
-export class Numbers {
-  readonly #reply: readonly unknown[];
-  #place = 0;
-
-  constructor(reply: unknown) {
-    if (Array.isArray(reply)) this.#reply = reply;
-    else this.#reply = Buffer.isBuffer(reply) ? unpacked(reply) : [reply];
-  }
-
-  next(): number {
-    const told = this.#reply[this.#place];
-    this.#place += 1;
-    return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
-  }
-
-  /** Steps over the next number if it is this one. */
-  skips(code: number): boolean {
-    if (Number(this.#reply[this.#place]) !== code) return false;
-    this.#place += 1;
-    return true;
-  }
-
-  text(): string {
-    const value = this.#reply[this.#place];
-    this.#place += 1;
-    return String(value);
-  }
-
-  /** Reads a length, then that many numbers. */
-  list(): number[] {
-    const size = this.next();
-    return Array.from({ length: size }, () => this.next());
-  }
-
-  rest(): number[] {
-    const numbers: number[] = [];
-    while (this.#place < this.#reply.length) numbers.push(this.next());
-    return numbers;
-  }
-}
-
-const MOST = Number.MAX_SAFE_INTEGER;
-
-/**
- * Clients may be set to give numbers as text, and their parsers round the largest that there is up.
- * @throws StoreConfigurationError when it is none
- */
-function numberOf(told: unknown): number {
-  const value = typeof told === 'string' && /^-?\d+$/.test(told) ? Number(told) : told;
-  if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
-    throw new StoreConfigurationError(
-      `redis store: the script answered ${describe(value)} where integers were due`,
-    );
-  }
-  return Math.min(value as number, MOST);
-}
 
 /** The reply of `shared-rate.lua`. */
 export function rateAnswer([changed, keepAlive, perClient, ...parameters]: readonly number[]): RateAnswer {

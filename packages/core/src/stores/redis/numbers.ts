@@ -1,4 +1,56 @@
 import { StoreConfigurationError } from '../../errors.js';
+import { describe } from '../../options.js';
+
+/** A reply of a script, number by number. */
+export class Numbers {
+  readonly #reply: readonly unknown[];
+  #place = 0;
+
+  constructor(reply: unknown) {
+    if (Array.isArray(reply)) this.#reply = reply;
+    else this.#reply = Buffer.isBuffer(reply) ? unpacked(reply) : [reply];
+  }
+
+  next(): number {
+    const told = this.#reply[this.#place];
+    this.#place += 1;
+    return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
+  }
+
+  text(): string {
+    const value = this.#reply[this.#place];
+    this.#place += 1;
+    return String(value);
+  }
+
+  /** Reads a length, then that many numbers. */
+  list(): number[] {
+    const size = this.next();
+    return Array.from({ length: size }, () => this.next());
+  }
+
+  rest(): number[] {
+    const numbers: number[] = [];
+    while (this.#place < this.#reply.length) numbers.push(this.next());
+    return numbers;
+  }
+}
+
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Clients may be set to give numbers as text, and their parsers round the largest that there is up.
+ * @throws StoreConfigurationError when it is none
+ */
+function numberOf(told: unknown): number {
+  const value = typeof told === 'string' && /^-?\d+$/.test(told) ? Number(told) : told;
+  if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
+    throw new StoreConfigurationError(
+      `redis store: the script answered ${describe(value)} where integers were due`,
+    );
+  }
+  return Math.min(value as number, MOST);
+}
 
 /**
  * Reads what `cmsgpack.pack` makes of a list of texts and whole numbers; see the MessagePack specification.

@@ -1,6 +1,6 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
-import { NodeResponseView } from './response-view.js';
+import { NodeResponseView } from './views.js';
 
 const servers: Server[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { redisUrl } from '../../../../../tests/support/redis-url.js';
 import { isStoreConfigurationError } from '../../errors.js';
-import { unpacked } from './unpacked.js';
+import { unpacked } from './numbers.js';
 
 let redis: Redis;
 beforeAll(() => {
