@@ -31,9 +31,9 @@ export interface Denial {
   waiting: PendingCall[] | undefined;
 }
 
-/** What was denied lately, by the storage key of the part that denied. */
+/** Recent denials, by the storage key of the part that denied. */
 export class DenyCache {
-  /** Two generations: to find the oldest entry of a Map that changes all the time takes a walk over deleted ones. */
+  /** Two generations, because finding the oldest entry of a busy Map walks over deleted ones. */
   #recent = new Map<string, Denial>();
   #older = new Map<string, Denial>();
   isEmpty = true;
@@ -41,7 +41,7 @@ export class DenyCache {
   renewing = 0;
   /** The last denial found: a flood is many calls of one key. */
   #last: Denial | undefined;
-  /** Calls that ask the store again, each for all calls that wait for the same. */
+  /** Calls that renew a denial, each for all equal calls that wait. */
   readonly #renewals = new Map<PendingCall, Denial>();
 
   /** @param longest µs for which a denial is cached at most; 0: none is */
@@ -129,7 +129,7 @@ export class DenyCache {
 /** A power of two. Keys share counters, so a denial may be forgotten too early, and never too late. */
 const COUNTERS = 1024;
 
-/** Counts what this process did in one store that may let a key pass sooner, whichever limiter did it. */
+/** Counts the operations of this process in one store that may let a key pass sooner. */
 export class Invalidations {
   readonly #counts = new Uint32Array(COUNTERS);
 
@@ -152,7 +152,7 @@ function counterOf(key: string): number {
 const bindingPart = ({ parts }: Answer): number =>
   parts.reduce((longest, { wait }, i) => (wait > parts[longest]!.wait ? i : longest), 0);
 
-/** Another cost is another question: less might pass, and more has to wait longer. */
+/** The cost counts, too: a smaller one might pass, and a larger one waits longer. */
 function isEqual(a: KeyCall, b: KeyCall): boolean {
   if (a.several === undefined && b.several === undefined) return isEqualPart(a, b);
   const [one, other] = [a.parts, b.parts];

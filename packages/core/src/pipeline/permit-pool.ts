@@ -3,7 +3,7 @@ import { type Answer, type AnswerSource, type Call, type Part, storageKey } from
 import { shiftAnswer } from './answers.js';
 import type { CallDeadline } from './deadlines.js';
 
-/** How many permits of a key a process may take that it does not need yet, and for how long it may use them. */
+/** How many unneeded permits of a key a process may take, and how long it may use them. */
 export interface PrefetchLimits {
   readonly most: number;
   /** µs */
@@ -16,7 +16,7 @@ export interface Road {
   ask(call: Call, deadline?: CallDeadline): Promise<Answer>;
 }
 
-/** Permits that were taken together and are not all used yet. */
+/** Permits taken by one call and not all used yet. */
 export interface PermitBlock {
   /** Where they were taken. */
   readonly road: Road;
@@ -33,7 +33,7 @@ export interface PermitBlock {
 /** The prefetched permits of one key, and how many the next block gets. */
 export class PermitPool {
   #taking: Promise<Answer> | undefined;
-  /** Permits that are on their way and that no call waits for yet. */
+  /** Permits of the block on its way that no call waits for yet. */
   #coming = 0;
   #block: PermitBlock | undefined;
   #size = 0;
@@ -126,7 +126,7 @@ export class PermitPool {
     if (override !== undefined) this.#size = 0;
   }
 
-  /** Was it used so much lately that permits are prefetched? */
+  /** Is it used enough to prefetch? */
   get isBusy(): boolean {
     return this.#size > 0;
   }
@@ -141,7 +141,7 @@ export class PermitPool {
   }
 }
 
-/** If the store is out, the permits come back by themselves, as used ones do. */
+/** Returns the unused permits. If the store is out, they come back by themselves, as used ones do. */
 export async function giveBack(
   { road, part, answer, sentAt, left }: PermitBlock,
   now: number,
@@ -152,7 +152,6 @@ export async function giveBack(
   } catch {} // a caller that asks for a decision gets this error
 }
 
-/** Gives back permits that were taken with this answer. */
 export const refundOf = (part: Part, { parts }: Answer): Call => ({
   operation: 'refund',
   wait: 0,
@@ -161,7 +160,7 @@ export const refundOf = (part: Part, { parts }: Answer): Call => ({
 
 /** Keys with a pool at once. */
 const MOST = 10_000;
-/** Busy pools that stay when room is needed: a flood of keys that come once does not push out the pools in use. */
+/** Busy pools that are kept when room is needed, so that a flood of keys used once does not evict pools in use. */
 const KEPT = 8;
 /** Shortest time between two sweeps, µs. */
 const SWEEP = 100_000;

@@ -7,17 +7,16 @@ import type { PendingCall } from './pending-call.js';
 import { giveBack, type PermitPool, type Road, refundOf } from './permit-pool.js';
 import { type PolicyPart, policyParts } from './policy-limit.js';
 
-/** Clocks of two machines drift apart: one part in so many of the time for which a permit may be used is left out. */
+/** The last thousandth of a permit's life is not used, because clocks of two machines drift apart. */
 const DRIFT = 1000;
 
-/** The way behind the prefetched permits, for calls that may ask more than once. */
 interface StagedRoad extends Road, Decider {
   newDeadline(): CallDeadline;
 }
 
 /**
  * Answers calls by permits that were prefetched in blocks, where a limit allows that. No call is denied while its permits are
- * in this process. Before the store decides in another way than by `consume` of one part, it gets back what is left here.
+ * in this process. Unused permits return to the store before any other operation than `consume` of one part.
  */
 export class Prefetch {
   readonly #road: StagedRoad;
@@ -113,7 +112,6 @@ export class Prefetch {
     return answer;
   }
 
-  /** Asks beside a block that is on its way. */
   async #askWhileTaking(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
     const answer = await this.#road.ask(call, deadline);
     if (answer.allowed || isDegraded(answer)) return answer;
@@ -157,7 +155,7 @@ export class Prefetch {
     });
   }
 
-  /** What `consume` would say, counting the permits here. */
+  /** The answer of `consume`, with the permits here counted. */
   async #peek(call: KeyCall): Promise<Answer> {
     const answer = await this.#road.ask(call);
     const now = this.#road.clock.now();
