@@ -89,7 +89,7 @@ describe('the script itself', () => {
     for (const operation of ['consume', 'acquire', 'charge', 'refund', 'block'] as const) {
       const name = uniqueName('raw');
       const { keys, args } = written(
-        batchOf([{ operation, wait: 1_000, parts: parts(name) }]).visits,
+        batchOf([{ operation, wait: 1_000, parts: parts(name) }]).groups,
         Date.now() * 1_000,
       );
       // Not the moment, which may be empty, nor the operation, nor the tags of the algorithms.
@@ -113,7 +113,7 @@ describe('the script itself', () => {
   test('takes what it is sent when all its numbers are whole', async () => {
     const name = uniqueName('raw');
     const { keys, args } = written(
-      batchOf([{ operation: 'consume', wait: 0, parts: parts(name) }]).visits,
+      batchOf([{ operation: 'consume', wait: 0, parts: parts(name) }]).groups,
       Date.now() * 1_000,
     );
     expect(((await send(keys, args)) as number[])[1]).toBe(-7);

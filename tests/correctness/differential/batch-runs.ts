@@ -141,11 +141,11 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
   for (const [turn, { now, calls, told, stored }] of oneByOne(run).entries()) {
     const asked = new Map(calls.map((call) => [call, KeyCall.of(call)]));
     const batch = batchOf(calls.map((call) => asked.get(call)!));
-    const all = written(batch.visits, now, now);
+    const all = written(batch.groups, now, now);
     const named = { keys: all.keys.map((key) => names[Number(key)]!), args: all.args };
     // As on a single server, and as on a node of a cluster.
     const { keys, args } = turn % 2 === 0 ? all : undeclared(named, '');
-    if (batch.visits.length < calls.length) seen.add('joined');
+    if (batch.groups.length < calls.length) seen.add('joined');
     const places = keys.map((key) => String(Number(key) + 1));
     const [reply, ...bytes] = (await redis.evalsha(
       sha1,
@@ -156,11 +156,11 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
       ...args,
     )) as [string, ...(string | null)[]];
     const promises = new Map(
-      batch.visits.flatMap(({ asked }) =>
-        asked.map((one) => [one, (one.promise as Promise<Answer>).catch(foreign)]),
+      batch.groups.flatMap((group) =>
+        group.calls.map((one) => [one, (one.promise as Promise<Answer>).catch(foreign)]),
       ),
     );
-    settle(batch.visits, new Numbers(Buffer.from(reply, 'hex')));
+    settle(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
     // Calls of one moment may be one object several times: each has an answer, in the order in which they were asked.
     const answers = new Map<Call, Told[]>();
     for (const [{ call }, promise] of promises) {

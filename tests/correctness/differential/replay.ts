@@ -134,7 +134,7 @@ export async function replay(
   const names = Array.from({ length: keys }, () => uniqueName('twin'));
   const batches = history.map(({ call }) => batchOf([call]));
   const args = history.flatMap(({ now }, i) => {
-    const line = written(batches[i]!.visits, now, now).args;
+    const line = written(batches[i]!.groups, now, now).args;
     return [String(line.length), ...line];
   });
   const results = (await redis.evalsha(sha1, keys, ...names, ...args)) as [
@@ -157,7 +157,7 @@ export function batchOf(calls: readonly Call[]): Batch {
 }
 
 /** What a reply says to the calls of a batch, visit by visit; rejects with what went wrong for one of them. */
-export function answersOf({ visits }: Batch, reply: unknown): Promise<Answer[]> {
-  settle(visits, new Numbers(reply));
-  return Promise.all(visits.flatMap(({ asked }) => asked.map(({ promise }) => promise as Promise<Answer>)));
+export function answersOf({ groups }: Batch, reply: unknown): Promise<Answer[]> {
+  settle(groups, new Numbers(reply));
+  return Promise.all(groups.flatMap(({ calls }) => calls.map(({ promise }) => promise as Promise<Answer>)));
 }

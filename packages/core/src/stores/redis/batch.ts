@@ -5,9 +5,9 @@ import type { PendingCall } from '../../pipeline/pending-call.js';
 import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
 
 /** Calls in a row that have the same keys: the script reads each key once and writes it at most once. */
-export class Visit {
-  /** In the order in which they were asked. */
-  readonly asked: PendingCall[];
+export class KeyGroup {
+  /** In the order in which they were made. */
+  readonly calls: PendingCall[];
 
   constructor(
     readonly first: PendingCall,
@@ -16,7 +16,7 @@ export class Visit {
     /** Are they all the same call, to consume of one key? */
     public isRun: boolean,
   ) {
-    this.asked = [first];
+    this.calls = [first];
   }
 
   get keys(): readonly string[] {
@@ -25,7 +25,7 @@ export class Visit {
 }
 
 /**
- * Calls that are sent together, as the fewest visits that keep the order of those that have a key in common. Between others there is
+ * Calls that are sent together, as the fewest groups that keep the order of those that have a key in common. Between others there is
  * no order to keep.
  */
 export class Batch implements Departure {
@@ -33,11 +33,11 @@ export class Batch implements Departure {
   sent = false;
   hasEnded = false;
   deadline: DepartureDeadline | undefined = undefined;
-  visits: Visit[] = [];
+  groups: KeyGroup[] = [];
   /** µs that Redis will be busy with it, about. */
   weight = SCRIPT;
-  /** The last visit to each key, by prefix and key; made when there is a second visit. */
-  #last: Map<string, Map<string, Visit>> | undefined = undefined;
+  /** The last group to each key, by prefix and key; made when there is a second group. */
+  #last: Map<string, Map<string, KeyGroup>> | undefined = undefined;
 
   #open = 0;
   #first: PendingCall | undefined = undefined;
@@ -53,12 +53,12 @@ export class Batch implements Departure {
     readonly whole?: Batch,
   ) {}
 
-  /** Parts of its visits as batches of their own. It ends when all of them have. */
-  apart(parts: readonly (readonly Visit[])[]): readonly Batch[] {
+  /** Parts of its groups as batches of their own. It ends when all of them have. */
+  apart(parts: readonly (readonly KeyGroup[])[]): readonly Batch[] {
     this.#open = parts.length;
-    return parts.map((visits) => {
+    return parts.map((groups) => {
       const one = new Batch(this.localTime, undefined, this);
-      for (const { asked } of visits) for (const call of asked) one.add(call);
+      for (const { calls } of groups) for (const call of calls) one.add(call);
       one.hasEnded = true; // some of its calls may have
       return one;
     });
@@ -79,24 +79,24 @@ export class Batch implements Departure {
     pending.departure = this;
     this.#first ??= pending;
     const plain = isPlain(call);
-    const known = this.visits.length === 0 ? undefined : this.#lastTo(call.limit.prefix, call.key);
+    const known = this.groups.length === 0 ? undefined : this.#lastTo(call.limit.prefix, call.key);
     if (known !== undefined && (plain ? known.several === undefined : this.#joins(call, known))) {
-      const before = known.asked[known.asked.length - 1]!.call;
+      const before = known.calls[known.calls.length - 1]!.call;
       const same = plain && isSame(call, before);
       if (!same) known.isRun = false;
       this.weight += same ? equalWeight(call.limit.rule) : plain ? OTHER : moreWeight(call);
-      known.asked.push(pending);
+      known.calls.push(pending);
       return;
     }
-    const visit = new Visit(pending, plain || isSingle(call) ? undefined : keysOf(call), plain);
+    const group = new KeyGroup(pending, plain || isSingle(call) ? undefined : keysOf(call), plain);
     this.weight += plain ? keyWeight(call.limit.rule) : firstWeight(call);
-    this.visits.push(visit);
-    if (this.visits.length > 1) this.#note(visit);
+    this.groups.push(group);
+    if (this.groups.length > 1) this.#note(group);
   }
 
-  #lastTo(prefix: string, key: string): Visit | undefined {
+  #lastTo(prefix: string, key: string): KeyGroup | undefined {
     if (this.#last !== undefined) return this.#last.get(prefix)?.get(key);
-    const first = this.visits[0]!;
+    const first = this.groups[0]!;
     const { call } = first.first;
     if (call.several === undefined) {
       return call.key === key && call.limit.prefix === prefix ? first : undefined;
@@ -104,46 +104,46 @@ export class Batch implements Departure {
     return call.several.some((part) => part.key === key && part.limit.prefix === prefix) ? first : undefined;
   }
 
-  #note(visit: Visit): void {
+  #note(group: KeyGroup): void {
     if (this.#last === undefined) {
       this.#last = new Map();
-      this.#noteParts(this.visits[0]!);
+      this.#noteParts(this.groups[0]!);
     }
-    this.#noteParts(visit);
+    this.#noteParts(group);
   }
 
-  #noteParts(visit: Visit): void {
-    const { call } = visit.first;
-    if (call.several === undefined) this.#notePart(call, visit);
-    else for (const part of call.several) this.#notePart(part, visit);
+  #noteParts(group: KeyGroup): void {
+    const { call } = group.first;
+    if (call.several === undefined) this.#notePart(call, group);
+    else for (const part of call.several) this.#notePart(part, group);
   }
 
-  #notePart({ limit, key }: Part, visit: Visit): void {
+  #notePart({ limit, key }: Part, group: KeyGroup): void {
     let keys = this.#last!.get(limit.prefix);
     if (keys === undefined) {
       keys = new Map();
       this.#last!.set(limit.prefix, keys);
     }
-    keys.set(key, visit);
+    keys.set(key, group);
   }
 
   /**
-   * Leaves out the calls that have ended. The others are grouped again: one that is gone may have been all that stood between two visits
-   * of one key, and those must be one, as the script takes the keys of visits that are alike for different ones.
+   * Leaves out the calls that have ended. The others are grouped again: one that is gone may have been all that stood between two groups
+   * of one key, and those must be one, as the script takes the keys of groups that are alike for different ones.
    * @returns whether there is any call left
    */
   forget(): boolean {
     this.hasEnded = false;
-    const left = this.visits.flatMap(({ asked }) => asked).filter(({ over }) => !over);
-    this.visits = [];
+    const left = this.groups.flatMap(({ calls }) => calls).filter(({ over }) => !over);
+    this.groups = [];
     this.weight = SCRIPT;
     this.#last = undefined;
     for (const call of left) this.add(call);
-    return this.visits.length > 0;
+    return this.groups.length > 0;
   }
 
-  each(visit: (call: PendingCall) => void): void {
-    for (const { asked } of this.visits) for (const call of asked) visit(call);
+  each(action: (call: PendingCall) => void): void {
+    for (const { calls } of this.groups) for (const call of calls) action(call);
   }
 
   /** The store has answered, or will not: no deadline ends these calls any more. */
@@ -159,15 +159,15 @@ export class Batch implements Departure {
     this.each((call) => call.failed(error));
   }
 
-  /** No visit in between has one of the keys. */
-  #joins(call: KeyCall, visit: Visit): boolean {
-    if (isSingle(call)) return visit.several === undefined;
+  /** No group in between has one of the keys. */
+  #joins(call: KeyCall, group: KeyGroup): boolean {
+    if (isSingle(call)) return group.several === undefined;
     const own = keysOf(call);
-    const { keys } = visit;
+    const { keys } = group;
     return (
       own.length === keys.length &&
       own.every((key, i) => key === keys[i]) &&
-      call.parts.every(({ limit, key }) => this.#lastTo(limit.prefix, key) === visit)
+      call.parts.every(({ limit, key }) => this.#lastTo(limit.prefix, key) === group)
     );
   }
 }
@@ -179,14 +179,14 @@ const keysOf = (call: Call): string[] =>
     return shared === undefined ? [storageKey(part)] : [storageKey(part), shared.client, shared.config];
   });
 
-/** A call that can be told by how much it takes, and by nothing else. */
+/** A call of which the script needs only the cost. */
 const isPlain = ({ operation, traced, several, limit }: KeyCall): boolean =>
   operation === 'consume' && !traced && several === undefined && limit.shared === undefined;
 
 /** Of one key. */
 const isSingle = (call: KeyCall): boolean => call.several === undefined && call.limit.shared === undefined;
 
-/** Two calls that are the same question: decided one after the other without being told twice. */
+/** Equal calls: they are decided one after the other, and sent once with their number. */
 export function isSame(a: KeyCall, b: KeyCall): boolean {
   if (a === b) return a.operation !== 'override';
   if (a.operation !== b.operation || a.operation === 'override' || a.wait !== b.wait) return false;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../clock.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
-import { Batch, type Visit } from './batch.js';
+import { Batch, type KeyGroup } from './batch.js';
 
 /** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
 const { setImmediate } = globalThis;
@@ -31,7 +31,7 @@ export interface Place {
  * Lets the calls of one turn of the event loop leave together: as one script call, or a few where they would be long. Those of an idle store
  * leave as soon as the code that asks has run. While nothing is under way, half of many leave before the rest is there.
  */
-export class RedisBatches {
+export class Batches {
   /** Where the key of a call lives, in a cluster. */
   placeOf: ((call: PendingCall) => Place) | undefined;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class RedisBatches {
   #begun = false;
   #most = FIRST;
   /** Calls of this turn, and of the last that had any. */
-  #asked = 0;
+  #calls = 0;
   #usual = 0;
   #underWay = 0;
   #idleSince = 0;
@@ -71,8 +71,8 @@ export class RedisBatches {
     }
     if (!this.#begun) this.#begin();
     batch.add(call);
-    this.#asked += 1;
-    if (this.#underWay === 0 && this.#asked >= MANY && 2 * this.#asked >= this.#usual) {
+    this.#calls += 1;
+    if (this.#underWay === 0 && this.#calls >= MANY && 2 * this.#calls >= this.#usual) {
       this.#leave();
     } else if (batch.weight >= this.#most) {
       this.#most = MOST;
@@ -105,8 +105,8 @@ export class RedisBatches {
   readonly #end = () => {
     this.#begun = false;
     this.#most = FIRST;
-    this.#usual = this.#asked;
-    this.#asked = 0;
+    this.#usual = this.#calls;
+    this.#calls = 0;
     this.#leave();
   };
 
@@ -136,14 +136,14 @@ export function tagOf(key: string): string {
   return open === -1 || end <= open + 1 ? key : key.slice(open + 1, end);
 }
 
-/** Visits whose keys have the same hash tag, in their order. */
-export function bySlot(visits: readonly Visit[]): readonly (readonly Visit[])[] {
-  const found = new Map<string, Visit[]>();
-  for (const visit of visits) {
-    const tag = tagOf(visit.keys[0]!);
+/** Groups whose keys have the same hash tag, in their order. */
+export function bySlot(groups: readonly KeyGroup[]): readonly (readonly KeyGroup[])[] {
+  const found = new Map<string, KeyGroup[]>();
+  for (const group of groups) {
+    const tag = tagOf(group.keys[0]!);
     const known = found.get(tag);
-    if (known === undefined) found.set(tag, [visit]);
-    else known.push(visit);
+    if (known === undefined) found.set(tag, [group]);
+    else known.push(group);
   }
   return [...found.values()];
 }

@@ -31,8 +31,8 @@ export interface RedisClient {
   connect?(): Promise<unknown>;
   /** ioredis Cluster: the connections to its nodes. */
   nodes?(role: 'master'): readonly RedisClient[];
-  on?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
-  removeListener?(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
+  on?(event: string | symbol, listener: (...args: unknown[]) => void): unknown;
+  removeListener?(event: string | symbol, listener: (...args: unknown[]) => void): unknown;
 }
 
 /** The settings of a client that are read here. All are optional. */
@@ -89,7 +89,7 @@ export function isReady({ status, stream }: RedisClient): boolean {
   return status === 'ready' && (stream as { writable?: boolean } | null | undefined)?.writable !== false;
 }
 
-type Listener = (...told: unknown[]) => void;
+type Listener = (...args: unknown[]) => void;
 
 /** Listeners that can be removed together. */
 export class Listeners {

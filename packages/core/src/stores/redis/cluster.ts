@@ -36,16 +36,16 @@ export function followNodes(
 ): ClusterView {
   const connections = new Map<string, RedisClient>();
   const nodeAt = (slot: number): string => client.slots[slot]?.[0] ?? '';
-  const add = (told: unknown) => {
-    const node = told as RedisClient;
+  const add = (added: unknown) => {
+    const node = added as RedisClient;
     const name = nameOf(node.options);
     connections.set(name, node);
     follow(node, name);
   };
   for (const node of client.nodes()) add(node);
   listeners.add(client, '+node', add);
-  listeners.add(client, '-node', (told) => {
-    const node = told as RedisClient;
+  listeners.add(client, '-node', (removed) => {
+    const node = removed as RedisClient;
     const name = nameOf(node.options);
     listeners.remove(node);
     if (connections.get(name) === node) connections.delete(name); // otherwise it was replaced

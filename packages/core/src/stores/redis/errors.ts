@@ -65,7 +65,7 @@ const ROWS: readonly (readonly [message: RegExp, meaning: (found: RegExpExecArra
     wrong(
       'other',
       'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
-        'and redisStore a Cluster client, with which this is told at construction',
+        'and redisStore a Cluster client, with which this error comes at construction',
     ),
   ],
   [
@@ -108,12 +108,12 @@ export function classified(
   lastConnectionError?: Error,
   neverSent = false,
 ): StoreUnavailableError | StoreConfigurationError {
-  const told = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
-  const meaning = meaningOf(told);
+  const cause = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
+  const meaning = meaningOf(cause);
   if ('configuration' in meaning) {
-    const { remedy, configuration: reason, instead = messageOf(told) } = meaning;
+    const { remedy, configuration: reason, instead = messageOf(cause) } = meaning;
     const message = remedy === undefined ? instead : `${remedy} (${instead})`;
-    return new StoreConfigurationError(`redis store: ${message}`, { cause: told, reason });
+    return new StoreConfigurationError(`redis store: ${message}`, { cause, reason });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
   return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {

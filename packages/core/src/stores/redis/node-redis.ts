@@ -13,8 +13,8 @@ export interface NodeRedisClient {
   readonly isOpen: boolean;
   connect(): Promise<unknown>;
   duplicate(): unknown;
-  on(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
-  off(event: string | symbol, listener: (...told: unknown[]) => void): unknown;
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown;
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown;
   listenerCount(event: string): number;
 }
 
@@ -96,11 +96,11 @@ export class NodeRedisAdapter implements RedisClient {
     return this.#client.connect();
   }
 
-  on(event: string | symbol, listener: (...told: unknown[]) => void): unknown {
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown {
     return this.#client.on(this.#eventName(event), listener);
   }
 
-  removeListener(event: string | symbol, listener: (...told: unknown[]) => void): unknown {
+  removeListener(event: string | symbol, listener: (...args: unknown[]) => void): unknown {
     return this.#client.off(this.#eventName(event), listener);
   }
 

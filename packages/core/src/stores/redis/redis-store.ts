@@ -11,8 +11,8 @@ import type { Asked, Store } from '../store.js';
 import type { StoreEvents } from '../store-events.js';
 import { StoreHealth } from '../store-health.js';
 
-import { Batch, type Visit } from './batch.js';
-import { bySlot, type Place, RedisBatches, tagOf } from './batches.js';
+import { Batch, type KeyGroup } from './batch.js';
+import { Batches, bySlot, type Place, tagOf } from './batches.js';
 import { FirstConnection, isReady, type RedisClient, runScript, withinFirstConnection } from './client.js';
 
 import { OwnConnection } from './connection.js';
@@ -58,7 +58,7 @@ export class RedisStore implements Store {
   readonly #address: string;
   #client: RedisClient | undefined;
   #watch: RedisWatch | undefined;
-  readonly #batches = new RedisBatches(this.clock, (batches, arrived) => {
+  readonly #batches = new Batches(this.clock, (batches, arrived) => {
     if (batches.length === 1) this.#send(batches[0]!, undefined, arrived);
     else
       together(this.#client, () => {
@@ -149,13 +149,13 @@ export class RedisStore implements Store {
   }
 
   /** Listens to what happens to this store: `storeError`, `degraded`, `recovered`; see `StoreEvents`. */
-  on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): this {
+  on<E extends keyof StoreEvents>(event: E, listener: (event: StoreEvents[E]) => void): this {
     this.health.on(event, listener);
     return this;
   }
 
   /** Listens no more. */
-  off<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): this {
+  off<E extends keyof StoreEvents>(event: E, listener: (event: StoreEvents[E]) => void): this {
     this.health.off(event, listener);
     return this;
   }
@@ -206,17 +206,17 @@ export class RedisStore implements Store {
     return name === '' ? { name: tagOf(key), node: undefined } : { name: ` ${name}`, node: name };
   };
 
-  /** @param arrived called when it is under way no more, before anybody is told */
+  /** @param arrived called when it is under way no more, before its calls resolve */
   #send(batch: Batch, now?: number, arrived = () => {}): void {
     const node = batch.node === undefined || this.#declares ? undefined : this.#readyNode(batch.key);
     if (batch.node !== undefined && node === undefined) {
-      this.#sendDeclared(batch, bySlot(batch.visits), arrived);
+      this.#sendDeclared(batch, bySlot(batch.groups), arrived);
       return;
     }
     const write = (bytes: boolean) => {
       if (batch.hasEnded && !batch.forget()) return undefined;
       batch.markSent();
-      const call = written(batch.visits, batch.localTime, now, bytes);
+      const call = written(batch.groups, batch.localTime, now, bytes);
       return node === undefined ? call : undeclared(call, this.#client!.options?.keyPrefix ?? '');
     };
     const replied =
@@ -225,7 +225,7 @@ export class RedisStore implements Store {
       (reply) => {
         arrived();
         try {
-          const { undecided, refusal } = settle(batch.visits, new Numbers(reply));
+          const { undecided, refusal } = settle(batch.groups, new Numbers(reply));
           if (refusal !== undefined) this.#declareKeys(refusal);
           // One by one: a key whose slot is moving would hold up the others of its slot.
           if (undecided.length > 0)
@@ -242,7 +242,7 @@ export class RedisStore implements Store {
         arrived();
         if (node !== undefined && wasNotRun(error)) {
           if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
-          this.#sendDeclared(batch, bySlot(batch.visits));
+          this.#sendDeclared(batch, bySlot(batch.groups));
         } else {
           batch.failed(this.#classified(error, batch.key, !batch.sent));
         }
@@ -254,7 +254,7 @@ export class RedisStore implements Store {
    * Sends each part with declared keys: the client follows a key that has moved. Nothing was written for these calls.
    * @param arrived called when none is under way any more
    */
-  #sendDeclared(batch: Batch, parts: readonly (readonly Visit[])[], arrived = () => {}): void {
+  #sendDeclared(batch: Batch, parts: readonly (readonly KeyGroup[])[], arrived = () => {}): void {
     let underWay = parts.length;
     const oneArrived = () => {
       underWay -= 1;
@@ -264,10 +264,10 @@ export class RedisStore implements Store {
   }
 
   /** From now on. */
-  #declareKeys(refusal: string): void {
+  readonly #declareKeys = (refusal: string): void => {
     this.#declares = true;
     warnOfDeclaredKeys(this.#address, refusal);
-  }
+  };
 
   /** The connection to the node of a key, if it can be used now. */
   #readyNode(key: string): RedisClient | undefined {

@@ -13,36 +13,36 @@ import {
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer } from '../shared-rate.js';
-import type { Visit } from './batch.js';
+import type { KeyGroup } from './batch.js';
 import { classified } from './errors.js';
 import type { Numbers } from './numbers.js';
 import { learn } from './weights.js';
 
 /** What could not be decided with undeclared keys. Nothing was written for it. */
 export interface Undecided {
-  readonly undecided: readonly Visit[];
+  readonly undecided: readonly KeyGroup[];
   /** What the server said if keys must be declared. */
   readonly refusal: string | undefined;
 }
 
 /**
- * Settles each call of the visits by what the reply of `decide.lua` says to it.
+ * Settles each call of the groups by what the reply of `decide.lua` says to it.
  * @throws StoreConfigurationError when it is not such a reply; then some may be settled, and some not
  */
-export function settle(visits: readonly Visit[], reply: Numbers): Undecided {
+export function settle(groups: readonly KeyGroup[], reply: Numbers): Undecided {
   const now = reply.next();
-  const undecided: Visit[] = [];
+  const undecided: KeyGroup[] = [];
   let refusal: string | undefined;
-  for (const visit of visits) {
-    const { asked } = visit;
-    for (let i = 0; i < asked.length; ) {
+  for (const group of groups) {
+    const { calls } = group;
+    for (let i = 0; i < calls.length; ) {
       const code = reply.next();
       if (code === ELSEWHERE || code === UNDECLARED) {
-        undecided.push(visit);
+        undecided.push(group);
         if (code === UNDECLARED) refusal = reply.text();
         break;
       }
-      i += settleNext(asked, i, code, now, reply);
+      i += settleNext(calls, i, code, now, reply);
     }
   }
   return { undecided, refusal };
@@ -50,39 +50,41 @@ export function settle(visits: readonly Visit[], reply: Numbers): Undecided {
 
 /** @returns how many it settled */
 function settleNext(
-  asked: readonly PendingCall[],
+  calls: readonly PendingCall[],
   i: number,
   code: number,
   now: number,
   reply: Numbers,
 ): number {
-  const asking = asked[i]!;
+  const pending = calls[i]!;
   if (code >= 0) {
-    settleOne(asking, plainAnswer(true, now, 0, code, reply.next(), now));
+    settleOne(pending, plainAnswer(true, now, 0, code, reply.next(), now));
     return 1;
   }
-  if (code === RUN) return settleRun(asked, i, now, reply);
+  if (code === RUN) return settleRun(calls, i, now, reply);
   if (code === SAME_DENIED || code === SAME_ALLOWED)
-    return settleAlike(asked, i, now, code === SAME_ALLOWED, reply);
+    return settleAlike(calls, i, now, code === SAME_ALLOWED, reply);
   if (code === FAILED) {
     const text = reply.text().replace(LINE, '');
     const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
-    for (const each of asked) each.failed(error);
-    return asked.length;
+    for (const each of calls) each.failed(error);
+    return calls.length;
   }
-  const { parts } = asking.call;
+  const { parts } = pending.call;
   if (code === RATE_NOT_SET) {
-    asking.failed(new RateNotSetError(parts[0]!.limit.shared!.name));
+    pending.failed(new RateNotSetError(parts[0]!.limit.shared!.name));
   } else {
     const wait = reply.next();
-    const told = parts.map((): PartAnswer => {
+    const answers = parts.map((): PartAnswer => {
       const [remaining, own, reset, at] = [reply.next(), reply.next(), reply.next(), reply.next()];
       const override = reply.list();
       return { remaining, wait: own, reset, at, override: override.length > 0 ? override : undefined };
     });
-    const answered = asking.call.traced ? told.map((part) => ({ ...part, trace: traceOf(reply) })) : told;
+    const answered = pending.call.traced
+      ? answers.map((part) => ({ ...part, trace: traceOf(reply) }))
+      : answers;
     const answer = { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered };
-    settleOne(asking, answer);
+    settleOne(pending, answer);
   }
   return 1;
 }
@@ -100,16 +102,16 @@ function traceOf(reply: Numbers): Trace {
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 
 /** Equal calls that took their permits, one after the other. @returns how many */
-function settleRun(asked: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
+function settleRun(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
   const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
-  const { cost, limit } = asked[i]!.call.parts[0]!;
+  const { cost, limit } = calls[i]!.call.parts[0]!;
   const { algorithm, parameters } = limit.rule;
   if (algorithm.expandRun === undefined)
     throw new StoreConfigurationError('redis store: the script answered a run');
   let next = i;
-  algorithm.expandRun(parameters, cost, Math.min(count, asked.length - i), run, (remaining, reset) => {
-    settleOne(asked[next]!, plainAnswer(true, now, 0, remaining, reset, now));
+  algorithm.expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
+    settleOne(calls[next]!, plainAnswer(true, now, 0, remaining, reset, now));
     next += 1;
   });
   return count;
@@ -117,7 +119,7 @@ function settleRun(asked: readonly PendingCall[], i: number, now: number, reply:
 
 /** Calls in a row that took nothing, and so were answered alike. @returns how many */
 function settleAlike(
-  asked: readonly PendingCall[],
+  calls: readonly PendingCall[],
   i: number,
   now: number,
   allowed: boolean,
@@ -128,14 +130,14 @@ function settleAlike(
   const remaining = reply.next();
   const reset = reply.next();
   const answer = plainAnswer(allowed, now, wait, remaining, reset, 0);
-  const end = Math.min(i + count, asked.length);
-  for (let n = i; n < end; n += 1) settleOne(asked[n]!, answer);
+  const end = Math.min(i + count, calls.length);
+  for (let n = i; n < end; n += 1) settleOne(calls[n]!, answer);
   return count;
 }
 
-function settleOne(asking: PendingCall, answer: Answer): void {
-  if (asking.call.operation === 'acquire') learn(asking.call, answer);
-  asking.answered(answer);
+function settleOne(pending: PendingCall, answer: Answer): void {
+  if (pending.call.operation === 'acquire') learn(pending.call, answer);
+  pending.answered(answer);
 }
 
 const plainAnswer = (

@@ -26,7 +26,7 @@ export const keyWeight = ({ algorithm, parameters }: Rule): number =>
 export const equalWeight = ({ algorithm }: Rule): number =>
   algorithm.expandRun !== undefined ? EQUAL : SLOW_EQUAL;
 
-/** Of a call that is not plain and begins a visit. */
+/** Of a call that is not plain and begins a group. */
 export function firstWeight(call: KeyCall): number {
   let weight = moreWeight(call);
   for (const { limit } of call.parts) weight += keyWeight(limit.rule);
@@ -38,7 +38,7 @@ export function moreWeight({ operation, parts }: KeyCall): number {
   return parts.reduce((weight, { limit }) => weight + GENERAL + (booking ? bookingWeight(limit.rule) : 0), 0);
 }
 
-/** How many are booked at a key of a rule, about: as the last answer has it, and those who have asked since. */
+/** How many are booked at a key of a rule, about: as the last answer has it, and the calls since. */
 const booked = new WeakMap<Rule, number>();
 
 function bookingWeight(rule: Rule): number {

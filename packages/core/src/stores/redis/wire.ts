@@ -1,7 +1,7 @@
 import type { Parameters, Rule } from '../../algorithms/algorithm.js';
 import { type Part, storageKey } from '../../engine/call.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
-import { isSame, type Visit } from './batch.js';
+import { isSame, type KeyGroup } from './batch.js';
 
 /** The keys and arguments of a script call. */
 export interface Written {
@@ -10,40 +10,40 @@ export interface Written {
 }
 
 /**
- * Visits as `decide.lua` reads them; its header says in which order.
+ * Groups as `decide.lua` reads them; its header says in which order.
  * @param now this process's clock, for calendars
  * @param at takes the place of the server's clock
  * @param packed whether the reply is one text
  */
-export function written(visits: readonly Visit[], now: number, at?: number, packed = false): Written {
+export function written(groups: readonly KeyGroup[], now: number, at?: number, packed = false): Written {
   const moment = at === undefined ? (packed ? 'packed' : '') : String(at);
-  const first = visits[0]!;
+  const first = groups[0]!;
   const { call } = first.first;
   const keys: string[] = [];
-  if (areAlike(visits)) {
+  if (areAlike(groups)) {
     const { rule } = call.limit;
-    for (const { first: one } of visits) keys.push(storageKey(one.call));
+    for (const { first: one } of groups) keys.push(storageKey(one.call));
     return {
       keys,
-      args: [moment, String(call.cost), String(first.asked.length), ...textOf(rule, at ?? now)],
+      args: [moment, String(call.cost), String(first.calls.length), ...textOf(rule, at ?? now)],
     };
   }
-  for (const visit of visits) keys.push(...visit.keys);
+  for (const group of groups) keys.push(...group.keys);
   const rules = new Rules(at ?? now);
-  const args = writeVisits(visits, rules);
+  const args = writeGroups(groups, rules);
   return { keys, args: [moment, '', ...rules.text, ...args] };
 }
 
 /** Is each of them the same call, of one key, as often? */
-function areAlike(visits: readonly Visit[]): boolean {
-  const [first] = visits as [Visit];
+function areAlike(groups: readonly KeyGroup[]): boolean {
+  const [first] = groups as [KeyGroup];
   if (!first.isRun) return false;
-  for (let i = 1; i < visits.length; i += 1) if (!isAlike(visits[i]!, first)) return false;
+  for (let i = 1; i < groups.length; i += 1) if (!isAlike(groups[i]!, first)) return false;
   return true;
 }
 
-const isAlike = ({ isRun, asked, first }: Visit, other: Visit): boolean =>
-  isRun && asked.length === other.asked.length && isSame(first.call, other.first.call);
+const isAlike = ({ isRun, calls, first }: KeyGroup, other: KeyGroup): boolean =>
+  isRun && calls.length === other.calls.length && isSame(first.call, other.first.call);
 
 /**
  * The same for keys of any slot of one cluster node: such keys must not be declared.
@@ -69,30 +69,30 @@ export const wasNotRun = (error: unknown): boolean =>
   refusesUndeclared(error) ||
   /^(?:LOADING|MASTERDOWN)\b/.test(String((error as Partial<Error> | undefined)?.message));
 
-function writeVisits(visits: readonly Visit[], rules: Rules): string[] {
+function writeGroups(groups: readonly KeyGroup[], rules: Rules): string[] {
   const args: string[] = [];
-  /** Where in `args` is the number of visits that are like the last plain one. */
+  /** Where in `args` is the number of groups that are like the last plain one. */
   let count = -1;
-  let before: Visit | undefined;
-  for (const visit of visits) {
-    const { keys, asked, first } = visit;
-    if (before !== undefined && isAlike(visit, before)) {
+  let before: KeyGroup | undefined;
+  for (const group of groups) {
+    const { keys, calls, first } = group;
+    if (before !== undefined && isAlike(group, before)) {
       args[count] = String(Number(args[count]) + 1);
-    } else if (visit.isRun) {
-      count = args.push('1', rules.of(first.call), String(first.call.cost), String(asked.length)) - 4;
+    } else if (group.isRun) {
+      count = args.push('1', rules.of(first.call), String(first.call.cost), String(calls.length)) - 4;
     } else {
-      writeCalls(args, rules, keys, asked);
+      writeCalls(args, rules, keys, calls);
     }
-    before = visit.isRun ? visit : undefined;
+    before = group.isRun ? group : undefined;
   }
   return args;
 }
 
 /** How many from place `i` on are the same call. */
-function timesOf(asked: readonly PendingCall[], i: number): number {
-  const { call } = asked[i]!;
+function timesOf(calls: readonly PendingCall[], i: number): number {
+  const { call } = calls[i]!;
   let next = i + 1;
-  while (next < asked.length && isSame(asked[next]!.call, call)) next += 1;
+  while (next < calls.length && isSame(calls[next]!.call, call)) next += 1;
   return next - i;
 }
 
@@ -100,13 +100,13 @@ function writeCalls(
   args: string[],
   rules: Rules,
   keys: readonly string[],
-  asked: readonly PendingCall[],
+  calls: readonly PendingCall[],
 ): void {
   const count = args.push('0', String(keys.length), '') - 1;
-  let calls = 0;
-  for (let i = 0; i < asked.length; ) {
-    const { operation, wait, parts, traced, overrides } = asked[i]!.call;
-    const times = timesOf(asked, i);
+  let distinct = 0;
+  for (let i = 0; i < calls.length; ) {
+    const { operation, wait, parts, traced, overrides } = calls[i]!.call;
+    const times = timesOf(calls, i);
     args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
     parts.forEach((part, n) => {
       args.push(rules.of(part), String(part.cost), String(part.at));
@@ -115,12 +115,12 @@ function writeCalls(
       args.push(String(override.length), ...override.map(String));
     });
     i += times;
-    calls += 1;
+    distinct += 1;
   }
-  args[count] = String(calls);
+  args[count] = String(distinct);
 }
 
-/** The rules of a script call, each told once. */
+/** The rules of a script call, each sent once. */
 class Rules {
   readonly #now: number;
   readonly #places = new Map<Rule | string, string>();
