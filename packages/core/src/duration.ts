@@ -1,11 +1,13 @@
 import { describe } from './options.js';
 
-/** A length of time: `'250ms'`, `'5s'`, `'1m30s'`, `'1.5h'`, `'1d'`, or a number of milliseconds. */
+/** A length of time: `'250ms'`, `'5s'`, `'1m30s'`, `'1.5h'`, `'1d'`, `'1 minute'`, `'2 hours'`, or a number of milliseconds. */
 export type Duration = string | number;
 
 const MICROS = { ms: 1_000, s: 1_000_000, m: 60_000_000, h: 3_600_000_000, d: 86_400_000_000 } as const;
 const PART = /(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)/g;
 const WHOLE = /^(?:\d{1,15}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
+const WORDS = /^(\d{1,15}(?:\.\d{1,6})?) (millisecond|second|minute|hour|day)s?$/;
+const UNIT_OF_WORD = { millisecond: 'ms', second: 's', minute: 'm', hour: 'h', day: 'd' } as const;
 
 /** The longest duration: ten years of 365 days. Sums with an epoch time in µs stay exact integers. */
 export const MAX_MICROS = 3650 * MICROS.d;
@@ -31,7 +33,10 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
 }
 
 function parse(text: unknown): number {
-  if (typeof text !== 'string' || text.length > 100 || !WHOLE.test(text)) return Number.NaN;
+  if (typeof text !== 'string' || text.length > 100) return Number.NaN;
+  const [, count, word] = WORDS.exec(text) ?? [];
+  if (word !== undefined) return Number(count) * MICROS[UNIT_OF_WORD[word as keyof typeof UNIT_OF_WORD]];
+  if (!WHOLE.test(text)) return Number.NaN;
   let sum = 0;
   let last = Number.POSITIVE_INFINITY;
   for (const [, amount, unit] of text.matchAll(PART)) {

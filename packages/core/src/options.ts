@@ -1,4 +1,45 @@
-/** @throws TypeError for an unknown option, so that a misspelt limit does not silently never apply */
+const WINDOW =
+  "numbers belong to a policy. Pass policy: fixedWindow({ limit: 100, window: '1m' }), for example";
+const BUCKET =
+  "numbers belong to a policy. Pass policy: tokenBucket({ capacity: 10, refill: 1, every: '1s' }), for example";
+const STORE = 'pass store: redisStore(client), and a name';
+const FAILURE = "pass failurePolicy: 'allow', 'deny' or 'local'";
+
+/** Options of other rate limiters, and what a limit here takes instead. */
+const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
+  limit: WINDOW,
+  max: WINDOW,
+  points: WINDOW,
+  window: WINDOW,
+  windowMs: WINDOW,
+  timeWindow: WINDOW,
+  duration: WINDOW,
+  period: WINDOW,
+  ttl: WINDOW,
+  capacity: BUCKET,
+  refill: BUCKET,
+  rate: BUCKET,
+  burst: BUCKET,
+  reservoir: BUCKET,
+  minTime:
+    'pass policy: leakyBucket({ capacity: 100, leak: 1, every: minTime }), and call acquire, schedule or wrap',
+  maxConcurrent: 'pass policy: concurrency({ limit: maxConcurrent }), and call schedule or wrap',
+  blockDuration: 'call limiter.block(key, duration) when a decision is denied',
+  delayAfter: 'pass timeout: requests over the limit then wait for a permit',
+  delayMs: 'pass timeout: requests over the limit then wait for a permit',
+  skipIf: 'pass skip',
+  getTracker: 'pass keyGenerator',
+  storeClient: STORE,
+  redis: STORE,
+  insuranceLimiter: FAILURE,
+  passOnStoreError: FAILURE,
+  skipOnError: FAILURE,
+};
+
+/**
+ * @param remedies what to pass instead of an option that the caller's framework has elsewhere
+ * @throws TypeError for an unknown option, so that a misspelt limit does not silently never apply
+ */
 export function checkOptions(
   where: string,
   options: unknown,
@@ -12,9 +53,10 @@ export function checkOptions(
   }
   for (const name of Object.keys(options)) {
     if (accepted.includes(name)) continue;
+    const known = accepted.includes('policy') ? { ...FOREIGN_OPTIONS, ...remedies } : remedies;
     throw new TypeError(
-      Object.hasOwn(remedies, name)
-        ? `${where} has no option '${name}': ${remedies[name]}`
+      Object.hasOwn(known, name)
+        ? `${where} has no option '${name}': ${known[name]}`
         : `${where} has no option '${name}'; its options are ${accepted.join(', ')}`,
     );
   }

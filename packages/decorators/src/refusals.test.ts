@@ -58,7 +58,7 @@ describe('attributes that are refused at decoration', () => {
     ['no policy', general({}), /@Limit takes a policy, such as slidingLog.*not both/],
     ['both', general({ policy, policies: { policy } }), /@Limit takes a policy, .* and not both/],
     ['no parentheses', general(() => {}), /@Limit needs parentheses: write @Limit\(\)/],
-    ['unknown', general({ policy, limit: 1 }), /@Limit has no option 'limit'.*policies, prefix/],
+    ['unknown', general({ policy, limit: 1 }), /@Limit has no option 'limit': numbers belong to a policy/],
     ['policy', general({ algorithm: 'guess' }), /guess/],
     ['numbers of a policy', general({ ...policy, capacity: 0.5 }), /capacity must be .*not 0.5/],
     ['policies', general({ policies: {} }), /@Limit: policies must be an object of 1 to 20/],

@@ -53,9 +53,12 @@ export interface RateLimitOptions
 /** Replacements for options of `express-rate-limit` that are not options here. */
 const REMEDIES = {
   passOnStoreError: "give failurePolicy: 'allow' for true, 'deny' for false",
+  retryAfter: 'leave it out: Retry-After is the time until the request can pass',
   logger: "listen to process.on('warning', …), and to the events of the store",
   headers: 'give legacyHeaders',
   draft_polli_ratelimit_headers: 'give standardHeaders',
+  duration: 'give windowMs',
+  timeWindow: 'give windowMs',
   onLimitReached: 'give onLimited, which is called for each denial',
 };
 
@@ -74,6 +77,7 @@ export function readOptions(options: RateLimitOptions = {}) {
     );
   }
   checkHandler('rateLimit', handler, rest);
+  checkForeignStore(rest.store);
   checkName('rateLimit: requestPropertyName', requestPropertyName);
   if (requestPropertyName === '__proto__')
     throw new TypeError('rateLimit: requestPropertyName cannot be __proto__');
@@ -91,6 +95,15 @@ export function readOptions(options: RateLimitOptions = {}) {
     { limit: ['limit', 'max'], window: 'windowMs', standard: '1m' },
   );
   return { shared, handler, requestPropertyName, nameFor: named ? undefined : identifier };
+}
+
+/** @throws TypeError for a store of express-rate-limit, which counts but does not decide */
+function checkForeignStore(store: RateLimitOptions['store']): void {
+  const { increment, incr } = (store ?? {}) as { increment?: unknown; incr?: unknown };
+  if (typeof increment !== 'function' && typeof incr !== 'function') return;
+  throw new TypeError(
+    'rateLimit: store is a store of express-rate-limit. Pass store: redisStore(client) and a name, or no store to count in memory',
+  );
 }
 
 /** `false` of express-rate-limit: all bits. */

@@ -67,8 +67,11 @@ test.each<[unknown, string]>([
   [{ limit: 1, message: 'no', handler: () => {} }, 'message has no effect with handler, which answers'],
   [
     { limit: 1, store: { increment() {}, decrement() {}, resetKey() {} } },
-    'store must be memoryStore() or redisStore(…)',
+    'rateLimit: store is a store of express-rate-limit. Pass store: redisStore(client) and a name',
   ],
+  [{ limit: 1, store: {} }, 'store must be memoryStore() or redisStore(…)'],
+  [{ limit: 1, timeWindow: 60_000 }, "rateLimit has no option 'timeWindow': give windowMs"],
+  [{ delayAfter: 5 }, "rateLimit has no option 'delayAfter': pass timeout"],
   [{ limit: '100' }, 'limit must be a whole number'],
   [{ limit: 1, windowMs: '900000' }, 'window must be a duration'],
   [{ limit: 1, windowMS: 900_000 }, "rateLimit has no option 'windowMS'; its options are"],

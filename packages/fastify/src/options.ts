@@ -29,7 +29,7 @@ export interface ErrorResponseContext {
 export interface FastifyRateLimitNames {
   /** Requests in a window of `timeWindow`, or a function that returns it: `policy: fixedWindow({ limit: max, window: timeWindow })`. */
   readonly max?: number | ((request: FastifyRequest, key: string) => number | Promise<number>) | undefined;
-  /** The window of `max`, or a function that returns it: milliseconds, or a text such as `'1m'`; default one minute. */
+  /** The window of `max`, or a function that returns it: milliseconds, or a text such as `'1m'` or `'1 minute'`; default one minute. */
   readonly timeWindow?:
     | Duration
     | ((request: FastifyRequest, key: string) => Duration | Promise<Duration>)
@@ -112,11 +112,27 @@ const OWN = [...FUNCTIONS, 'max', 'timeWindow', 'groupId', 'ban'] as const;
 /** Names of all options of a limit. */
 export const RATE_LIMIT_OPTIONS = [...REQUEST_LIMIT_OPTIONS, ...OWN];
 
+/** Replacements for options of `@fastify/rate-limit` that are not options here. */
+export const REMEDIES = {
+  redis: 'pass store: redisStore(redis), and a name',
+  nameSpace: 'pass keyPrefix',
+  cache: 'pass store: memoryStore({ maxKeys })',
+  addHeaders: 'pass legacyHeaders and standardHeaders',
+  addHeadersOnExceeding: 'pass legacyHeaders and standardHeaders',
+  enableDraftSpec: "pass standardHeaders: 'draft-6'",
+  skipOnError: "pass failurePolicy: 'allow' for true, 'deny' for false",
+  continueExceeding: 'pass your own limiter, and call limiter.block(key, duration) in onLimited',
+  exponentialBackoff: 'pass your own limiter, and call limiter.block(key, duration) in onLimited',
+  limit: 'pass max',
+  windowMs: 'pass timeWindow',
+  duration: 'pass timeWindow',
+};
+
 /** @throws RangeError, TypeError for invalid options, and for options without a limit: they would limit nobody */
 export function checkPlugin({ global = true, hook = 'onRequest', ...options }: RateLimitPluginOptions): void {
   checkHook(hook);
   checkBoolean('rateLimit: global', global);
-  checkOptions('rateLimit', options, [...RATE_LIMIT_OPTIONS, 'global', 'hook']);
+  checkOptions('rateLimit', options, [...RATE_LIMIT_OPTIONS, 'global', 'hook'], REMEDIES);
   if (global && !hasLimit(options) && Object.keys(options).length > 0) {
     throw new TypeError(
       "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter; " +
@@ -130,7 +146,7 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
  * @throws RangeError, TypeError naming the invalid option
  */
 export function readOptions(options: RateLimitOptions) {
-  checkOptions('rateLimit', options, RATE_LIMIT_OPTIONS);
+  checkOptions('rateLimit', options, RATE_LIMIT_OPTIONS, REMEDIES);
   for (const name of FUNCTIONS) checkFunction(`rateLimit: ${name}`, options[name]);
   const [first, second] = ANSWERS.filter((name) => options[name] !== undefined && options[name] !== false);
   if (second !== undefined && first !== 'message') {

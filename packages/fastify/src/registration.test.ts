@@ -144,3 +144,13 @@ test('a handler answers with reply, or by what it returns; what it throws is an 
   expect([sent.statusCode, sent.body]).toEqual([420, 'sent']);
   expect((await app.inject('/fails')).statusCode).toBe(418);
 });
+
+test.each([
+  [{ max: 1, redis: {} }, "rateLimit has no option 'redis': pass store: redisStore(redis), and a name"],
+  [{ max: 1, skipOnError: true }, "'skipOnError': pass failurePolicy: 'allow' for true, 'deny' for false"],
+  [{ limit: 1, windowMs: 1000 }, "rateLimit has no option 'limit': pass max"],
+  [{ points: 1 }, "rateLimit has no option 'points': numbers belong to a policy"],
+])('an option of another package names ours: %j', async (options, message) => {
+  await expect(app.register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(message);
+  expect(() => app.rateLimit(options as RateLimitPluginOptions)).toThrow();
+});

@@ -8,6 +8,7 @@ import {
   RATE_LIMIT_OPTIONS,
   type RateLimitHookName,
   type RateLimitOptions,
+  REMEDIES,
   type RouteRateLimitOptions,
 } from './options.js';
 import { constraintsOf, nameOf } from './route-name.js';
@@ -59,7 +60,7 @@ export class RouteLimits {
    * @throws RangeError, TypeError naming the invalid option
    */
   own(where: string, own: RateLimitOptions): HookedLimit {
-    checkOptions(where, own, RATE_LIMIT_OPTIONS);
+    checkOptions(where, own, RATE_LIMIT_OPTIONS, REMEDIES);
     const options = givenOptions(own);
     if (Object.keys(options).length === 0 && this.shared !== undefined) return this.shared;
     const { limiter, name, groupId } = options;

@@ -35,6 +35,9 @@ const REMEDIES = {
   status: 'give statusCode',
   onLimit: 'give onLimited',
   headers: 'give legacyHeaders and standardHeaders; their names are fixed',
+  limit: 'give max',
+  windowMs: 'give duration',
+  timeWindow: 'give duration',
   disableHeader: 'give legacyHeaders and standardHeaders',
 };
 

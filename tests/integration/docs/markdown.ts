@@ -21,23 +21,31 @@ export function blocksOf(file: string): Block[] {
 export const expectedLogs = ({ source }: Block): string[] =>
   [...source.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, values]) => values!);
 
+/** @returns what the block logged. Other parameters: as in `evaluateBlock` */
+export const runBlock = async (
+  block: Block,
+  load: NodeJS.Require,
+  replace: Readonly<Record<string, string>> = {},
+): Promise<string[]> => (await evaluateBlock(block, load, replace)).logged;
+
 /**
  * Runs a block as a module of its own.
  * @param load the caller's `require`, so that our packages are found as its own are
  * @param replace what stands in the text for readers, and what the test has instead
- * @returns what it logged
+ * @param names constants of the block to return
  */
-export async function runBlock(
+export async function evaluateBlock(
   { source, legacy }: Block,
   load: NodeJS.Require,
   replace: Readonly<Record<string, string>> = {},
-): Promise<string[]> {
+  names: readonly string[] = [],
+): Promise<{ logged: string[]; values: Record<string, unknown> }> {
   let text = source;
   for (const [from, to] of Object.entries(replace)) text = text.replaceAll(from, to);
   // A module that CommonJS can hold has no top-level await: its body becomes a function.
   const imports = text.match(/^import .*$/gm)?.join('\n') ?? '';
   const body = text.replace(/^import .*$/gm, '');
-  const { code } = transformSync(`${imports}\nexport async function main(console: Console) {${body}\n}`, {
+  const { code } = transformSync(`${imports}\nexport async function main(console: Console) {${body}\nreturn { ${names.join(', ')} };\n}`, {
     module: { type: 'commonjs' },
     jsc: {
       target: 'es2022',
@@ -47,9 +55,11 @@ export async function runBlock(
         : { decoratorVersion: '2022-03' },
     },
   });
-  const exports: { main?: (console: { log(...values: unknown[]): void }) => Promise<void> } = {};
+  type Main = (console: { log(...values: unknown[]): void }) => Promise<Record<string, unknown>>;
+  const exports: { main?: Main } = {};
   Function('require', 'exports', code)(load, exports);
   const logged: string[] = [];
-  await exports.main?.({ log: (...values) => logged.push(values.map((value) => inspect(value)).join(' ')) });
-  return logged;
+  const log = (...values: unknown[]) => logged.push(values.map((value) => inspect(value)).join(' '));
+  const values = await exports.main!({ log });
+  return { logged, values };
 }

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { redisUrl } from '../../support/redis-url.js';
+import { type Block, blocksOf, evaluateBlock } from '../docs/markdown.js';
+
+/** Who wrote a program: the library that users come from, or we. */
+export type Side = 'Before' | 'With Sluice';
+export const SIDES: readonly Side[] = ['Before', 'With Sluice'];
+
+const FOLDER = join(__dirname, '../../../docs/migration');
+
+/**
+ * A code block of a migration page. Blocks that are one program begin with the same comment, `// Before` or `// With Sluice`, and
+ * a title where a page has several: `// Before: in Redis`.
+ * @throws Error if the page has not exactly one such block
+ */
+export function blockOf(page: string, side: Side, title?: string): Block {
+  const first = title === undefined ? `// ${side}` : `// ${side}: ${title}`;
+  const found = blocksOf(join(FOLDER, `${page}.md`)).filter(({ source }) => source.split('\n')[0] === first);
+  if (found.length !== 1) throw new Error(`${page}.md has ${found.length} blocks that begin with ${first}`);
+  return found[0]!;
+}
+
+/**
+ * Runs a code block of a page as it is.
+ * @param load the caller's `require`
+ * @returns the constants of these names
+ */
+export async function evaluate<T>(
+  page: string,
+  side: Side,
+  load: NodeJS.Require,
+  names: readonly (keyof T & string)[],
+  title?: string,
+): Promise<T> {
+  const replace = { 'redis://127.0.0.1:6379': redisUrl() };
+  return (await evaluateBlock(blockOf(page, side, title), load, replace, names)).values as T;
+}
