@@ -17,6 +17,14 @@ export function blocksOf(file: string): Block[] {
   }));
 }
 
+/** The block that begins with `` ```ts <tag> ``. @throws Error if there is not exactly one */
+export function blockTagged(file: string, tag: string): string {
+  const text = readFileSync(file, 'utf8');
+  const blocks = text.split(`\`\`\`ts ${tag}\n`).slice(1);
+  if (blocks.length !== 1) throw new Error(`${file} has ${blocks.length} blocks of ${tag}`);
+  return blocks[0]!.slice(0, blocks[0]!.indexOf('\n```'));
+}
+
 /** What the comments behind `console.log(…);` say will be logged, as Node would show each value. */
 export const expectedLogs = ({ source }: Block): string[] =>
   [...source.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, values]) => values!);
