@@ -53,16 +53,19 @@ export async function evaluateBlock(
   // A module that CommonJS can hold has no top-level await: its body becomes a function.
   const imports = text.match(/^import .*$/gm)?.join('\n') ?? '';
   const body = text.replace(/^import .*$/gm, '');
-  const { code } = transformSync(`${imports}\nexport async function main(console: Console) {${body}\nreturn { ${names.join(', ')} };\n}`, {
-    module: { type: 'commonjs' },
-    jsc: {
-      target: 'es2022',
-      parser: { syntax: 'typescript', decorators: true },
-      transform: legacy
-        ? { legacyDecorator: true, decoratorMetadata: true }
-        : { decoratorVersion: '2022-03' },
+  const { code } = transformSync(
+    `${imports}\nexport async function main(console: Console) {${body}\nreturn { ${names.join(', ')} };\n}`,
+    {
+      module: { type: 'commonjs' },
+      jsc: {
+        target: 'es2022',
+        parser: { syntax: 'typescript', decorators: true },
+        transform: legacy
+          ? { legacyDecorator: true, decoratorMetadata: true }
+          : { decoratorVersion: '2022-03' },
+      },
     },
-  });
+  );
   type Main = (console: { log(...values: unknown[]): void }) => Promise<Record<string, unknown>>;
   const exports: { main?: Main } = {};
   Function('require', 'exports', code)(load, exports);
