@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'vite';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+import { repository, repositoryLinks } from './links';
+import { EXCLUDED, pathOf } from './pages';
+import { referenceSidebars, sidebar } from './sidebar';
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f766e"/>
+<path d="M7 10h18M7 16h12M7 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`;
+
+const nav = ([guide, api]: readonly [string, string], prefix = ''): DefaultTheme.NavItem[] => [
+  { text: guide, link: `${prefix}/getting-started` },
+  { text: api, link: '/reference/' },
+];
+
+const chinese = {
+  nav: nav(['指南', 'API'], '/zh'),
+  sidebar: sidebar('zh'),
+  outline: { label: '本页目录' },
+  docFooter: { prev: '上一页', next: '下一页' },
+  darkModeSwitchLabel: '外观',
+  darkModeSwitchTitle: '切换到深色',
+  lightModeSwitchTitle: '切换到浅色',
+  sidebarMenuLabel: '菜单',
+  returnToTopLabel: '回到顶部',
+  langMenuLabel: '语言',
+  skipToContentLabel: '跳到正文',
+  notFound: { title: '没有这个页面', quote: '地址有误，或者页面已经移走。', linkText: '回到首页' },
+};
+
+const chineseSearch = {
+  button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
+  modal: {
+    displayDetails: '显示详情',
+    resetButtonTitle: '清除',
+    backButtonTitle: '关闭',
+    noResultsText: '没有结果',
+    footer: { selectText: '选择', navigateText: '移动', closeText: '关闭' },
+  },
+};
+
+/** Pages lie outside of this folder, from where their imports of Vue would not be found. */
+const vueOfThisFolder: Plugin = {
+  name: 'vue-of-this-folder',
+  enforce: 'pre',
+  resolveId(id, importer) {
+    const outside = importer?.endsWith('.md') && /^vue($|\/)/.test(id);
+    return outside ? this.resolve(id, fileURLToPath(import.meta.url), { skipSelf: true }) : undefined;
+  },
+};
+
+export default defineConfig({
+  title: 'Sluice',
+  description: 'Rate limits for Node.js, shared by all your processes through Redis',
+  srcDir: '..',
+  outDir: process.env.DOCS_OUT ?? 'dist',
+  srcExclude: EXCLUDED,
+  rewrites: (file) => `${pathOf(file)}.md`,
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
+  markdown: { config: repositoryLinks },
+  vite: {
+    plugins: [vueOfThisFolder],
+    // The index of the search is one file of 1 MB, and is loaded when somebody searches.
+    build: { chunkSizeWarningLimit: 4000 },
+  },
+  locales: {
+    root: { label: 'English', lang: 'en' },
+    zh: { label: '简体中文', lang: 'zh-CN', themeConfig: chinese },
+  },
+  themeConfig: {
+    nav: nav(['Guide', 'API']),
+    sidebar: { '/': sidebar('en'), ...referenceSidebars() },
+    outline: [2, 3],
+    socialLinks: [{ icon: 'github', link: repository }],
+    search: { provider: 'local', options: { locales: { zh: { translations: chineseSearch } } } },
+  },
+});

@@ -1,0 +1,102 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DefaultTheme } from 'vitepress';
+import { type Page, pagesIn, root } from './pages';
+
+/** The sections, in order. A page in a folder of docs/ belongs to the section with that folder. */
+const SECTIONS = [
+  { name: 'start', en: 'Getting started', zh: '开始使用' },
+  { name: 'frameworks', en: 'Frameworks', zh: '框架' },
+  { name: 'recipes', en: 'Recipes', zh: '实例' },
+  { name: 'migration', en: 'Coming from elsewhere', zh: '从其他库迁移' },
+  { name: 'operations', en: 'Operations', zh: '运维' },
+  { name: 'reference', en: 'Reference', zh: '参考' },
+  { name: 'algorithms', en: 'Algorithms', zh: '算法' },
+  { name: 'decisions', en: 'Design decisions', zh: '设计决策' },
+] as const;
+
+/** The sections of pages that are directly in docs/ and have no `section` in their front matter, in the order of the sidebar. */
+const TOP: Readonly<Record<string, string>> = {
+  README: 'start',
+  'getting-started': 'start',
+  choosing: 'start',
+  playground: 'start',
+  migration: 'migration',
+  operations: 'operations',
+  reliability: 'operations',
+  cluster: 'operations',
+  security: 'operations',
+  warnings: 'operations',
+  clocks: 'operations',
+};
+
+type Item = DefaultTheme.SidebarItem;
+
+const item = ({ path, title }: Page): Item => ({ text: title, link: `/${path}` });
+
+/** @param locale the folder of the language in docs/; English is in docs/ itself */
+export function sidebar(locale: 'en' | 'zh'): Item[] {
+  const folder = locale === 'en' ? 'docs' : `docs/${locale}`;
+  const places = Object.keys(TOP);
+  const nameOf = ({ path }: Page) => path.split('/').at(-1)!;
+  const place = (page: Page) => (places.indexOf(nameOf(page)) + places.length + 1) % (places.length + 1);
+  const top = pagesIn(folder)
+    .filter((page) => nameOf(page) !== 'index')
+    .sort((a, b) => a.order - b.order || place(a) - place(b));
+  return SECTIONS.flatMap((section) => {
+    const pages = [
+      ...top.filter((page) => (page.section ?? TOP[nameOf(page)] ?? 'reference') === section.name),
+      ...pagesIn(`${folder}/${section.name}`),
+    ];
+    if (section.name === 'algorithms' && locale === 'en') pages.push(...algorithms());
+    const items = pages.map(item);
+    if (section.name === 'reference' && locale === 'en') items.push({ text: 'API', link: '/reference/' });
+    if (items.length === 0) return [];
+    return [{ text: section[locale], collapsed: section.name === 'decisions', items }];
+  });
+}
+
+const ALGORITHMS = 'packages/core/src/algorithms';
+
+const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
+
+const REFERENCE = 'website/reference';
+
+/** The sidebars of the API reference, one for each package: the page of each holds the names of one package only. */
+export function referenceSidebars(): Record<string, Item[]> {
+  const all = packages();
+  const list = (open?: string): Item[] =>
+    all.map((name) => ({
+      text: `@sluice/${name}`,
+      link: `/reference/${name}/`,
+      ...(name === open ? { items: kinds(name) } : {}),
+    }));
+  const each = all.map((name) => [`/reference/${name}/`, list(name)] as const);
+  return { '/reference/': list(), ...Object.fromEntries(each) };
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  classes: 'Classes',
+  functions: 'Functions',
+  interfaces: 'Interfaces',
+  'type-aliases': 'Types',
+  variables: 'Constants',
+};
+
+const kinds = (name: string): Item[] =>
+  folders(`${REFERENCE}/${name}`).map((kind) => ({
+    text: KINDS[kind] ?? kind,
+    collapsed: true,
+    items: pagesIn(`${REFERENCE}/${name}/${kind}`).map(({ path }) => ({
+      text: path.split('/').at(-1)!,
+      link: `/${path}`,
+    })),
+  }));
+
+const packages = (): string[] =>
+  folders(REFERENCE).sort((a, b) => Number(b === 'core') - Number(a === 'core') || a.localeCompare(b));
+
+const folders = (path: string): string[] =>
+  readdirSync(join(root, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
