@@ -68,6 +68,7 @@ export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { compileKey, type KeyScope, type KeyTemplate } from './keys/key-expression.js';
 export { keyPart, type LimiterKey } from './keys/key-part.js';
 export { LimitType, parseLimitType } from './keys/limit-type.js';
+export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
 export type {
   AcquireOptions,
   ConsumeOptions,
@@ -86,9 +87,8 @@ export type {
   LimiterBaseOptions as LimiterPlace,
   RateLimiterOptions,
 } from './limiter/limiter-options.js';
-export { RateLimiter } from './limiter/rate-limiter.js';
+export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
-export type { ScheduledTask, TaskContext, WrapOptions } from './limiter/schedule.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';
 export type { PrefetchOptions } from './pipeline/prefetch-options.js';
 export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';

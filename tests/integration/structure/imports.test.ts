@@ -39,7 +39,6 @@ const UPWARD = [
 const LONG = [
   'core/src/engine/key-state.ts',
   'core/src/limiter/admission.ts',
-  'core/src/limiter/rate-limiter.ts',
   'core/src/pipeline/deadlines.ts',
   'core/src/pipeline/permit-pool.ts',
   'core/src/pipeline/pipeline.ts',

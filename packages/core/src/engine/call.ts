@@ -121,6 +121,10 @@ export interface Decider {
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   decide(call: Call): MaybePromise<Answer>;
+  /** Of a pipeline: decides a call. @param finish makes the result from the answer */
+  decideAndFinish?<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T>;
+  /** Of a pipeline: decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
+  decideWithoutStore?(call: Call, error: StoreUnavailableError): Answer;
   /**
    * Subscribes to a storage key. Calls `granted` with the id of each waiting call that was admitted, and with `EVERYONE` if all waiting
    * calls should poll. Resolves, once subscribed, to a function that unsubscribes. A message may be lost, so a waiting call also polls.

@@ -5,9 +5,7 @@ import { type Answer, type Decider, isHeld, KeyCall, storageKey } from '../engin
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
-import { isDegraded } from '../pipeline/answers.js';
-import { undo } from '../pipeline/fallback.js';
-import { Pipeline } from '../pipeline/pipeline.js';
+import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
@@ -65,7 +63,7 @@ export class Admission {
       asked = KeyCall.of({ operation, wait: 0, parts: merged, traced });
       finish = (_, answer) => this.#finish(call, splitByPart(parts, merged, answer));
     }
-    if (decider instanceof Pipeline) return decider.run(asked, finish);
+    if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(asked, finish);
     const answer = decider.decide(asked);
     return isPromise(answer) ? answer.then((decided) => finish(asked, decided)) : finish(asked, answer);
   }
@@ -149,7 +147,7 @@ export class Admission {
       return await this.#waitForHeld(parts, first, end, signal);
     } catch (error) {
       const decider = this.#deciderOf(first);
-      if (!(decider instanceof Pipeline) || !isStoreUnavailableError(error)) throw error;
+      if (decider.decideWithoutStore === undefined || !isStoreUnavailableError(error)) throw error;
       signal.throwIfAborted();
       const wait = Math.max(0, end - decider.clock.now());
       const answer = decider.decideWithoutStore({ operation: 'acquire', wait, parts }, error);

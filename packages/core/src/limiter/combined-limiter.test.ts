@@ -5,6 +5,7 @@ import { gcra } from '../algorithms/gcra/gcra.js';
 import { ManualClock } from '../clock.js';
 import { isLimiterClosedError } from '../errors.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
+import type { Store } from '../stores/store.js';
 import { CombinedLimiter } from './combined-limiter.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -53,6 +54,13 @@ test('its name is those of its members, and policies of a member with several ar
     ['user.day', 2],
     ['all', 1],
   ]);
+});
+
+test('consumeSync decides without a promise, for a store in this process', () => {
+  const of = (store: Store) =>
+    new CombinedLimiter({ all: new RateLimiter({ name: 'a', policy, store }) }).consumeSync({ all: 'k' });
+  expect(of(memoryStore())).toMatchObject({ allowed: true, remaining: 4 });
+  expect(() => of(farStore().store)).toThrow(/limiter 'all' counts in a far store/);
 });
 
 test('closing it ends its own waits; its members go on', async () => {

@@ -102,14 +102,12 @@ export class Limits {
     }
   }
 
-  /** The limits, renamed for a combination in which this limiter has the name `member`. */
-  namedBy(member: string): ReadonlyMap<PolicyLimit, PolicyLimit> {
-    const named = (limit: PolicyLimit): PolicyLimit => ({
-      ...limit,
-      policy: member,
-      name: this.several ? `${member}.${limit.policy}` : member,
+  /** The limits, in order, as decisions of a combination name them if this limiter has the name `member` there. */
+  namedBy(member: string): readonly PolicyLimit[] {
+    return this.#limits.map((limit) => {
+      const name = this.several ? `${member}.${limit.policy}` : member;
+      return { ...limit, policy: member, name };
     });
-    return new Map(this.#limits.map((limit) => [limit, named(limit)]));
   }
 
   /** Returns prefetched permits, and prefetches none from now on. */

@@ -1,18 +1,19 @@
 import type { Decision } from '../decision.js';
-import { isHeld, type KeyCall } from '../engine/call.js';
+import { isHeld } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
-import { type Cost, checkCost, costFor, type WaitOptions, waitOptions } from './call-options.js';
+import { type Cost, checkCost, costFor } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
- * Unless settled or cancelled the estimate stays spent.
+ * The estimate stays spent unless the reservation is settled or cancelled.
  */
-export class Reservation<Cost = number> {
+export class Reservation {
   readonly #admission: Admission;
-  readonly #costOf: (actual: Cost) => (part: PolicyPart) => number;
+  /** The names in a cost by name. */
+  readonly #names: readonly string[];
   #state: 'open' | 'settled' | 'unknown' = 'open';
 
   /** @internal */
@@ -20,14 +21,14 @@ export class Reservation<Cost = number> {
     /** The decision on the estimate. */
     readonly decision: Decision,
     admission: Admission,
-    costOf: (actual: Cost) => (part: PolicyPart) => number,
+    names: readonly string[],
   ) {
     this.#admission = admission;
-    this.#costOf = costOf;
+    this.#names = names;
   }
 
   /**
-   * Reports the actual cost. Permits reserved in excess come back; missing permits are taken, even if fewer are left. A `concurrency`
+   * Reports the actual cost. Permits reserved in excess come back. Missing permits are taken, even if fewer are left. A `concurrency`
    * policy counts no cost: its held permits are released.
    * @throws TypeError if already settled or cancelled; RangeError for an invalid cost; StoreUnavailableError if the store that decided
    *   is out: with `neverSent` the reservation stays open and can be settled again, otherwise the outcome is unknown
@@ -39,14 +40,14 @@ export class Reservation<Cost = number> {
         `A reservation can be settled once; this one was already settled or cancelled${outcome}`,
       );
     }
-    const costOf = this.#costOf(actual);
+    const costs = checkCost('settle: actual', actual, this.#names);
+    const missing = ({ limit, cost }: PolicyPart) => costFor(costs, limit.policy) - cost;
     await this.#once(async () => {
       const more = DecisionRecord.taken(this.decision)!
-        .filter((part) => !isHeld(part) && costOf(part) > part.cost)
-        .map((part) => ({ ...part, cost: costOf(part) - part.cost }));
-      await this.#admission.refund(this.decision, (part) =>
-        isHeld(part) ? part.cost : Math.max(0, part.cost - costOf(part)),
-      );
+        .filter((part) => !isHeld(part) && missing(part) > 0)
+        .map((part) => ({ ...part, cost: missing(part) }));
+      const excess = (part: PolicyPart) => (isHeld(part) ? part.cost : Math.max(0, -missing(part)));
+      await this.#admission.refund(this.decision, excess);
       if (more.length > 0) await this.#admission.charge(more, this.decision);
     });
   }
@@ -59,7 +60,6 @@ export class Reservation<Cost = number> {
     if (this.#state === 'open') await this.#once(() => this.#admission.refund(this.decision));
   }
 
-  /** After `neverSent` the call may be repeated. After any other error the outcome is unknown. */
   async #once(work: () => Promise<void>): Promise<void> {
     this.#state = 'settled';
     try {
@@ -69,18 +69,4 @@ export class Reservation<Cost = number> {
       throw error;
     }
   }
-}
-
-/** `reserve` of every kind of limiter. `names`: the keys of a cost by name. */
-export async function reserve(
-  admission: Admission,
-  call: KeyCall,
-  options: WaitOptions,
-  names: readonly string[],
-): Promise<Reservation<Cost>> {
-  const decision = await admission.reserve(call, waitOptions('reserve', options));
-  return new Reservation(decision, admission, (actual: Cost) => {
-    const costs = checkCost('settle: actual', actual, names);
-    return ({ limit }) => costFor(costs, limit.policy);
-  });
 }

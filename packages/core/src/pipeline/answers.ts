@@ -1,5 +1,5 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import type { Answer, AnswerSource, PartAnswer } from '../engine/call.js';
+import type { Answer, AnswerSource, Call, Part, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 
 /** An answer of the fallback. */
@@ -8,6 +8,26 @@ export interface DegradedAnswer extends Answer {
 }
 
 export const isDegraded = (answer: Answer): answer is DegradedAnswer => answer.source?.error !== undefined;
+
+export const degraded = (answer: Answer, source: DegradedAnswer['source']): DegradedAnswer => ({
+  ...answer,
+  source,
+});
+
+/** Decides a call by the fallback that decided another one. */
+export async function decideByFallback({ source }: DegradedAnswer, call: Call): Promise<DegradedAnswer> {
+  return degraded(await source.decider.decide(call), source);
+}
+
+/** Gives back what a fallback took for an answer that is not used. */
+export async function undo(
+  { source, allowed, queued, parts }: DegradedAnswer,
+  sent: readonly Part[],
+): Promise<void> {
+  if (!allowed && !queued) return;
+  const taken = sent.map((part, i) => ({ ...part, at: parts[i]!.at }));
+  await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
+}
 
 /**
  * The same answer, `micros` later and with `more` permits left. Objects are written out: spreading them takes longer than all the

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js';
-import type { DegradedAnswer } from './answers.js';
+import { type DegradedAnswer, degraded } from './answers.js';
 import type { FailureChoice } from './failure-policy.js';
 import { policyParts } from './policy-limit.js';
 
@@ -40,26 +40,6 @@ export class Fallback {
   async close(): Promise<void> {
     await this.#memory.close();
   }
-}
-
-const degraded = (answer: Answer, source: DegradedAnswer['source']): DegradedAnswer => ({
-  ...answer,
-  source,
-});
-
-/** Decides a call by the fallback that has decided another one. */
-export async function decideByFallback({ source }: DegradedAnswer, call: Call): Promise<DegradedAnswer> {
-  return degraded(await source.decider.decide(call), source);
-}
-
-/** Gives back what a fallback took for an answer that is not used. */
-export async function undo(
-  { source, allowed, queued, parts }: DegradedAnswer,
-  sent: readonly Part[],
-): Promise<void> {
-  if (!allowed && !queued) return;
-  const taken = sent.map((part, i) => ({ ...part, at: parts[i]!.at }));
-  await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
 }
 
 /** Parts of several limiters are decided by the strictest of their policies. Each limiter's policy is called once. */

@@ -6,10 +6,10 @@ import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 
 import type { Store } from '../stores/store.js';
 import type { NodeHealth } from '../stores/store-health.js';
-import { isDegraded } from './answers.js';
+import { decideByFallback, isDegraded } from './answers.js';
 import { type CallDeadline, type Deadlines, type Departure, DepartureDeadline } from './deadlines.js';
 import { type Denial, DenyCache } from './deny-cache.js';
-import { decideByFallback, hasFallback } from './fallback.js';
+import { hasFallback } from './fallback.js';
 import { type CallOwner, directCall, PendingCall } from './pending-call.js';
 import type { PolicyLimit } from './policy-limit.js';
 import { Prefetch } from './prefetch.js';
@@ -71,14 +71,14 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   async decide(call: Call): Promise<Answer> {
-    return this.run(KeyCall.of(call), answerOf);
+    return this.decideAndFinish(KeyCall.of(call), answerOf);
   }
 
   /**
    * At once if the deny cache answers.
    * @param finish makes of the answer what is returned
    */
-  run<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T> {
+  decideAndFinish<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T> {
     const prefetches = call.several !== undefined || (call.limit as PolicyLimit).prefetch !== undefined;
     const denial = prefetches || this.#denyCache.isEmpty ? undefined : this.#denialOf(call);
     if (denial !== undefined && this.#now < denial.until && mayAnswerNow()) {
@@ -247,7 +247,6 @@ export class Pipeline implements Decider, CallOwner {
     this.#settle(call, answer);
   }
 
-  /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
     return this.#context.decideWithoutStore(call, error);
   }

@@ -1,8 +1,7 @@
 import type { Answer, AnswerSource, Decider, KeyCall } from '../engine/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import { isDegraded } from './answers.js';
+import { decideByFallback, isDegraded } from './answers.js';
 import type { CallDeadline } from './deadlines.js';
-import { decideByFallback } from './fallback.js';
 import type { PendingCall } from './pending-call.js';
 import { giveBack, type PermitPool, type Road, refundOf } from './permit-pool.js';
 import { type PolicyPart, policyParts } from './policy-limit.js';

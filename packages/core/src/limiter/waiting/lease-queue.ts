@@ -1,7 +1,6 @@
 import { type Answer, type Decider, storageKey } from '../../engine/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
-import { isDegraded } from '../../pipeline/answers.js';
-import { undo } from '../../pipeline/fallback.js';
+import { isDegraded, undo } from '../../pipeline/answers.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { leaseOf } from './leases.js';
 import { WakeSignal } from './wake-signal.js';

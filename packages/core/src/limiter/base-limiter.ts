@@ -1,0 +1,152 @@
+import type { Decision } from '../decision.js';
+import type { KeyCall, Operation } from '../engine/call.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import { checkOptions, describe } from '../options.js';
+import { policyParts } from '../pipeline/policy-limit.js';
+import type { Admission } from './admission.js';
+import {
+  type AcquireOptions,
+  type Cost,
+  type Costs,
+  checkCost,
+  costOption,
+  DECISION_OPTIONS,
+  type DecisionOptions,
+  debugOption,
+  NO_OPTIONS,
+  type WaitOptions,
+  waitOptions,
+} from './call-options.js';
+import { Reservation } from './reservation.js';
+
+/** What `schedule` passes to a task. */
+export interface TaskContext {
+  readonly decision: Decision;
+  /** Aborted if a lease of the task is lost: another task may run by now. */
+  readonly signal: AbortSignal;
+}
+
+export type ScheduledTask<T> = (context: TaskContext) => T | Promise<T>;
+
+const NEVER_LOST = new AbortController().signal;
+
+/** Makes the calls of a limiter. */
+export interface CallFactory<Key> {
+  /** The names in a cost by name. */
+  readonly names: readonly string[];
+  call(operation: Operation, key: Key, costs: Costs, traced?: boolean): KeyCall;
+}
+
+/** What `RateLimiter` and `CombinedLimiter` have in common. `Key` is what one call passes: a key, or a key for each member. */
+export abstract class BaseLimiter<Key> {
+  readonly #admission: Admission;
+  readonly #calls: CallFactory<Key>;
+
+  /** @internal */
+  constructor(
+    /** In keys, decisions, headers and errors. */
+    readonly name: string,
+    admission: Admission,
+    calls: CallFactory<Key>,
+  ) {
+    this.#admission = admission;
+    this.#calls = calls;
+  }
+
+  /**
+   * Takes permits now, or says how long to wait. Resolves to the decision, allowed or denied.
+   * @throws StoreUnavailableError, StoreConfigurationError, LimiterClosedError; RangeError for an invalid cost, KeyResolutionError for
+   *   an invalid key
+   */
+  consume(key: Key, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    // Not an async function: that would add two promises.
+    try {
+      return Promise.resolve(this.#decide('consume', key, options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * `consume` without a promise, for a store in this process.
+   * @throws TypeError if the store is remote; all errors of `consume`
+   */
+  consumeSync(key: Key, options: DecisionOptions = NO_OPTIONS): Decision {
+    const { decider } = this.#admission;
+    if (decider.decideAndFinish === undefined) return this.#decide('consume', key, options) as Decision;
+    throw new TypeError(
+      `consumeSync: limiter '${this.name}' counts in a ${decider.name} store, which answers over the network: use consume`,
+    );
+  }
+
+  /**
+   * Takes permits. Books future ones if necessary, and resolves when they are due: first come, first served, also among processes, with
+   * one call to the store. For a `concurrency` policy it waits in a queue until other calls release their permits. You hold the permits
+   * until you `release` the decision. A `CombinedLimiter` call that waits for one member delays no calls of the others.
+   * @throws RateLimitExceededError if no permits come within `timeout`; the signal's reason if it is aborted; all errors of `consume`
+   */
+  async acquire(key: Key, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
+    const costs = costOption('acquire', options, this.#calls.names, ['cost', 'timeout', 'signal']);
+    const call = this.#calls.call('acquire', key, costs);
+    return this.#admission.acquire(policyParts(call), waitOptions('acquire', options));
+  }
+
+  /** The decision that `consume` would return now. Takes nothing: `remaining` is what is left before the call. */
+  async peek(key: Key, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
+    return this.#decide('peek', key, options);
+  }
+
+  /** Returns the permits of a decision of this limiter, once. Permits that came back by themselves meanwhile do not count twice. */
+  async refund(decision: Decision): Promise<void> {
+    await this.#admission.refund(decision);
+  }
+
+  /** Releases `concurrency` permits and admits waiting calls. Other permits stay spent. */
+  async release(decision: Decision): Promise<void> {
+    await this.#admission.release(decision);
+  }
+
+  /**
+   * Takes an estimated cost. Settle the reservation when you know the actual cost. Waits only if you pass a `timeout`.
+   * @throws as `acquire` does
+   */
+  async reserve(key: Key, estimate: Cost, options: WaitOptions = NO_OPTIONS): Promise<Reservation> {
+    checkOptions('reserve', options, ['timeout', 'signal']);
+    const { names } = this.#calls;
+    const call = this.#calls.call('consume', key, checkCost('reserve: estimate', estimate, names));
+    const decision = await this.#admission.reserve(call, waitOptions('reserve', options));
+    return new Reservation(decision, this.#admission, names);
+  }
+
+  /** Runs `task` when its permits are due, and releases held permits when it ends. Options are those of `acquire`. */
+  async schedule<T>(key: Key, task: ScheduledTask<T>, options: AcquireOptions = NO_OPTIONS): Promise<T> {
+    checkTask('schedule', task);
+    const decision = await this.acquire(key, options);
+    try {
+      return await task({ decision, signal: this.#admission.lost(decision) ?? NEVER_LOST });
+    } finally {
+      // A store that is out does not change the task's result: the lease expires.
+      await this.#admission.release(decision).catch(() => {});
+    }
+  }
+
+  /** Returns at once if the store needs no network. */
+  #decide(operation: 'consume' | 'peek', key: Key, options: DecisionOptions): MaybePromise<Decision> {
+    const calls = this.#calls;
+    if (options === NO_OPTIONS) return this.#admission.decide(calls.call(operation, key, 1));
+    const costs = costOption(operation, options, calls.names, DECISION_OPTIONS);
+    return this.#admission.decide(calls.call(operation, key, costs, debugOption(operation, options)));
+  }
+
+  /** @internal `consume` that returns at once if the store needs no network. */
+  static consumer<Key>(limiter: BaseLimiter<Key>) {
+    return (key: Key, options: DecisionOptions = NO_OPTIONS) => limiter.#decide('consume', key, options);
+  }
+}
+
+/** @throws TypeError */
+export function checkTask(method: string, task: unknown): void {
+  if (typeof task !== 'function') {
+    throw new TypeError(`${method}: the task must be a function, not ${describe(task)}`);
+  }
+}
