@@ -1,11 +1,11 @@
 // Builds every package as ES modules and CommonJS with declarations, then the examples that are compiled.
 import { spawn } from 'node:child_process';
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { compiledExamples, root, stages, tsc } from './packages.mjs';
-
-const commonJs = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--verbatimModuleSyntax', 'false'];
+import { bundle } from './bundle.mjs';
+import { writeDeclarations } from './declarations.mjs';
+import { compiledExamples, entriesOf, root, stages, tsc } from './packages.mjs';
 
 try {
   for (const stage of stages) await all(stage.map(({ folder }) => buildPackage(folder)));
@@ -18,11 +18,15 @@ try {
 function buildPackage(folder) {
   return build(folder, async (fresh) => {
     const project = join(folder, 'tsconfig.build.json');
+    const [compiled, declared] = [join(fresh, 'compiled'), join(fresh, 'declared')];
     await all([
-      compile(['-p', project, '--outDir', join(fresh, 'esm')]),
-      compile(['-p', project, '--outDir', join(fresh, 'cjs'), ...commonJs]),
+      compile(['-p', project, '--outDir', compiled, '--declaration', 'false', '--removeComments']),
+      compile(['-p', project, '--outDir', declared, '--emitDeclarationOnly']),
     ]);
-    writeFileSync(join(fresh, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+    const entries = entriesOf(folder);
+    await bundle(compiled, entries, fresh);
+    writeDeclarations(declared, entries, fresh);
+    for (const folder of [compiled, declared]) rmSync(folder, { recursive: true });
   });
 }
 
@@ -31,8 +35,7 @@ function buildExample(folder) {
 }
 
 /**
- * Compiles beside dist and swaps at the end: whoever reads dist meanwhile never sees half of it, and nothing stays of
- * sources that are gone. The folder is as deep as dist, for the source maps' paths.
+ * Compiles beside dist and swaps at the end: a reader of dist never sees half of it, and nothing stays of deleted sources.
  */
 async function build(folder, compileInto) {
   const start = performance.now();

@@ -1,6 +1,6 @@
-// Packs every package and lets publint (as strict as it can be) and attw judge what users would download.
+// Packs every package, and checks what users would download: publint (strict), attw, and the sizes allowed by package-sizes.json.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packAll } from './pack.mjs';
@@ -17,18 +17,36 @@ if (unbuilt.length > 0) {
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
 try {
-  for (const { name, tarball } of packAll(folder)) {
+  const limits = JSON.parse(readFileSync(join(root, 'scripts/package-sizes.json'), 'utf8'));
+  for (const { name, tarball, ...sizes } of packAll(folder)) {
     const answers = await Promise.all([
       run(publint, ['run', tarball, '--strict']),
       run(attw, [tarball, '--no-emoji', '--format', 'ascii']),
     ]);
-    const failed = answers.filter(({ ok }) => !ok);
-    console.log(`${failed.length === 0 ? 'clean' : 'NOT CLEAN'}: ${name}`);
+    const tooLarge = growth(sizes, limits[name]).map((output) => ({ ok: false, output }));
+    const failed = [...answers, ...tooLarge].filter(({ ok }) => !ok);
+    const state = failed.length === 0 ? 'clean' : 'NOT CLEAN';
+    const { size, unpackedSize, files } = sizes;
+    console.log(`${state}: ${name}, ${kB(size)} packed, ${kB(unpackedSize)} unpacked, ${files} files`);
     for (const { output } of failed) console.log(output);
     if (failed.length > 0) process.exitCode = 1;
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** A sentence for each limit that is missing or exceeded. */
+function growth(sizes, limits) {
+  return ['size', 'unpackedSize', 'files']
+    .filter((measure) => !(sizes[measure] <= limits?.[measure]))
+    .map((measure) => {
+      const limit = limits?.[measure] ?? 'no limit';
+      return `${measure} is ${sizes[measure]}, but scripts/package-sizes.json allows ${limit}. Ship less, or raise the limit and say why.`;
+    });
+}
+
+function kB(bytes) {
+  return `${(bytes / 1000).toFixed(1)} kB`;
 }
 
 function run(script, args) {

@@ -1,4 +1,4 @@
-// As a module: packAll. By hand, for whoever wants to try a build elsewhere:
+// As a module: packAll. By hand, to try a build elsewhere:
 //   node scripts/pack.mjs <folder>   writes a tarball of every package there and prints what it wrote, as JSON
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { packages, root } from './packages.mjs';
 
 /**
  * Packs every package with npm, as publishing would.
- * @returns for each package its name and the path of its tarball in `destination`
+ * @returns for each package its name, the path of its tarball in `destination`, and its bytes (packed, unpacked) and number of files
  */
 export function packAll(destination) {
   const workspaces = packages.flatMap(({ name }) => ['-w', name]);
@@ -16,11 +16,12 @@ export function packAll(destination) {
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error(`npm pack failed:\n${stderr}`);
   // A list, or with newer versions of npm an object by name.
-  const tarballs = new Map(Object.values(JSON.parse(stdout)).map(({ name, filename }) => [name, filename]));
+  const packed = Object.values(JSON.parse(stdout));
   return packages.map(({ name }) => {
-    const filename = tarballs.get(name);
-    if (filename === undefined) throw new Error(`npm packed no tarball of ${name}`);
-    return { name, tarball: join(destination, filename) };
+    const found = packed.find((tarball) => tarball.name === name);
+    if (found === undefined) throw new Error(`npm packed no tarball of ${name}`);
+    const { filename, size, unpackedSize, entryCount } = found;
+    return { name, tarball: join(destination, filename), size, unpackedSize, files: entryCount };
   });
 }
 

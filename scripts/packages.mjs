@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,14 @@ export const stages = [['core'], ['express', 'fastify', 'koa', 'fetch', 'decorat
 );
 
 export const packages = stages.flat();
+
+/** The entry points of a package, as paths in its `src` without an extension: `index`, `http/index`. */
+export function entriesOf(folder) {
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return Object.values(exports).flatMap(
+    ({ '@sluice/source': source }) => source?.match(/^\.\/src\/(.+)\.ts$/)?.[1] ?? [],
+  );
+}
 
 /** Examples that are compiled, and therefore come after the packages. */
 export function compiledExamples() {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import * as core from '@sluice/core';
 import { fixedWindow, isRateLimitExceededError, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
 import { CountLimit, configureSluice, LimitType, RateLimit } from '@sluice/decorators';
 import { rateLimit as expressLimit, requestContext } from '@sluice/express';
@@ -9,6 +10,11 @@ import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
+
+// A class keeps its name in the bundle: errors and logs show it.
+for (const [name, exported] of Object.entries(core)) {
+  if (/^[A-Z]/.test(name) && typeof exported === 'function') assert.equal(exported.name, name);
+}
 
 const policy = fixedWindow({ limit: 1, window: '1h' });
 

@@ -1,0 +1,132 @@
+// Bundles what tsc compiled, as ES modules and as CommonJS. Both formats are cut into the same parts, each smaller than the window
+// of gzip: a tarball has the two forms of a part side by side, so the second one adds next to nothing to it.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { build } from 'esbuild';
+
+/** How far gzip looks back. */
+const WINDOW = 32_768;
+/** Some of the window is left for a part's imports and exports, and for the headers of the tarball. */
+const LARGEST_PART = 26_000;
+
+/**
+ * @param compiled folder of ES modules without comments
+ * @param entries their entry points, as paths in `compiled` without an extension: `index`, `http/index`
+ * @param target gets the folders `esm` and `cjs`
+ */
+export async function bundle(compiled, entries, target) {
+  const entryPoints = Object.fromEntries(entries.map((entry) => [entry, `./${entry}.js`]));
+  const options = {
+    absWorkingDir: compiled,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    outdir: join(target, 'esm'),
+    packages: 'external',
+    chunkNames: '[hash]',
+    write: false,
+    logLevel: 'warning',
+  };
+  // Without this file esbuild would believe the package's `sideEffects: false` and drop the imports that make the parts.
+  writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }\n');
+  const whole = await build({ ...options, entryPoints, metafile: true });
+  const parts = cut(modulesInOrder(whole.metafile));
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: { ...entryPoints, ...Object.fromEntries(parts.map((_, n) => [`part-${n}`, `part:${n}`])) },
+    plugins: [partsPlugin(parts, compiled)],
+  });
+  const [esm, cjs] = [join(target, 'esm'), join(target, 'cjs')];
+  for (const { path, text } of outputFiles) {
+    if (basename(path).startsWith('part-')) continue;
+    write(path.replace(esm, cjs), commonJsOf(text, path));
+    write(path, text.length > WINDOW ? reexport(text, path) : text);
+  }
+  // Bundlers look here, and not in the package's own file, for what they may leave out.
+  write(join(cjs, 'package.json'), '{ "type": "commonjs", "sideEffects": false }\n');
+}
+
+/** One module larger than the window, which is the Lua text: the CommonJS file serves both formats. */
+function reexport(text, path) {
+  const names = /^export (\{[^}]*\});$/m.exec(text)?.[1];
+  if (names === undefined || /^import\b/m.test(text)) {
+    throw new Error(`${path}: a module of ${text.length} bytes must be plain data, or be divided`);
+  }
+  const variables = names.replace(/\w+ as (\w+)/g, '$1');
+  return `export ${variables} from "../cjs/${basename(path)}";\n`;
+}
+
+/** Every module after those that it imports (there are no circles), with its size in the bundle. */
+function modulesInOrder({ inputs, outputs }) {
+  const sizes = new Map();
+  for (const output of Object.values(outputs)) {
+    for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) sizes.set(path, bytesInOutput);
+  }
+  const ordered = new Map();
+  const visit = (path) => {
+    if (ordered.has(path)) return;
+    for (const imported of inputs[path].imports) if (!imported.external) visit(imported.path);
+    ordered.set(path, sizes.get(path) ?? 0);
+  };
+  for (const path of Object.keys(inputs)) visit(path);
+  return [...ordered];
+}
+
+function cut(modules) {
+  const parts = [[]];
+  let size = 0;
+  for (const [path, bytes] of modules) {
+    if (size > 0 && size + bytes > LARGEST_PART) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1).push(path);
+    size += bytes;
+  }
+  return parts;
+}
+
+/**
+ * Entry points for esbuild, which puts modules into one file if the same entry points reach them: entry n imports the parts 0 to n, so
+ * part k is what only the entries from k on reach. A part imports only parts before it.
+ */
+function partsPlugin(parts, resolveDir) {
+  return {
+    name: 'parts',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^part:/ }, ({ path }) => ({ path: path.slice(5), namespace: 'part' }));
+      onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => {
+        const modules = parts.slice(0, Number(path) + 1).flat();
+        return { contents: modules.map((module) => `import './${module}';`).join('\n'), resolveDir };
+      });
+    },
+  };
+}
+
+/**
+ * The same text with other imports and exports: esbuild prints these in one form, and they name no variable that changes later. esbuild's own
+ * CommonJS also changes each use of an import, and would compress half as well beside the original.
+ */
+function commonJsOf(text, path) {
+  const names = (list) => list.replace(/(\w+) as (\w+)/g, '$1: $2');
+  const code = text
+    .replace(
+      /^import \{([^}]*)\} from ("[^"]+");$/gm,
+      (_, list, from) => `const {${names(list)}} = require(${from});`,
+    )
+    .replace(/^import (?:\* as )?(\w+) from ("[^"]+");$/gm, 'const $1 = require($2);')
+    .replace(/^import ("[^"]+");$/gm, 'require($1);')
+    .replace(/^export \{([^}]*)\};$/gm, (_, list) => {
+      return `module.exports = {${list.replace(/(\w+) as (\w+)/g, '$2: $1')}};\nObject.defineProperty(module.exports, "__esModule", { value: true });`;
+    });
+  const missed = /^(?:import\s*["{*\w]|export\b).*/m.exec(code);
+  if (missed) throw new Error(`${path}: cannot write as CommonJS: ${missed[0]}`);
+  return code;
+}
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
