@@ -16,9 +16,18 @@ const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pi
 
 /** What blocks leave open, as programs do that run for ever. */
 const stores: core.RedisStore[] = [];
+const clients: Redis[] = [];
 /** Generous: what is tested is not how fast a busy machine connects. */
 const deadline = '10s';
 const packages: Record<string, object> = {
+  ioredis: {
+    Redis: class extends Redis {
+      constructor(url: string) {
+        super(url);
+        clients.push(this);
+      }
+    },
+  },
   '@sluice/core': {
     ...core,
     redisStore: (client: string) => {
@@ -66,6 +75,7 @@ afterEach(async () => {
   }
   await decorators.closeSluice();
   await Promise.all(stores.splice(0).map((store) => store.close()));
+  await Promise.all(clients.splice(0).map((client) => client.quit()));
   await forgetCounts();
 });
 

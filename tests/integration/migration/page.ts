@@ -23,6 +23,7 @@ export function blockOf(page: string, side: Side, title?: string): Block {
 /**
  * Runs a code block of a page as it is.
  * @param load the caller's `require`
+ * @param replace what else stands in the text for readers, such as a name that is not unique
  * @returns the constants of these names
  */
 export async function evaluate<T>(
@@ -31,7 +32,8 @@ export async function evaluate<T>(
   load: NodeJS.Require,
   names: readonly (keyof T & string)[],
   title?: string,
+  replace: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const replace = { 'redis://127.0.0.1:6379': redisUrl() };
-  return (await evaluateBlock(blockOf(page, side, title), load, replace, names)).values as T;
+  const all = { 'redis://127.0.0.1:6379': redisUrl(), ...replace };
+  return (await evaluateBlock(blockOf(page, side, title), load, all, names)).values as T;
 }

@@ -17,7 +17,7 @@ interface Seen {
   readonly remaining: number;
   readonly minutes: number;
 }
-/** One interface for both packages, by the table of docs/migration.md. */
+/** One interface for both packages, by the table of docs/migration/rate-limiter-flexible.md. */
 interface Limit {
   consume(key: string, points?: number): Promise<Seen>;
   /** `undefined`: the key has no count. */

@@ -21,6 +21,8 @@ Object.defineProperty(Greeter.prototype, 'greet', CountLimit()(Greeter.prototype
 async function main() {
   assert.equal(express, express.rateLimit); // as in express-rate-limit, whose module is the function
   assert.equal(express, express.default);
+  assert.equal(express.ipKeyGenerator('192.0.2.1'), '192.0.2.1');
+  assert.equal(koa.default, koa.rateLimit);
 
   const limiter = new core.RateLimiter({ policy });
   assert.equal((await limiter.consume('k')).allowed, true);

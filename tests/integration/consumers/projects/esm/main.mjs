@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as core from '@sluice/core';
 import { fixedWindow, isRateLimitExceededError, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
 import { CountLimit, configureSluice, LimitType, RateLimit } from '@sluice/decorators';
-import { rateLimit as expressLimit, requestContext } from '@sluice/express';
+import expressDefault, { rateLimit as expressLimit, ipKeyGenerator, requestContext } from '@sluice/express';
 import fastifyPlugin, { rateLimit as fastifyLimit } from '@sluice/fastify';
 import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { requestContext as koaContext, rateLimit as koaLimit } from '@sluice/koa';
@@ -64,6 +64,10 @@ async function statusesOf(server) {
   assert.ok(Number(second.headers.get('retry-after')) > 3500);
   return [first.status, second.status];
 }
+
+// As code that was written for express-rate-limit imports it.
+assert.equal(expressDefault, expressLimit);
+assert.equal(ipKeyGenerator('2001:db8:0:ff::1'), '2001:db8::/56');
 
 const app = express().use(requestContext(), expressLimit({ policy }));
 app.get('/', (_request, response) => response.send('ok'));

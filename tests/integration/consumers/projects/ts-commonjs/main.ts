@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { isRateLimitExceededError, KeyResolutionError } from '@sluice/core';
 import { CountLimit, configureSluice, LimitType, RateLimit } from '@sluice/decorators';
-import { rateLimit } from '@sluice/express';
+import rateLimit, { ipKeyGenerator, type Options } from '@sluice/express';
 import { rateLimit as fastifyPlugin } from '@sluice/fastify';
 import { requestContext } from '@sluice/koa';
 
@@ -39,6 +39,12 @@ async function main(): Promise<void> {
   assert.deepEqual(Reflect.getMetadata('design:paramtypes', Orders.prototype, 'place'), [User, String]);
   assert.deepEqual([orders.place.name, orders.place.length], ['place', 2]);
 
+  const former: Partial<Options> = {
+    windowMs: 60_000,
+    limit: 5,
+    keyGenerator: ({ ip }) => ipKeyGenerator(ip),
+  };
+  assert.equal(typeof rateLimit(former), 'function');
   for (const part of [rateLimit, fastifyPlugin, requestContext]) assert.equal(typeof part, 'function');
 }
 

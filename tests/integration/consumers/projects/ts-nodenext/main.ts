@@ -8,7 +8,13 @@ import {
   tokenBucket,
 } from '@sluice/core';
 import { CountLimit, LimitType, RateLimit } from '@sluice/decorators';
-import { rateLimit as expressLimit, type RateLimitMiddleware } from '@sluice/express';
+import expressDefault, {
+  rateLimit as expressLimit,
+  ipKeyGenerator,
+  type Options,
+  type RateLimitMiddleware,
+  type RateLimitRequestHandler,
+} from '@sluice/express';
 import fastifyPlugin from '@sluice/fastify';
 import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { rateLimit as koaLimit } from '@sluice/koa';
@@ -57,6 +63,16 @@ const middleware: RateLimitMiddleware = expressLimit({
   policy,
   keyGenerator: (request) => request.get('x-tenant') ?? 'none',
 });
+// Code written for express-rate-limit.
+const former: Partial<Options> = {
+  windowMs: 60_000,
+  limit: 5,
+  keyGenerator: (request) => ipKeyGenerator(request.ip, 64),
+  handler: (_request, response, _next, { statusCode, message }) =>
+    void response.status(statusCode).send(message),
+};
+const drop: RateLimitRequestHandler = expressDefault(former);
+assert.equal(typeof drop.resetKey, 'function');
 const app = express().get('/', middleware, (request, response) => {
   response.send(String(request.rateLimit?.remaining));
 });

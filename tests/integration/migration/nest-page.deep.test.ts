@@ -1,0 +1,161 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import supertest from 'supertest';
+import { ManualClock, memoryStore, RateLimiter, slidingLog } from '../../../packages/core/src/index.js';
+import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { run } from '../../support/run.js';
+import { blockTagged } from '../docs/markdown.js';
+import { compile, NestApp } from '../nestjs/nest-app.js';
+
+const root = join(__dirname, '../../..');
+const page = join(root, 'docs/migration/nestjs-throttler.md');
+const folder = join(root, `node_modules/.cache/sluice-nestjs/page-${process.pid}`);
+const serve = join(__dirname, '../nestjs/apps/serve.legacy.ts');
+
+/** One handler, for blocks that only show a module. */
+const around = (module: string) => `
+import { Controller, Get, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { ThrottlerGuard } from '@nestjs/throttler';
+
+@Controller()
+class AppController {
+  @Get()
+  hello() {
+    return 'hello';
+  }
+}
+
+@Module({
+  imports: [${module}],
+  controllers: [AppController],
+  providers: [${module === 'throttler' ? '{ provide: APP_GUARD, useClass: ThrottlerGuard }' : ''}],
+})
+class AppModule {}
+`;
+
+const started: NestApp[] = [];
+afterEach(() => Promise.all(started.splice(0).map((app) => app.kill())));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A code block, whose counts in Redis are those of this run. */
+const text = (tag: string) =>
+  blockTagged(page, tag).replace('policies: {', `name: '${uniqueName('page')}', policies: {`);
+
+/** Starts the application of a code block of the page. */
+async function start(tag: string, more = '') {
+  const source = join(folder, `${tag}.legacy.ts`);
+  await mkdir(folder, { recursive: true });
+  const program = `import { serve } from ${JSON.stringify(serve)};\n${text(tag)}\n${more}\nserve(AppModule);\n`;
+  await writeFile(source, program);
+  const compiled = await compile(source);
+  const app = await NestApp.start(compiled.file, { REDIS_URL: redisUrl() }).finally(compiled.remove);
+  started.push(app);
+  return supertest(app.url);
+}
+
+async function series(
+  client: ReturnType<typeof supertest>,
+  ...requests: readonly (readonly [method: 'get' | 'post', path: string])[]
+) {
+  const answers = [];
+  for (const [method, path] of requests) answers.push(await client[method](path));
+  return answers;
+}
+
+const times = <T>(count: number, value: T): T[] => Array(count).fill(value);
+
+test('the same application: the same statuses and counts, and the differences that the page names', async () => {
+  const programs = await Promise.all(['nest-before', 'nest-after'].map((tag) => start(tag)));
+  const [before, after] = await Promise.all(
+    programs.map((client) =>
+      series(client, ...times(4, ['get', '/'] as const), ...times(2, ['post', '/login'] as const), [
+        'get',
+        '/health',
+      ]),
+    ),
+  );
+  const seen = (answers: typeof before) =>
+    answers!.map(({ status, headers, text }) => [
+      status,
+      status === 429 || [text, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']],
+      'retry-after' in headers,
+    ]);
+  expect(seen(after)).toEqual(seen(before));
+  expect(after!.map(({ status }) => status)).toEqual([200, 200, 200, 429, 201, 429, 200]);
+
+  const denials = [before![3]!, after![3]!];
+  expect(denials.map(({ headers }) => ['ratelimit' in headers, 'x-ratelimit-limit' in headers])).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+  expect(denials.map(({ body }) => Object.keys(body).sort())).toEqual([
+    ['message', 'statusCode'],
+    ['detail', 'status', 'title', 'type', 'violated-policies'],
+  ]);
+  const resets = [before![0]!, after![0]!].map(({ headers }) => Number(headers['x-ratelimit-reset']) > 60);
+  expect(resets).toEqual([false, true]);
+});
+
+test('several throttlers: the same statuses', async () => {
+  const [before, after] = await Promise.all([
+    start('nest-named-before', around('throttler')),
+    start('nest-named-after', around('sluice')),
+  ]);
+  const requests = times(5, ['get', '/'] as ['get', string]);
+  const statuses = (await series(before, ...requests)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  expect((await series(after, ...requests)).map(({ status }) => status)).toEqual(statuses);
+});
+
+test('the throttler blocks for another ttl after a denial; here a request passes when the window allows it', async () => {
+  const script = `
+    const { ThrottlerStorageService } = require('@nestjs/throttler');
+    let now = 0;
+    Date.now = () => now;
+    const storage = new ThrottlerStorageService();
+    (async () => {
+      for (now of [0, 600, 1100, 1700]) console.log((await storage.increment('k', 1000, 1, 1000, 'default')).isBlocked);
+    })();`;
+  const { output } = await run(process.execPath, ['-e', script], { cwd: root });
+  expect(output.match(/true|false/g)).toEqual(['false', 'true', 'true', 'false']);
+
+  const clock = new ManualClock();
+  const policy = slidingLog({ limit: 1, window: 1000 });
+  const limiter = new RateLimiter({ name: 'k', policy, store: memoryStore({ clock }) });
+  const allowed = [];
+  for (const pause of [0, 600, 500, 600]) {
+    await clock.advance(pause);
+    allowed.push((await limiter.consume('k')).allowed);
+  }
+  expect(allowed).toEqual([true, false, true, false]);
+});
+
+test('several policies: the throttler counts what another one denies, we do not', async () => {
+  const script = `
+    require('reflect-metadata');
+    const { ThrottlerGuard, ThrottlerStorageService } = require('@nestjs/throttler');
+    const storage = new ThrottlerStorageService();
+    const throttlers = [{ name: 'large', ttl: 60000, limit: 9 }, { name: 'small', ttl: 70000, limit: 1 }];
+    const guard = new ThrottlerGuard(throttlers, storage, { getAllAndOverride: () => undefined });
+    const context = { getHandler: () => function handler() {}, getClass: () => class C {},
+      switchToHttp: () => ({ getRequest: () => ({ ip: '192.0.2.1' }), getResponse: () => ({ header() {} }) }) };
+    (async () => {
+      await guard.onModuleInit();
+      for (let i = 0; i < 4; i += 1) await guard.canActivate(context).catch(() => {});
+      console.log('large: ' + [...storage.storage.values()].map(({ totalHits }) => totalHits.get('large')).find(Boolean));
+    })();`;
+  const { output } = await run(process.execPath, ['-e', script], { cwd: root });
+  expect(output).toContain('large: 4');
+
+  const policies = {
+    large: slidingLog({ limit: 9, window: '1m' }),
+    small: slidingLog({ limit: 1, window: '70s' }),
+  };
+  const limiter = new RateLimiter({ policies });
+  for (let at = 0; at < 4; at += 1) await limiter.consume('k');
+  expect((await limiter.peek('k')).policies).toMatchObject([
+    { name: 'large', remaining: 8 },
+    { name: 'small' },
+  ]);
+});
