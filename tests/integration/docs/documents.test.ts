@@ -121,6 +121,20 @@ test('links lead to files', () => {
   expect(broken).toEqual([]);
 });
 
+test('READMEs of packages have absolute links, which lead to files of this repository', () => {
+  const home = 'https://github.com/sluice-limits/sluice/blob/main/';
+  const broken = documents
+    .filter((file) => /^packages\/[^/]+\/README\.md$/.test(file))
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/\]\(([^)#]+)[^)]*\)/g)]
+        .map(([, target]) => target!)
+        .filter((target) => !target.startsWith(home) || !existsSync(join(root, target.slice(home.length))))
+        .filter((target) => !/^https:\/\/(?!github\.com\/sluice-limits)/.test(target))
+        .map((target) => `${file} → ${target}`),
+    );
+  expect(broken).toEqual([]);
+});
+
 function markdownFiles(): string[] {
   const folders = ['packages', 'examples', 'bench', 'docs'].filter((folder) =>
     existsSync(join(root, folder)),

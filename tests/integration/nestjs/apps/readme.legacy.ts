@@ -66,7 +66,7 @@ const sluice = SluiceModule.forRootAsync({
 
 const ReportsGuard = RateLimitGuard({
   name: 'reports',
-  limitType: 'USER', // whom a guard before this one put on the request
+  limitType: 'USER', // set by an earlier guard
   policy: fixedWindow({ limit: 10, window: '1h' }),
   skip: (context) => context.switchToHttp().getRequest().headers['x-job'] !== undefined,
 });
