@@ -57,10 +57,15 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: while agreed <= #key_states do',
     'frame: if remaining < 0 then break end',
   ],
+  'written with a new TTL instead of in place': [
+    'fw: if raw and ends < ended and #state == #raw then',
+    'tb: if raw and ends < ended and #state == #raw then',
+    'sl: if raw and ends < ended and #state == #raw then',
+  ],
   'a state that is shorter is not written in place, so it is decided the long way': [
-    'fw: if raw and ends == ended then',
-    'tb: if raw and ends == ended then',
-    'sl: if raw and ends == ended then',
+    'fw: if raw and ends <= ended then',
+    'tb: if raw and ends <= ended then',
+    'sl: if raw and ends <= ended then',
   ],
   'moments and times of shared rates are whole ms': [
     'frame: local alive = floor((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)',

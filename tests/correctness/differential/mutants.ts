@@ -17,7 +17,7 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/math\.max\(/g, 'math.min('],
   [/format\('%\.0f', (.*)\)\)$/g, 'tostring($1))'],
   [/, 'PX', .*$/g, ')'],
-  [/ and ends == ended/g, ''],
+  [/ and ends <= ended/g, ''],
   [/ and #state == #raw/g, ''],
   [/ floor\(/g, ' math.ceil('],
   [/ ceil\(/g, ' floor('],

@@ -26,7 +26,7 @@ export interface Told {
 /** The same, as TypeScript has it. */
 export interface Foretold extends Told {
   readonly changed: boolean;
-  /** Of each key: it ends when it did before, so it may be written without a new TTL. */
+  /** Of each key: does the TTL that it had before last long enough? Then it may be written without a new one. */
   readonly lasting: readonly boolean[];
 }
 
@@ -47,20 +47,38 @@ export class Model {
       const entry = keyState.entry();
       this.entries[i] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
     });
+    const tag = (i: number) => call.parts[i]?.limit.rule.algorithm.tag;
     return {
       answer,
       changed: keyStates.some((keyState) => keyState.keeps(call.operation)),
       lasting: this.entries.map((entry, i) => {
         const earlier = before[i];
-        return entry !== undefined && earlier !== undefined && expiryOf(entry) === expiryOf(earlier);
+        return (
+          entry !== undefined &&
+          earlier !== undefined &&
+          keptUntil(entry, tag(i)) <= keptUntil(earlier, tag(i))
+        );
       }),
       stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
       ttls: this.entries.map((entry, i) => {
         if (entry === undefined) return -2;
-        return keyStates[i]?.keeps(call.operation) ? Math.floor((expiryOf(entry) - now) / 1000) + 2 : -1;
+        if (!keyStates[i]?.keeps(call.operation)) return -1;
+        return Math.floor((keptUntil(entry, tag(i)) - now) / 1000) + 2;
       }),
     };
   }
+}
+
+/**
+ * The moment (µs) until which Redis keeps an entry. A bucket of which nothing is known but when it is full lasts longer than it must: see
+ * `kept_until` in meter.lua.
+ */
+function keptUntil(entry: Entry, tag: string | undefined): number {
+  if (tag !== 'tb' || isEnvelope(entry) || entry.length > 4) return expiryOf(entry);
+  const [full, seen] = entry as [number, number];
+  let step = 1;
+  while (2 * step <= full - seen) step *= 2;
+  return Math.ceil(full / step) * step;
 }
 
 const doubles = (numbers: readonly number[]) => {

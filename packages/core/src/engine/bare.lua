@@ -32,6 +32,6 @@ local function decide_bare(rule, operation, cost, count)
       wait == 0 and SAME_ALLOWED or SAME_DENIED, count - done, wait, remaining, reset
     replied, done = replied + 5, count
   end
-  if changed then write(1, state or '', state and number(state, 1) or 0) end
+  if changed then write(1, state or '', kept_until(algorithm, state)) end
   return done
 end

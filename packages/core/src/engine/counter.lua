@@ -51,6 +51,12 @@ local function live(state, at)
   return nil
 end
 
+-- Until when a key is kept that holds the state and nothing else.
+local function kept_until(algorithm, state)
+  if not state then return 0 end
+  return algorithm.kept_until and algorithm.kept_until(state) or number(state, 1)
+end
+
 -- A key that is known is full again when its state has ended; a key that is met for the first time may not be.
 local function state_at(key_state, state, at)
   if key_state.algorithm.initial_state then return state end

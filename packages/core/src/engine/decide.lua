@@ -47,7 +47,8 @@ local LARGEST_LONG = 2147483647
 -- µs: the first number of a state is a moment after this one, in 1987.
 local OLDEST = 562949953421312
 local call, try, keys, arguments, elements = redis.call, redis.pcall, KEYS, ARGV, unpack
-local byte, floor, format, pack, unpack = string.byte, math.floor, string.format, struct.pack, struct.unpack
+local byte, floor, format, frexp, pack, unpack =
+  string.byte, math.floor, string.format, math.frexp, struct.pack, struct.unpack
 
 local function integer(text, least)
   local value = text + 0

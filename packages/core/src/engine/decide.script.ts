@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'a48abe2dfafad058f717aaea27b281cd63242ea5',
+  sha1: '7380b4ad7b9748abba0593b26c2a76eecdc8370d',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -19,7 +19,8 @@ local MOST_READ = 100
 local LARGEST_LONG = 2147483647
 local OLDEST = 562949953421312
 local call, try, keys, arguments, elements = redis.call, redis.pcall, KEYS, ARGV, unpack
-local byte, floor, format, pack, unpack = string.byte, math.floor, string.format, struct.pack, struct.unpack
+local byte, floor, format, frexp, pack, unpack =
+string.byte, math.floor, string.format, math.frexp, struct.pack, struct.unpack
 local function integer(text, least)
 local value = text + 0
 if value >= least and value <= LARGEST and value % 1 == 0 then return value end
@@ -130,7 +131,7 @@ end
 local written = done == times
 if written and ends then
 local key = keys[offset + 1]
-if raw and ends == ended and #state == #raw then
+if raw and ends <= ended and #state == #raw then
 written = try('SETRANGE', key, '0', state) == #state
 else
 local life = floor((ends - now) / 1000) + 2
@@ -227,7 +228,7 @@ end
 local written = done == times
 if written and ends then
 local key = keys[offset + 1]
-if raw and ends == ended and #state == #raw then
+if raw and ends <= ended and #state == #raw then
 written = try('SETRANGE', key, '0', state) == #state
 else
 local life = floor((ends - now) / 1000) + 2
@@ -270,8 +271,8 @@ local permit, units, full, tick = rule[1], rule[2], rule[3], rule[7]
 local price, most = cost * permit, full + rule[4]
 if rule[5] > 0 or price > most then break end
 local debt, last, since = 0, now, now
-if state then
 local late, whole, seen, began = 0, nil, nil, nil
+if state then
 if #state == 24 then
 whole, seen, began = unpack('>ddd', state)
 elseif #state == 32 then
@@ -280,7 +281,6 @@ else
 break
 end
 if not (whole >= OLDEST and seen <= now) then break end
-ended = ended or whole
 if whole > now then
 last = now - (now - whole) % tick
 debt = (whole - last) / tick * units - late
@@ -302,10 +302,14 @@ if price * (count - 1) > room then count = (room - room % price) / price + 1 end
 if debt + price <= full - permit then free = most - debt - price end
 first, owed = last - now, debt
 debt = debt + count * price
-local late = -debt % units
-ends = last + (debt + late) / units * tick
-remaining, reset = (free - free % permit) / permit, ends - now
-state = late > 0 and pack('>dddd', ends, now, since, late) or pack('>ddd', ends, now, since)
+local left = state and whole - seen or 0
+if left > 0 then ended = ended or whole + -whole % (left / frexp(left) / 2) end
+late = -debt % units
+whole = last + (debt + late) / units * tick
+left = whole - now
+ends = whole + -whole % (left / frexp(left) / 2)
+remaining, reset = (free - free % permit) / permit, left
+state = late > 0 and pack('>dddd', whole, now, since, late) or pack('>ddd', whole, now, since)
 end
 if count == 1 then
 replies[replied + 1], replies[replied + 2] = remaining, reset
@@ -323,7 +327,7 @@ end
 local written = done == times
 if written and ends then
 local key = keys[offset + 1]
-if raw and ends == ended and #state == #raw then
+if raw and ends <= ended and #state == #raw then
 written = try('SETRANGE', key, '0', state) == #state
 else
 local life = floor((ends - now) / 1000) + 2
@@ -752,6 +756,12 @@ local function seen_at(state, now)
 if state then return math.max(now, number(state, 2)) end
 return now
 end
+local function kept_until(state)
+local whole, seen = unpack('>dd', state)
+if #state > 32 then return whole end
+local left = math.max(1, whole - seen)
+return whole + -whole % (left / frexp(left) / 2)
+end
 local function write(p, seen, debt, since, last)
 local ticks = up(debt, p[2])
 local late = ticks * p[2] - debt
@@ -866,7 +876,7 @@ if p[6] ~= 1 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
-initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
+kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
 saving = saving, book = book, anchored = anchored,
 }
 end
@@ -881,6 +891,10 @@ end
 local function live(state, at)
 if state and number(state, 1) > at then return state end
 return nil
+end
+local function kept_until(algorithm, state)
+if not state then return 0 end
+return algorithm.kept_until and algorithm.kept_until(state) or number(state, 1)
 end
 local function state_at(key_state, state, at)
 if key_state.algorithm.initial_state then return state end
@@ -969,11 +983,10 @@ return envelope
 end
 local function entry_of(key_state)
 local state, queue, override = key_state.state or '', key_state.queue, key_state.override
-local forgotten = 0
-if key_state.state then forgotten = number(state, 1) end
 if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then
-return state, forgotten
+return state, kept_until(key_state.algorithm, key_state.state)
 end
+local forgotten = key_state.state and number(state, 1) or 0
 local queue_end_state = ''
 if #queue > 0 then
 queue_end_state = key_state.queue_end_state
@@ -1461,7 +1474,7 @@ replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replie
 wait == 0 and SAME_ALLOWED or SAME_DENIED, count - done, wait, remaining, reset
 replied, done = replied + 5, count
 end
-if changed then write(1, state or '', state and number(state, 1) or 0) end
+if changed then write(1, state or '', kept_until(algorithm, state)) end
 return done
 end
 local function read_shared_rate(part)

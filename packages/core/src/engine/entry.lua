@@ -69,11 +69,10 @@ end
 -- What a key holds after a call, and when that may be forgotten.
 local function entry_of(key_state)
   local state, queue, override = key_state.state or '', key_state.queue, key_state.override
-  local forgotten = 0
-  if key_state.state then forgotten = number(state, 1) end
   if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then
-    return state, forgotten
+    return state, kept_until(key_state.algorithm, key_state.state)
   end
+  local forgotten = key_state.state and number(state, 1) or 0
   local queue_end_state = ''
   if #queue > 0 then
     queue_end_state = key_state.queue_end_state

@@ -3,8 +3,8 @@
 -- An algorithm's take-run.lua decides the next `wanted` calls of a key, as far as they are answered alike, or breaks if they are not that simple:
 --   before  rule (parameters), now, cost, wanted, state (false for none)
 --   after   count (how many are allowed; 0: all are denied), remaining (after the first), reset;
---           if denied: wait; if allowed: state, ends (when it is forgotten), and for a run of several: first and owed, as expandRun reads them;
---           ended: when the state before is forgotten, if there is one
+--           if denied: wait; if allowed: state, ends (its key must last until then), and for a run of several: first and owed, as expandRun
+--           reads them; ended: the TTL of the key lasts until then, if it holds a state
 if offset >= to then
   from, to = offset, last
   if to - from == 1 then
@@ -40,8 +40,8 @@ while offset < to do
   local written = done == times
   if written and ends then
     local key = keys[offset + 1]
-    if raw and ends == ended and #state == #raw then
-      -- It keeps its TTL, and no key expires while a script runs.
+    if raw and ends <= ended and #state == #raw then
+      -- Its TTL is long enough, and no key expires while a script runs.
       written = try('SETRANGE', key, '0', state) == #state
     else
       -- A key is written together with its TTL. One ms more than needed: the entry itself says when it ends, to the µs.

@@ -37,6 +37,15 @@ local function seen_at(state, now)
   return now
 end
 
+-- How long a key lasts that holds this state, as known from the state alone: until the next multiple of the largest power of two that is not
+-- above the time to full. So a call that ends within it writes its state in place. Memory has no TTLs, so no twin.
+local function kept_until(state)
+  local whole, seen = unpack('>dd', state)
+  if #state > 32 then return whole end
+  local left = math.max(1, whole - seen)
+  return whole + -whole % (left / frexp(left) / 2)
+end
+
 local function write(p, seen, debt, since, last)
   local ticks = up(debt, p[2])
   local late = ticks * p[2] - debt
@@ -168,6 +177,6 @@ local function max_wait(p, cost)
 end
 
 return {
-  initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
+  kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
   saving = saving, book = book, anchored = anchored,
 }

@@ -5,8 +5,8 @@ local permit, units, full, tick = rule[1], rule[2], rule[3], rule[7]
 local price, most = cost * permit, full + rule[4]
 if rule[5] > 0 or price > most then break end
 local debt, last, since = 0, now, now
+local late, whole, seen, began = 0, nil, nil, nil
 if state then
-  local late, whole, seen, began = 0, nil, nil, nil
   if #state == 24 then
     whole, seen, began = unpack('>ddd', state)
   elseif #state == 32 then
@@ -15,7 +15,6 @@ if state then
     break
   end
   if not (whole >= OLDEST and seen <= now) then break end
-  ended = ended or whole
   if whole > now then
     -- The last tick until now.
     last = now - (now - whole) % tick
@@ -39,8 +38,13 @@ else
   if debt + price <= full - permit then free = most - debt - price end
   first, owed = last - now, debt
   debt = debt + count * price
-  local late = -debt % units
-  ends = last + (debt + late) / units * tick
-  remaining, reset = (free - free % permit) / permit, ends - now
-  state = late > 0 and pack('>dddd', ends, now, since, late) or pack('>ddd', ends, now, since)
+  -- See kept_until in meter.lua.
+  local left = state and whole - seen or 0
+  if left > 0 then ended = ended or whole + -whole % (left / frexp(left) / 2) end
+  late = -debt % units
+  whole = last + (debt + late) / units * tick
+  left = whole - now
+  ends = whole + -whole % (left / frexp(left) / 2)
+  remaining, reset = (free - free % permit) / permit, left
+  state = late > 0 and pack('>dddd', whole, now, since, late) or pack('>ddd', whole, now, since)
 end
