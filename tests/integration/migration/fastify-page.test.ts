@@ -95,7 +95,7 @@ describe('differences that the page names', () => {
     const { default: theirs } = await import('@fastify/rate-limit' as string); // its types conflict with ours
     const { rateLimit } = await import('../../../packages/fastify/src/index.js');
     const { fastify } = await import('fastify');
-    const statusWith = async (plugin: FastifyPluginAsync<object>, options: object) => {
+    const statusWith = async (plugin: FastifyPluginAsync<{ max: number }>, options: { throw?: boolean }) => {
       const app = fastify();
       apps.push(app);
       app.setErrorHandler((_error, _request, reply) => reply.code(418).send());
@@ -117,7 +117,7 @@ test('in front of the old plugin with dryRun, it reports the same denials', asyn
   apps.push(app);
   const onLimited = jest.fn();
   await app.register(rateLimit, { max: 3, dryRun: true, onLimited });
-  await app.register(theirs as FastifyPluginAsync<object>, { max: 3 });
+  await app.register(theirs as FastifyPluginAsync<{ max: number }>, { max: 3 });
   app.get('/', async () => 'hello');
   app.get('/search', { config: { rateLimit: { max: 1 } } }, async () => 'found');
   const answers = await series(app, '/', '/search', '/', '/', '/search', '/');
