@@ -1,14 +1,14 @@
 import { pathOf, problemOfError, replyTo } from '../../packages/core/src/http/index.js';
 import {
   clientIp,
-  compileKey,
   fixedWindow,
   KeyResolutionError,
   memoryStore,
-  parseLimitType,
   RateLimiter,
   redisStore,
 } from '../../packages/core/src/index.js';
+import { compileKey } from '../../packages/core/src/keys/key-expression.js';
+import { parseLimitType } from '../../packages/core/src/keys/limit-type.js';
 
 const MEGABYTE = 1 << 20;
 /** What takes a time that grows with the square takes minutes for so much, and hours for a megabyte. */

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import {
-  compileKey,
   fixedWindow,
   isKeyResolutionError,
   memoryStore,
   RateLimiter,
   redisStore,
 } from '../../packages/core/src/index.js';
+import { compileKey } from '../../packages/core/src/keys/key-expression.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 const calls: string[] = [];

@@ -1,4 +1,5 @@
-import { compileKey, fixedWindow } from '../../packages/core/src/index.js';
+import { fixedWindow } from '../../packages/core/src/index.js';
+import { compileKey } from '../../packages/core/src/keys/key-expression.js';
 import { CountLimit } from '../../packages/decorators/src/index.js';
 import { rateLimit } from '../../packages/express/src/index.js';
 

@@ -1,4 +1,4 @@
-export type { Algorithm, Policy, Rule, Script } from './algorithms/algorithm.js';
+export type { Algorithm, Policy, Rule } from './algorithms/algorithm.js';
 export {
   type ConcurrencyOptions,
   type ConcurrencyPolicy,
@@ -49,7 +49,6 @@ export * from './errors.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';
 export type { Reply } from './http/reply.js';
-export { currentRequest } from './http/request-context.js';
 export type { UserOf } from './http/request-key.js';
 export type {
   CountingOptions,
@@ -65,9 +64,8 @@ export type {
 } from './http/request-limit-options.js';
 export type { Proxies, RequestView } from './http/views.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
-export { compileKey, type KeyScope, type KeyTemplate } from './keys/key-expression.js';
-export { keyPart, type LimiterKey } from './keys/key-part.js';
-export { LimitType, parseLimitType } from './keys/limit-type.js';
+export type { LimiterKey } from './keys/key-part.js';
+export { LimitType } from './keys/limit-type.js';
 export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
 export type {
   AcquireOptions,
@@ -82,11 +80,7 @@ export {
   type LimiterFactoryOptions,
   type LimiterPolicies,
 } from './limiter/limiter-factory.js';
-export type {
-  LimiterBaseOptions,
-  LimiterBaseOptions as LimiterPlace,
-  RateLimiterOptions,
-} from './limiter/limiter-options.js';
+export type { LimiterBaseOptions, RateLimiterOptions } from './limiter/limiter-options.js';
 export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';

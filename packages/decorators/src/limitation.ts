@@ -1,13 +1,5 @@
-import {
-  type Cost,
-  compileKey,
-  type Duration,
-  type LimiterKey,
-  LimitType,
-  type Policy,
-  parseLimitType,
-} from '@sluice/core';
-import { describe } from '@sluice/core/http';
+import { type Cost, type Duration, type LimiterKey, LimitType, type Policy } from '@sluice/core';
+import { compileKey, describe, parseLimitType } from '@sluice/core/http';
 import { declaredParameterNames, type ParameterNames } from './parameter-names.js';
 
 /** The attributes that all decorators have. */

@@ -1,13 +1,12 @@
+import { isKeyResolutionError, KeyResolutionError, LimitType, type RequestView } from '@sluice/core';
 import {
   compileKey,
   currentRequest,
-  isKeyResolutionError,
-  KeyResolutionError,
+  keyErrorOfRequest,
   keyPart,
-  LimitType,
-  type RequestView,
-} from '@sluice/core';
-import { keyErrorOfRequest, type MaybePromise, REQUEST_FIELDS } from '@sluice/core/http';
+  type MaybePromise,
+  REQUEST_FIELDS,
+} from '@sluice/core/http';
 import type { KeyOfArguments, Limitation } from './limitation.js';
 import { type ParameterNames, readParameterNames } from './parameter-names.js';
 import type { Sluice } from './sluice.js';

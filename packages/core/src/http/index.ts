@@ -1,6 +1,9 @@
 // Internals shared by our own packages: not part of the public API, and may change with any release.
 
 export { compileClientKey } from '../keys/client-ip.js';
+export { compileKey } from '../keys/key-expression.js';
+export { keyPart } from '../keys/key-part.js';
+export { parseLimitType } from '../keys/limit-type.js';
 export { readProperty } from '../keys/property.js';
 export { checkCost } from '../limiter/call-options.js';
 export { errorOfDenial } from '../limiter/error-of-denial.js';
@@ -18,7 +21,7 @@ export { asError, checkFunction, checkHandler } from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';
-export { runWithRequest } from './request-context.js';
+export { currentRequest, runWithRequest } from './request-context.js';
 export { REQUEST_FIELDS, requestUser } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';

@@ -8,6 +8,7 @@ import { rateLimit } from '@sluice/express';
 
 const require = createRequire(import.meta.url);
 const cjs = require('@sluice/core');
+const cjsHttp = require('@sluice/core/http');
 const cjsDecorators = require('@sluice/decorators');
 assert.notEqual(esm.RateLimitExceededError, cjs.RateLimitExceededError);
 
@@ -36,7 +37,7 @@ assert.equal(rateLimit({ limiter }).limiter, limiter);
 // The request that one copy's middleware announces is the other's current request.
 const request = { ip: '192.0.2.1' };
 assert.equal(
-  runWithRequest(request, () => cjs.currentRequest()),
+  runWithRequest(request, () => cjsHttp.currentRequest()),
   request,
 );
 

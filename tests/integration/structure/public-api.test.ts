@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as core from '@sluice/core';
+import { packagesFolder } from './import-graph.js';
+
+// A change of these lists is a change of the public API: name it in CHANGELOG.md. What our own packages share is exported by
+// `@sluice/core/http`.
+
+const VALUES = `
+  fixedWindow slidingWindow slidingLog tokenBucket tokenBucketOfRate gcra leakyBucket concurrency
+  RateLimiter CombinedLimiter LimiterFactory SharedLimiter
+  memoryStore redisStore recommendedRedisOptions recommendedClusterOptions storageKey
+  LimitType clientIp ManualClock systemClock
+  SluiceError RateLimitExceededError RequestForbiddenError StoreUnavailableError StoreConfigurationError KeyResolutionError
+  RateNotSetError LimiterClosedError
+  isSluiceError isRateLimitExceededError isRequestForbiddenError isStoreUnavailableError isStoreConfigurationError
+  isKeyResolutionError isRateNotSetError isLimiterClosedError`;
+
+const TYPES = `
+  Policy ConcurrencyOptions ConcurrencyPolicy FixedWindowOptions FixedWindowPolicy GcraOptions GcraPolicy LeakyBucketOptions
+  LeakyBucketPolicy SlidingLogOptions SlidingLogPolicy SlidingWindowOptions SlidingWindowPolicy TokenBucketOptions TokenBucketPolicy
+  BaseLimiter LimiterBaseOptions RateLimiterOptions LimiterKey CombinedKeys LimiterFactoryOptions LimiterPolicies
+  Cost Duration ConsumeOptions DecisionOptions WaitOptions AcquireOptions WrapOptions ScheduledTask TaskContext Reservation
+  Decision PolicyDecision DecisionDebug PolicyDebug StateDebug
+  FailurePolicy FailureChoice StoreFailure PrefetchOptions UnavailableReason ConfigurationReason
+  SharedLimiterOptions SharedRate SharedRateConfig
+  MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
+  RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
+  Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
+  Algorithm Rule Limit SharedKeys Decider Asked Operation Call Part Answer PartAnswer RateChange StoredRate Clock
+  RequestLimitOptions CountingOptions DenialOptions HeaderOptions HeaderStyle KeyOptions LimitChoice OfRequest OneOfLimits OwnLimiter
+  Policies Proxies ClientIpOptions RequestView UserOf HttpProblem RateLimitProblem Reply`;
+
+const names = (list: string): string[] => list.trim().split(/\s+/).sort();
+
+test('core exports these values', () => {
+  expect(Object.keys(core).sort()).toEqual(names(VALUES));
+});
+
+test('core exports these types', () => {
+  const source = (file: string) => readFileSync(join(packagesFolder, 'core/src', file), 'utf8');
+  const types = [...source('index.ts').matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, all, list]) =>
+    list!.split(',').flatMap((item) => {
+      const [, type, name] = /^\s*(type )?(?:\w+ as )?(\w+)\s*$/.exec(item) ?? [];
+      return name !== undefined && (all ?? type) !== undefined ? [name] : [];
+    }),
+  );
+  const ofErrors = [...source('errors.ts').matchAll(/^export (?:type|interface) (\w+)/gm)].map(
+    ([, name]) => name!,
+  );
+  expect([...types, ...ofErrors].sort()).toEqual(names(TYPES));
+});
