@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
 /** Every so many calls the clock is read, to see how long a call takes and whether the slice is over: reading it is not free. */
-const LOOK = 8;
+const LOOK = 32;
 
 /**
  * How long Sluice answers a denied key itself before it asks Redis again. Slices of a cell are further apart, so each would begin with
@@ -16,7 +16,7 @@ const stale = (round, sliceMs) => round % (CACHED_MS / sliceMs) === CACHED_MS / 
  * same one before him, whose garbage he may have to collect. The first round warms up and is not counted.
  * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with one another. Each cell
  *   gets one number for each round: `rates` (decisions/s), `clientCpu` and `redisCpu` (µs a decision); and `latencies` (ms, of every
- *   eighth call)
+ *   32nd call)
  */
 export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = () => {} }) {
   const cells = columns.flat();
@@ -47,13 +47,14 @@ export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = ()
 /** Keeps `inFlight` calls going for a while, and checks every answer. */
 async function slice(cell, sliceMs) {
   const { contender, decide, keys, inFlight, expect, latencies } = cell;
+  let { next } = cell;
   const start = performance.now();
   let now = start;
   let decisions = 0;
   const worker = async () => {
     do {
       const asked = decisions++ % LOOK === 0 ? performance.now() : undefined;
-      const allowed = await decide(keys[cell.next++ % keys.length]);
+      const allowed = await decide(keys[next++ % keys.length]);
       if (allowed !== expect) throw new Error(`${contender.name} answered ${allowed}, not ${expect}`);
       if (asked !== undefined) {
         now = performance.now();
@@ -62,6 +63,7 @@ async function slice(cell, sliceMs) {
     } while (now - start < sliceMs);
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
+  cell.next = next;
   return { decisions, ms: performance.now() - start };
 }
 

@@ -36,6 +36,8 @@ export class Limits {
   /** The last key and its encoded form: a flood is many calls of one key. At first a key that is encoded as itself. */
   #lastKey: LimiterKey = '0';
   #lastEncoded = '0';
+  /** The last call, if it has one part: the next one may be equal. */
+  #lastCall: KeyCall | undefined;
 
   constructor(
     readonly limiter: string,
@@ -72,6 +74,15 @@ export class Limits {
 
   /** @throws KeyResolutionError for a wrong key */
   call(operation: Operation, key: LimiterKey, costs: Costs, traced = false): KeyCall {
+    const last = this.#lastCall;
+    if (
+      key === this.#lastKey &&
+      last !== undefined &&
+      costs === last.cost &&
+      operation === last.operation &&
+      !traced
+    )
+      return last;
     const limits = this.#limits;
     const first = limits[0]!;
     if (key !== this.#lastKey) {
@@ -85,7 +96,9 @@ export class Limits {
       limits.length === 1
         ? undefined
         : limits.map((limit) => ({ limit, key: encoded, cost: costFor(costs, limit.policy), at: 0 }));
-    return new KeyCall(operation, 0, first, encoded, cost, 0, several, traced);
+    const call = new KeyCall(operation, 0, first, encoded, cost, 0, several, traced);
+    this.#lastCall = several === undefined && !traced ? call : undefined;
+    return call;
   }
 
   /** @throws KeyResolutionError for a wrong key */

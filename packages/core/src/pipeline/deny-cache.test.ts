@@ -57,6 +57,18 @@ test('never past the moment at which it could pass', async () => {
   expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
 });
 
+test('calls of one turn share readings of the clock, and still see time pass', async () => {
+  const { clock, limiter } = far();
+  const one = limiter(tokenBucket({ capacity: 1, refill: 10, every: '1s' }));
+  await one.consume('k');
+  await one.consume('k');
+  const now = jest.spyOn(clock, 'now');
+  for (let i = 0; i < 16; i += 1) expect(await one.consume('k')).toMatchObject({ source: 'deny-cache' });
+  expect(now).toHaveBeenCalledTimes(1);
+  clock.set(clock.now() + 100_000);
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
 test('another cost, another key and a peek are asked', async () => {
   const { limiter, asks } = far();
   const one = limiter();

@@ -29,6 +29,9 @@ export interface Denial {
   readonly count: number;
   /** Equal calls that wait for the call that renews it; undefined while none does. */
   waiting: PendingCall[] | undefined;
+  /** The answer at the moment `shiftedTo`. */
+  shifted: Answer | undefined;
+  shiftedTo: number;
 }
 
 /** Recent denials, by the storage key of the part that denied. */
@@ -65,7 +68,18 @@ export class DenyCache {
     }
     this.#last = undefined;
     this.isEmpty = false;
-    this.#recent.set(key, { key, call, answer, sentAt, until, counter, count, waiting: undefined });
+    this.#recent.set(key, {
+      key,
+      call,
+      answer,
+      sentAt,
+      until,
+      counter,
+      count,
+      waiting: undefined,
+      shifted: undefined,
+      shiftedTo: 0,
+    });
   }
 
   /** The denial of an equal call, unless the call may pass by now. @param now µs */
@@ -82,9 +96,13 @@ export class DenyCache {
     return undefined;
   }
 
-  /** The answer of a denial at `now`. */
-  answer({ answer, sentAt }: Denial, now: number): Answer {
-    return shiftAnswer(answer, now - sentAt, this.source);
+  /** The answer of a denial at `now`: one object for all calls of a moment. */
+  answer(denial: Denial, now: number): Answer {
+    if (denial.shifted === undefined || denial.shiftedTo !== now) {
+      denial.shifted = shiftAnswer(denial.answer, now - denial.sentAt, this.source);
+      denial.shiftedTo = now;
+    }
+    return denial.shifted;
   }
 
   /** From now on equal calls wait for this one. */
@@ -154,6 +172,7 @@ const bindingPart = ({ parts }: Answer): number =>
 
 /** The cost counts, too: a smaller one might pass, and a larger one waits longer. */
 function isEqual(a: KeyCall, b: KeyCall): boolean {
+  if (a === b) return true;
   if (a.several === undefined && b.several === undefined) return isEqualPart(a, b);
   const [one, other] = [a.parts, b.parts];
   return one.length === other.length && one.every((part, i) => isEqualPart(part, other[i]!));
