@@ -168,7 +168,7 @@ export interface Holders {
   /** Does `id` hold its permits (1), wait for them (0), or is it unknown (-1)? */
   holderStatus(state: State, id: number): 1 | 0 | -1;
   /** µs until a lease ends at which `id`, who waits, may have its permits; for when no release comes. */
-  patience(parameters: Parameters, state: State, now: number, id: number): number;
+  remainingWait(parameters: Parameters, state: State, now: number, id: number): number;
   /** Ends leases that ran out and lets those who wait have what is free, first come first served. */
   promote(
     parameters: Parameters,

@@ -1,26 +1,51 @@
 import { type Algorithm, NEVER, type Parameters, type State, type Usage } from '../algorithms/algorithm.js';
 
-/** A state at a later moment: none when it is worth nothing by then. */
+/** The state at a later moment: `undefined` if it has expired by then. */
 export const live = (state: State | undefined, at: number): State | undefined =>
   state !== undefined && state[0]! > at ? state : undefined;
 
-/** An algorithm with its parameters, asked of states as they are at one moment or another. */
+/** An algorithm, its parameters, and the state of a key under these. Methods with a parameter `state` leave the key's own as it is. */
 export class Counter {
   constructor(
     readonly algorithm: Algorithm,
     readonly parameters: Parameters,
+    public state?: State,
   ) {}
 
+  /** Drops a state that has expired at `from`, and normalizes any other. @returns whether that changed it */
+  normalize(from: number, now: number): boolean {
+    const known = live(this.state, from);
+    this.state = known && this.algorithm.normalize(this.parameters, known, now);
+    return this.state !== known;
+  }
+
+  drop(now: number): void {
+    this.state = live(this.state, now);
+  }
+
+  /** Gives back permits that were taken at `at`. @returns whether that changed the state */
+  refund(now: number, cost: number, at: number): boolean {
+    const { algorithm, parameters, state } = this;
+    if (state === undefined) return false;
+    this.state = live(algorithm.refund(parameters, state, now, cost, at), now);
+    return this.state !== state;
+  }
+
+  /** The state after a call took permits. */
   take(state: State | undefined, at: number, cost: number): State {
     return this.algorithm.take(this.parameters, this.#stateAt(state, at), at, cost);
   }
 
-  /** The state after permits were taken at the promised moment of the call. */
+  /** The state after a call took the permits that were booked for `at`. */
   book(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
-    return algorithm.book === undefined
-      ? this.take(state, at, cost)
-      : algorithm.book(parameters, this.#stateAt(state, at), at, cost);
+    return (algorithm.book ?? algorithm.take)(parameters, this.#stateAt(state, at), at, cost);
+  }
+
+  /** The state after a call that other parameters allowed. */
+  absorb(state: State | undefined, at: number, cost: number): State {
+    const { algorithm, parameters } = this;
+    return (algorithm.absorb ?? algorithm.take)(parameters, this.#stateAt(state, at), at, cost);
   }
 
   /** µs that `acquire` of `cost` waits at least, because the cost is above the capacity. */
@@ -28,19 +53,11 @@ export class Counter {
     return this.algorithm.saving?.(this.parameters, cost) ?? 0;
   }
 
-  /** The state after a call that other parameters allowed. */
-  absorb(state: State | undefined, at: number, cost: number): State {
-    const { algorithm, parameters } = this;
-    return algorithm.absorb === undefined
-      ? this.take(state, at, cost)
-      : algorithm.absorb(parameters, this.#stateAt(state, at), at, cost);
-  }
-
   usage(state: State | undefined, at: number): Usage {
     return this.algorithm.usage(this.parameters, this.#stateAt(state, at), at);
   }
 
-  /** Does the first call of a whole key begin a window, or start the ticks? */
+  /** Does the first call of a full key begin a window, or start the ticks? */
   get anchored(): boolean {
     return this.algorithm.anchored?.(this.parameters) === true;
   }
@@ -50,16 +67,16 @@ export class Counter {
     return at + this.usage(state, at).reset;
   }
 
-  /** A key that is known is whole when its state has ended, and not one that is met for the first time. */
+  /** A known key is full once its state has expired. A new key may begin with less. */
   #stateAt(state: State | undefined, at: number): State | undefined {
     return this.algorithm.initialState === undefined ? live(state, at) : state;
   }
 
-  /** The first moment from `from` on at which `cost` can go; `NEVER`. `shaped`: as `acquire` has it. */
+  /** The first moment from `from` on at which a call can take `cost`; `NEVER`. `shaped`: as `acquire` takes it. */
   nextMoment(state: State | undefined, from: number, cost: number, shaped: boolean): number {
     const { algorithm, parameters } = this;
-    const wait = shaped && algorithm.acquireWait !== undefined ? 'acquireWait' : 'wait';
-    const micros = algorithm[wait]!(parameters, this.#stateAt(state, from), from, cost);
+    const wait = (shaped && algorithm.acquireWait) || algorithm.wait;
+    const micros = wait(parameters, this.#stateAt(state, from), from, cost);
     return micros === NEVER ? NEVER : from + micros;
   }
 }

@@ -89,7 +89,7 @@ local function renew(key_state, id)
   if status >= 0 then
     key_state.state, key_state.changed = algorithm.renew(key_state.parameters, key_state.state, now, id), true
     if status == 0 then
-      wait = math.max(algorithm.patience(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
+      wait = math.max(algorithm.remaining_wait(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
       key_state.own_moment = now + wait
     end
   end

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '7380b4ad7b9748abba0593b26c2a76eecdc8370d',
+  sha1: '0d5ba4fc0cd18e12c253f68d5298eba5df54b9cd',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -416,10 +416,10 @@ if not gone[place] then parts[#parts + 1] = string.sub(state, place * 24 + 1, pl
 end
 return table.concat(parts), held, waiting, holders
 end
-local seen, seenAt, seenLimit, list, held, waiting, holders
+local seen, seen_at, seen_limit, list, held, waiting, holders
 local function living(limit, state, now)
-if seen ~= state or seenAt ~= now or seenLimit ~= limit then
-seen, seenAt, seenLimit = state, now, limit
+if seen ~= state or seen_at ~= now or seen_limit ~= limit then
+seen, seen_at, seen_limit = state, now, limit
 list, held, waiting, holders = count(limit, state, now)
 end
 return list, held, waiting, holders
@@ -438,7 +438,7 @@ local id = math.max(now, last + 1)
 local bytes = pack('>ddd', id, now + lease, cost)
 return spliced(state, math.max(latest, now + lease), id, holders, place + 1, place, bytes)
 end
-local function waitUntil(p, state, held, now, cost, before)
+local function wait_until(p, state, held, now, cost, before)
 local limit, lease = p[1], p[2]
 local ends, costs = {}, {}
 local holders = number(state, 3)
@@ -485,7 +485,7 @@ if cost > p[1] then return NEVER end
 if not state then return 0 end
 local list, held, waiting = living(p[1], state, now)
 if waiting == 0 and held + cost <= p[1] then return 0 end
-return waitUntil(p, list, held, now, cost, places(list) + 1)
+return wait_until(p, list, held, now, cost, places(list) + 1)
 end
 local function take(p, state, now, cost)
 if not state then return admit(p[2], nil, now, cost, 0, 1) end
@@ -534,12 +534,12 @@ local place = find(state, id)
 if not place then return -1 end
 return place <= number(state, 3) and 1 or 0
 end
-local function patience(p, state, now, id)
+local function remaining_wait(p, state, now, id)
 local list, held, _, holders = living(p[1], state, now)
 local place = find(list, id)
 if not place or place <= holders then return 1 end
 local _, _, cost = entry(list, place)
-return math.max(1, waitUntil(p, list, held, now, cost, place))
+return math.max(1, wait_until(p, list, held, now, cost, place))
 end
 local function promote(p, state, now)
 local list, held, waiting, holders = living(p[1], state, now)
@@ -559,7 +559,7 @@ return sealed(p[2], spliced(list, latest, newest, holders + count, holders + 1, 
 end
 return {
 normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
-holder_status = holder_status, patience = patience, promote = promote,
+holder_status = holder_status, remaining_wait = remaining_wait, promote = promote,
 }
 end
 if tag == 'fw' then
@@ -806,20 +806,20 @@ local over = debt - math.min(p[3] - p[1], p[3] + p[4] - price)
 if over > 0 then return last + up(over, p[2]) * p[7] - now end
 return 0
 end
-local function take(p, state, now, cost)
-local debt, last = debt_at(p, state, now)
+local function grown(p, state, now, before, debt, last)
 local since = now
-if state and debt > 0 then since = number(state, 3) end
-debt = debt + cost * p[1]
-if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
+if state and before > 0 then since = number(state, 3) end
 return write(p, seen_at(state, now), debt, since, last)
+end
+local function take(p, state, now, cost)
+local before, last = debt_at(p, state, now)
+local debt = before + cost * p[1]
+if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
+return grown(p, state, now, before, debt, last)
 end
 local function absorb(p, state, now, cost)
 local debt, last = debt_at(p, state, now)
-local since = now
-if state and debt > 0 then since = number(state, 3) end
-debt = math.max(debt, math.min(debt + cost * p[1], taken_at_most(p)))
-return write(p, seen_at(state, now), debt, since, last)
+return grown(p, state, now, debt, math.max(debt, math.min(debt + cost * p[1], taken_at_most(p))), last)
 end
 local function refund(p, state, now, cost, at)
 local since = number(state, 3)
@@ -864,9 +864,7 @@ end
 local function book(p, state, now, cost)
 if not is_saved(p, cost) then return take(p, state, now, cost) end
 local debt, last = debt_at(p, state, now)
-local since = now
-if state and debt > 0 then since = number(state, 3) end
-return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
+return grown(p, state, now, debt, math.min(debt + p[3] + p[4], most_of(p)), last)
 end
 local function anchored(p)
 return p[7] > 1
@@ -1064,7 +1062,7 @@ if #rest == 0 then key_state.has_gaps = 0 end
 end
 return due
 end
-local function delaying_nobody(key_state, before, from, moment, cost)
+local function try_moment(key_state, before, from, moment, cost)
 local queue, state = key_state.queue, book(key_state, before, moment, cost)
 local anchored, start, last, later = key_state.algorithm.anchored, nil, nil, math.huge
 if anchored and anchored(key_state.parameters) then
@@ -1100,7 +1098,7 @@ if i > 1 then start = math.max(first, queue[i - 2]) end
 local moment = next_moment(key_state, state, start, cost, shaped)
 if moment == NEVER then return NEVER end
 while moment < next do
-local better = delaying_nobody(key_state, state, i, moment, cost)
+local better = try_moment(key_state, state, i, moment, cost)
 if better == moment then return moment end
 tries = tries + 1
 if tries > MOST_LATER then break end
@@ -1384,7 +1382,7 @@ if key_state.state then status = algorithm.holder_status(key_state.state, id) en
 if status >= 0 then
 key_state.state, key_state.changed = algorithm.renew(key_state.parameters, key_state.state, now, id), true
 if status == 0 then
-wait = math.max(algorithm.patience(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
+wait = math.max(algorithm.remaining_wait(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
 key_state.own_moment = now + wait
 end
 end

@@ -8,7 +8,7 @@ import type { KeyState } from './key-state.js';
  */
 export function decide(call: Call, keyStates: readonly KeyState[], now: number): Answer {
   if (call.traced !== true) return decided(call, keyStates, now);
-  const before = keyStates.map((keyState) => keyState.trace());
+  const before = keyStates.map(({ state }) => state);
   const answer = decided(call, keyStates, now);
   const parts = answer.parts.map((part, i) => ({ ...part, trace: keyStates[i]!.trace(before[i]) }));
   return { ...answer, parts };

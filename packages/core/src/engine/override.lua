@@ -1,5 +1,5 @@
--- The twin of override.ts: other parameters of a key, for some time. Permits that the key takes meanwhile also count under the policy's
--- own parameters, but for held permits, which have one state for both.
+-- Overrides: other parameters of a key, for some time. Permits that the key takes meanwhile also count under the policy's own parameters,
+-- except held permits, which have one state for both. In TypeScript the fields `#policy` and `#counter` of key-state.ts.
 
 local function counts_twice(key_state)
   return key_state.override ~= '' and not key_state.algorithm.last

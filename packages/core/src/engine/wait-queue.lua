@@ -34,7 +34,7 @@ local function remove_due(key_state)
 end
 
 -- The moment, if a call then delays no booking from the place `from` on. Otherwise the next moment worth trying: see wait-queue.ts.
-local function delaying_nobody(key_state, before, from, moment, cost)
+local function try_moment(key_state, before, from, moment, cost)
   local queue, state = key_state.queue, book(key_state, before, moment, cost)
   local anchored, start, last, later = key_state.algorithm.anchored, nil, nil, math.huge
   if anchored and anchored(key_state.parameters) then
@@ -73,7 +73,7 @@ local function earliest_in_queue(key_state, first, cost, shaped)
       local moment = next_moment(key_state, state, start, cost, shaped)
       if moment == NEVER then return NEVER end
       while moment < next do
-        local better = delaying_nobody(key_state, state, i, moment, cost)
+        local better = try_moment(key_state, state, i, moment, cost)
         if better == moment then return moment end
         tries = tries + 1
         if tries > MOST_LATER then break end

@@ -2,24 +2,23 @@ import { NEVER, type State, type Usage } from '../algorithms/algorithm.js';
 import type { Counter } from './counter.js';
 import type { Envelope } from './entry.js';
 
-const NOBODY: readonly number[] = [];
-/** Every one of them is read and written with each call. */
+const EMPTY: readonly number[] = [];
+/** Each call reads and writes all bookings. */
 const MOST_BOOKED = 1000;
 /**
- * A gap of hours has a billion moments, and a script must end. After so many tries in all gaps, each further gap gets one try: a wait may
- * then be longer than it must be.
+ * A gap of hours has a billion moments, and a script must end. After this many tries in all gaps, each further gap gets one try: a wait
+ * may then be longer than necessary.
  */
 const MOST_LATER = 100;
 
 /**
- * Who may go later, and when: promises that nothing moves. Whoever comes later goes at the first moment that delays nobody here.
- * That is behind the last, unless there are gaps: where somebody gave a booking back, or had to wait longer for another
- * part of the same call.
+ * Permits booked for later. No booking moves: a later call gets the first moment that delays no booking. That is after the last one, unless
+ * there are gaps: a booking was cancelled, or had to wait longer for another part of its call.
  */
 export class WaitQueue {
-  /** Moment, cost, moment, cost, …, in the order of their moments. */
-  queue: readonly number[] = NOBODY;
-  /** What the state will be after all of them. */
+  /** Moment, cost, moment, cost, …, in the order of the moments. */
+  queue = EMPTY;
+  /** The state after all bookings. */
   queueEndState: State | undefined;
   hasGaps = false;
 
@@ -31,61 +30,57 @@ export class WaitQueue {
     return this.queue.length === 0;
   }
 
-  /** Of those who are booked: the moment of the first and of the last. */
+  /** The moment of the first booking. */
   get first(): number | undefined {
     return this.queue[0];
   }
 
+  /** The moment of the last booking; 0 without one. */
   get last(): number {
     return this.queue.at(-2) ?? 0;
   }
 
-  /** @param back how far the clock went back: that took no time from anybody, so every moment moves with it */
+  /** @param back µs by which the clock went back: every booking keeps its distance from now */
   open({ queue, queueEndState, hasGaps }: Envelope, back: number): void {
     this.queue = back > 0 ? queue.map((n, i) => (i % 2 === 0 ? n - back : n)) : queue;
     this.queueEndState = queueEndState;
     this.hasGaps = hasGaps;
   }
 
-  clear(): void {
-    this.#setQueue(NOBODY);
-  }
-
   /** Removes the bookings that are due by `now`. @returns moment, cost, moment, cost, … */
   removeDue(now: number): readonly number[] {
-    let gone = 0;
-    while (gone < this.queue.length && this.queue[gone]! <= now) gone += 2;
-    if (gone === 0) return NOBODY;
-    const due = this.queue.slice(0, gone);
-    this.#setQueue(this.queue.slice(gone));
+    let size = 0;
+    while (size < this.queue.length && this.queue[size]! <= now) size += 2;
+    const due = this.queue.slice(0, size);
+    if (size > 0) this.set(this.queue.slice(size));
     return due;
   }
 
-  /** `state` is another, or the queue is: what it will be after all who are booked. */
-  projectEnd(counter: Counter, state: State | undefined): void {
-    let queueEndState = state;
+  /** Computes `queueEndState` again: the state or the queue has changed. */
+  projectEnd(counter: Counter): void {
+    let { state } = counter;
     for (let i = 0; i < this.queue.length; i += 2) {
-      queueEndState = counter.book(queueEndState, this.queue[i]!, this.queue[i + 1]!);
+      state = counter.book(state, this.queue[i]!, this.queue[i + 1]!);
     }
-    this.queueEndState = queueEndState;
+    this.queueEndState = state;
   }
 
-  /** The same, where somebody may be able to go before those who are booked. */
-  lookForGaps(counter: Counter, state: State | undefined): void {
+  /** The same, if a later call may now find a moment before the last booking. */
+  lookForGaps(counter: Counter): void {
     if (this.isEmpty) return;
     this.hasGaps = true;
-    this.projectEnd(counter, state);
+    this.projectEnd(counter);
   }
 
-  /** The first moment from `from` on at which `cost` permits can go and delay nobody; `NEVER`. */
-  earliest(counter: Counter, now: State | undefined, from: number, cost: number, shaped: boolean): number {
+  /** The first moment from `from` on at which a call can take `cost` and delay no booking; `NEVER`. */
+  earliest(counter: Counter, from: number, cost: number, shaped: boolean): number {
     const { queue, last } = this;
     if (cost === 0) return from;
-    if (this.isEmpty) return counter.nextMoment(now, from, cost, shaped);
-    // A call that saves up goes to the end: all permits that flow in while it waits are for it.
+    let { state } = counter;
+    if (this.isEmpty) return counter.nextMoment(state, from, cost, shaped);
+    // A call that saves up gets the end: it needs all permits that flow in while it waits.
     if (!this.hasGaps || from >= last || (shaped && counter.saving(cost) > 0))
       return counter.nextMoment(this.queueEndState, Math.max(from, last), cost, shaped);
-    let state = now;
     let tries = 0;
     for (let i = 0; i < queue.length; i += 2) {
       const next = queue[i]!;
@@ -94,7 +89,7 @@ export class WaitQueue {
         let moment = counter.nextMoment(state, start, cost, shaped);
         if (moment === NEVER) return NEVER;
         while (moment < next) {
-          const better = this.#delayingNobody(counter, state, i, moment, cost);
+          const better = this.#tryMoment(counter, state, i, moment, cost);
           if (better === moment) return moment;
           tries += 1;
           if (tries > MOST_LATER) break;
@@ -107,7 +102,7 @@ export class WaitQueue {
   }
 
   /** @returns `moment` if a call at that moment delays no booking from the index `from` on; otherwise the next moment worth trying */
-  #delayingNobody(
+  #tryMoment(
     counter: Counter,
     before: State | undefined,
     from: number,
@@ -118,7 +113,7 @@ export class WaitQueue {
     // The call begins a window. The first booking after that window begins the next one, which may be too full for the bookings behind it.
     // A first window that begins later and includes this booking may help. If a window is running, the call's own can begin when it ends.
     const start = counter.anchored ? counter.fullAt(before, moment) : undefined;
-    let end = start === undefined ? undefined : counter.fullAt(state, moment);
+    let end = counter.anchored ? counter.fullAt(state, moment) : undefined;
     let later = Number.POSITIVE_INFINITY;
     for (let i = from; i < this.queue.length; i += 2) {
       const [at, booked] = [this.queue[i]!, this.queue[i + 1]!];
@@ -133,22 +128,22 @@ export class WaitQueue {
     return moment;
   }
 
-  /** @param early could it have gone earlier, but for another part of its call? Then others can. */
-  add(counter: Counter, state: State | undefined, moment: number, cost: number, early: boolean): void {
+  /** @param early this part alone could have had an earlier moment, so another call can */
+  add(counter: Counter, moment: number, cost: number, early: boolean): void {
     const { queue } = this;
     if (early) this.hasGaps = true;
     let place = queue.length;
     while (place > 0 && queue[place - 2]! > moment) place -= 2;
     this.queue = [...queue.slice(0, place), moment, cost, ...queue.slice(place)];
-    if (place < queue.length) this.projectEnd(counter, state);
-    else this.queueEndState = counter.book(queue.length === 0 ? state : this.queueEndState, moment, cost);
+    if (place < queue.length) this.projectEnd(counter);
+    else this.queueEndState = counter.book(place === 0 ? counter.state : this.queueEndState, moment, cost);
   }
 
   /**
-   * Takes back what was booked for the moment `at`; false when nothing was. Of several who are booked for it, whose booking it was
-   * does not matter, as long as each gets its own cost back.
+   * Cancels `cost` permits that were booked for `at`. Of several bookings for that moment, one of the same cost goes first.
+   * @returns false if nothing is booked for `at`
    */
-  cancel(counter: Counter, state: State | undefined, at: number, cost: number): boolean {
+  cancel(counter: Counter, at: number, cost: number): boolean {
     const queue = [...this.queue];
     let place = queue.length - 2;
     while (place >= 0 && !(queue[place] === at && queue[place + 1] === cost)) place -= 2;
@@ -163,17 +158,18 @@ export class WaitQueue {
       if (place < queue.length) this.hasGaps = true;
     }
     if (left === cost) return false;
-    this.#setQueue(queue);
-    this.projectEnd(counter, state);
+    this.set(queue);
+    this.projectEnd(counter);
     return true;
   }
 
-  /** What is left when nobody here may be delayed: what is left for each of them. */
-  usage(counter: Counter, now: State | undefined, at: number, before: Usage): Usage {
-    if (this.isEmpty) return before;
-    const reset = this.last - at + counter.usage(this.queueEndState, this.last).reset;
-    let remaining = this.hasGaps ? before.remaining : 0;
-    let state = now;
+  /** Permits that a call can take without delaying a booking: the fewest that are left at any of them. */
+  usage(counter: Counter, now: number): Usage {
+    let { state } = counter;
+    const usage = counter.usage(state, now);
+    if (this.isEmpty) return usage;
+    const reset = this.last - now + counter.usage(this.queueEndState, this.last).reset;
+    let remaining = this.hasGaps ? usage.remaining : 0;
     for (let i = 0; i < this.queue.length && remaining > 0; i += 2) {
       state = counter.book(state, this.queue[i]!, this.queue[i + 1]!);
       remaining = Math.min(remaining, counter.usage(state, this.queue[i]!).remaining);
@@ -181,7 +177,7 @@ export class WaitQueue {
     return { remaining, reset };
   }
 
-  #setQueue(queue: readonly number[]): void {
+  set(queue: readonly number[]): void {
     this.queue = queue;
     if (this.isEmpty) this.hasGaps = false;
   }

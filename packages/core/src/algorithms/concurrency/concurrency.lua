@@ -52,10 +52,10 @@ end
 
 -- Who is there at `now`: the state without those who are gone, permits held, how many wait, how many hold. The functions
 -- of one decision ask this of one state, one after the other: the last answer is kept.
-local seen, seenAt, seenLimit, list, held, waiting, holders
+local seen, seen_at, seen_limit, list, held, waiting, holders
 local function living(limit, state, now)
-  if seen ~= state or seenAt ~= now or seenLimit ~= limit then
-    seen, seenAt, seenLimit = state, now, limit
+  if seen ~= state or seen_at ~= now or seen_limit ~= limit then
+    seen, seen_at, seen_limit = state, now, limit
     list, held, waiting, holders = count(limit, state, now)
   end
   return list, held, waiting, holders
@@ -80,7 +80,7 @@ local function admit(lease, state, now, cost, place, holders)
 end
 
 -- µs until `cost` can go after those who wait before the place `before`, if nobody releases, renews or leaves.
-local function waitUntil(p, state, held, now, cost, before)
+local function wait_until(p, state, held, now, cost, before)
   local limit, lease = p[1], p[2]
   local ends, costs = {}, {}
   local holders = number(state, 3)
@@ -130,7 +130,7 @@ local function wait(p, state, now, cost)
   if not state then return 0 end
   local list, held, waiting = living(p[1], state, now)
   if waiting == 0 and held + cost <= p[1] then return 0 end
-  return waitUntil(p, list, held, now, cost, places(list) + 1)
+  return wait_until(p, list, held, now, cost, places(list) + 1)
 end
 
 -- The id of who took is `last`. What is held saturates, so that sums stay exact.
@@ -191,12 +191,12 @@ local function holder_status(state, id)
   return place <= number(state, 3) and 1 or 0
 end
 
-local function patience(p, state, now, id)
+local function remaining_wait(p, state, now, id)
   local list, held, _, holders = living(p[1], state, now)
   local place = find(list, id)
   if not place or place <= holders then return 1 end
   local _, _, cost = entry(list, place)
-  return math.max(1, waitUntil(p, list, held, now, cost, place))
+  return math.max(1, wait_until(p, list, held, now, cost, place))
 end
 
 local function promote(p, state, now)
@@ -218,5 +218,5 @@ end
 
 return {
   normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
-  holder_status = holder_status, patience = patience, promote = promote,
+  holder_status = holder_status, remaining_wait = remaining_wait, promote = promote,
 }

@@ -3,7 +3,7 @@ import type { State } from '../algorithm.js';
 import { concurrencyAlgorithm } from './concurrency.js';
 
 const { normalize, wait, take, refund } = concurrencyAlgorithm;
-const { last, join, renew, holderStatus, patience, promote } = concurrencyAlgorithm.holders!;
+const { last, join, renew, holderStatus, remainingWait, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 
 type Numbers = readonly number[];
@@ -125,14 +125,14 @@ test('who comes again after `wait` can go, and not 1 µs earlier, if nobody rele
   );
 });
 
-test('who waits and gives signs of life is let in after `patience`, and not 1 µs earlier', () => {
+test('a waiting call that renews is admitted after `remainingWait`, and not 1 µs earlier', () => {
   let seen = 0;
   fc.assert(
     fc.property(policies, steps, (p, list) =>
       play(p, list, ({ state, now }) => {
         for (let at = 3 + 3 * (state?.[2] ?? 0); at < (state?.length ?? 0); at += 3) {
           const id = state![at]!;
-          const then = now + patience(p, state!, now, id);
+          const then = now + remainingWait(p, state!, now, id);
           expect(holderStatus(silence(p, { state, now }, then, id)!, id)).toBe(1);
           expect(holderStatus(silence(p, { state, now }, then - 1, id)!, id)).toBe(0);
           seen += 1;

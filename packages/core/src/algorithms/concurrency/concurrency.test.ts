@@ -7,7 +7,7 @@ import {
 } from './concurrency.js';
 
 const { normalize, wait, take, refund, usage } = concurrencyAlgorithm;
-const { last, join, renew, holderStatus, patience, promote } = concurrencyAlgorithm.holders!;
+const { last, join, renew, holderStatus, remainingWait, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 const sec = (seconds: number) => START + seconds * 1e6;
 
@@ -38,7 +38,7 @@ class Room {
   wait = (cost = 1) => wait(this.p, this.state, this.now, cost) / 1e6;
   usage = () => usage(this.p, this.state, this.now);
   holderStatus = (id: number) => (this.state === undefined ? -1 : holderStatus(this.state, id));
-  patience = (id: number) => patience(this.p, this.state!, this.now, id) / 1e6;
+  remainingWait = (id: number) => remainingWait(this.p, this.state!, this.now, id) / 1e6;
   take(cost = 1): number {
     expect(this.wait(cost)).toBe(0);
     this.state = take(this.p, this.state, this.now, cost);
@@ -108,11 +108,11 @@ test('when no release comes those who wait are let in as leases end', () => {
   room.at(sec(0)).take();
   const [b, c] = [room.at(sec(4)).join(), room.at(sec(5)).join()];
   // At 10 b is let in, until 20; c, silent since 5, is gone at 15, or alive and next at 20.
-  expect([room.patience(b), room.patience(c), room.wait()]).toEqual([5, 15, 15]);
+  expect([room.remainingWait(b), room.remainingWait(c), room.wait()]).toEqual([5, 15, 15]);
   expect(room.at(sec(10) - 1).granted).toEqual([]);
   expect(room.at(sec(10)).granted).toEqual([b]);
   room.at(sec(14)).renew(c);
-  expect([room.patience(c), room.wait()]).toEqual([6, 16]); // c would hold from 20 to 30
+  expect([room.remainingWait(c), room.wait()]).toEqual([6, 16]); // c would hold from 20 to 30
   expect(room.at(sec(20)).granted).toEqual([b, c]); // b was let in and never came: its lease ended like any other
 });
 

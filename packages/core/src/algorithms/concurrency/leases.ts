@@ -80,7 +80,7 @@ export const NOBODY: Living = { list: [0, -1, 0], held: 0, waiting: 0 };
  * µs until `cost` can go after those who wait before the place `before`, if nobody releases, renews or leaves: leases end
  * one by one; whoever is first in the queue then holds for a whole lease, or is gone when its own lease ended first.
  */
-export function until(
+export function waitUntil(
   p: Parameters,
   { list, held }: Living,
   now: number,

@@ -11,7 +11,7 @@ import {
   placeOf,
   queueOf,
   sealed,
-  until,
+  waitUntil,
 } from './leases.js';
 
 const holders: Holders = {
@@ -40,11 +40,11 @@ const holders: Holders = {
     return place < queueOf(state) ? 1 : 0;
   },
 
-  patience(p, state, now, id) {
+  remainingWait(p, state, now, id) {
     const alive = living(p[0]!, state, now);
     const place = placeOf(alive.list, id);
     if (place < queueOf(alive.list)) return 1;
-    return Math.max(1, until(p, alive, now, costOf(alive.list, place), place));
+    return Math.max(1, waitUntil(p, alive, now, costOf(alive.list, place), place));
   },
 
   promote([limit, lease], state, now) {
@@ -84,7 +84,7 @@ export const concurrencyAlgorithm: Algorithm = {
     if (cost > p[0]!) return NEVER;
     const alive = state === undefined ? NOBODY : living(p[0]!, state, now);
     if (alive.waiting === 0 && alive.held + cost <= p[0]!) return 0;
-    return until(p, alive, now, cost, alive.list.length);
+    return waitUntil(p, alive, now, cost, alive.list.length);
   },
 
   /** The id of who took is `last`. What is held saturates, so that sums stay exact. */

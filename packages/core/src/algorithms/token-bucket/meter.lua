@@ -96,21 +96,23 @@ local function wait(p, state, now, cost)
   return 0
 end
 
-local function take(p, state, now, cost)
-  local debt, last = debt_at(p, state, now)
+-- The state after calls took the debt from `before` to `debt`.
+local function grown(p, state, now, before, debt, last)
   local since = now
-  if state and debt > 0 then since = number(state, 3) end
-  debt = debt + cost * p[1]
-  if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
+  if state and before > 0 then since = number(state, 3) end
   return write(p, seen_at(state, now), debt, since, last)
+end
+
+local function take(p, state, now, cost)
+  local before, last = debt_at(p, state, now)
+  local debt = before + cost * p[1]
+  if debt > p[3] + p[4] then debt = math.min(debt, most_of(p)) end
+  return grown(p, state, now, before, debt, last)
 end
 
 local function absorb(p, state, now, cost)
   local debt, last = debt_at(p, state, now)
-  local since = now
-  if state and debt > 0 then since = number(state, 3) end
-  debt = math.max(debt, math.min(debt + cost * p[1], taken_at_most(p)))
-  return write(p, seen_at(state, now), debt, since, last)
+  return grown(p, state, now, debt, math.max(debt, math.min(debt + cost * p[1], taken_at_most(p))), last)
 end
 
 local function refund(p, state, now, cost, at)
@@ -162,9 +164,7 @@ end
 local function book(p, state, now, cost)
   if not is_saved(p, cost) then return take(p, state, now, cost) end
   local debt, last = debt_at(p, state, now)
-  local since = now
-  if state and debt > 0 then since = number(state, 3) end
-  return write(p, seen_at(state, now), math.min(debt + p[3] + p[4], most_of(p)), since, last)
+  return grown(p, state, now, debt, math.min(debt + p[3] + p[4], most_of(p)), last)
 end
 
 local function anchored(p)
