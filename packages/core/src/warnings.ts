@@ -16,6 +16,8 @@ export type MisuseCode =
   | 'SLUICE_STORE_OUT'
   | 'SLUICE_SAME_NAME';
 
+const GUIDE = 'https://github.com/sluice-limits/sluice/blob/main/docs/warnings.md';
+
 /** Most subjects that are remembered: they may come from requests and must not fill the memory. */
 const MOST = 1000;
 
@@ -41,6 +43,6 @@ export function warn(code: MisuseCode, message: string): void {
   process.emitWarning(message, {
     type: 'SluiceWarning',
     code,
-    detail: `What to do: docs/warnings.md#${code.toLowerCase()}`,
+    detail: `What to do: ${GUIDE}#${code.toLowerCase()}`,
   });
 }

@@ -140,7 +140,7 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
     CountingOptions<Args>,
     DenialOptions<Args>,
     HeaderOptions {
-  /** Warn, once each, about settings that limit the wrong client or nobody; see docs/warnings.md. Default true. */
+  /** Warn, once each, about settings that limit the wrong client or nobody. Default true. */
   readonly validate?: boolean | undefined;
 }
 
