@@ -49,10 +49,10 @@ const project = {
   setupFilesAfterEnv: [noWarnings],
   transform: {
     '\\.legacy(\\.test)?\\.ts$': legacy,
-    '\\.ts$': standard,
+    '\\.c?ts$': standard,
   },
   // Sources name the file that will exist, x.js; where there is none (never in node_modules) it is x.ts.
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.(c?)js$': ['$1.$2js', '$1.$2ts'] },
 };
 
 const config: Config = {
@@ -71,7 +71,7 @@ const config: Config = {
       ...project,
       displayName: 'legacy',
       globals: { legacyDecorators: true },
-      transform: { '\\.ts$': legacy },
+      transform: { '\\.c?ts$': legacy },
       testRegex: DIALECTS,
       testPathIgnorePatterns: IGNORED,
     },

@@ -1,6 +1,6 @@
 // Bundles what tsc compiled, as ES modules and as CommonJS. Both formats are cut into the same parts, each smaller than the window
 // of gzip: a tarball has the two forms of a part side by side, so the second one adds next to nothing to it.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -31,12 +31,12 @@ export async function bundle(compiled, entries, target) {
   };
   // Without this file esbuild would believe the package's `sideEffects: false` and drop the imports that make the parts.
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }\n');
-  const whole = await build({ ...options, entryPoints, metafile: true });
+  const whole = await build({ ...options, entryPoints, metafile: true, plugins: [commonJsFiles] });
   const parts = cut(modulesInOrder(whole.metafile));
   const { outputFiles } = await build({
     ...options,
     entryPoints: { ...entryPoints, ...Object.fromEntries(parts.map((_, n) => [`part-${n}`, `part:${n}`])) },
-    plugins: [partsPlugin(parts, compiled)],
+    plugins: [commonJsFiles, partsPlugin(parts, compiled)],
   });
   const [esm, cjs] = [join(target, 'esm'), join(target, 'cjs')];
   for (const { path, text } of outputFiles) {
@@ -44,9 +44,20 @@ export async function bundle(compiled, entries, target) {
     write(path.replace(esm, cjs), commonJsOf(text, path));
     write(path, text.length > WINDOW ? reexport(text, path) : text);
   }
+  for (const file of readdirSync(compiled, { recursive: true }).filter((name) => name.endsWith('.cjs'))) {
+    for (const folder of [esm, cjs]) write(join(folder, basename(file)), readFileSync(join(compiled, file)));
+  }
   // Bundlers look here, and not in the package's own file, for what they may leave out.
   write(join(cjs, 'package.json'), '{ "type": "commonjs", "sideEffects": false }\n');
 }
+
+/** A CommonJS source, x.cts, stays a file of its own beside the parts of both formats, because it calls `require` later. */
+const commonJsFiles = {
+  name: 'commonjs-files',
+  setup({ onResolve }) {
+    onResolve({ filter: /\.cjs$/ }, ({ path }) => ({ path: `./${basename(path)}`, external: true }));
+  },
+};
 
 /** One module larger than the window, which is the Lua text: the CommonJS file serves both formats. */
 function reexport(text, path) {

@@ -9,6 +9,9 @@ beforeAll(async () => {
 afterAll(() => installed?.remove());
 
 const TIMEOUT = 120_000;
+/** Gives an ES module `require`, which CommonJS packages in its bundle call. */
+const REQUIRE =
+  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 test('an ES module imports every package', () => installed.node(['main.mjs'], 'esm'), TIMEOUT);
 
@@ -45,6 +48,8 @@ test(
       format: 'esm',
       platform: 'node',
       target: 'node20',
+      // jsonpath-plus, which the first wide path of a key loads, requires a module of Node.
+      banner: { js: REQUIRE },
       external: ['ioredis'],
       logLevel: 'silent',
     });

@@ -22,7 +22,7 @@ export type ImportGraph = ReadonlyMap<string, SourceFile>;
 export function importGraph(): ImportGraph {
   const sources = readdirSync(packagesFolder).flatMap((name) =>
     readdirSync(join(packagesFolder, name, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .filter((file) => /\.c?ts$/.test(file) && !file.endsWith('.test.ts'))
       .map((file) => `${name}/src/${file}`),
   );
   return new Map(sources.sort().map((path) => [path, sourceFile(path)]));
@@ -33,7 +33,7 @@ function sourceFile(path: string): SourceFile {
   const imports = importsOf(text);
   const own = imports.filter(({ name }) => name.startsWith('.'));
   const paths = (list: readonly Import[]) =>
-    unique(list.map(({ name }) => join(path, '..', name.replace(/\.js$/, '.ts'))));
+    unique(list.map(({ name }) => join(path, '..', name.replace(/js$/, 'ts'))));
   return {
     path,
     lines: text.split('\n').length - 1,

@@ -1,4 +1,4 @@
-import Negotiator from 'negotiator';
+import lazy from '../lazy.cjs';
 import { type ResponseHeaders, textOf } from './headers/response-headers.js';
 import { type HttpProblem, PROBLEM_TYPE } from './problem.js';
 
@@ -53,6 +53,7 @@ export function replyTo(problem: HttpProblem, accept: string | undefined, messag
 
 function formFor(accept: string | undefined): string {
   if (typeof accept !== 'string' || accept === '*/*' || accept.length > LONGEST_ACCEPT) return PROBLEM_TYPE;
+  const Negotiator = lazy.negotiator();
   return new Negotiator({ headers: { accept } }).mediaType(FORMS) ?? PROBLEM_TYPE;
 }
 

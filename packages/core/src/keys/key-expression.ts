@@ -25,9 +25,9 @@ type Read = (scope: KeyScope) => string;
  *
  * `#{user.id}` and `#<user.id>` mean the same; `#{0}` and `#{0.phone}` begin at a position. A template may have text and several
  * expressions: `order:#{user.id}:#{0}`. Names are letters, digits, `_`, `$` and `-`; write others as `['x.y']`. Steps find own properties
- * and class accessors only, never methods or inherited values. `[*]`, `.*` and slices (`[-1:]`) are evaluated by jsonpath-plus and must find
- * exactly one value, on a way through at most 1,000. Recursion (`..`), filters and scripts are refused, and so is a template without an
- * expression: all calls would share one key.
+ * and class accessors only, never methods or inherited values. `[*]`, `.*` and slices (`[-1:]`) load jsonpath-plus, and must find exactly
+ * one value among at most 1,000 on the path. Recursion (`..`), filters and scripts are refused. A template without an expression is refused
+ * too: all calls would share one key.
  *
  * A single value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two without any of `: / | ; #` or a
  * space gets a `:`, so that different values never make the same key.

@@ -1,4 +1,4 @@
-import { JSONPath } from 'jsonpath-plus';
+import lazy from '../lazy.cjs';
 import type { Step } from './template-syntax.js';
 
 /**
@@ -38,6 +38,7 @@ export const MOST_VALUES = 1_000;
 export function jsonPathReader(
   steps: readonly Step[],
 ): (document: unknown) => readonly unknown[] | 'too many' {
+  const JSONPath = lazy.jsonPath();
   const path = `$${steps.map((step) => `[${step.name}]`).join('')}`;
   return (document) => {
     if (typeof document !== 'object' || document === null) return [];

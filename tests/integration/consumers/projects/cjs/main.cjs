@@ -7,6 +7,14 @@ const web = require('@sluice/fetch');
 const koa = require('@sluice/koa');
 const nest = require('@sluice/nestjs');
 
+const isLoaded = (name) => Object.keys(require.cache).some((file) => file.includes(`node_modules/${name}/`));
+assert.equal(isLoaded('jsonpath-plus'), false);
+assert.equal(
+  core.compileKey('#{items[*].id}').resolve(() => [{ id: 7 }]),
+  '7',
+);
+assert.equal(isLoaded('jsonpath-plus'), true);
+
 const policy = core.fixedWindow({ limit: 1, window: '1h' });
 
 class Greeter {

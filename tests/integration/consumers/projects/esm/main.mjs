@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import * as core from '@sluice/core';
-import { fixedWindow, isRateLimitExceededError, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
+import {
+  compileKey,
+  fixedWindow,
+  isRateLimitExceededError,
+  RateLimiter,
+  redisStore,
+  tokenBucket,
+} from '@sluice/core';
 import { CountLimit, configureSluice, LimitType, RateLimit } from '@sluice/decorators';
 import expressDefault, { rateLimit as expressLimit, ipKeyGenerator, requestContext } from '@sluice/express';
 import fastifyPlugin, { rateLimit as fastifyLimit } from '@sluice/fastify';
@@ -15,6 +23,15 @@ import Koa from 'koa';
 for (const [name, exported] of Object.entries(core)) {
   if (/^[A-Z]/.test(name) && typeof exported === 'function') assert.equal(exported.name, name);
 }
+
+const { cache } = createRequire(import.meta.url);
+const isLoaded = (name) => Object.keys(cache).some((file) => file.includes(`node_modules/${name}/`));
+assert.equal(isLoaded('jsonpath-plus'), false);
+assert.equal(
+  compileKey('#{items[*].id}').resolve(() => [{ id: 7 }]),
+  '7',
+);
+assert.equal(isLoaded('jsonpath-plus'), true);
 
 const policy = fixedWindow({ limit: 1, window: '1h' });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fixedWindow, isRateLimitExceededError, RateLimiter } from '@sluice/core';
+import { compileKey, fixedWindow, isRateLimitExceededError, RateLimiter } from '@sluice/core';
 import { CountLimit, LimitType } from '@sluice/decorators';
 
 class Sms {
@@ -18,3 +18,9 @@ await assert.rejects(sms.send('1'), isRateLimitExceededError);
 const limiter = new RateLimiter({ policy: fixedWindow({ limit: 1, window: '1h' }) });
 assert.equal((await limiter.consume('k')).allowed, true);
 assert.equal((await limiter.consume('k')).allowed, false);
+
+// The bundle contains jsonpath-plus.
+assert.equal(
+  compileKey('#{items[*].id}').resolve(() => [{ id: 7 }]),
+  '7',
+);

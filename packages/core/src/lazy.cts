@@ -1,0 +1,5 @@
+// Dependencies that few programs need. CommonJS in both builds, because only `require` loads a package late and without a promise.
+export = {
+  jsonPath: (): typeof import('jsonpath-plus').JSONPath => require('jsonpath-plus').JSONPath,
+  negotiator: (): typeof import('negotiator') => require('negotiator'),
+};

@@ -1,0 +1,30 @@
+import type * as Core from '@sluice/core';
+import type * as Http from '@sluice/core/http';
+
+/** Packages that were loaded, in order. The factory of a mock runs when its package is loaded. */
+const loaded: string[] = [];
+const observed = (name: string) => () => {
+  loaded.push(name);
+  return jest.requireActual(name);
+};
+
+test('jsonpath-plus loads for a wide path, and negotiator for the first denial that has to choose a form', () => {
+  jest.doMock('jsonpath-plus', observed('jsonpath-plus'));
+  jest.doMock('negotiator', observed('negotiator'));
+  const { compileKey, fixedWindow, RateLimiter } = require('@sluice/core') as typeof Core;
+  const { RequestLimit, replyTo } = require('@sluice/core/http') as typeof Http;
+  const policy = fixedWindow({ limit: 1, window: '1m' });
+  new RateLimiter({ policy });
+  new RequestLimit('rateLimit', { policy, key: '#{user.id}:#{body.items[0].id}' });
+  expect(loaded).toEqual([]);
+
+  const { resolve } = compileKey('#{items[*].id}');
+  expect(loaded).toEqual(['jsonpath-plus']);
+  expect(resolve(() => [{ id: 7 }])).toBe('7');
+
+  const problem = { type: 'about:blank', title: 'Forbidden', status: 403, detail: 'Not served.' };
+  replyTo(problem, '*/*');
+  expect(loaded).toEqual(['jsonpath-plus']);
+  expect(replyTo(problem, 'text/html').type).toBe('text/html; charset=utf-8');
+  expect(loaded).toEqual(['jsonpath-plus', 'negotiator']);
+});
