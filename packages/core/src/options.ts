@@ -86,6 +86,28 @@ export function checkBoolean(what: string, value: unknown): void {
   }
 }
 
+/** @throws TypeError naming the option unless it is a function or undefined */
+export function checkFunction(what: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') {
+    throw new TypeError(`${what} must be a function, not ${describe(value)}`);
+  }
+}
+
+/** The name of the one option that is set, or undefined. @throws TypeError naming two of them if more are set */
+export function onlyOne<K extends string>(
+  where: string,
+  options: { readonly [name in K]?: unknown },
+  names: readonly K[],
+): K | undefined {
+  const [one, other] = names.filter((name) => options[name] !== undefined);
+  if (other !== undefined) throw new TypeError(`${where}: give ${one} or ${other}, not both`);
+  return one;
+}
+
+/** The error for an option that would be ignored. @param why such as `with dryRun: use onLimited` */
+export const noEffect = (where: string, option: string, why: string): TypeError =>
+  new TypeError(`${where}: ${option} has no effect ${why}`);
+
 /** A value for an error message: short, and never the content of an object. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);

@@ -74,7 +74,7 @@ test('several limits may each have a place of their own', async () => {
 const policy = fixedWindow({ limit: 1, window: '1m' });
 
 test.each<[object, RegExp]>([
-  [{ limit: 1, max: 1 }, /give one of limit, max, not several/],
+  [{ limit: 1, max: 1 }, /give limit or max, not both/],
   [{ windowMs: 1000 }, /windowMs needs limit or max/],
   [{ limit: 1, policy }, /give limit or policy, not both/],
   [{ max: 1, limits: { a: { policy } } }, /give max or limits, not both/],

@@ -3,6 +3,7 @@ import {
   checkHandler,
   checkName,
   checkOptions,
+  onlyOne,
   REQUEST_LIMIT_OPTIONS,
   readFixedWindow,
 } from '@sluice/core/http';
@@ -82,9 +83,7 @@ export function readOptions(options: RateLimitOptions = {}) {
   if (requestPropertyName === '__proto__')
     throw new TypeError('rateLimit: requestPropertyName cannot be __proto__');
   const named = identifier !== undefined && typeof identifier !== 'function';
-  if (named && rest.name !== undefined) {
-    throw new TypeError('rateLimit: give name or identifier, not both');
-  }
+  if (named) onlyOne('rateLimit', options, ['name', 'identifier']);
   const shared = readFixedWindow<Args>(
     'rateLimit',
     {

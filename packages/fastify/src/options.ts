@@ -5,6 +5,8 @@ import {
   checkFunction,
   checkInteger,
   checkOptions,
+  noEffect,
+  onlyOne,
   REQUEST_LIMIT_OPTIONS,
   readFixedWindow,
 } from '@sluice/core/http';
@@ -150,14 +152,12 @@ export function readOptions(options: RateLimitOptions) {
   for (const name of FUNCTIONS) checkFunction(`rateLimit: ${name}`, options[name]);
   const [first, second] = ANSWERS.filter((name) => options[name] !== undefined && options[name] !== false);
   if (second !== undefined && first !== 'message') {
-    throw new TypeError(`rateLimit: ${second} has no effect with ${first}, which answers`);
+    throw noEffect('rateLimit', second, `with ${first}, which answers`);
   }
   const { handler, errorResponseBuilder, onExceeding, onExceeded, onBanReach, ban, groupId, ...rest } =
     options;
   checkEvents(options);
-  if (groupId !== undefined && rest.name !== undefined) {
-    throw new TypeError('rateLimit: give name or groupId, not both');
-  }
+  onlyOne('rateLimit', options, ['name', 'groupId']);
   const named = { ...rest, ...(groupId !== undefined && { name: groupId }) } as RequestLimitOptions<Args>;
   const names = { limit: ['max'], window: 'timeWindow', standard: '1m' } as const;
   return {
@@ -169,7 +169,7 @@ export function readOptions(options: RateLimitOptions) {
 
 /** Refuses options that would have no effect. */
 function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options }: RateLimitOptions): void {
-  const idle = (option: string, why: string) => new TypeError(`rateLimit: ${option} has no effect ${why}`);
+  const idle = (option: string, why: string) => noEffect('rateLimit', option, why);
   if (onBanReach !== undefined && ban === undefined) throw idle('onBanReach', 'without ban');
   for (const [option, value] of Object.entries({ ban, onExceeded })) {
     if (value === undefined) continue;
@@ -178,7 +178,5 @@ function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options 
   }
   if (ban === undefined) return;
   checkInteger('rateLimit: ban', ban, 0);
-  if (limiter !== undefined) {
-    throw new TypeError('rateLimit: ban has no effect with limiter: give this limit a policy instead');
-  }
+  if (limiter !== undefined) throw idle('ban', 'with limiter: give this limit a policy instead');
 }

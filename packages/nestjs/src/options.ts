@@ -2,6 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { KeyOptions, RequestLimitOptions, Store } from '@sluice/core';
 import {
   checkOptions,
+  countsAddresses,
   describe,
   givenOptions,
   prefetchDefault,
@@ -76,14 +77,10 @@ export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): Rat
   const options = givenOptions(own);
   const limits = Object(options.limits) === options.limits ? options.limits : undefined;
   if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
-  const { store, keyPrefix, deadline, failurePolicy, denyCache, prefetch } = root;
+  const { user: _user, ipv6Subnet: _subnet, ...base } = root;
   return {
-    store,
-    keyPrefix,
-    deadline,
-    failurePolicy,
-    denyCache,
-    prefetch: prefetchDefault(prefetch),
+    ...base,
+    prefetch: prefetchDefault(base.prefetch),
     ...(limits === undefined && keyDefaults(options, root)),
     ...options,
     ...(limits !== undefined && {
@@ -98,9 +95,7 @@ export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): Rat
 }
 
 /** Only where it has an effect: elsewhere limits refuse it. */
-function keyDefaults({ limitType, key, keyGenerator }: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
-  if (keyGenerator !== undefined) return {};
-  if (limitType === 'USER') return user === undefined ? {} : { user };
-  const addresses = key === undefined ? limitType === 'IP' || limitType === undefined : /#[{<]ip\b/.test(key);
-  return addresses && ipv6Subnet !== undefined ? { ipv6Subnet } : {};
+function keyDefaults(own: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
+  if (own.limitType === 'USER' && own.keyGenerator === undefined) return user === undefined ? {} : { user };
+  return countsAddresses(own) && ipv6Subnet !== undefined ? { ipv6Subnet } : {};
 }

@@ -1,8 +1,8 @@
 import type { MaybePromise } from '../maybe-promise.js';
+import { checkFunction } from '../options.js';
 import { compileList } from './address-list.js';
-import { keyForFunctions, plainKeys } from './key-of-request.js';
-import { checkFunction } from './option-functions.js';
-import { type CountingOptions, type Keys, type LimitChoice, withKey } from './request-limit-options.js';
+import { keyForFunctions, listOfKeys } from './key-of-request.js';
+import { type CountingOptions, type Keys, withKey } from './request-limit-options.js';
 import type { RequestView } from './views.js';
 
 /** What the lists say about a request: it passes uncounted, it is denied, or nothing. */
@@ -22,12 +22,11 @@ export type AccessLists<Args> = (
  */
 export function accessLists<Args extends readonly unknown[]>(
   where: string,
-  { allowList, denyList, limits, limiter }: CountingOptions<Args> & LimitChoice<Args>,
+  { allowList, denyList }: CountingOptions<Args>,
 ): AccessLists<Args> | undefined {
   if (allowList === undefined && denyList === undefined) return undefined;
-  const combined = limits !== undefined || (limiter !== undefined && 'limiters' in limiter);
-  const isDenied = listOf(`${where}: denyList`, denyList, combined);
-  const isAllowed = listOf(`${where}: allowList`, allowList, combined);
+  const isDenied = listOf(`${where}: denyList`, denyList);
+  const isAllowed = listOf(`${where}: allowList`, allowList);
   const check = async (request: RequestView, args: Args, keys?: Keys): Promise<Listed> => {
     if (await isDenied(request, args, keys)) return 'denied';
     return (await isAllowed(request, args, keys)) ? 'allowed' : undefined;
@@ -40,7 +39,6 @@ export function accessLists<Args extends readonly unknown[]>(
     let keys: Keys;
     try {
       keys = await keysOf();
-      if (byFunction) keyForFunctions(keys);
     } catch (error) {
       if (byFunction) listed = await check(request, args);
       if (listed === undefined) throw error;
@@ -55,7 +53,6 @@ type List<Args> = (request: RequestView, args: Args, keys: Keys | undefined) => 
 function listOf<Args extends readonly unknown[]>(
   what: string,
   list: CountingOptions<Args>['allowList'],
-  combined: boolean,
 ): List<Args> {
   if (list === undefined) return () => false;
   if (typeof list === 'function') {
@@ -63,5 +60,5 @@ function listOf<Args extends readonly unknown[]>(
   }
   if (!Array.isArray(list)) checkFunction(`${what}, when no array of strings,`, list);
   const matches = compileList(what, list);
-  return (request, _args, keys) => matches(request.ip, keys === undefined ? [] : plainKeys(keys, combined));
+  return (request, _args, keys) => matches(request.ip, keys === undefined ? [] : listOfKeys(keys));
 }

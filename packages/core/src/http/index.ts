@@ -10,14 +10,24 @@ export { errorOfDenial } from '../limiter/error-of-denial.js';
 export { LimiterPool } from '../limiter/limiter-factory.js';
 export { LIMITER_BASE_OPTIONS } from '../limiter/limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-export { checkBoolean, checkInteger, checkName, checkOptions, describe, givenOptions } from '../options.js';
+export {
+  checkBoolean,
+  checkFunction,
+  checkInteger,
+  checkName,
+  checkOptions,
+  describe,
+  givenOptions,
+  noEffect,
+  onlyOne,
+} from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
 export { connectAtStart } from '../stores/store-health.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { addressError, keyErrorOfRequest } from './key-errors.js';
-export { keyForFunctions } from './key-of-request.js';
-export { asError, checkFunction, checkHandler } from './option-functions.js';
+export { countsAddresses, keyForFunctions } from './key-of-request.js';
+export { asError, checkHandler } from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';

@@ -1,11 +1,10 @@
+import { compileClientKey } from '../keys/client-ip.js';
 import type { LimiterKey } from '../keys/key-part.js';
-import { keyPart } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
-import type { CombinedKeys } from '../limiter/combined-limiter.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { checkInteger, describe } from '../options.js';
-import { checkFunction } from './option-functions.js';
-import { compileRequestKey, serverKey } from './request-key.js';
+import { checkFunction, checkInteger, describe, noEffect, onlyOne } from '../options.js';
+import { addressError } from './key-errors.js';
+import { compileRequestKey, requestUser, serverKey } from './request-key.js';
 import {
   KEY_OPTIONS,
   type KeyOptions,
@@ -15,8 +14,6 @@ import {
 import type { RequestView } from './views.js';
 
 export type KeyOfRequest<Args> = (request: RequestView, args: Args) => MaybePromise<Keys>;
-
-const WAYS = ['limitType', 'key', 'keyGenerator'] as const;
 
 /**
  * Compiles the key of a limit's requests.
@@ -42,36 +39,23 @@ export function keyOfRequest<Args extends readonly unknown[]>(
   };
 }
 
-/** The keys as text, for lists. @throws KeyResolutionError for an invalid key: `?phone[]=` must not match a list */
-export function plainKeys(keys: Keys, combined: boolean): string[] {
-  return combined && typeof keys === 'object' && keys !== null && !Array.isArray(keys)
-    ? Object.values(keys).map((key) => keyPart(key, 'the key of a request'))
-    : [keyPart(keys, 'the key of a request')];
-}
+/** The keys that a request counts for: one, or one for each of several limits. */
+export const listOfKeys = (keys: Keys): LimiterKey[] =>
+  typeof keys === 'object' ? Object.values(keys) : [keys];
 
-/**
- * The key as it is passed to functions in options: as it was resolved, usually a string. Several limits: all keys by name, as JSON.
- * @throws KeyResolutionError if it is not a valid key
- */
-export function keyForFunctions(keys: Keys): string {
-  if (typeof keys === 'object' && keys !== null && !Array.isArray(keys)) return JSON.stringify(keys);
-  keyPart(keys, 'the key of a request');
-  return keys as string;
-}
+/** The key as functions in options get it: as it was resolved, usually a string. Several limits: all keys by name, as JSON. */
+export const keyForFunctions = (keys: Keys): string =>
+  typeof keys === 'object' ? JSON.stringify(keys) : (keys as string);
 
 /**
  * Checks the result of `keyGenerator`: one key, or one for each of `names`.
  * @throws KeyResolutionError of status 500 for an invalid key, because the function belongs to the server
  */
 function generatedKeys(keys: Keys, names: readonly string[]): Keys {
-  if (names.length === 0) {
-    if (typeof keys !== 'string' || keys === '')
-      serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
-    return keys;
+  if (names.length === 0) serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
+  for (const name of names) {
+    serverKey(Object(keys)[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
   }
-  const byName = Object(keys) as CombinedKeys<string>;
-  for (const name of names)
-    serverKey(byName[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
   return keys;
 }
 
@@ -87,15 +71,13 @@ function keyOf<Args extends readonly unknown[]>(
   if (key !== undefined && typeof key !== 'string') {
     throw new TypeError(`${where}: key must be a string, such as '#{user.id}', not ${describe(key)}`);
   }
-  const idle = (option: string, beside: string, remedy: string) =>
-    new TypeError(`${where}: ${option} has no effect with ${beside}: ${remedy}`);
-
   if (keyGenerator !== undefined) {
-    const ways = WAYS.filter((name) => options[name] !== undefined);
-    if (ways.length > 1) throw new TypeError(`${where}: give one of ${ways.join(', ')}, not several`);
-    if (user !== undefined) throw idle('user', 'keyGenerator', "use limitType 'USER' or omit user");
+    onlyOne(where, options, ['limitType', 'key', 'keyGenerator']);
+    if (user !== undefined)
+      throw noEffect(where, 'user', "with keyGenerator: use limitType 'USER' or omit user");
     if (ipv6Subnet !== undefined) {
-      throw idle('ipv6Subnet', 'keyGenerator', 'call clientIp(address, { ipv6Subnet }) in the function');
+      const remedy = 'call clientIp(address, { ipv6Subnet }) in the function';
+      throw noEffect(where, 'ipv6Subnet', `with keyGenerator: ${remedy}`);
     }
     return (_request, args) => {
       const keys = keyGenerator(...args);
@@ -105,26 +87,26 @@ function keyOf<Args extends readonly unknown[]>(
 
   const { limitType: given = key === undefined ? LimitType.IP : LimitType.CUSTOM } = options;
   const limitType = parseLimitType(given);
-  const beside = `limitType ${limitType}`;
+  const idle = (option: string, remedy: string) =>
+    noEffect(where, option, `with limitType ${limitType}: ${remedy}`);
   if (key === undefined && limitType === LimitType.CUSTOM) {
     throw new TypeError(`${where}: limitType CUSTOM needs a key, such as '#{user.id}'`);
   }
   if (key !== undefined && limitType !== LimitType.CUSTOM) {
-    throw idle(`key ${describe(key)}`, beside, "use 'CUSTOM' or omit key");
+    throw idle(`key ${describe(key)}`, "use 'CUSTOM' or omit key");
   }
-  if (user !== undefined && limitType !== LimitType.USER) {
-    throw idle('user', beside, "use 'USER' or omit user");
+  if (user !== undefined && limitType !== LimitType.USER) throw idle('user', "use 'USER' or omit user");
+  if (ipv6Subnet !== undefined && !countsAddresses(options)) {
+    throw idle('ipv6Subnet', "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
   }
-  if (ipv6Subnet !== undefined && (limitType === LimitType.USER || limitType === LimitType.METHOD)) {
-    throw idle('ipv6Subnet', beside, "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
-  }
-  if (ipv6Subnet !== undefined && key !== undefined && !/#[{<]ip\b/.test(key)) {
-    throw idle('ipv6Subnet', `key ${describe(key)}`, 'which has no #{ip}: omit it');
-  }
-  const compile = (subnet?: number) =>
-    compileRequestKey({ limitType, key, user, ...(subnet !== undefined && { ipv6Subnet: subnet }) });
+  if (limitType === LimitType.METHOD) return () => 'all';
+  if (limitType === LimitType.USER) return (request) => requestUser(request, user);
+  const compile = (subnet: number | undefined) => {
+    const clientKey = compileClientKey({ ipv6Subnet: subnet }, addressError);
+    return key === undefined ? clientKey : compileRequestKey(key, clientKey);
+  };
   if (typeof ipv6Subnet !== 'function') return compile(ipv6Subnet);
-  compile(); // throws for an invalid template now
+  compile(undefined); // throws for an invalid template now
   const bySubnet = new Map<number, ReturnType<typeof compile>>();
   return (request, args) =>
     andThen(ipv6Subnet(...args), (subnet) => {

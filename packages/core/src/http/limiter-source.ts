@@ -3,7 +3,7 @@ import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { type LimiterPolicies, LimiterPool } from '../limiter/limiter-factory.js';
 import { LIMITER_BASE_OPTIONS, type RateLimiterOptions } from '../limiter/limiter-options.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
-import { checkOptions, describe } from '../options.js';
+import { checkOptions, describe, onlyOne } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { pick } from './option-functions.js';
@@ -11,6 +11,7 @@ import {
   CHOICE_OPTIONS,
   KEY_OPTIONS,
   LIMITER_OPTIONS,
+  type LimitChoice,
   type OfRequest,
   type OneOfLimits,
   type Policies,
@@ -42,31 +43,26 @@ export function limiterSource<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
 ): LimiterSource<Args> {
-  const { limiter, policy, policies, limits } = options;
+  const { limiter, limits } = options;
   if (limiter !== undefined) {
     checkLimiter(where, limiter, options.keyGenerator !== undefined);
     const spare = LIMITER_OPTIONS.find((name) => options[name] !== undefined);
     if (spare === undefined) return fixed(limiter, async () => {});
-    throw new TypeError(`${where}: ${spare} belongs to the limiter you gave; leave out one of the two`);
+    throw new TypeError(`${where}: ${spare} belongs to the limiter that you pass: omit one of the two`);
   }
-  const [choice, second] = CHOICE_OPTIONS.filter((name) => options[name] !== undefined);
-  if (choice === undefined) {
+  if (onlyOne(where, options, CHOICE_OPTIONS) === undefined) {
     throw new TypeError(
       `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter`,
     );
   }
-  if (second !== undefined) {
-    const both =
-      choice === 'policy' && second === 'policies'
-        ? 'a policy or several policies'
-        : `${choice} or ${second}`;
-    throw new TypeError(`${where}: give ${both}, not both`);
-  }
   if (limits !== undefined) return combined(where, options, limits);
-  if (typeof policy === 'function' || typeof policies === 'function') return perRequest(where, options);
+  if (isPerRequest(options)) return perRequest(where, options);
   const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
   return fixed(made, () => made.close());
 }
+
+const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
+  typeof policy === 'function' || typeof policies === 'function';
 
 /** One limiter for all requests. */
 function fixed<Args>(
@@ -103,11 +99,8 @@ function combined<Args extends readonly unknown[]>(
   const store = given ?? ownStore!;
   const made = Object.entries(limits).map(([one, limit]) => {
     checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', ...KEY_OPTIONS]);
-    const { policy, policies } = limit;
-    if (typeof policy === 'function' || typeof policies === 'function') {
-      throw new TypeError(
-        `${where}: limits.${one} takes policies as they are, not a function of the request`,
-      );
+    if (isPerRequest(limit)) {
+      throw new TypeError(`${where}: limits.${one} takes a policy or policies, not a function`);
     }
     const own = pick(limit, ['policy', 'policies']);
     return [one, newLimiter({ ...base, name: `${name}.${one}`, store, ...own })] as const;

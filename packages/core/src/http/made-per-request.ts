@@ -37,7 +37,7 @@ function currentTurn(): number {
 /**
  * Finds limits that are created in a request handler: each instance is new, so it never denies. Such a limit decides only one
  * request, in the turn of the event loop in which it was created.
- * @returns a check to run for each request of this limit; it returns false once further checks are pointless
+ * @returns a check to run for each request of this limit; it returns true once later requests can tell no more
  */
 export function limitsMadePerRequest(
   where: string,
@@ -48,19 +48,19 @@ export function limitsMadePerRequest(
   let requests = 0;
   return (keys) => {
     requests += 1;
-    if (requests === 1 && currentTurn() !== made) return false;
+    if (requests === 1 && currentTurn() !== made) return true;
     const others = siblingsOf(name);
-    if (others === undefined || others.kept) return false;
+    if (others === undefined || others.kept) return true;
     if (requests > 1) {
       others.kept = true;
       others.fresh.clear();
-      return false;
+      return true;
     }
     const key = keys.filter(isPlain).join(' ');
     const fresh = (others.fresh.get(key) ?? 0) + 1;
     if (fresh < SUSPICIOUS) {
       if (others.fresh.size < MOST_KEYS) others.fresh.set(key, fresh);
-      return true;
+      return false;
     }
     warnOnce(
       'SLUICE_LIMIT_PER_REQUEST',
@@ -68,7 +68,7 @@ export function limitsMadePerRequest(
       `${where}: limit '${limiterName}' was created again for each of ${fresh} requests of one client. Each instance counts separately, so it ` +
         'never denies. Create the limit once, outside the request handler',
     );
-    return false;
+    return true;
   };
 }
 

@@ -1,6 +1,9 @@
 import cluster from 'node:cluster';
+import { OpenResponse } from '../../../../tests/support/open-response.js';
+import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { type MisuseCode, warnOnce } from '../warnings.js';
-import { misuseChecks } from './misuse.js';
+import { MisuseChecks } from './misuse.js';
+import { RequestLimit } from './request-limit.js';
 import type { RequestView } from './views.js';
 
 const request: RequestView = {
@@ -35,9 +38,10 @@ const limitOf = (limiterName = fresh(), storeName = 'redis', identity?: object) 
   storeName,
   identity,
   ownKey: false,
+  ownMemory: true,
 });
 const checksOf = (limit = limitOf()) => {
-  const checks = misuseChecks(limit.limiterName, {}, limit)!;
+  const checks = new MisuseChecks(limit.limiterName, limit);
   return (view: RequestView, key: string | number = '192.0.2.1') => {
     if (checks.active) checks.request(view, key);
   };
@@ -169,7 +173,7 @@ describe('a request that is counted twice', () => {
 
   test('for one of several keys', () => {
     const [name, one] = [fresh(), view()];
-    const checks = misuseChecks(name, {}, limitOf(name))!;
+    const checks = new MisuseChecks(name, limitOf(name));
     checks.request(one, { a: '192.0.2.1', b: 'ann' });
     checks.request(one, { a: 'ann', b: '192.0.2.1' });
     expect(emitted).not.toHaveBeenCalled();
@@ -209,7 +213,9 @@ describe('a worker of a cluster', () => {
   });
 
   test('that wants no checks is not', () => {
-    expect(misuseChecks('rateLimit', { validate: false }, limitOf(fresh(), 'memory'))).toBeUndefined();
+    const policy = fixedWindow({ limit: 9, window: '1h' });
+    const limit = new RequestLimit('rateLimit', { policy, validate: false });
+    expect(limit.handle(request, new OpenResponse())).toMatchObject({ outcome: 'passed' });
     expect(emitted).not.toHaveBeenCalled();
   });
 });
@@ -217,12 +223,6 @@ describe('a worker of a cluster', () => {
 test('a process of its own counts in memory', () => {
   checksOf(limitOf(fresh(), 'memory'))(request);
   expect(emitted).not.toHaveBeenCalled();
-});
-
-test.each([null, 'no', 0, {}])('refuses validate: %j', (validate) => {
-  expect(() => misuseChecks('rateLimit', { validate } as never, limitOf('login'))).toThrow(
-    /rateLimit: validate must be true or false, not/,
-  );
 });
 
 // The last test: nothing is said after it.

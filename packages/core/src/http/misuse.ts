@@ -2,8 +2,8 @@ import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
 import { shortPeriodOf } from '../algorithms/short-periods.js';
 import type { LimiterKey } from '../keys/key-part.js';
-import { checkBoolean } from '../options.js';
 import { warnOnce } from '../warnings.js';
+import { listOfKeys } from './key-of-request.js';
 import { limitsMadePerRequest } from './made-per-request.js';
 import type { Keys } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
@@ -12,9 +12,11 @@ import type { RequestView } from './views.js';
 /** What the checks know about a limit. */
 interface CheckedLimit {
   readonly limiterName: string;
-  readonly storeName: string;
+  readonly storeName: string | undefined;
   /** Do the keys come from `key` or `keyGenerator`? */
   readonly ownKey: boolean;
+  /** Does the limit count in its own memory? */
+  readonly ownMemory: boolean;
   /** A store or a limiter: limits with the same name and identity count together. Without it the limit counts alone. */
   readonly identity?: object | undefined;
 }
@@ -25,24 +27,6 @@ interface CheckedLimit {
  */
 const TRIALS = 1000;
 
-/**
- * @returns undefined if `validate` is false
- * @throws TypeError if `validate` is neither true nor false
- */
-export function misuseChecks(
-  where: string,
-  options: {
-    readonly validate?: boolean | undefined;
-    readonly store?: object | undefined;
-    readonly limiter?: object | undefined;
-  },
-  limit: CheckedLimit,
-): MisuseChecks | undefined {
-  const { validate = true, store, limiter } = options;
-  checkBoolean(`${where}: validate`, validate);
-  return validate ? new MisuseChecks(where, limit, store === undefined && limiter === undefined) : undefined;
-}
-
 /** Warns, each once, about settings that limit the wrong client or nobody. */
 export class MisuseChecks {
   readonly #where: string;
@@ -51,18 +35,22 @@ export class MisuseChecks {
   /** Are there checks left for requests? */
   active = true;
   #trials = TRIALS;
-  #checksStore = true;
+  /** Checks of the first requests. Each returns true when later requests can tell no more. */
+  #checks: readonly ((view: RequestView, keys: readonly LimiterKey[]) => boolean)[];
   #checksKeys: boolean;
-  #checksProxies = true;
-  #checksMaking: ((keys: readonly LimiterKey[]) => boolean) | undefined;
 
-  /** @param ownMemory whether the limit counts in its own memory */
-  constructor(where: string, limit: CheckedLimit, ownMemory: boolean) {
+  constructor(where: string, limit: CheckedLimit) {
     this.#where = where;
     this.#limit = limit;
     this.#identity = limit.identity ?? {};
     this.#checksKeys = limit.ownKey;
-    this.#checksMaking = ownMemory ? limitsMadePerRequest(where, limit.limiterName) : undefined;
+    const isClear = limit.ownMemory ? limitsMadePerRequest(where, limit.limiterName) : () => true;
+    this.#checks = [
+      () => this.#isStoreClear(),
+      (_view, keys) => isClear(keys),
+      (view, keys) => this.#areProxiesClear(view, keys),
+      ({ source }, keys) => source !== undefined && this.#isCountedTwice(source, keys),
+    ];
   }
 
   /** Warns about windows given as a number below 1000: `window: 60` means 60 ms and limits hardly anything. */
@@ -82,31 +70,26 @@ export class MisuseChecks {
     }
   }
 
-  /** @param of the keys that the request counts for; an invalid key is no key */
   request(view: RequestView, of: Keys): void {
-    // Only once there is a request: in NestJS the module's store may replace the guard's own.
-    if (this.#checksStore) this.#checkStore();
-    this.#checksStore = false;
-    const keys = typeof of === 'object' ? Object.values(of ?? {}) : [of];
-    if (this.#checksMaking?.(keys) === false) this.#checksMaking = undefined;
+    const keys = listOfKeys(of);
     if (this.#checksKeys) this.#checksKeys = !this.#warnsOfIPv6(keys);
-    if (this.#trials > 0) this.#try(view, keys);
+    if (this.#trials > 0) {
+      this.#trials -= 1;
+      this.#checks = this.#checks.filter((isDone) => !isDone(view, keys));
+    }
     this.active = this.#trials > 0 || this.#checksKeys;
   }
 
-  #try(view: RequestView, keys: readonly LimiterKey[]): void {
-    this.#trials -= 1;
-    if (this.#checksProxies) this.#checksProxies = !this.#isProxyClear(view, keys);
-    if (view.source !== undefined && this.#isCountedTwice(view.source, keys)) this.#trials = 0;
-  }
-
-  #checkStore(): void {
-    if (this.#limit.storeName !== 'memory' || !cluster.isWorker) return;
-    this.#warn(
-      'SLUICE_MEMORY_IN_CLUSTER',
-      `limit '${this.#limit.limiterName}' counts in the memory of this worker alone, so the cluster lets through its limit ` +
-        'times the number of workers. Use redisStore, which all workers share',
-    );
+  /** Checked with a request: in NestJS the module's store may replace the guard's own. */
+  #isStoreClear(): boolean {
+    if (this.#limit.storeName === 'memory' && cluster.isWorker) {
+      this.#warn(
+        'SLUICE_MEMORY_IN_CLUSTER',
+        `limit '${this.#limit.limiterName}' counts in the memory of this worker alone, so the cluster lets through its limit ` +
+          'times the number of workers. Use redisStore, which all workers share',
+      );
+    }
+    return true;
   }
 
   /** @returns whether it has warned */
@@ -122,8 +105,7 @@ export class MisuseChecks {
     return whole;
   }
 
-  /** @returns whether later requests can tell no more about proxies */
-  #isProxyClear({ proxies, headers, ip }: RequestView, keys: readonly LimiterKey[]): boolean {
+  #areProxiesClear({ proxies, headers, ip }: RequestView, keys: readonly LimiterKey[]): boolean {
     if (proxies === 'some') return true;
     if (proxies === undefined || !keys.some((key) => hasAddress(key, ip))) return false;
     if (proxies === 'all') {

@@ -1,11 +1,4 @@
-import { describe } from '../options.js';
-
-/** @throws TypeError naming the option if its value is not a function */
-export function checkFunction(what: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') {
-    throw new TypeError(`${what} must be a function, not ${describe(value)}`);
-  }
-}
+import { checkFunction, describe, noEffect } from '../options.js';
 
 /** @throws TypeError if a handler is not a function, or another option has no effect beside it */
 export function checkHandler(
@@ -16,8 +9,7 @@ export function checkHandler(
   checkFunction(`${where}: handler`, handler);
   if (handler === undefined) return;
   const spare = message !== undefined ? 'message' : throws ? 'throw' : undefined;
-  if (spare !== undefined)
-    throw new TypeError(`${where}: ${spare} has no effect with handler, which answers`);
+  if (spare !== undefined) throw noEffect(where, spare, 'with handler, which answers');
 }
 
 /**

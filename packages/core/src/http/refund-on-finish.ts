@@ -1,7 +1,6 @@
 import type { Decision } from '../decision.js';
-import { checkBoolean } from '../options.js';
+import { noEffect } from '../options.js';
 import { warnOnce } from '../warnings.js';
-import { checkFunction } from './option-functions.js';
 import type { CountingOptions } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import type { ResponseView } from './views.js';
@@ -15,14 +14,9 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
   /** @throws TypeError naming the invalid option */
   constructor(where: string, options: CountingOptions<Args>) {
     const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = options;
-    checkBoolean(`${where}: skipSuccessfulRequests`, skipSuccessfulRequests);
-    checkBoolean(`${where}: skipFailedRequests`, skipFailedRequests);
-    checkFunction(`${where}: requestWasSuccessful`, requestWasSuccessful);
     this.refunds = skipSuccessfulRequests === true || skipFailedRequests === true;
     if (requestWasSuccessful !== undefined && !this.refunds) {
-      throw new TypeError(
-        `${where}: requestWasSuccessful has no effect without skipSuccessfulRequests or skipFailedRequests`,
-      );
+      throw noEffect(where, 'requestWasSuccessful', 'without skipSuccessfulRequests or skipFailedRequests');
     }
     this.#options = options;
   }

@@ -16,7 +16,7 @@ test.each<[object, RegExp]>([
   [{ limits: { perIp: { policy, cost: 2 } } }, /limits.perIp has no option 'cost'/],
   [
     { limits: { perIp: { policy: () => policy } } },
-    /limits.perIp takes policies as they are, not a function/,
+    /limits.perIp takes a policy or policies, not a function/,
   ],
   [{ limits: { 'per ip': { policy } } }, /not "default.per ip"/],
   [{ limits: { perIp: { policy, key: '#{usr}' } } }, /limits.perIp|uses 'usr'/],
@@ -33,7 +33,7 @@ test.each<[object, RegExp]>([
   [{ policy, timeout: -1 }, /rateLimit: timeout must be/],
   [{ policy, timeout: 'soon' }, /rateLimit: timeout/],
   [{ policy, onLimited: 'log' }, /onLimited must be a function, not "log"/],
-  [{ policy, dryRun: true }, /dryRun denies nobody and tells only onLimited/],
+  [{ policy, dryRun: true }, /dryRun has no effect without onLimited/],
   [{ policy, dryRun: 'yes', onLimited }, /dryRun must be true or false, not "yes"/],
   [{ policy, dryRun: true, onLimited, denyList: ['ann'] }, /denyList has no effect with dryRun/],
   [{ policy, dryRun: true, onLimited, timeout: '1s' }, /timeout has no effect with dryRun/],
@@ -51,8 +51,17 @@ test.each<[object, RegExp]>([
     /requestWasSuccessful must be a function/,
   ],
   [{ policy, standardHeaders: 'draft-12' }, /standardHeaders must be one of/],
-  [{ policy, legacyHeaders: 'yes' }, /legacyHeaders must be true or false/],
-  [{ policy, validate: {} }, /validate must be true or false/],
+  [{ policy, legacyHeaders: 'yes' }, /rateLimit: legacyHeaders must be true or false, not "yes"/],
+  [{ policy, partitionKey: 1 }, /rateLimit: partitionKey must be true or false, not 1/],
+  ...[null, 'no', 0, {}].map((validate): [object, RegExp] => [
+    { policy, validate },
+    /rateLimit: validate must be true or false, not/,
+  ]),
+  [{ policy, keyGenerator: String, ipv6Subnet: 56 }, /ipv6Subnet has no effect with keyGenerator/],
+  [
+    { policy, key: '#{user.id}', ipv6Subnet: 56 },
+    /ipv6Subnet has no effect with limitType CUSTOM: use 'IP' or a key/,
+  ],
 ])('refuses %j', (options, message) => {
   expect(() => new RequestLimit('rateLimit', options as never)).toThrow(message);
 });
@@ -85,7 +94,7 @@ describe("a fixed window in a framework's own words", () => {
 
   test.each<[object, RegExp]>([
     [{ windowMs: 5 }, /windowMs needs limit or max/],
-    [{ limit: 5, max: 5 }, /give one of limit, max, not several/],
+    [{ limit: 5, max: 5 }, /give limit or max, not both/],
     [{ limit: 5, policy }, /give limit or policy, not both/],
     [{ max: 5, limits: {} }, /give max or limits, not both/],
     [{ limit: -1 }, /limit must be a whole number from 0/],

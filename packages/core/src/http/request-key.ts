@@ -1,9 +1,7 @@
-import { type ClientIpOptions, compileClientKey } from '../keys/client-ip.js';
 import { compileKey } from '../keys/key-expression.js';
 import { keyPart } from '../keys/key-part.js';
-import { LimitType } from '../keys/limit-type.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { addressError, keyErrorOfRequest, serverKeyError } from './key-errors.js';
+import { keyErrorOfRequest, serverKeyError } from './key-errors.js';
 import type { RequestView } from './views.js';
 
 /** The parts of a view: the first names in key expressions such as `#{query.phone}`. */
@@ -22,39 +20,7 @@ export const REQUEST_FIELDS = [
 /** Returns the user of a request, also as a promise. `undefined` and `null` are an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;
 
-export interface RequestKeyOptions extends ClientIpOptions {
-  readonly limitType: LimitType;
-  /** The template of `CUSTOM`. */
-  readonly key?: string | undefined;
-  readonly user?: UserOf | undefined;
-}
-
 const userId = compileKey('#{user.id}');
-
-/**
- * Compiles the key options of a limit.
- * @returns a function from a request to its key. It throws KeyResolutionError if there is no value: with status 400 if the client did
- *   not send it, with status 500 if the server did not provide it
- * @throws RangeError if a template begins with a name that requests do not have
- */
-export function compileRequestKey({
-  limitType,
-  key,
-  user,
-  ...ip
-}: RequestKeyOptions): (request: RequestView) => MaybePromise<string> {
-  const clientKey = compileClientKey(ip, addressError);
-  switch (limitType) {
-    case LimitType.IP:
-      return clientKey;
-    case LimitType.USER:
-      return (request) => requestUser(request, user);
-    case LimitType.METHOD:
-      return () => 'all';
-    case LimitType.CUSTOM:
-      return compileTemplate(key ?? '', clientKey);
-  }
-}
 
 /** The key of a request's user: the result of `userOf`, otherwise `user.id`, otherwise `user` if that is a plain value. */
 export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise<string> {
@@ -87,7 +53,14 @@ export function serverKey(value: unknown, what: string, expression: string): str
   }
 }
 
-function compileTemplate(
+/**
+ * Compiles a key template over requests.
+ * @param clientKey the value of `#{ip}`: an address in a template is a client too
+ * @returns a function that throws KeyResolutionError without a value: status 400 if the client did not send it, 500 if the server
+ *   did not provide it
+ * @throws RangeError if the template is malformed or begins with a name that requests do not have
+ */
+export function compileRequestKey(
   source: string,
   clientKey: (request: RequestView) => string,
 ): (request: RequestView) => string {
@@ -99,7 +72,6 @@ function compileTemplate(
         `begin with one of ${REQUEST_FIELDS.join(', ')}`,
     );
   }
-  // An address in a template is a client too: IPv6 by subnet, one spelling.
   return (request) => {
     try {
       return template.resolve((root) =>

@@ -8,6 +8,8 @@ import type { CombinedKeys, CombinedLimiter } from '../limiter/combined-limiter.
 import { LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from '../limiter/limiter-options.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import { checkBoolean, checkFunction, checkOptions } from '../options.js';
+import { pick } from './option-functions.js';
 import type { UserOf } from './request-key.js';
 
 /** The key of a limiter, or a key for each limiter of a `CombinedLimiter`. */
@@ -152,26 +154,32 @@ export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;
 export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...LIMITER_BASE_OPTIONS] as const;
 export const KEY_OPTIONS = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
 
+const BOOLEAN_OPTIONS = [
+  ...(['skipSuccessfulRequests', 'skipFailedRequests', 'dryRun', 'throw'] as const),
+  ...(['legacyHeaders', 'partitionKey', 'validate'] as const),
+];
+const FUNCTION_OPTIONS = ['skip', 'requestWasSuccessful', 'onLimited'] as const;
+
 /** The names of all options. */
 export const REQUEST_LIMIT_OPTIONS = [
   'limiter',
   ...LIMITER_OPTIONS,
   ...KEY_OPTIONS,
-  'cost',
-  'skip',
-  'allowList',
-  'denyList',
-  'skipSuccessfulRequests',
-  'skipFailedRequests',
-  'requestWasSuccessful',
-  'timeout',
-  'onLimited',
-  'dryRun',
-  'statusCode',
-  'message',
-  'throw',
-  'standardHeaders',
-  'legacyHeaders',
-  'partitionKey',
-  'validate',
-] as const satisfies readonly (keyof RequestLimitOptions<[]>)[];
+  ...BOOLEAN_OPTIONS,
+  ...FUNCTION_OPTIONS,
+  ...(['cost', 'allowList', 'denyList', 'timeout', 'statusCode', 'message', 'standardHeaders'] as const),
+] satisfies readonly (keyof RequestLimitOptions<[]>)[];
+
+/**
+ * A copy of the options that are set, own or inherited.
+ * @throws TypeError naming an unknown option, or one that must be a boolean or a function and is not
+ */
+export function checkRequestLimitOptions<Args extends readonly unknown[]>(
+  where: string,
+  given: RequestLimitOptions<Args>,
+): RequestLimitOptions<Args> {
+  checkOptions(where, given, REQUEST_LIMIT_OPTIONS);
+  for (const name of BOOLEAN_OPTIONS) checkBoolean(`${where}: ${name}`, given[name]);
+  for (const name of FUNCTION_OPTIONS) checkFunction(`${where}: ${name}`, given[name]);
+  return pick(given, REQUEST_LIMIT_OPTIONS);
+}

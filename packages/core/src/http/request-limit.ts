@@ -4,18 +4,16 @@ import { RequestForbiddenError } from '../errors.js';
 import { type ConsumeOptions, type Cost, checkCost } from '../limiter/call-options.js';
 import { errorOfDenial, isFailureDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { checkOptions } from '../options.js';
 import { type AccessLists, accessLists } from './access-lists.js';
 import { countsAddresses, type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import { limiterSource } from './limiter-source.js';
-import { type MisuseChecks, misuseChecks } from './misuse.js';
-import { checkFunction, pick } from './option-functions.js';
+import { MisuseChecks } from './misuse.js';
 import { SourceLimiter } from './own-limiter.js';
 import { RefundOnFinish } from './refund-on-finish.js';
 import {
+  checkRequestLimitOptions,
   type Keys,
   type OfRequest,
-  REQUEST_LIMIT_OPTIONS,
   type RequestLimitOptions,
 } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
@@ -34,9 +32,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   readonly #cost: ConsumeOptions | undefined;
   readonly #lists: AccessLists<Args> | undefined;
   readonly #responder: Responder<Args>;
-  readonly #nameFor: OfRequest<Args, string> | undefined;
   readonly #onFinish: RefundOnFinish<Args>;
-  readonly #attach: ((args: Args, decision: Decision) => void) | undefined;
   readonly #checks: MisuseChecks | undefined;
 
   /**
@@ -47,14 +43,13 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   constructor(
     where: string,
     given: RequestLimitOptions<Args>,
-    attach?: (args: Args, decision: Decision) => void,
-    nameFor?: OfRequest<Args, string>,
+    private readonly attach?: (args: Args, decision: Decision) => void,
+    private readonly nameFor?: OfRequest<Args, string>,
   ) {
-    checkOptions(where, given, REQUEST_LIMIT_OPTIONS);
-    const options: RequestLimitOptions<Args> = pick(given, REQUEST_LIMIT_OPTIONS);
+    const options = checkRequestLimitOptions(where, given);
     super(where, limiterSource(where, options));
     const { name, store, single } = this.source;
-    const { cost, skip, timeout } = options;
+    const { cost, timeout, validate = true } = options;
     this.#options = options;
     this.#keyOf = keyOfRequest(where, options);
     if (typeof cost === 'function') this.#costOf = cost;
@@ -65,18 +60,17 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     }
     this.#lists = accessLists(where, options);
     this.#responder = new Responder(where, options);
-    this.#nameFor = nameFor;
     this.#onFinish = new RefundOnFinish(where, options);
-    this.#attach = attach;
-    checkFunction(`${where}: skip`, skip);
     if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
-    this.#checks = misuseChecks(where, options, {
+    if (!validate) return;
+    this.#checks = new MisuseChecks(where, {
       limiterName: name,
-      storeName: store?.name ?? '',
+      storeName: store?.name,
       ownKey: !countsAddresses(options),
+      ownMemory: options.store === undefined && options.limiter === undefined,
       identity: store ?? single?.limiter,
     });
-    if (single !== undefined) this.#checks?.limiter(single);
+    if (single !== undefined) this.#checks.limiter(single);
   }
 
   /**
@@ -143,7 +137,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     if (decision === undefined) return GONE;
     const { args, response } = exchange;
     this.source.decided?.(decision, by);
-    this.#attach?.(args, decision);
+    this.attach?.(args, decision);
     const { onLimited } = this.#options;
     if (decision.allowed) {
       if (by.holds || this.#onFinish.refunds) this.#onFinish.listen(by, decision, response, args);
@@ -159,8 +153,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     const { dryRun, partitionKey } = this.#options;
     if (dryRun) return { outcome: 'passed', decision, keys };
     const { args, response } = exchange;
-    if (shown === undefined && this.#nameFor !== undefined) {
-      return andThen(this.#nameFor(...args), (name) =>
+    if (shown === undefined && this.nameFor !== undefined) {
+      return andThen(this.nameFor(...args), (name) =>
         this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
       );
     }
@@ -190,7 +184,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     const [by, options] = await this.#choose(args, keys);
     const decision = await (peek ? by.limiter.peek(keys as never, options) : by.consume(keys, options));
     this.source.decided?.(decision, by);
-    this.#attach?.(args, decision);
+    this.attach?.(args, decision);
     if (isFailureDenial(decision)) throw errorOfDenial(decision);
     return { key, decision };
   }

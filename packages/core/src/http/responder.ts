@@ -2,12 +2,12 @@ import type { Decision } from '../decision.js';
 import { isKeyResolutionError, RequestForbiddenError } from '../errors.js';
 import { errorOfDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { checkBoolean, checkInteger, describe } from '../options.js';
+import { checkInteger, describe, noEffect } from '../options.js';
 import { warnOnce } from '../warnings.js';
 import { type HeaderWriter, headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/single-policy.js';
 import { causeOf, warnOfServerKey } from './key-errors.js';
-import { asError, checkFunction } from './option-functions.js';
+import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
 import type { Keys, RequestLimitOptions } from './request-limit-options.js';
@@ -161,27 +161,24 @@ function checkDenialOptions<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
 ): number {
-  const { statusCode, message, onLimited, dryRun, denyList, timeout, throw: throws } = options;
-  const status = statusCode === undefined ? 429 : checkInteger(`${where}: statusCode`, statusCode, 400, 599);
-  checkFunction(`${where}: onLimited`, onLimited);
-  checkBoolean(`${where}: dryRun`, dryRun);
-  checkBoolean(`${where}: throw`, throws);
+  const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, throw: throws } = options;
+  checkInteger(`${where}: statusCode`, statusCode, 400, 599);
   if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
     throw new TypeError(
       `${where}: message must be text, an object or a function that gives one, not ${describe(message)}`,
     );
   }
-  if (dryRun === true && onLimited === undefined) {
-    throw new TypeError(`${where}: dryRun denies nobody and tells only onLimited: give onLimited too`);
+  if (dryRun && onLimited === undefined) {
+    throw noEffect(where, 'dryRun', 'without onLimited, which reports what would be denied');
   }
-  if (dryRun === true && denyList !== undefined) {
-    throw new TypeError(`${where}: denyList has no effect with dryRun: deny in a limit of its own`);
+  if (dryRun && denyList !== undefined) {
+    throw noEffect(where, 'denyList', 'with dryRun: put it into a limit of its own');
   }
-  if (dryRun === true && timeout !== undefined) {
-    throw new TypeError(`${where}: timeout has no effect with dryRun, which lets everything through at once`);
+  if (dryRun && timeout !== undefined) {
+    throw noEffect(where, 'timeout', 'with dryRun, which lets every request pass at once');
   }
-  if (throws === true && message !== undefined) {
-    throw new TypeError(`${where}: message has no effect with throw: whoever catches the error answers`);
+  if (throws && message !== undefined) {
+    throw noEffect(where, 'message', 'with throw: the code that catches the error answers');
   }
-  return status;
+  return statusCode;
 }

@@ -8,7 +8,7 @@ export interface ClientIpOptions {
    * Number of leading bits of an IPv6 address that identify a client, 32 to 128. Default 64: a customer gets at least such a network,
    * and must not have a new limit for each of its 2^64 addresses. 56 or 48 is stricter.
    */
-  readonly ipv6Subnet?: number;
+  readonly ipv6Subnet?: number | undefined;
 }
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Decision, PolicyDecision } from '../../decision.js';
 import { draft11Items, type PartitionOf, rateLimit, rateLimitPolicy } from '../../decision-headers.js';
-import { checkBoolean, describe } from '../../options.js';
+import { describe } from '../../options.js';
 import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
 import { extended, type ListHeaders } from './response-headers.js';
 import {
@@ -30,8 +30,6 @@ const STYLES = ['draft-11', 'draft-8', 'draft-7', 'draft-6'] as const;
 export function headerWriter(where: string, options: HeaderOptions): HeaderWriter {
   const { standardHeaders = 'draft-11', legacyHeaders: legacy, partitionKey: partitioned } = options;
   const style = checkStyle(where, standardHeaders);
-  checkBoolean(`${where}: legacyHeaders`, legacy);
-  checkBoolean(`${where}: partitionKey`, partitioned);
   const isList = style === 'draft-11' || style === 'draft-8';
   if (partitioned && !isList) {
     throw new TypeError(
