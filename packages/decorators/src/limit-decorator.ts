@@ -8,8 +8,8 @@ import { type Method, type MethodLimit, wrapMethod } from './wrap-method.js';
 type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
 /**
- * Decorates async methods, in both dialects of TypeScript. A method that returns no Promise is a compile-time error: a limit
- * may have to ask Redis, so the decorated method always returns one.
+ * Decorates async methods, in both dialects of TypeScript. A method that returns no Promise is a compile-time error: a decorated method
+ * always returns one, because a decision may need Redis.
  */
 export interface MethodDecorator {
   // biome-ignore lint/suspicious/noExplicitAny: a method may declare its `this`, which only `any` accepts
@@ -22,15 +22,18 @@ export interface MethodDecorator {
 }
 
 /**
- * Decorates async methods, or a class: each of its own methods, all of which then return a Promise. The compiler cannot see
- * which methods of a class are called as if they did not: leave those out with `@SkipLimit()`.
+ * A standard (TC39) and legacy (`experimentalDecorators`) decorator for async methods, also static and private ones, and for classes. On a
+ * class it limits each of the class's own methods by itself, and each of them then returns a Promise. The compiler does not check that for
+ * their callers: put `@SkipLimit()` on synchronous methods.
+ *
+ * Calls reject with RateLimitExceededError, KeyResolutionError, StoreUnavailableError, StoreConfigurationError or LimiterClosedError.
  */
 export interface LimitDecorator extends MethodDecorator {
   // biome-ignore lint/suspicious/noExplicitAny: any class
   (target: { readonly prototype: object }, context?: ClassDecoratorContext<any>): void;
 }
 
-/** @throws RangeError, TypeError when it decorates what cannot be limited so */
+/** @throws RangeError, TypeError at decoration of what cannot be limited */
 export function limitDecorator(limitation: Limitation): LimitDecorator {
   const { decorator } = limitation;
   const wrap = (level: MethodLimit['level'], target: TargetMethod): Method => {
@@ -48,7 +51,7 @@ export function limitDecorator(limitation: Limitation): LimitDecorator {
   }) as LimitDecorator;
 }
 
-/** The standard dialect says so; the legacy one gives a class and nothing else. */
+/** Standard: the context says so. Legacy: the class is the only argument. */
 function isClass(target: unknown, where: unknown, descriptor: unknown): target is Class {
   if (isStandardContext(where)) return (where.kind as string) === 'class';
   return typeof target === 'function' && where === undefined && descriptor === undefined;

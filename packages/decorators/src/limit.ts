@@ -1,26 +1,15 @@
 import { type Duration, type Policy, RateLimiter } from '@sluice/core';
-import { checkCost, checkOptions, describe } from '@sluice/core/http';
+import { checkCost, describe } from '@sluice/core/http';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
-import {
-  type CommonOptions,
-  type CostOfCall,
-  checkParentheses,
-  commonLimit,
-  type Rules,
-} from './limitation.js';
+import { type CommonOptions, type CostOfCall, commonLimit, type Rules } from './limitation.js';
 
 interface LimitAttributes extends CommonOptions {
   /**
-   * The default gives each method its own limit. Methods that choose the same other prefix share one, and should then
-   * have the same policies. Default `'limit:'`.
-   */
-  readonly prefix?: string;
-  /**
-   * Permits that a call takes: a whole number ≥ 0, or with several `policies` a number for each by its name (1 where none is
-   * named), or a function that gives either from the arguments of the call. Default 1.
+   * Permits that a call takes: a whole number ≥ 0, a number for each of several `policies` by name (default 1 each), or a function of the
+   * call's arguments that returns one of these. Default 1.
    */
   readonly cost?: CostOfCall;
-  /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: a call without them is refused at once. */
+  /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: no wait. */
   readonly timeout?: Duration;
 }
 
@@ -38,44 +27,35 @@ export type LimitOptions = LimitAttributes &
       }
   );
 
-const DEFAULT_PREFIX = 'limit:';
-const ATTRIBUTES = ['policy', 'policies', 'prefix', 'limitType', 'key', 'cost', 'timeout', 'params'];
-
 /**
- * Holds an async method to any policy, or to several at once. A call that does not find its permits within `timeout` rejects with
- * a `RateLimitExceededError` and the method does not run. A permit of `concurrency` is held until the method's promise settles.
- *
- * Works as a standard (TC39) and as a legacy (`experimentalDecorators`) decorator, on instance, static and private methods;
- * on a class it limits each of its own methods by itself (see `SkipLimit`).
+ * Limits an async method by any policy, or by several at once. A call that does not get its permits within `timeout` rejects with a
+ * `RateLimitExceededError`, and the method does not run. A permit of `concurrency` is held until the method's promise settles. What it can
+ * decorate, and what calls reject with: see `LimitDecorator`. If the function `cost` returns no cost, a call rejects with RangeError or
+ * TypeError.
  * @param options a policy alone, or attributes
- * @throws RangeError, TypeError at decoration, naming the attribute that is wrong or the thing that cannot be limited. Calls
- *   reject with RateLimitExceededError, KeyResolutionError, StoreUnavailableError, StoreConfigurationError, LimiterClosedError;
- *   RangeError or TypeError when the function `cost` gives no cost.
+ * @throws RangeError, TypeError at decoration, naming the invalid attribute or what cannot be limited
  */
 export function Limit(options: Policy | LimitOptions, ...rest: never[]): LimitDecorator {
-  checkParentheses('@Limit', options, rest);
   const attributes: LimitOptions = isPolicy(options) ? { policy: options } : options;
-  checkOptions('@Limit', attributes, ATTRIBUTES);
-  const { policy, policies, prefix = DEFAULT_PREFIX, timeout, cost } = attributes;
+  const own = ['policy', 'policies', 'cost', 'timeout'];
+  const common = commonLimit('@Limit', 'limit:', attributes, own, rest);
+  const { policy, policies, timeout, cost } = attributes;
   if ((policy === undefined) === (policies === undefined)) {
     throw new TypeError(
-      "@Limit takes a policy, such as slidingLog({ limit: 5, window: '1s' }), or several policies by their names, and not both",
+      "@Limit takes a policy, such as slidingLog({ limit: 5, window: '1s' }), or several policies by name, not both",
     );
   }
   const rules: Rules = policies === undefined ? { policy: policy! } : { policies: { ...checked(policies) } };
   checkRules(rules, timeout);
   if (typeof cost === 'object' && policies === undefined) {
-    throw new TypeError(`@Limit: a cost by policy is for several policies, not for one: ${describe(cost)}`);
+    throw new TypeError(
+      `@Limit: a cost by policy is for several policies, not for one: use a number, not ${describe(cost)}`,
+    );
   }
-  // What a function gives is checked when it is used.
+  // The result of a function is checked for each call.
   if (cost !== undefined && typeof cost !== 'function')
     checkCost('@Limit: cost', cost, Object.keys(policies ?? {}));
-  return limitDecorator({
-    ...commonLimit('@Limit', attributes, prefix, DEFAULT_PREFIX),
-    rules,
-    timeout: timeout === 0 ? undefined : timeout,
-    cost,
-  });
+  return limitDecorator({ ...common, rules, timeout: timeout === 0 ? undefined : timeout, cost });
 }
 
 const isPolicy = (options: unknown): options is Policy =>
@@ -89,7 +69,7 @@ function checked(policies: unknown): Readonly<Record<string, Policy>> {
   );
 }
 
-/** Lets a limiter say what it would refuse at the first call: policies, and how long to wait. */
+/** Creates a limiter, so that invalid policies and timeouts fail at decoration and not at the first call. */
 function checkRules(rules: Rules, timeout: Duration | undefined): void {
   try {
     new RateLimiter({ name: 'check', ...rules }).wrap(() => {}, timeout === undefined ? {} : { timeout });

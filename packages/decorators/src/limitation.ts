@@ -1,9 +1,14 @@
 import { type Cost, type Duration, type LimiterKey, LimitType, type Policy } from '@sluice/core';
-import { compileKey, describe, parseLimitType } from '@sluice/core/http';
+import { checkOptions, compileKey, describe, noEffect, parseLimitType } from '@sluice/core/http';
 import { declaredParameterNames, type ParameterNames } from './parameter-names.js';
 
 /** The attributes that all decorators have. */
 export interface CommonOptions {
+  /**
+   * The default, `'rateLimit:'`, `'countLimit:'` or `'limit:'`, gives each method its own limit. Methods with the same other prefix share
+   * one limit, and should have the same numbers.
+   */
+  readonly prefix?: string;
   /**
    * The key of a call, only with `limitType: 'CUSTOM'`. Either a key expression such as `#{phone}`, `#{user.id}` or `order:#{0}`: a
    * name is a parameter of the method, otherwise a field of the current request. Or a function of the call's arguments:
@@ -30,9 +35,9 @@ export interface Limitation {
   readonly key: string | KeyOfArguments;
   readonly params: ParameterNames | undefined;
   /** The longest wait for permits; undefined: no wait. */
-  readonly timeout: Duration | undefined;
+  readonly timeout?: Duration | undefined;
   /** Undefined: one permit of each policy. */
-  readonly cost: CostOfCall | undefined;
+  readonly cost?: CostOfCall | undefined;
 }
 
 /** Permits of a call, or a function that returns them from the call's arguments. */
@@ -47,21 +52,31 @@ export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
 
 const LONGEST_SECONDS = 3650 * 86_400;
 
-/** @throws RangeError, TypeError naming the attribute and the value */
+const COMMON_OPTIONS = ['prefix', 'key', 'limitType', 'params'];
+
+/**
+ * Reads the attributes that all decorators have.
+ * @param own the names of the decorator's own attributes
+ * @param rest further arguments: with any of them the decorator was used without parentheses
+ * @throws RangeError, TypeError naming the attribute and the value
+ */
 export function commonLimit(
   decorator: string,
-  { key = '', limitType: type = LimitType.METHOD, params }: CommonOptions,
-  prefix: unknown,
   defaultPrefix: string,
-): Omit<Limitation, 'rules' | 'timeout' | 'cost'> {
-  const limitType = parseLimitType(type);
+  options: CommonOptions,
+  own: readonly string[],
+  rest: readonly unknown[],
+): Omit<Limitation, 'rules'> {
+  checkParentheses(decorator, options, rest);
+  checkOptions(decorator, options, [...own, ...COMMON_OPTIONS]);
+  const { prefix = defaultPrefix, key = '', params } = options;
+  const limitType = parseLimitType(options.limitType === undefined ? LimitType.METHOD : options.limitType);
   if (typeof key !== 'string' && typeof key !== 'function') {
     throw new TypeError(`${decorator}: key must be a string or a function, not ${describe(key)}`);
   }
   if (limitType !== LimitType.CUSTOM && key !== '') {
-    throw new TypeError(
-      `${decorator}: key ${describe(key)} has no effect with limitType ${limitType}: use limitType 'CUSTOM' or omit key`,
-    );
+    const why = `with limitType ${limitType}: use limitType 'CUSTOM' or omit key`;
+    throw noEffect(decorator, `key ${describe(key)}`, why);
   }
   if (limitType === LimitType.CUSTOM) {
     if (key === '') {
@@ -102,7 +117,7 @@ export function milliseconds(what: string, seconds: unknown, least: 0 | 0.001): 
   return whole;
 }
 
-/** A colon at the end, as the starter writes it, is no part of the limiter's name. */
+/** Removes a colon at the end: the Spring starter's prefixes have one, limiter names do not need it. */
 function checkPrefix(decorator: string, prefix: unknown): string {
   const name = typeof prefix === 'string' ? prefix.replace(/:$/, '') : '';
   if (!LIMITER_NAME.test(name)) {

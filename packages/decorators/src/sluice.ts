@@ -1,7 +1,6 @@
 import {
-  type Duration,
-  type FailurePolicy,
   fixedWindow,
+  type LimiterBaseOptions,
   LimiterClosedError,
   type LimiterKey,
   memoryStore,
@@ -12,30 +11,22 @@ import {
 } from '@sluice/core';
 import {
   addressError,
+  checkFunction,
   checkOptions,
   compileClientKey,
-  describe,
   type MaybePromise,
   prefetchDefault,
   requestUser,
 } from '@sluice/core/http';
 import type { Rules } from './limitation.js';
 
-export interface SluiceOptions {
+export interface SluiceOptions extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch'> {
   /** Where state lives; default one `memoryStore()` for all limits. A store that you pass is yours to close. */
   readonly store?: Store;
-  /** Returns who makes a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` when that is a plain value. */
+  /** Returns the user of a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` if that is a plain value. */
   readonly user?: (request: RequestView) => LimiterKey | null | undefined;
-  /** Leading bits of an IPv6 address that make one client, from 32 to 128; default 64. */
+  /** IPv6 prefix length that counts as one client, from 32 to 128; default 64. */
   readonly ipv6Subnet?: number;
-  /** The first part of every storage key; default `'sluice'`. */
-  readonly keyPrefix?: string;
-  /** How long the answer of a remote store may take; default 100 ms. */
-  readonly deadline?: Duration;
-  /** How to decide while a remote store is out; default `'local'`. See `FailurePolicy` of `@sluice/core`. */
-  readonly failurePolicy?: FailurePolicy;
-  /** How long a denial of a remote store is cached at most; default `'1s'`; `false`: not at all. */
-  readonly denyCache?: Duration | false;
   /**
    * Takes permits from a remote store in blocks, `{ most: 100 }`; default `false`. See `PrefetchOptions` of `@sluice/core`. It does not
    * apply to methods whose policy does not allow it (`concurrency`, `slidingLog`, …).
@@ -57,8 +48,10 @@ export const SLUICE_OPTIONS = [
 
 /** A configuration and its limiters. Made by `createSluice` and `configureSluice`. */
 export class Sluice {
-  readonly #options: SluiceOptions;
-  readonly #store: Store;
+  readonly #user: SluiceOptions['user'];
+  /** The options of all limiters. */
+  readonly #base: LimiterBaseOptions & { readonly store: Store };
+  readonly #ownsStore: boolean;
   readonly #clientKey: (client: { readonly ip: string | undefined }) => string;
   readonly #limiters = new Map<Rules, Map<string, RateLimiter>>();
   #closed = false;
@@ -66,14 +59,14 @@ export class Sluice {
   /** @internal @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
   constructor(where: string, options: SluiceOptions) {
     checkOptions(where, options, SLUICE_OPTIONS);
-    const { user, ipv6Subnet, store } = options;
-    if (user !== undefined && typeof user !== 'function') {
-      throw new TypeError(`${where}: user must be a function (request) => id, not ${describe(user)}`);
-    }
-    this.#clientKey = compileClientKey(ipv6Subnet === undefined ? {} : { ipv6Subnet }, addressError);
-    this.#options = { ...options };
-    this.#store = store === undefined ? memoryStore() : store;
-    this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }); // refuses what a limiter would refuse, now
+    const { user, ipv6Subnet, ...base } = options;
+    checkFunction(`${where}: user`, user);
+    this.#user = user;
+    this.#clientKey = compileClientKey({ ipv6Subnet }, addressError);
+    this.#ownsStore = base.store === undefined;
+    const store = base.store === undefined ? memoryStore() : base.store;
+    this.#base = { ...base, store, prefetch: prefetchDefault(base.prefetch) };
+    this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }); // so that invalid options fail now
   }
 
   /**
@@ -98,7 +91,7 @@ export class Sluice {
 
   /** @internal @throws KeyResolutionError when the request has no user */
   user(request: RequestView): MaybePromise<string> {
-    return requestUser(request, this.#options.user);
+    return requestUser(request, this.#user);
   }
 
   /** Ends all waits with a `LimiterClosedError` and rejects further calls. Closes the memory store if none was passed. */
@@ -106,20 +99,10 @@ export class Sluice {
     this.#closed = true;
     const limiters = [...this.#limiters.values()].flatMap((named) => [...named.values()]);
     await Promise.all(limiters.map((limiter) => limiter.close()));
-    if (this.#options.store === undefined) await this.#store.close();
+    if (this.#ownsStore) await this.#base.store.close();
   }
 
   #create(name: string, rules: Rules): RateLimiter {
-    const { keyPrefix, deadline, failurePolicy, denyCache, prefetch } = this.#options;
-    return new RateLimiter({
-      name,
-      ...rules,
-      store: this.#store,
-      keyPrefix,
-      deadline,
-      failurePolicy,
-      denyCache,
-      prefetch: prefetchDefault(prefetch),
-    });
+    return new RateLimiter({ ...this.#base, name, ...rules });
   }
 }

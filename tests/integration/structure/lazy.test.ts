@@ -11,8 +11,8 @@ const observed = (name: string) => () => {
 test('jsonpath-plus loads for a wide path, and negotiator for the first denial that has to choose a form', () => {
   jest.doMock('jsonpath-plus', observed('jsonpath-plus'));
   jest.doMock('negotiator', observed('negotiator'));
-  const { compileKey, fixedWindow, RateLimiter } = require('@sluice/core') as typeof Core;
-  const { RequestLimit, replyTo } = require('@sluice/core/http') as typeof Http;
+  const { fixedWindow, RateLimiter } = require('@sluice/core') as typeof Core;
+  const { compileKey, RequestLimit, replyTo } = require('@sluice/core/http') as typeof Http;
   const policy = fixedWindow({ limit: 1, window: '1m' });
   new RateLimiter({ policy });
   new RequestLimit('rateLimit', { policy, key: '#{user.id}:#{body.items[0].id}' });
