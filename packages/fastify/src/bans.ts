@@ -1,5 +1,5 @@
 import { type Decision, fixedWindow, type RequestLimitOptions } from '@sluice/core';
-import { LIMITER_BASE_OPTIONS, LimiterPool } from '@sluice/core/http';
+import { LIMITER_BASE_OPTIONS, LimiterPool, pick } from '@sluice/core/http';
 import type { Args } from './options.js';
 
 /** Windows in use at once: a policy for each request may have a window of its own. */
@@ -17,13 +17,9 @@ export class Bans {
     readonly ban: number,
     options: RequestLimitOptions<Args>,
   ) {
-    const place = Object.fromEntries(
-      LIMITER_BASE_OPTIONS.filter((name) => name !== 'prefetch' && options[name] !== undefined).map(
-        (name) => [name, options[name]],
-      ),
-    );
+    const { prefetch: _, ...base } = pick(options, LIMITER_BASE_OPTIONS);
     const keyPrefix = `${options.keyPrefix ?? 'sluice'}#bans`;
-    this.#limiters = new LimiterPool({ ...place, keyPrefix }, MAX_LIMITERS);
+    this.#limiters = new LimiterPool({ ...base, keyPrefix }, MAX_LIMITERS);
   }
 
   /** Counts a denial. @param peek only checks */

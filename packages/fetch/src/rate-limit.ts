@@ -25,7 +25,7 @@ export interface FetchRateLimit extends OwnLimiter {
 }
 
 /** Collects the headers of a request's limits until there is a response. */
-class Told implements ResponseView {
+class PendingResponse implements ResponseView {
   readonly headers = new Headers();
   readonly sent = false;
   status = 0;
@@ -66,7 +66,7 @@ class Told implements ResponseView {
 }
 
 /** All limits of a request share one, so their headers are merged. */
-const told = new WeakMap<Request, Told>();
+const pending = new WeakMap<Request, PendingResponse>();
 
 /**
  * Limits web-standard requests: Hono, Next.js, Bun, Deno. A request over the limit gets a 429 with `Retry-After` and a problem body,
@@ -76,8 +76,8 @@ const told = new WeakMap<Request, Told>();
 export function rateLimit(options: RateLimitOptions): FetchRateLimit {
   const limit = new RequestLimit('rateLimit', options);
   const decide = async (request: Request, info: RequestInfo = {}): Promise<Response | undefined> => {
-    const response = told.get(request) ?? new Told(request);
-    told.set(request, response);
+    const response = pending.get(request) ?? new PendingResponse(request);
+    pending.set(request, response);
     const verdict = await limit.handle(viewOf(request, info), response, request, info);
     if (verdict.outcome === 'passed') return undefined;
     if (verdict.outcome === 'gone') return new Response(null, { status: 408 }); // the client disconnected
@@ -104,13 +104,13 @@ const responseOf = ({ status, type, body, vary }: Reply, headers: Record<string,
   new Response(body, { status, headers: { ...headers, 'Content-Type': type, ...(vary && { Vary: vary }) } });
 
 function complete(request: Request, response: Response): Response {
-  const tells = told.get(request);
-  if (tells === undefined) return response;
-  tells.over(response.status, true);
+  const limited = pending.get(request);
+  if (limited === undefined) return response;
+  limited.over(response.status, true);
   // An upgrade (101) and Response.error() (0) cannot be copied.
   if (response.status < 200) return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of tells.headers) if (name !== 'Vary') headers.set(name, value); // a denial sets its own
+  for (const [name, value] of limited.headers) if (name !== 'Vary') headers.set(name, value); // a denial sets its own
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }

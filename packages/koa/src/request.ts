@@ -1,39 +1,25 @@
-import type { Proxies, RequestView } from '@sluice/core';
-import { pathOf, routeOf } from '@sluice/core/http';
+import type { Proxies } from '@sluice/core';
+import { NamedPartsView, pathOf, routeOf } from '@sluice/core/http';
 import type { AnyContext } from './options.js';
 
-/** The view of a Koa context. Each part is read when it is needed. */
-export class KoaRequestView implements RequestView {
-  readonly #context: AnyContext;
-
-  constructor(context: AnyContext) {
-    this.#context = context;
-  }
-
-  get ip(): string {
-    return this.#context.ip;
-  }
-
-  get user(): unknown {
-    return (this.#context.state as { user?: unknown }).user;
-  }
-
-  get method(): string {
-    return this.#context.method;
+/** The view of a Koa context. Routers put `params` on it, authentication puts `user` on its state. */
+export class KoaRequestView extends NamedPartsView<AnyContext> {
+  override get user(): unknown {
+    return this.request.state.user;
   }
 
   get path(): string {
-    return pathOf(this.#mountedAt + this.#context.path, this.#caseSensitive);
+    return pathOf(this.#mountedAt + this.request.path, this.#caseSensitive);
   }
 
   get route(): string | undefined {
-    const { _matchedRoute } = this.#context as { _matchedRoute?: unknown };
+    const { _matchedRoute } = this.request as { _matchedRoute?: unknown };
     return routeOf(pathOf(this.#mountedAt, this.#caseSensitive), _matchedRoute);
   }
 
   /** The prefixes of koa-mount, which removes them from the path. Only the original URL has them all. */
   get #mountedAt(): string {
-    const { mountPath, originalUrl, path } = this.#context as {
+    const { mountPath, originalUrl, path } = this.request as {
       mountPath?: string;
       originalUrl: string;
       path: string;
@@ -46,39 +32,26 @@ export class KoaRequestView implements RequestView {
 
   /** The setting of the router that matched. Koa's routers ignore case by default. */
   get #caseSensitive(): boolean {
-    const { router } = this.#context as { router?: { opts?: { sensitive?: boolean } } };
+    const { router } = this.request as { router?: { opts?: { sensitive?: boolean } } };
     return router?.opts?.sensitive === true;
   }
 
-  /** As routers put them on the context. */
-  get params(): unknown {
-    return (this.#context as { params?: unknown }).params;
-  }
-
-  get query(): unknown {
-    return this.#context.query;
-  }
-
-  /** As body parsers put it on the request. */
-  get body(): unknown {
-    return (this.#context.request as { body?: unknown }).body;
+  /** Of the request, where body parsers put it: `body` of a context is the response. */
+  override get body(): unknown {
+    return (this.request.request as { body?: unknown }).body;
   }
 
   get bodyParsed(): boolean {
-    return 'body' in this.#context.request;
-  }
-
-  get headers(): unknown {
-    return this.#context.headers;
+    return 'body' in this.request.request;
   }
 
   get proxies(): Proxies {
-    const { proxy, maxIpsCount } = this.#context.app;
+    const { proxy, maxIpsCount } = this.request.app;
     if (!proxy) return 'none';
     return maxIpsCount > 0 ? 'some' : 'all';
   }
 
-  get source(): object {
-    return this.#context.req;
+  override get source(): object {
+    return this.request.req;
   }
 }

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { memoryStore } from '@sluice/core';
-import { checkOptions, describe, RequestLimit } from '@sluice/core/http';
+import { checkFunction, checkOptions, RequestLimit } from '@sluice/core/http';
 import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 import type { Level } from './override-limit.js';
@@ -20,11 +20,7 @@ export class LimitInParts {
   constructor(where: string, given: RateLimitGuardOptions) {
     checkOptions(where, given, GUARD_OPTIONS);
     const { getRequestResponse, ...options } = given;
-    if (getRequestResponse !== undefined && typeof getRequestResponse !== 'function') {
-      throw new TypeError(
-        `${where}: getRequestResponse must be a function, not ${describe(getRequestResponse)}`,
-      );
-    }
+    checkFunction(`${where}: getRequestResponse`, getRequestResponse);
     this.getRequestResponse = getRequestResponse;
     this.#where = where;
     this.#options = options;

@@ -10,24 +10,14 @@ export { errorOfDenial } from '../limiter/error-of-denial.js';
 export { LimiterPool } from '../limiter/limiter-factory.js';
 export { LIMITER_BASE_OPTIONS } from '../limiter/limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-export {
-  checkBoolean,
-  checkFunction,
-  checkInteger,
-  checkName,
-  checkOptions,
-  describe,
-  givenOptions,
-  noEffect,
-  onlyOne,
-} from '../options.js';
+export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
 export { connectAtStart } from '../stores/store-health.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { addressError, keyErrorOfRequest } from './key-errors.js';
 export { countsAddresses, keyForFunctions } from './key-of-request.js';
-export { asError, checkHandler } from './option-functions.js';
+export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';
@@ -37,12 +27,4 @@ export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export { fastifyPathOf, pathOf, routeOf } from './request-path.js';
 export type { Verdict } from './verdict.js';
-export {
-  type NamedParts,
-  NamedPartsView,
-  NodeResponseView,
-  proxiesOf,
-  type ReplyLike,
-  ReplyView,
-  type ResponseView,
-} from './views.js';
+export * from './views.js';

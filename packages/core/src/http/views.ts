@@ -38,11 +38,11 @@ export interface RequestView {
   readonly source?: object;
 }
 
-/** A request whose parts have the names of a view's parts, as in Express and Fastify. */
+/** A request whose parts have the names of a view's parts, as in Express and Fastify. Koa's context is one, too. */
 export interface NamedParts {
   readonly ip?: string | undefined;
   readonly method: string;
-  readonly params: unknown;
+  readonly params?: unknown;
   readonly query: unknown;
   readonly body?: unknown;
   readonly headers: unknown;
@@ -58,37 +58,28 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
   }
 
   abstract get path(): string;
-
   abstract get route(): string | undefined;
-
-  get source(): R {
+  get source(): object {
     return this.request;
   }
-
   get ip(): string | undefined {
     return this.request.ip;
   }
-
   get user(): unknown {
     return (this.request as { user?: unknown }).user;
   }
-
   get method(): string {
     return this.request.method;
   }
-
   get params(): unknown {
     return this.request.params;
   }
-
   get query(): unknown {
     return this.request.query;
   }
-
   get body(): unknown {
     return this.request.body;
   }
-
   get headers(): unknown {
     return this.request.headers;
   }
@@ -124,24 +115,19 @@ export class NodeResponseView implements ResponseView {
   get sent(): boolean {
     return this.raw.headersSent || this.raw.destroyed;
   }
-
   get status(): number {
     return this.raw.statusCode;
   }
-
   get(name: string): unknown {
     return this.raw.getHeader(LOWER_CASE[name] ?? name);
   }
-
   set(name: string, value: string): void {
     this.raw.setHeader(name, value); // Node sends the name as it is written here
   }
-
   append(name: string, items: string): void {
     const before = this.raw.getHeader(LOWER_CASE[name] ?? name);
     this.raw.setHeader(name, before === undefined ? items : extended(before, items));
   }
-
   whenOver(listener: (complete: boolean) => void): void {
     onFinished(this.raw, listener);
   }
@@ -183,15 +169,12 @@ export class ReplyView extends NodeResponseView {
   override get sent(): boolean {
     return this.reply.sent || super.sent;
   }
-
   override get(name: string): unknown {
     return this.reply.getHeader(LOWER_CASE[name] ?? name); // includes Node's
   }
-
   override set(name: string, value: string): void {
     this.reply.header(LOWER_CASE[name] ?? name, value); // Fastify sends all names in lower case
   }
-
   override append(name: string, items: string): void {
     this.set(name, extended(this.get(name), items));
   }

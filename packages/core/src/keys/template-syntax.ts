@@ -55,7 +55,7 @@ export function parseTemplate(template: string): { texts: string[]; expressions:
       continue;
     }
     const { steps, end } = parsePath(template, at + 2, fail);
-    if (template[end] !== close) fail(unclosed(template, end, close), end);
+    if (template[end] !== close) fail(problemAt(template, end, close), end);
     const [root, ...path] = steps as [Step, ...Step[]];
     pushText(template.slice(from, at));
     from = end + 1;
@@ -91,14 +91,6 @@ function oneForAll(template: string): RangeError {
     `Key template ${describe(template)} has no expression, so all calls would share one count. Write '#{${path}}'. ` +
       "To share one count on purpose, use limitType 'METHOD' without a key",
   );
-}
-
-function unclosed(template: string, position: number, close: string): string {
-  const char = template[position];
-  if (char === undefined) return `the expression is not closed; add '${close}'`;
-  if (char === '#') return 'expressions do not nest';
-  if (char === '(') return 'calls and scripts are not supported; compute the value first';
-  return `expected '${close}', not ${JSON.stringify(char)}`;
 }
 
 /** Reads one path of a key expression, to the character after it and its blanks: `user.id`, `0.phone`, `headers['x-id']`, `items[0]`, `items[*].id`. */
@@ -147,18 +139,21 @@ function parsePath(text: string, start: number, fail: Fail): { steps: readonly S
   }
 
   function unexpected(position: number): never {
-    return fail(describeProblem(text, position), position);
+    return fail(problemAt(text, position), position);
   }
 }
 
-function describeProblem(text: string, position: number): string {
+/** @param close the bracket that is missing, after a complete path */
+function problemAt(text: string, position: number, close?: string): string {
   const char = text[position];
-  if (char === undefined) return 'the expression is not closed';
-  if (char === '?' || char === '(' || char === '@') {
-    return 'filters and scripts are not supported; compute the value first';
-  }
-  if (char === '.' && text[position - 1] === '.') return "'..' is not supported; write the whole path";
+  if (char === undefined)
+    return `the expression is not closed${close === undefined ? '' : `; add '${close}'`}`;
   if (char === '#') return 'expressions do not nest';
+  if (char === '?' || char === '(' || char === '@') {
+    return 'calls, filters and scripts are not supported; compute the value first';
+  }
+  if (close !== undefined) return `expected '${close}', not ${JSON.stringify(char)}`;
+  if (char === '.' && text[position - 1] === '.') return "'..' is not supported; write the whole path";
   if (char === '-' && text[position - 1] === '[') return 'there is no negative index; the last item is [-1:]';
   if (char === '}' || char === '>' || char === ']') return 'a name is missing';
   return `unexpected ${JSON.stringify(char)}; write an unusual name as ['name']`;
