@@ -10,16 +10,15 @@ export interface PrefetchLimits {
   readonly longest: number;
 }
 
-/** How a call goes on behind the prefetched permits. */
-export interface Road {
+/** The pipeline, behind the prefetched permits. */
+export interface Upstream {
   readonly clock: Clock;
-  ask(call: Call, deadline?: CallDeadline): Promise<Answer>;
+  /** @param deadline of a call that may need several requests */
+  request(call: Call, deadline?: CallDeadline): Promise<Answer>;
 }
 
 /** Permits taken by one call and not all used yet. */
 export interface PermitBlock {
-  /** Where they were taken. */
-  readonly road: Road;
   readonly part: Part;
   /** The store's answer when they were taken. */
   readonly answer: Answer;
@@ -32,7 +31,8 @@ export interface PermitBlock {
 
 /** The prefetched permits of one key, and how many the next block gets. */
 export class PermitPool {
-  #taking: Promise<Answer> | undefined;
+  /** A block on its way. */
+  taking: Promise<Answer> | undefined;
   /** Permits of the block on its way that no call waits for yet. */
   #coming = 0;
   #block: PermitBlock | undefined;
@@ -41,20 +41,18 @@ export class PermitPool {
   #life = 0;
   #lastBlockAt = Number.NEGATIVE_INFINITY;
 
-  constructor(readonly limits: PrefetchLimits) {}
+  constructor(
+    readonly limits: PrefetchLimits,
+    readonly upstream: Upstream,
+  ) {}
 
-  /** A block that is on its way. */
-  get taking(): Promise<Answer> | undefined {
-    return this.#taking;
-  }
-
-  /** From now on a block with that many prefetched permits is on its way, or none. */
+  /** From now on a block with `extra` prefetched permits is on its way, or none. */
   expect(taking: Promise<Answer> | undefined, extra: number): void {
-    this.#taking = taking;
+    this.taking = taking;
     this.#coming = extra;
   }
 
-  /** Does the block on its way have enough for one more waiting call? Then it is reserved. */
+  /** Reserves `cost` permits of the block on its way. Returns whether it has enough. */
   claim(cost: number): boolean {
     if (this.#coming < cost) return false;
     this.#coming -= cost;
@@ -67,9 +65,9 @@ export class PermitPool {
     if (block === undefined) return 0;
     if (now < block.until && now >= block.sentAt) return block.left;
     this.#block = undefined;
-    // As many as were used, but at least half: one slow moment is no trend.
+    // The next block gets as many as were used, but at least half: one slow moment is no trend.
     this.#size = Math.max(this.#size >> 1, this.#size - block.left);
-    void giveBack(block, now);
+    void this.giveBack(block, now);
     return 0;
   }
 
@@ -83,23 +81,31 @@ export class PermitPool {
     return shiftAnswer(answer, now - sentAt, source, left);
   }
 
-  /** Removes the block, so that it can be given back or forgotten. */
+  /** Removes the block and returns it. */
   withdraw(now: number): PermitBlock | undefined {
     const block = this.usable(now) > 0 ? this.#block : undefined;
     this.#block = undefined;
     return block;
   }
 
-  /** Removes the block, and waits for the one on its way. */
-  async clear(clock: Clock): Promise<PermitBlock | undefined> {
+  /** Waits for the block on its way, and removes all permits. */
+  async clear(): Promise<PermitBlock | undefined> {
     await this.taking?.catch(() => {}); // its own caller gets the error
-    return this.withdraw(clock.now());
+    return this.withdraw(this.upstream.clock.now());
   }
 
   /** Gives all permits back. */
-  async empty(clock: Clock): Promise<void> {
-    const block = await this.clear(clock);
-    if (block !== undefined) await giveBack(block, clock.now());
+  async empty(): Promise<void> {
+    const block = await this.clear();
+    if (block !== undefined) await this.giveBack(block, this.upstream.clock.now());
+  }
+
+  /** Returns unused permits. If the store is out, they come back by themselves, as used ones do. */
+  async giveBack({ part, answer, sentAt, left }: PermitBlock, now: number): Promise<void> {
+    if (left === 0 || now - sentAt >= answer.parts[0]!.reset) return; // they are back by now
+    try {
+      await this.upstream.request(refundOf({ ...part, cost: left }, answer));
+    } catch {} // a caller that asks for a decision gets this error
   }
 
   put(block: PermitBlock): void {
@@ -126,7 +132,7 @@ export class PermitPool {
     if (override !== undefined) this.#size = 0;
   }
 
-  /** Is it used enough to prefetch? */
+  /** The next block may prefetch. */
   get isBusy(): boolean {
     return this.#size > 0;
   }
@@ -139,17 +145,6 @@ export class PermitPool {
       now - this.#lastBlockAt >= 2 * this.limits.longest
     );
   }
-}
-
-/** Returns the unused permits. If the store is out, they come back by themselves, as used ones do. */
-export async function giveBack(
-  { road, part, answer, sentAt, left }: PermitBlock,
-  now: number,
-): Promise<void> {
-  if (left === 0 || now - sentAt >= answer.parts[0]!.reset) return; // they are back by now
-  try {
-    await road.ask(refundOf({ ...part, cost: left }, answer));
-  } catch {} // a caller that asks for a decision gets this error
 }
 
 export const refundOf = (part: Part, { parts }: Answer): Call => ({
@@ -169,7 +164,7 @@ const SWEEP = 100_000;
 export class PermitPools {
   readonly #pools = new Map<string, PermitPool>();
   readonly #closing = new AbortController();
-  #clock: Clock | undefined;
+  #sweeping = false;
 
   constructor(readonly limits: PrefetchLimits) {}
 
@@ -178,27 +173,23 @@ export class PermitPools {
   }
 
   /** `undefined` once closed. */
-  of(part: Part, clock: Clock): PermitPool | undefined {
+  of(part: Part, upstream: Upstream): PermitPool | undefined {
     const key = storageKey(part);
     let pool = this.#pools.get(key);
-    if (pool !== undefined) return pool;
-    if (this.#closing.signal.aborted) return undefined;
-    if (this.#pools.size >= MOST) this.#makeRoom(clock);
-    pool = new PermitPool(this.limits);
+    if (pool !== undefined || this.#closing.signal.aborted) return pool;
+    if (this.#pools.size >= MOST) this.#makeRoom();
+    pool = new PermitPool(this.limits, upstream);
     this.#pools.set(key, pool);
-    if (this.#clock === undefined) {
-      this.#clock = clock;
-      void this.#sweep(clock);
-    }
+    if (!this.#sweeping) void this.#sweep(upstream.clock);
     return pool;
   }
 
-  #makeRoom(clock: Clock): void {
+  #makeRoom(): void {
     let kept = 0;
     for (const [key, pool] of this.#pools) {
       this.#pools.delete(key);
       if (kept === KEPT || !pool.isBusy) {
-        void pool.empty(clock);
+        void pool.empty();
         return;
       }
       this.#pools.set(key, pool);
@@ -208,26 +199,24 @@ export class PermitPools {
 
   /** Gives back unused permits. Keeps no process alive, and ends when there is no pool. */
   async #sweep(clock: Clock): Promise<void> {
-    const { signal } = this.#closing;
+    this.#sweeping = true;
     while (this.#pools.size > 0) {
       try {
-        await clock.sleep(Math.max(SWEEP, this.limits.longest), signal, { idle: true });
+        await clock.sleep(Math.max(SWEEP, this.limits.longest), this.#closing.signal, { idle: true });
       } catch {
         return; // closed
       }
       const now = clock.now();
       for (const [key, pool] of this.#pools) if (pool.isIdle(now)) this.#pools.delete(key);
     }
-    this.#clock = undefined;
+    this.#sweeping = false;
   }
 
   /** Gives everything back, and prefetches nothing from now on. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const clock = this.#clock;
-    if (clock === undefined) return; // there is no pool
     const pools = [...this.#pools.values()];
     this.#pools.clear();
-    await Promise.all(pools.map((pool) => pool.empty(clock)));
+    await Promise.all(pools.map((pool) => pool.empty()));
   }
 }

@@ -13,7 +13,7 @@ import { hasFallback } from './fallback.js';
 import { type CallOwner, directCall, PendingCall } from './pending-call.js';
 import type { PolicyLimit } from './policy-limit.js';
 import { Prefetch } from './prefetch.js';
-import { SingleDeparture } from './single-departure.js';
+import { departAlone } from './single-departure.js';
 import { contextOf, type StoreContext } from './store-context.js';
 import { TimeLimits } from './time-limits.js';
 import { answerInTurn, currentTurn, mayAnswerNow, nextTurn } from './turns.js';
@@ -101,8 +101,8 @@ export class Pipeline implements Decider, CallOwner {
     return pending.promise;
   }
 
-  /** The way behind the prefetched permits. @param deadline of a call that asks more than once */
-  ask(call: Call, deadline?: CallDeadline): Promise<Answer> {
+  /** Decides without prefetched permits. @param deadline of a call that may need several requests */
+  request(call: Call, deadline?: CallDeadline): Promise<Answer> {
     const pending = new PendingCall(KeyCall.of(call), this, answerOf);
     pending.ownDeadline = deadline;
     this.#begin(pending);
@@ -176,14 +176,9 @@ export class Pipeline implements Decider, CallOwner {
     const deadlines = limits ?? (until === undefined ? usual : first);
     call.ownDeadline?.limit(call);
     if (call.over) return;
-    if (store.send === undefined) {
-      const departure = new SingleDeparture(call, this.clock.now());
-      this.#limit(call, departure, deadlines, until);
-      departure.send(store, deadlines.ms);
-    } else {
-      if (limits !== undefined) store.expect?.(limits.ms);
-      this.#limit(call, store.send(call), deadlines, until);
-    }
+    if (limits !== undefined) store.expect?.(limits.ms);
+    const departure = store.send?.(call) ?? departAlone(call, store, deadlines.ms);
+    this.#limit(call, departure, deadlines, until);
   }
 
   /** Calls of one departure share a deadline: one reading of the clock and one link in the list for all. */

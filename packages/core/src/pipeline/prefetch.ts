@@ -3,51 +3,51 @@ import type { MaybePromise } from '../maybe-promise.js';
 import { decideByFallback, isDegraded } from './answers.js';
 import type { CallDeadline } from './deadlines.js';
 import type { PendingCall } from './pending-call.js';
-import { giveBack, type PermitPool, type Road, refundOf } from './permit-pool.js';
+import { type PermitPool, refundOf, type Upstream } from './permit-pool.js';
 import { type PolicyPart, policyParts } from './policy-limit.js';
 
 /** The last thousandth of a permit's life is not used, because clocks of two machines drift apart. */
 const DRIFT = 1000;
 
-interface StagedRoad extends Road, Decider {
+interface StagedUpstream extends Upstream, Decider {
   newDeadline(): CallDeadline;
 }
 
 /**
  * Answers calls by permits that were prefetched in blocks, where a limit allows that. No call is denied while its permits are
- * in this process. Unused permits return to the store before any other operation than `consume` of one part.
+ * in this process. Unused permits return to the store before any operation but a `consume` of one part.
  */
 export class Prefetch {
-  readonly #road: StagedRoad;
+  readonly #upstream: StagedUpstream;
   readonly #source: AnswerSource;
 
-  constructor(road: StagedRoad) {
-    this.#road = road;
-    this.#source = { name: 'prefetch', decider: road };
+  constructor(upstream: StagedUpstream) {
+    this.#upstream = upstream;
+    this.#source = { name: 'prefetch', decider: upstream };
   }
 
-  /** @returns whether it answers the call. Otherwise the call goes on to the store */
+  /** @returns whether it answers the call. Otherwise the call needs the store */
   handles(pending: PendingCall): boolean {
     const { call } = pending;
     const { operation } = call;
-    if (!mayUsePermits(call) || operation === 'refund' || operation === 'renew') return false;
-    const { clock } = this.#road;
+    if (operation === 'refund' || operation === 'renew') return false;
+    const upstream = this.#upstream;
     if (operation === 'consume' && call.several === undefined && !call.traced) {
       const part = call as unknown as PolicyPart;
-      const pool = call.cost === 0 ? undefined : part.limit.prefetch?.of(part, clock);
+      const pool = call.cost === 0 ? undefined : part.limit.prefetch?.of(part, upstream);
       if (pool === undefined) return false;
       pending.follow(this.#consume(pool, call, part));
       return true;
     }
     const pools = policyParts(call).flatMap((part) => poolOf(part) ?? []);
-    const inUse = pools.filter((pool) => pool.taking !== undefined || pool.usable(clock.now()) > 0);
+    const inUse = pools.filter((pool) => pool.taking !== undefined || pool.usable(upstream.clock.now()) > 0);
     if (inUse.length === 0) return false;
     pending.follow(operation === 'peek' ? this.#peek(call) : this.#beside(inUse, call));
     return true;
   }
 
   #consume(pool: PermitPool, call: KeyCall, part: PolicyPart): MaybePromise<Answer> {
-    const now = this.#road.clock.now();
+    const now = this.#upstream.clock.now();
     const here = pool.take(part.cost, now, this.#source);
     if (here !== undefined) return here;
     const { taking } = pool;
@@ -55,11 +55,11 @@ export class Prefetch {
       return this.#staged((deadline) =>
         pool.claim(part.cost)
           ? this.#awaitBlock(pool, call, taking, deadline)
-          : this.#askWhileTaking(pool, call, deadline),
+          : this.#takeBesideBlock(pool, call, deadline),
       );
     }
     const extra = pool.next(now);
-    if (extra === 0 && pool.usable(now) === 0) return this.#askAlone(pool, call, part);
+    if (extra === 0 && pool.usable(now) === 0) return this.#takeAlone(pool, call, part);
     return this.#staged((deadline) => this.#takeBlock(pool, call, part, extra, deadline));
   }
 
@@ -71,13 +71,13 @@ export class Prefetch {
     extra: number,
     deadline: CallDeadline,
   ): Promise<Answer> {
-    const road = this.#road;
-    const sentAt = road.clock.now();
+    const upstream = this.#upstream;
+    const sentAt = upstream.clock.now();
     const rest = pool.withdraw(sentAt);
-    const back = rest && giveBack(rest, sentAt);
+    const back = rest && pool.giveBack(rest, sentAt);
     const { limit, key } = part;
     const taken = { limit, key, cost: part.cost + extra, at: part.at };
-    const taking = road.ask({ operation: 'consume', wait: 0, parts: [taken] }, deadline);
+    const taking = upstream.request({ operation: 'consume', wait: 0, parts: [taken] }, deadline);
     pool.expect(taking, extra);
     let answer: Answer;
     try {
@@ -91,36 +91,36 @@ export class Prefetch {
     }
     if (!answer.allowed) {
       if (back !== undefined) await deadline.until(back);
-      return this.#askAlone(pool, call, part, deadline);
+      return this.#takeAlone(pool, call, part, deadline);
     }
     const life = lifeOf(part, answer);
     pool.learn(answer, life);
-    if (extra > 0) pool.put({ road, part: taken, answer, sentAt, until: sentAt + life, left: extra });
+    if (extra > 0) pool.put({ part: taken, answer, sentAt, until: sentAt + life, left: extra });
     const [first] = answer.parts;
     return { ...answer, parts: [{ ...first!, remaining: first!.remaining + extra }] };
   }
 
-  async #askAlone(
+  async #takeAlone(
     pool: PermitPool,
     call: KeyCall,
     part: PolicyPart,
     deadline?: CallDeadline,
   ): Promise<Answer> {
-    const answer = await this.#road.ask(call, deadline);
+    const answer = await this.#upstream.request(call, deadline);
     if (!isDegraded(answer)) pool.learn(answer, lifeOf(part, answer));
     return answer;
   }
 
-  async #askWhileTaking(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
-    const answer = await this.#road.ask(call, deadline);
+  async #takeBesideBlock(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
+    const answer = await this.#upstream.request(call, deadline);
     if (answer.allowed || isDegraded(answer)) return answer;
     // Denied, unless permits have arrived meanwhile, or there are enough together with those that are here.
-    const { clock } = this.#road;
+    const { clock } = this.#upstream;
     if (pool.taking !== undefined) await deadline.until(pool.taking);
     const here = pool.take(call.cost, clock.now(), this.#source);
     if (here !== undefined || pool.usable(clock.now()) === 0) return here ?? answer;
-    await deadline.until(pool.empty(clock));
-    return deadline.over ? answer : this.#road.ask(call, deadline);
+    await deadline.until(pool.empty());
+    return deadline.over ? answer : this.#upstream.request(call, deadline);
   }
 
   /**
@@ -136,28 +136,27 @@ export class Prefetch {
     deadline.begin();
     const answer = await taking;
     if (isDegraded(answer)) return decideByFallback(answer, call);
-    const here = pool.take(call.cost, this.#road.clock.now(), this.#source);
-    return here ?? this.#askWhileTaking(pool, call, deadline);
+    const here = pool.take(call.cost, this.#upstream.clock.now(), this.#source);
+    return here ?? this.#takeBesideBlock(pool, call, deadline);
   }
 
   /** A call of several parts, or an operation that is not `consume`. */
   #beside(pools: readonly PermitPool[], call: KeyCall): Promise<Answer> {
-    const road = this.#road;
-    const { clock } = road;
+    const upstream = this.#upstream;
     return this.#staged(async (deadline) => {
-      const first = call.operation === 'consume' ? await road.ask(call, deadline) : undefined;
+      const first = call.operation === 'consume' ? await upstream.request(call, deadline) : undefined;
       if (first?.allowed || (first !== undefined && isDegraded(first))) return first;
       const reset = call.operation === 'reset';
-      const work = pools.map((pool) => (reset ? pool.clear(clock) : pool.empty(clock)));
+      const work = pools.map((pool) => (reset ? pool.clear() : pool.empty()));
       await deadline.until(Promise.all(work));
-      return first !== undefined && deadline.over ? first : road.ask(call, deadline);
+      return first !== undefined && deadline.over ? first : upstream.request(call, deadline);
     });
   }
 
   /** The answer of `consume`, with the permits here counted. */
   async #peek(call: KeyCall): Promise<Answer> {
-    const answer = await this.#road.ask(call);
-    const now = this.#road.clock.now();
+    const answer = await this.#upstream.request(call);
+    const now = this.#upstream.clock.now();
     const parts = policyParts(call).map((part, i) => {
       const own = answer.parts[i]!;
       const usable = poolOf(part)?.usable(now) ?? 0;
@@ -170,7 +169,7 @@ export class Prefetch {
 
   /** Runs all stages of a call within one deadline. */
   async #staged(work: (deadline: CallDeadline) => Promise<Answer>): Promise<Answer> {
-    const deadline = this.#road.newDeadline();
+    const deadline = this.#upstream.newDeadline();
     try {
       return await work(deadline);
     } finally {
@@ -180,11 +179,6 @@ export class Prefetch {
 }
 
 const poolOf = (part: PolicyPart): PermitPool | undefined => part.limit.prefetch?.find(part);
-
-const mayUsePermits = (call: KeyCall): boolean =>
-  call.several === undefined
-    ? (call as unknown as PolicyPart).limit.prefetch !== undefined
-    : policyParts(call).some(({ limit }) => limit.prefetch !== undefined);
 
 /** µs for which permits that were taken with this answer may be used. */
 function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [first] }: Answer): number {
