@@ -1,6 +1,6 @@
 import { MAX_MICROS } from '../duration.js';
 
-/** Rounds down to whole permits, but to at least 1: a share of 0 would close the limit. A closed limit stays closed. */
+/** A share of permits, rounded down, but at least 1: 0 would close the limit. A closed limit stays closed. */
 export const permitsOf = (permits: number, share: number): number =>
   permits === 0 ? 0 : Math.max(1, Math.floor(permits * share));
 

@@ -3,17 +3,17 @@ import type { Answer, Call } from './call.js';
 import { live } from './counter.js';
 import { type Entry, isEnvelope } from './entry.js';
 
-/** A call that was decided, and what it made of the state of its key. */
+/** The answer to a call, and the state of its key afterwards. */
 export interface Decided {
   readonly answer: Answer;
   readonly state: State | undefined;
-  /** Has the store to write it? See `KeyState.keeps`. */
+  /** Must the store write it? See `KeyState.keeps`. */
   readonly changed: boolean;
 }
 
 /**
- * The same as `decide` for what most calls are: one part, whose key holds a bare state or nothing, and nothing to book.
- * `undefined` when it is another. Its twin is `bare.lua`.
+ * The same as `decide` for most calls: one part, whose key holds a bare state or nothing, and nothing to book. The twin is `bare.lua`.
+ * @returns `undefined` for any other call
  */
 export function decideBare(
   { operation, parts, traced }: Call,
@@ -51,7 +51,7 @@ export function decideBare(
   return { answer, state, changed };
 }
 
-/** The answer to a call of one part, which goes now or not at all. */
+/** The answer to a call of one part that is allowed now or denied. */
 export function answerOf(now: number, wait: number, at: number, { remaining, reset }: Usage): Answer {
   const part = { remaining, wait, reset, at, override: undefined };
   return { allowed: wait === 0, queued: false, now, wait, parts: [part] };

@@ -6,12 +6,12 @@ import type { MaybePromise } from '../maybe-promise.js';
 /**
  * - `consume`: take the permits now, if every part has them;
  * - `acquire`: the same, or book them for the first moment, at most `wait` away, at which every part has them;
- * - `peek`: what `consume` would say; nothing is taken, and nothing written but what the clock or the policy made of the entry;
- * - `charge`: take them, whether they are there or not;
+ * - `peek`: the answer of `consume`, without taking anything; only what the clock or the policy changed is written;
+ * - `charge`: take them as a penalty, even if fewer are left;
  * - `refund`: give back what was taken or booked at the moments `at`;
- * - `renew`: the holder or waiter `at` is still there;
- * - `block`: nobody may go for `wait` µs from now, 0 to end that;
- * - `override`: other parameters take the place of the rule's for `wait` µs from now, 0 to end that;
+ * - `renew`: begin the lease of the holder or waiting call `at` again;
+ * - `block`: deny all calls for `wait` µs from now, 0 to end that;
+ * - `override`: use other parameters than the rule's for `wait` µs from now, 0 to end that;
  * - `reset`: forget what was taken, booked and blocked.
  */
 export type Operation =
@@ -25,10 +25,10 @@ export type Operation =
   | 'override'
   | 'reset';
 
-/** Sent instead of the id of an admitted call: all calls that wait at the key should poll again. */
+/** Sent in place of the id of an admitted call: all calls that wait for the key should poll again. */
 export const EVERYONE = -1;
 
-/** One question to a store: all its parts are answered alike, at once, or none is. */
+/** One call to a store, decided at once: all its parts are allowed, or none is. */
 export interface Call {
   readonly operation: Operation;
   /** µs: the longest wait for `acquire`; how long a `block` or an `override` lasts. */
@@ -51,7 +51,7 @@ export interface Part {
   readonly at: number;
 }
 
-/** A call that is itself its first part. Most calls have no other. */
+/** A call that is its own first part: most calls have only one. */
 export class KeyCall implements Call, Part {
   constructor(
     readonly operation: Operation,

@@ -1,6 +1,6 @@
--- The twin of counter.ts: an algorithm with its parameters, asked about states as they are at one moment or another.
+-- The twin of counter.ts: an algorithm with its parameters, applied to states at any moment.
 -- An algorithm is a table of the functions that `Algorithm` in algorithm.ts describes, with names in snake case.
--- A state is the text of its numbers, as eight-byte doubles; the first is the moment from which it is worth nothing.
+-- A state is the text of its numbers, as eight-byte doubles; the first is the moment at which it expires.
 
 local NEVER, ANY = -1, -1
 local LONGEST = 315360000000000
@@ -57,7 +57,7 @@ local function kept_until(algorithm, state)
   return algorithm.kept_until and algorithm.kept_until(state) or number(state, 1)
 end
 
--- A key that is known is full again when its state has ended; a key that is met for the first time may not be.
+-- A known key is full once its state has expired. A new key may begin with less.
 local function state_at(key_state, state, at)
   if key_state.algorithm.initial_state then return state end
   return live(state, at)
@@ -67,7 +67,7 @@ local function take(key_state, state, at, cost)
   return key_state.algorithm.take(key_state.parameters, state_at(key_state, state, at), at, cost)
 end
 
--- The state after permits were taken at the promised moment of the call.
+-- The state after a call took the permits that were booked for `at`.
 local function book(key_state, state, at, cost)
   local run = key_state.algorithm.book or key_state.algorithm.take
   return run(key_state.parameters, state_at(key_state, state, at), at, cost)
@@ -91,7 +91,7 @@ local function wait_of(key_state, state, at, cost, shaped)
   return wait(key_state.parameters, state_at(key_state, state, at), at, cost)
 end
 
--- The first moment from `from` on at which `cost` can go; NEVER. shaped: as acquire has it.
+-- The first moment from `from` on at which a call can take `cost`; NEVER. shaped: as acquire takes it.
 local function next_moment(key_state, state, from, cost, shaped)
   local wait = wait_of(key_state, state, from, cost, shaped)
   if wait == NEVER then return NEVER end

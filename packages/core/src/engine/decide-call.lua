@@ -1,6 +1,6 @@
 -- The twin of decide.ts: decides a call over its parts, all or none.
 
--- Each try passes a booking; no script may go on for ever.
+-- Each try passes a booking; the search must end.
 local MOST_TRIES = 10000
 -- Operations whose replies include a trace.
 local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
@@ -29,7 +29,7 @@ local function reply_call(key_states, code, wait)
   end
 end
 
--- Each part may put it off, until all agree: a part that could go sooner can also go later.
+-- Each part may postpone the moment, until all agree: a part that allows one moment also allows a later one.
 local function common_moment(key_states, shaped)
   local moment = key_states[1].own_moment
   if #key_states == 1 then return moment end
@@ -81,7 +81,7 @@ local function admit(key_states, longest, shaped, taking)
   reply_call(key_states, ALLOWED, wait)
 end
 
--- Its lease begins again: holder_status is 1 when it holds its permits, 0 when it waits for them, -1 when it is unknown.
+-- Renews the lease of `id`, which holds its permits (status 1), waits for them (0) or is unknown (-1).
 local function renew(key_state, id)
   local algorithm, status, wait = key_state.algorithm, -1, 0
   key_state.at, key_state.own_moment = id, now

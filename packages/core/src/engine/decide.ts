@@ -3,8 +3,8 @@ import type { Answer, Call } from './call.js';
 import type { KeyState } from './key-state.js';
 
 /**
- * Decides a call: all its parts, or none. `keyStates` are its parts, opened at the moment `now`; afterwards each says whether it
- * `changed` and what to keep. Its twin is `decide-call.lua`.
+ * Decides a call: all its parts, or none. `keyStates` are its parts, opened at the moment `now`. Afterwards `KeyState.keeps` says whether
+ * to store its `entry()`. The twin is `decide-call.lua`.
  */
 export function decide(call: Call, keyStates: readonly KeyState[], now: number): Answer {
   if (call.traced !== true) return decided(call, keyStates, now);
@@ -48,7 +48,7 @@ function admit(
     const hopeless = shaped && keyState.saving > longest;
     keyState.ownMoment = hopeless ? NEVER : keyState.earliest(now, shaped);
   }
-  const moment = together(keyStates, shaped);
+  const moment = commonMoment(keyStates, shaped);
   if (moment === NEVER) return answer(keyStates, now, false, false, NEVER);
   const wait = moment - now;
   const held = keyStates.some(({ holders }) => holders !== undefined);
@@ -62,22 +62,17 @@ function admit(
   return answer(keyStates, now, allowed, false, wait);
 }
 
-/** Each try passes somebody who is booked; nothing may go on for ever. */
+/** Each try passes a booking; the search must end. */
 const MOST_TRIES = 10_000;
 
-/** Each part may put it off, until all agree: a part that could go sooner can also go later. */
-function together(keyStates: readonly KeyState[], shaped: boolean): number {
-  if (keyStates.length === 1 || keyStates.some(({ ownMoment }) => ownMoment === NEVER))
-    return Math.min(...keyStates.map(({ ownMoment }) => ownMoment));
-  let moment = Math.max(...keyStates.map(({ ownMoment }) => ownMoment));
-  for (
-    let agreed = 0, i = 0, tries = 1;
-    agreed < keyStates.length;
-    i = (i + 1) % keyStates.length, tries += 1
-  ) {
-    if (tries > MOST_TRIES) return NEVER;
-    const keyState = keyStates[i]!;
-    const later = keyState.earliest(moment, shaped);
+/** Each part may postpone the moment, until all agree: a part that allows one moment also allows a later one. */
+function commonMoment(keyStates: readonly KeyState[], shaped: boolean): number {
+  const own = keyStates.map(({ ownMoment }) => ownMoment);
+  if (own.length === 1 || own.includes(NEVER)) return Math.min(...own);
+  let moment = Math.max(...own);
+  for (let agreed = 0, tries = 0; agreed < own.length; tries += 1) {
+    if (tries === MOST_TRIES) return NEVER;
+    const later = keyStates[tries % own.length]!.earliest(moment, shaped);
     if (later === NEVER) return NEVER;
     agreed = later > moment ? 1 : agreed + 1;
     moment = later;

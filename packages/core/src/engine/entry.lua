@@ -1,4 +1,4 @@
--- The twin of entry.ts: what a key holds. A bare state; or, for as long as there is more to know, an envelope:
+-- The twin of entry.ts: what a key holds. A bare state, or an envelope:
 --   E  the sizes (bytes) of state, queue_end_state and queue, has_gaps, seen, blocked_until, override_until; then those three
 --   O  the same, and after override_until the size of policy_state; then those three, policy_state, the override's parameters
 -- and before the entry of a shared rate an S and rate_version. All numbers are eight-byte doubles.
@@ -6,7 +6,7 @@
 -- First bytes. A state begins with a moment after 1987 in µs.
 local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
 
--- What the keys of a group hold at present, false for nothing, and until when (µs) what has to be written.
+-- What the keys of a group hold, false for nothing; and how long (µs) an entry that must be written is kept.
 local entries, ends = {}, {}
 
 local function read(place)
@@ -22,7 +22,7 @@ local function write(place, entry, forgotten)
   entries[place], ends[place] = forgotten > now and entry, forgotten
 end
 
--- Writes a key with its TTL: one ms more than needed, as the entry itself says when it ends, to the µs.
+-- Writes a key with its TTL, rounded up by at most 2 ms: the entry itself has its end in µs.
 local function save(place)
   local forgotten = ends[place]
   if not forgotten then return end
@@ -37,7 +37,7 @@ local function foreign(key)
   error('SLUICE foreign value in ' .. key)
 end
 
--- The envelope of a key, or its state alone; nothing when it holds none, or was written under another setting of a shared rate.
+-- The envelope of a key, or its bare state; an empty table if it holds none, or one of another version of a shared rate.
 local function open_entry(key, place, shared)
   local raw = read(place)
   if raw and shared then
@@ -66,7 +66,7 @@ local function open_entry(key, place, shared)
   return envelope
 end
 
--- What a key holds after a call, and when that may be forgotten.
+-- What a key holds after a call, and until when it is kept.
 local function entry_of(key_state)
   local state, queue, override = key_state.state or '', key_state.queue, key_state.override
   if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then

@@ -1,35 +1,33 @@
 import type { Parameters, State } from '../algorithms/algorithm.js';
 
-/**
- * What a store keeps of a key: an algorithm's state alone, or, for as long as there is more to know, that and more.
- */
+/** What a store keeps of a key: an algorithm's bare state, or an envelope while the key is blocked, overridden, booked or of a shared rate. */
 export type Entry = State | Envelope;
 
 /** Moments are µs of the store's clock; 0 where there is none. */
 export interface Envelope {
   readonly state: State | undefined;
-  /** Permits booked for later: moment, cost, moment, cost, …, in the order of their moments. */
+  /** Bookings: moment, cost, moment, cost, …, in the order of the moments. */
   readonly queue: readonly number[];
-  /** What `state` will be after all that is booked; `undefined` while nothing is. */
+  /** The state after all bookings; `undefined` without any. */
   readonly queueEndState: State | undefined;
-  /** Could somebody go before the last who is booked, and delay nobody? Otherwise all queue up behind. */
+  /** Can a call get a moment before the last booking and delay none? Otherwise it queues behind the last. */
   readonly hasGaps: boolean;
-  /** When this was written: a clock that went back shows by it. */
+  /** When this was written. A later moment than now shows that the clock went back. */
   readonly seen: number;
-  /** Nobody may go before. */
+  /** End of a block. */
   readonly blockedUntil: number;
-  /** Takes the place of the policy's parameters; empty when there is none. */
+  /** Parameters in place of the policy's; empty without an override. */
   readonly override: Parameters;
-  /** During an override: the state under the policy's own parameters. It counts again when the override ends. */
+  /** During an override: the state under the policy's own parameters, which decides again when the override ends. */
   readonly policyState: State | undefined;
   readonly overrideUntil: number;
-  /** Of a shared rate: the setting of it under which this was written. */
+  /** Of a shared rate: its version when this was written. */
   readonly rateVersion?: number | undefined;
 }
 
 export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(entry);
 
-/** The moment from which an entry is worth as much as none. */
+/** The moment (µs) at which an entry expires. */
 export function expiryOf(entry: Entry): number {
   if (!isEnvelope(entry)) return entry[0]!;
   const { state, policyState, queueEndState, queue, blockedUntil, overrideUntil } = entry;

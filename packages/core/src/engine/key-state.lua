@@ -1,6 +1,6 @@
 -- The twin of key-state.ts: one part of a call while it is decided: what its key holds at the moment `now`, and what becomes of it.
 
--- Instead of an id: all waiting calls have lost their places and should poll again.
+-- In place of an id: all waiting calls have lost their places and should poll again.
 local EVERYONE = -1
 
 local function promote(key_state)
@@ -47,7 +47,7 @@ local function open_envelope(key_state, envelope)
   return false
 end
 
--- The state as of the first booking that is due: for that one a state may count that is worth nothing now.
+-- Begins at the first booking that is due: a state that has expired by now may still count then.
 local function begin(key_state, override_ended)
   local algorithm, queue, from = key_state.algorithm, key_state.queue, now
   if #queue > 0 then from = math.min(now, queue[1]) end
@@ -90,7 +90,7 @@ local function open(part)
   return key_state
 end
 
--- The first moment from `from` on at which the part's permits can go and delay no booking; NEVER.
+-- The first moment from `from` on at which the call can take this part's permits and delay no booking; NEVER.
 local function earliest(key_state, from, shaped)
   local cost = key_state.cost
   -- Permits are saved up from now on, and remain until a later moment that another part requires.
@@ -98,7 +98,7 @@ local function earliest(key_state, from, shaped)
   return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
 end
 
--- Do as many wait as may, or is own_moment later than the policy itself lets a call wait?
+-- Is the queue full, or the wait longer than the policy allows? The time of a block does not count.
 local function is_overfull(key_state)
   if #key_state.queue >= 2 * MOST_BOOKED then return true end
   local max_wait = key_state.algorithm.max_wait
@@ -152,14 +152,14 @@ local function usage(key_state)
   return remaining, reset
 end
 
--- A peek writes no more than what the clock or the policy changed: measured again by each, no wait would become shorter. And to
--- give something back to a key that is met for the first time is not to use it.
+-- Must the entry be written? A peek writes only what the clock or the policy changed: otherwise each would compute the same wait again.
+-- A refund to a new key does not write it.
 local function is_kept(key_state, operation)
   if operation == 'peek' then return key_state.normalized end
   return key_state.changed or (key_state.is_new and operation ~= 'refund')
 end
 
--- A shared rate is kept for as long after the last call that waits for it as after any other use of it.
+-- The keep-alive time of a shared rate begins when the last booked call gets its permits.
 local function keep_alive(key_state)
   local shared = key_state.shared
   local alive = ceil((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)

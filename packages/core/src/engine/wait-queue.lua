@@ -1,18 +1,18 @@
 -- The twin of wait-queue.ts: permits that are booked for later, as a list: moment, cost, moment, cost, … in the order of the moments.
 
--- Every booking is read and written with each call.
+-- Each call reads and writes all bookings.
 local MOST_BOOKED = 1000
--- A gap of hours has a billion moments: after so many tries in all gaps, each further gap gets one try.
+-- A gap of hours has a billion moments: after this many tries in all gaps, each further gap gets one try.
 local MOST_LATER = 100
 
--- The state or the queue has changed: what the state will be after all bookings.
+-- Computes queue_end_state, the state after all bookings, again: the state or the queue has changed.
 local function project_end(key_state)
   local state, queue = key_state.state, key_state.queue
   for i = 1, #queue, 2 do state = book(key_state, state, queue[i], queue[i + 1]) end
   key_state.queue_end_state = state
 end
 
--- A later call may now find a moment before the end of the queue.
+-- The same, if a later call may now find a moment before the last booking.
 local function look_for_gaps(key_state)
   if #key_state.queue == 0 then return end
   key_state.has_gaps = 1
@@ -53,14 +53,14 @@ local function try_moment(key_state, before, from, moment, cost)
   return moment
 end
 
--- The first moment from `first` on at which the cost can go and delays no booking; NEVER.
+-- The first moment from `first` on at which a call can take `cost` and delay no booking; NEVER.
 local function earliest_in_queue(key_state, first, cost, shaped)
   local queue = key_state.queue
   local size = #queue
   if cost == 0 then return first end
   if size == 0 then return next_moment(key_state, key_state.state, first, cost, shaped) end
   local last = queue[size - 1]
-  -- A call that saves up goes to the end.
+  -- A call that saves up gets the end: it needs all permits that flow in while it waits.
   if key_state.has_gaps == 0 or first >= last or (shaped and saving_of(key_state, cost) > 0) then
     return next_moment(key_state, key_state.queue_end_state, math.max(first, last), cost, shaped)
   end
@@ -85,7 +85,7 @@ local function earliest_in_queue(key_state, first, cost, shaped)
   return next_moment(key_state, state, last, cost, shaped)
 end
 
--- early: the call could have gone sooner, but for another part. Then others can.
+-- early: this part alone could have had an earlier moment, so another call can.
 local function add_booking(key_state, moment, cost, early)
   local queue, size = {}, #key_state.queue
   if early then key_state.has_gaps = 1 end
@@ -125,7 +125,7 @@ local function cancel_booking(key_state, at, cost)
   project_end(key_state)
 end
 
--- What is left, and until when all is back, if no booking may be delayed: what is left at each of them.
+-- Permits that a call can take without delaying a booking: the fewest that are left at any of them.
 local function usage_with_queue(key_state, remaining, reset)
   local algorithm, parameters, queue = key_state.algorithm, key_state.parameters, key_state.queue
   local size = #queue

@@ -1,10 +1,10 @@
 -- @tag cc
 -- The twin of leases.ts and semaphore.ts: permits that are held until they are released or their lease ends.
--- parameters: limit (permits), lease (µs), queue (the most who may wait)
--- state:      latest lease end (µs), last id given, how many hold,
---             for each who holds: id, lease end (µs), cost; in the order in which the leases end
---             for each who waits: id, lease end (µs), cost; in the order in which they came
--- A place is the number of somebody in the state, from 1; its 24 bytes begin behind byte 24 * place.
+-- parameters: limit (permits), lease (µs), queue (the most waiting calls)
+-- state:      latest lease end (µs), last id given, number of holders,
+--             id, lease end (µs), cost of each holder, in the order in which the leases end
+--             id, lease end (µs), cost of each waiting call, in the order of arrival
+-- A place is the number of a holder or waiting call, from 1; its 24 bytes begin behind byte 24 * place.
 
 local function entry(state, place)
   return unpack('>ddd', state, place * 24 + 1)
@@ -21,7 +21,7 @@ local function find(state, id)
   return nil
 end
 
--- The state with other bytes for those from place `from` to place `to`, and with a head of its own.
+-- The state with a new head, and with `bytes` for the places from `from` to `to`.
 local function spliced(state, latest, last, holders, from, to, bytes)
   return pack('>ddd', latest, last, holders) .. string.sub(state, 25, from * 24)
     .. bytes .. string.sub(state, to * 24 + 25)
@@ -50,8 +50,8 @@ local function count(limit, state, now)
   return table.concat(parts), held, waiting, holders
 end
 
--- Who is there at `now`: the state without those who are gone, permits held, how many wait, how many hold. The functions
--- of one decision ask this of one state, one after the other: the last answer is kept.
+-- The state without ended leases, permits held, number of waiting calls, number of holders. The functions of one decision need this of
+-- the same state, so the last result is kept.
 local seen, seen_at, seen_limit, list, held, waiting, holders
 local function living(limit, state, now)
   if seen ~= state or seen_at ~= now or seen_limit ~= limit then
@@ -61,7 +61,7 @@ local function living(limit, state, now)
   return list, held, waiting, holders
 end
 
--- The last id is remembered while the clock has not passed it.
+-- An empty list keeps the last id until the clock has passed it.
 local function sealed(lease, state, now)
   local _, last, holders = entry(state, 0)
   local latest = math.min(last + 1, now + lease)
@@ -70,7 +70,7 @@ local function sealed(lease, state, now)
   return pack('>d', latest) .. string.sub(state, 9)
 end
 
--- Somebody more behind place `place`, when `holders` will hold.
+-- The state with one more behind place `place`; it then has `holders` holders.
 local function admit(lease, state, now, cost, place, holders)
   if not state then return pack('>dddddd', now + lease, now, holders, now, now + lease, cost) end
   local latest, last = unpack('>dd', state)
@@ -79,7 +79,7 @@ local function admit(lease, state, now, cost, place, holders)
   return spliced(state, math.max(latest, now + lease), id, holders, place + 1, place, bytes)
 end
 
--- µs until `cost` can go after those who wait before the place `before`, if nobody releases, renews or leaves.
+-- µs until a call gets `cost` behind the waiting calls before the place `before`, if no call releases, renews or leaves.
 local function wait_until(p, state, held, now, cost, before)
   local limit, lease = p[1], p[2]
   local ends, costs = {}, {}
@@ -133,14 +133,14 @@ local function wait(p, state, now, cost)
   return wait_until(p, list, held, now, cost, places(list) + 1)
 end
 
--- The id of who took is `last`. What is held saturates, so that sums stay exact.
+-- The new holder's id is `last`. The sum of costs saturates, so that it stays exact.
 local function take(p, state, now, cost)
   if not state then return admit(p[2], nil, now, cost, 0, 1) end
   local list, held, _, holders = living(p[1], state, now)
   return admit(p[2], list, now, math.min(cost, LARGEST - held), holders, holders + 1)
 end
 
--- `at` is an id, whose permits come back whole, or who waits no longer.
+-- `at` is the id of a holder, all of whose permits come back, or of a waiting call, which leaves.
 local function refund(p, state, now, cost, at)
   local place = at ~= ANY and find(state, at)
   if not place then return state end
@@ -162,7 +162,7 @@ local function last(state)
   return number(state, 2)
 end
 
--- The very same state when the queue is full.
+-- The same state if the queue is full.
 local function join(p, state, now, cost)
   local list, waiting, holders, _ = state, 0, 0
   if state then list, _, waiting, holders = living(p[1], state, now) end
@@ -170,7 +170,7 @@ local function join(p, state, now, cost)
   return admit(p[2], list, now, cost, holders + waiting, holders)
 end
 
--- A lease that ended cannot be renewed: its permits may be promised to somebody else.
+-- A lease that has ended is not renewed: another call may have been promised its permits.
 local function renew(p, state, now, id)
   local list, _, _, holders = living(p[1], state, now)
   local place = find(list, id)

@@ -10,11 +10,11 @@ export interface ConcurrencyOptions {
   /** The most permits held at once: a whole number from 0 (closed: every call is denied) to 10,000. */
   readonly limit: number;
   /**
-   * How long a holder who does not renew keeps its permits: how long those of a process that died are missing. From
-   * 100 ms to 1 day; `'30s'` unless given.
+   * How long a holder keeps its permits without renewing them, so how long the permits of a dead process are missing. From 100 ms to
+   * 1 day. Default: `'30s'`.
    */
   readonly lease?: Duration;
-  /** The most who may wait at once: a whole number from 0 (nobody waits) to 10,000; 1000 unless given. */
+  /** The most calls that wait at once: a whole number from 0 (no call waits) to 10,000. Default: 1000. */
   readonly queue?: number;
 }
 
@@ -27,16 +27,16 @@ export interface ConcurrencyPolicy extends Policy {
   readonly queue?: number;
 }
 
-/** The state is read and written whole, so it must not grow without bounds. */
+/** Each call reads and writes the whole state, so it needs a bound. */
 const MOST = 10_000;
 const QUEUE = 1000;
-/** Renewals come several times a lease: a shorter one would end while its renewal is on the way. */
+/** A holder renews several times a lease: a shorter lease would end before a renewal arrives. */
 const SHORTEST = 100_000;
 const LONGEST_LEASE = 86_400_000_000;
 
 /**
  * A semaphore that processes share: at most `limit` permits are held at once, each until it is released or its lease ends.
- * Those who wait are served first come, first served.
+ * Waiting calls are served first come, first served.
  * @throws RangeError naming the number that is not acceptable
  */
 export function concurrency(options: ConcurrencyOptions): ConcurrencyPolicy {

@@ -3,20 +3,20 @@ import type { Parameters, State } from '../algorithm.js';
 /*
  * The state of a semaphore whose holders have leases. semaphore.ts changes it; concurrency.lua is the twin of both.
  *
- * Parameters: [limit (permits), lease (µs), queue (the most who may wait)].
- * State: [latest lease end (µs), last id given, how many hold,
- *         then for each who holds (id, lease end, cost), in the order in which the leases end,
- *         then for each who waits (id, lease end, cost), in the order in which they came].
+ * Parameters: [limit (permits), lease (µs), queue (the most waiting calls)].
+ * State: [latest lease end (µs), last id given, number of holders,
+ *         then (id, lease end, cost) of each holder, in the order in which the leases end,
+ *         then (id, lease end, cost) of each waiting call, in the order of arrival].
  *
- * A new or renewed lease ends last, so it goes behind the others. A lease has ended at the moment of its end. An id is the µs in which
- * its owner came, or the next free number: ids grow, also after a state has expired.
+ * A new or renewed lease ends last, so it is added behind the others. At the moment of its end a lease has ended. An id is the µs of the
+ * call, or the next free number: ids grow, also after a state has expired.
  */
 export const HEAD = 3;
 export const EACH = 3;
 
 export const endOf = (state: State, place: number): number => state[place + 1]!;
 export const costOf = (state: State, place: number): number => state[place + 2]!;
-/** Where those who wait begin. */
+/** The place of the first waiting call. */
 export const queueOf = (state: State): number => HEAD + EACH * state[2]!;
 
 export function placeOf(state: State, id: number): number {
@@ -29,13 +29,11 @@ export interface Living {
   readonly list: State;
   /** Permits that are held. */
   readonly held: number;
-  /** How many wait. */
+  /** Number of waiting calls. */
   readonly waiting: number;
 }
 
-/**
- * The holders and waiters at `now`. A waiter that wants more than a limit that was lowered since is dropped: it would only block others.
- */
+/** The holders and waiting calls at `now`. A waiting call whose cost is above a lowered limit is dropped: it would block the others. */
 export function living(limit: number, state: State, now: number): Living {
   const queue = queueOf(state);
   const list = state.slice(0, HEAD);
@@ -54,12 +52,10 @@ export function living(limit: number, state: State, now: number): Living {
   return { list: list.length === state.length ? state : list, held, waiting };
 }
 
-/**
- * The list as a state. An empty one keeps the last id until the clock has passed it: in the same µs it would be given again.
- */
+/** The list as a state. An empty one keeps the last id until the clock has passed it: otherwise the same µs gives that id again. */
 export function sealed(lease: number, list: number[], now: number): State | undefined {
   list[0] = Math.min(list[1]! + 1, now + lease);
-  // Of those who hold the last one's lease ends last.
+  // The last holder's lease ends last of all holders'.
   for (let place = Math.max(HEAD, queueOf(list) - EACH); place < list.length; place += EACH) {
     list[0] = Math.max(list[0], endOf(list, place));
   }
@@ -77,8 +73,8 @@ export function admit(lease: number, list: State, now: number, cost: number, hol
 export const NOBODY: Living = { list: [0, -1, 0], held: 0, waiting: 0 };
 
 /**
- * µs until `cost` can go after those who wait before the place `before`, if nobody releases, renews or leaves: leases end
- * one by one; whoever is first in the queue then holds for a whole lease, or is gone when its own lease ended first.
+ * µs until a call gets `cost` behind the waiting calls before the place `before`, if no call releases, renews or leaves. Leases end
+ * one by one. The first waiting call then holds for a whole lease, or is dropped if its own lease ended first.
  */
 export function waitUntil(
   p: Parameters,

@@ -23,7 +23,7 @@ const holders: Holders = {
     return waiting < queue! ? admit(lease!, list, now, cost, false) : (state as State);
   },
 
-  /** A lease that ended cannot be renewed: its permits may be promised to somebody else. */
+  /** A lease that has ended is not renewed: another call may have been promised its permits. */
   renew([limit, lease], state, now, id) {
     const { list } = living(limit!, state, now);
     const place = placeOf(list, id);
@@ -51,7 +51,7 @@ const holders: Holders = {
     const alive = living(limit!, state, now);
     const list = [...alive.list];
     const granted: number[] = [];
-    // Those who hold stand right before those who wait: the first to wait becomes the last to hold where it stands.
+    // Holders come right before waiting calls: the first waiting call becomes the last holder at its place.
     let free = limit! - alive.held;
     for (let place = queueOf(list); place < list.length && costOf(list, place) <= free; place += EACH) {
       free -= costOf(list, place);
@@ -87,13 +87,13 @@ export const concurrencyAlgorithm: Algorithm = {
     return waitUntil(p, alive, now, cost, alive.list.length);
   },
 
-  /** The id of who took is `last`. What is held saturates, so that sums stay exact. */
+  /** The new holder's id is `last`. The sum of costs saturates, so that it stays exact. */
   take([limit, lease], state, now, cost) {
     const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
     return admit(lease!, list, now, Math.min(cost, Number.MAX_SAFE_INTEGER - held), true);
   },
 
-  /** `at` is an id, whose permits come back whole, or who waits no longer. There are no gifts: permits have holders. */
+  /** `at` is the id of a holder, all of whose permits come back, or of a waiting call, which leaves. A reward (`ANY`) changes nothing. */
   refund([, lease], state, now, _cost, at) {
     const place = at === ANY ? -1 : placeOf(state, at);
     if (place < 0) return state;

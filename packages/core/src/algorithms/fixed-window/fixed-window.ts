@@ -39,7 +39,7 @@ const DAY = toMicros('day', '1d');
 /** The third parameter, which windows that begin with their first call do not have. */
 const CLOCK = 1;
 const CALENDAR = 2;
-/** Where the edges of a calendar stand among the parameters. */
+/** Index of a calendar's first edge in the parameters. */
 const EDGES = 3;
 
 /**
@@ -88,8 +88,8 @@ function endOf(parameters: Parameters, moment: number): number {
 }
 
 /**
- * The latest end of a window at `now`. A later one: the clock went back, or the policy had other windows. A clock that trembles does
- * not end a window of the clock: otherwise each step over its edge would begin it once more.
+ * The latest end that a window can have at `now`. A later one means that the clock went back, or that the policy had other windows. A
+ * clock that trembles does not end a window of `align: 'clock'`: each step over its edge would begin it again.
  */
 const latestEnd = (parameters: Parameters, now: number): number =>
   endOf(parameters, parameters[2] === undefined ? now : now + JITTER);
@@ -166,12 +166,12 @@ export const fixedWindowAlgorithm: Algorithm = {
 
   anchored: (parameters) => parameters[2] === undefined,
 
-  // Until its window ends a permit counts the same whenever it goes.
+  // Until its window ends a permit counts the same whenever it is used.
   prefetched: (parameters, micros) => ({ parameters, longest: micros }),
 
   usableFor(parameters, now, reset) {
     if (parameters[2] !== undefined) return Math.min(reset, endOf(parameters, now) - now);
-    // Where somebody is booked for a later window, it is not known when this one ends.
+    // With a booking for a later window, the end of this one is not known.
     return reset <= parameters[1]! ? reset : 0;
   },
 };

@@ -1,10 +1,10 @@
 -- @tag sl sw
 -- The twin of running-log.ts, for sliding-log.ts (sl) and sliding-window.ts (sw).
 -- parameters: limit (permits), window (µs), and for a sliding window the length of a slot (µs)
--- state:      pairs (moment (µs), running count of permits up to and with it, modulo 2^53); pair 0 holds the moment from which
---             the state is worth nothing, and the count before pair 1
+-- state:      pairs (moment (µs), running count of permits up to and with it, modulo 2^53); pair 0 holds the moment at which
+--             the state expires, and the count before pair 1
 
--- The moment that is written down for permits that go at the moment `at`: itself, or the end of its slot.
+-- The moment that is stored for permits taken at `at`: `at` itself, or the end of its slot.
 local function stamp(p, at)
   if p[3] then return at - at % p[3] + p[3] end
   return at
@@ -57,7 +57,7 @@ local function reaching(state, first, k)
   return low
 end
 
--- Permits that went with pair `first` and all after it.
+-- Permits of pair `first` and all after it.
 local function used_from(state, first)
   return minus(count_of(state, last_of(state)), count_of(state, first - 1))
 end
@@ -85,7 +85,7 @@ local function take(p, state, now, cost)
   local moment, window = stamp(p, now), p[2]
   if not state then return pack('>dddd', moment + window, 0, moment, cost) end
   local first, last = first_after(state, now - window), last_of(state)
-  -- Penalties beyond all numbers: all that was taken was taken now.
+  -- Penalties beyond exact numbers: all permits count as taken now.
   if cost > LARGEST - used_from(state, first) then
     return pack('>dddd', moment + window, 0, moment, LARGEST)
   end

@@ -5,7 +5,7 @@ import { expandWindowRun } from '../window-run.js';
 const { MAX_SAFE_INTEGER: LARGEST } = Number;
 const TURN = LARGEST + 1;
 
-/** No pairs: as good as no state. */
+/** A state without pairs. */
 const NOTHING: State = [0, 0];
 
 /**
@@ -13,13 +13,12 @@ const NOTHING: State = [0, 0];
  * `stamp` returns the moment that is stored for permits taken at `at`, and never an earlier one. A log stores `at` itself. A window
  * with slots stores the end of the slot that contains `at`.
  *
- * State: pairs (moment in µs, running count of permits up to and with it), in order of moments. Pair 0 is no entry: it
- * holds the moment from which the state is worth nothing (the newest moment + window), and the count before pair 1.
- * What a pair added is its count less the count before it, and so is what any row of pairs added: how many permits are in
- * the window is one subtraction, and when the k-th of them leaves it is a binary search. When the front is dropped
- * no other number changes.
+ * State: pairs (moment in µs, running count of permits up to and with it), in order of moments. Pair 0 is no entry: it holds the moment at
+ * which the state expires (the newest moment + window), and the count before pair 1. The permits of any pairs in a row are the difference
+ * of two counts, so the permits in the window are one subtraction, and the moment when the k-th leaves is a binary search. Dropping
+ * pairs at the front changes no other number.
  *
- * Counts are taken modulo 2^53, as a clock goes round: differences stay exact, however long a key lives.
+ * Counts are modulo 2^53: differences stay exact, however long a key lives.
  *
  * Parameters: [limit, window (µs)], and with slots the slot length (µs). Slots begin at multiples of that length since 1970.
  */
@@ -30,8 +29,7 @@ export function runningLog(tag: string): Algorithm {
 
     size: ([limit, window]) => ({ limit: limit!, window: window! }),
 
-    // Moments later than now count as now, for then the clock went back (or slots were longer). Where the policy had
-    // another window when the state was written, the state ends at another moment.
+    // Moments later than now count as now: the clock went back, or slots were longer. Under another window the state ends at another moment.
     normalize(parameters, state, now) {
       const newest = Math.min(momentOf(state, lastOf(state)), stamp(parameters, now));
       const end = newest + parameters[1]!;
@@ -54,14 +52,14 @@ export function runningLog(tag: string): Algorithm {
       const first = firstAfter(state, now - window!);
       const last = lastOf(state);
       let moment = stamp(parameters, now);
-      // Penalties beyond all numbers: all that was taken was taken now.
+      // Penalties beyond exact numbers: all permits count as taken now.
       if (cost > LARGEST - usedFrom(state, first)) return [moment + window!, 0, moment, LARGEST];
 
       const joins = first <= last && momentOf(state, last) >= moment;
       if (joins) moment = momentOf(state, last);
       const end = joins ? last - 1 : last;
-      // More pairs than permits in the limit (a penalty, or a lowered limit): nothing can go before the oldest of the latest
-      // `limit` pairs leaves, so what is older may as well count with it, and memory is bounded.
+      // More pairs than permits in the limit (a penalty, or a lowered limit): no call is allowed before the oldest of the latest `limit`
+      // pairs leaves. So older permits count as part of it, and memory is bounded.
       const from = Math.max(first, end - limit! + 2);
       const next = state.slice(2 * (from - 1), 2 * (end + 1));
       next[0] = moment + window!;

@@ -4,7 +4,7 @@ import { up } from '../arithmetic.js';
 import { meterAlgorithm } from './meter.js';
 import { exactDebt, type MeterParameters, SAVED, SPACED } from './meter-state.js';
 
-/** What the policies of this family come down to. */
+/** The numbers of a token bucket, a GCRA or a leaky bucket. */
 export interface MeterNumbers {
   /** The policy and its numbers, as an error names them. */
   readonly policy: string;
@@ -13,11 +13,11 @@ export interface MeterNumbers {
   /** Permits that flow back during `every`, and what that is in µs. */
   readonly refill: number;
   readonly every: number;
-  /** Do they all flow back at its end? Default no, steadily. */
+  /** Do they all flow back at its end? Default: no, steadily. */
   readonly inBatches?: boolean;
   /** Permits that may be taken beyond the capacity. Default 0. */
   readonly borrow?: number | undefined;
-  /** Permits in a bucket that is met for the first time. Default `capacity`. */
+  /** Permits in the bucket of a new key. Default `capacity`. */
   readonly initial?: number | undefined;
   /** Does `acquire` space calls out, or save up for a cost above the capacity? Default: neither. */
   readonly acquires?: 'spaced' | 'saved' | undefined;

@@ -3,9 +3,8 @@ import { JITTER, NEVER, type State } from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
 
 /**
- * Both permits and time are counted in units, so small that all numbers here are whole and every rate is exact: at 3 permits a
- * second a permit is 1,000,000 units, and 3 units flow back in a µs. Code reads parameters by their places, `{ 1: perTick }`: V8 is slow
- * at `[, perTick]`.
+ * Permits and time are counted in units so small that all numbers are whole and every rate is exact: at 3 permits a second a permit is
+ * 1,000,000 units, and 3 units flow back in a µs. Code reads parameters as `{ 1: perTick }`: in V8 `[, perTick]` is slow.
  */
 export type MeterParameters = readonly [
   /** Units that pay for a permit. */
@@ -16,7 +15,7 @@ export type MeterParameters = readonly [
   full: number,
   /** Units that may be missing beyond that: calls that go into debt. */
   borrow: number,
-  /** Units that are missing from a bucket that is met for the first time. */
+  /** Units that are missing from the bucket of a new key. */
   start: number,
   /** `SPACED`: a call in `acquire` waits until all earlier permits have flowed back. `SAVED`: it may also cost more than the capacity. */
   shape: number,
@@ -39,12 +38,12 @@ const DAY = 86_400_000_000;
  * with `span` only when more is missing than calls alone can take.
  *
  * - whole at: the tick at which nothing is missing any more. Since then the last ticks are known too, `tick` apart.
- * - late: units that this tick brings and nobody misses.
- * - seen: the last write; of a clock that trembles, the latest moment it showed. A clock that shows less went back.
- * - since: the first take after the bucket was last whole. What was taken before has come back by itself.
- * - span: the `spanOf` the policy by which more was taken (a penalty). Under another policy it would be a lock-out.
+ * - late: units that this tick brings beyond a full bucket.
+ * - seen: the moment of the last write; if the clock trembles, the latest that it showed. A clock that shows less went back.
+ * - since: the first call after the bucket was last full. Permits of earlier calls have come back by themselves.
+ * - span: the `spanOf` the policy under which a penalty took more. Under another policy that debt would lock the key out.
  *
- * Moments, and not what is missing, are kept, because they mean the same under other parameters.
+ * Moments mean the same under other parameters; missing units would not.
  */
 const wholeAt = (state: State): number => state[4] ?? state[0]!;
 
@@ -61,25 +60,25 @@ export function lastTick({ 6: tick }: MeterParameters, state: State | undefined,
   return untilWhole > 0 ? now + untilWhole - up(untilWhole, tick) * tick : now;
 }
 
-/** The latest moment that the clock showed, which is `now` but for a clock that trembles. */
+/** The latest moment that the clock showed: `now`, unless it trembles. */
 export const seenAt = (state: State | undefined, now: number): number =>
   state === undefined ? now : Math.max(now, state[1]!);
 
-/** µs in which so many units flow back, from a tick on. */
+/** µs in which `units` flow back, from a tick on. */
 export const flowTime = ({ 1: perTick, 6: tick }: MeterParameters, units: number): number =>
   up(units, perTick) * tick;
 
 /** The most units that calls without a penalty can take. */
 export const debtLimit = (p: MeterParameters): number => p[2] + p[3];
 
-/** µs in which all comes back that calls can take. */
+/** µs in which the most units that calls can take flow back. */
 export const spanOf = (p: MeterParameters): number => flowTime(p, debtLimit(p));
 
-/** The most units that may be missing: even after the correction of a jittering clock and rounding up to ticks it is below 2^53. */
+/** The most units that may be missing: below 2^53 even after a clock that trembles, and rounded up to ticks. */
 export const exactDebt = (perTick: number, tick: number): number =>
   Number.MAX_SAFE_INTEGER - (up(JITTER, tick) + 2) * perTick;
 
-/** The most that a penalty can take: what is exact, and back in ten years. */
+/** The most units that a penalty can take: exact, and back in ten years. */
 export const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
   Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
 

@@ -1,5 +1,5 @@
 -- @tag tb
--- The twin of meter.ts, where everything is explained: one moment, at which the bucket is whole again.
+-- The twin of meter.ts and meter-state.ts, which explain it: one moment, at which the bucket is full again.
 -- parameters: units that pay for a permit, units that flow back at each tick, units of a full bucket, units that may be missing
 --             beyond that, units missing at first, 1 when acquire shapes, 2 when it waits for more than the bucket holds, µs between two ticks
 -- state:      forgotten at (µs), seen (µs), since (µs), [late (units), [whole at (µs), [span (µs)]]]
@@ -20,7 +20,7 @@ local function span_of(p)
   return up(p[3] + p[4], p[2]) * p[7]
 end
 
--- Room below 2^53 for the correction of a jittering clock.
+-- Leaves room below 2^53 for a clock that trembles.
 local function most_of(p)
   return math.min(LARGEST - (up(JITTER, p[7]) + 2) * p[2], down(LONGEST, p[7]) * p[2])
 end
@@ -31,7 +31,7 @@ local function taken_at_most(p)
   return p[3] + p[4]
 end
 
--- The latest moment that the clock showed, which is now but for a clock that trembles.
+-- The latest moment that the clock showed: now, unless it trembles.
 local function seen_at(state, now)
   if state then return math.max(now, number(state, 2)) end
   return now

@@ -20,19 +20,19 @@ import {
   write,
 } from './meter-state.js';
 
-/** The questions that other algorithms may leave out have answers here. */
+/** With functions that are optional for other algorithms. */
 export type Meter = Algorithm &
   Required<Pick<Algorithm, 'initialState' | 'translate' | 'acquireWait' | 'maxWait' | 'more'>>;
 
 /** At most this part of a bucket, 1 in 10, is kept in reserve for prefetched permits. */
 const RESERVE = 10;
 
-/** Does a call with this cost save up, because it is above the capacity? */
+/** Must a call with this cost save up, because it is above the capacity? */
 const isSaved = (p: MeterParameters, cost: number): boolean => p[5] === SAVED && cost * p[0] > debtLimit(p);
 
 /**
- * What a refund is worth: its price, less what may have flowed back since. Only of the last taking that is known: nothing of it was
- * in vain. Of those before, others may have had what flowed back.
+ * Units that a refund gives back: the price of its permits, less the units that may have flowed back for them since. Nothing has flowed
+ * back for the latest call; later calls may have used what flowed back for earlier ones.
  */
 function backOf(p: MeterParameters, state: State, now: number, cost: number, at: number): number {
   const price = cost * p[0];
@@ -180,8 +180,8 @@ export const meterAlgorithm: Meter = {
     return shape !== SPACED ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
   },
 
-  // Those that go in a time t were taken in t + longest: a bucket that is smaller by what flows back meanwhile lets no more of them
-  // go than the whole bucket does in t. Batches flow back all at once, and that would be the bucket; of what one call may borrow many would be made.
+  // Permits used in a time t were taken in t + longest: a bucket that is smaller by what flows back in `longest` allows no more of them than
+  // the whole bucket allows in t. A batch flows back all at once, so nothing would be left; and many calls would borrow instead of one.
   prefetched([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
     if (tick > 1 || borrow > 0) return undefined;
     const longest = Math.min(micros, down(down(full, RESERVE), perTick));

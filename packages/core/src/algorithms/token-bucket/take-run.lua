@@ -32,7 +32,7 @@ if room < 0 then
   reset, wait = last + (debt + -debt % units) / units * tick - now, last + (-room + room % units) / units * tick - now
 else
   count = wanted
-  -- The other calls of a run would have to tell what is borrowed.
+  -- A run does not say what its calls borrow.
   if rule[4] > 0 then count = 1 end
   if price * (count - 1) > room then count = (room - room % price) / price + 1 end
   if debt + price <= full - permit then free = most - debt - price end

@@ -13,7 +13,7 @@ import {
 import { compilePolicy } from './index.js';
 
 /** The tags of the algorithms that have a `take-run.lua`. */
-const spending = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
+const supportsRuns = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('take-run.lua'))
   .flatMap((file) => /^-- @tag (.*)$/m.exec(readFileSync(join(__dirname, file), 'utf8'))![1]!.split(' '));
 
@@ -25,7 +25,10 @@ test.each<[string, Policy]>([
   ['gcra', gcra({ limit: 10, period: '1m' })],
   ['leakyBucket', leakyBucket({ capacity: 10, leak: 1, every: '1s' })],
   ['concurrency', concurrency({ limit: 10 })],
-])('%s expands runs exactly where it has a take-run.lua: batches are weighed by it', (_, policy) => {
-  const { algorithm } = compilePolicy(policy);
-  expect(algorithm.expandRun !== undefined).toBe(spending.includes(algorithm.tag));
-});
+])(
+  '%s has expandRun if and only if it has a take-run.lua: the size of batches depends on it',
+  (_, policy) => {
+    const { algorithm } = compilePolicy(policy);
+    expect(algorithm.expandRun !== undefined).toBe(supportsRuns.includes(algorithm.tag));
+  },
+);
