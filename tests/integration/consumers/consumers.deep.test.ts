@@ -57,3 +57,25 @@ test(
   },
   TIMEOUT,
 );
+
+test(
+  'a release in dry run checks every package and says what it would publish',
+  async () => {
+    const { ok, output } = await installed.release();
+    if (!ok) throw new Error(output);
+    for (const name of ['core', 'express', 'fastify', 'koa', 'fetch', 'decorators', 'nestjs']) {
+      expect(output).toContain(`clean: @sluice/${name}, `);
+      expect(output).toMatch(
+        new RegExp(`would run: npm publish …/sluice-${name}-[\\d.]+tgz --access public --provenance\n`),
+      );
+    }
+    expect(output).toContain('Dry run: nothing was published.');
+  },
+  TIMEOUT,
+);
+
+test('a release without provenance is refused', async () => {
+  const { ok, output } = await installed.release('--publish');
+  expect(ok).toBe(false);
+  expect(output).toContain('start the workflow "Release" on GitHub');
+});

@@ -38,6 +38,12 @@ export class Installation {
     if (!ok) throw new Error(`node ${args.join(' ')} failed:\n${output}`);
   }
 
+  /** `npm run release` in the copy of the sources, as outside of CI. */
+  release(...args: string[]): Promise<{ ok: boolean; output: string }> {
+    const env = { ACTIONS_ID_TOKEN_REQUEST_URL: '' };
+    return run(process.execPath, ['scripts/release.mjs', ...args], { cwd: this.#workspace, env });
+  }
+
   /**
    * Type-checks and compiles a project as its tsconfig.json says: its code and our declarations. Those of others are read
    * too, but their errors are not ours to mend. @throws Error with the errors
@@ -60,7 +66,14 @@ export class Installation {
 
   async #copyWorkspace(): Promise<void> {
     const sources = (path: string) => !/^(?:dist|node_modules|\.build-.*)$/.test(basename(path));
-    for (const part of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts', 'packages']) {
+    for (const part of [
+      'package.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'scripts',
+      'packages',
+      '.changeset',
+    ]) {
       await cp(join(root, part), join(this.#workspace, part), { recursive: true, filter: sources });
     }
     const target = join(this.#workspace, 'node_modules');

@@ -1,0 +1,104 @@
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
+
+const root = resolve(__dirname, '../../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const yaml = (path: string) => parse(read(path), { strict: true });
+const packages = readdirSync(join(root, 'packages')).filter((name) =>
+  existsSync(join(root, 'packages', name, 'package.json')),
+);
+const REPOSITORY = 'https://github.com/sluice-limits/sluice';
+
+test.each(packages)('packages/%s says where it comes from', (name) => {
+  const manifest = JSON.parse(read(`packages/${name}/package.json`));
+  expect(manifest).toMatchObject({
+    name: `@sluice/${name}`,
+    description: expect.stringMatching(/.{20}/),
+    license: 'MIT',
+    author: 'The Sluice authors',
+    homepage: `${REPOSITORY}/tree/main/packages/${name}#readme`,
+    bugs: `${REPOSITORY}/issues`,
+    repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `packages/${name}` },
+    engines: { node: '>=20' },
+  });
+  expect(manifest.keywords).toEqual(expect.arrayContaining(['rate-limit', 'rate-limiter']));
+  for (const file of ['README.md', 'LICENSE']) accessSync(join(root, 'packages', name, file));
+});
+
+test('every package has size limits, and no limit is left of one that is gone', () => {
+  const limited = Object.keys(JSON.parse(read('scripts/package-sizes.json')));
+  expect(limited.sort()).toEqual(packages.map((name) => `@sluice/${name}`).sort());
+});
+
+// The CommonJS form of a bundle reads an import once: see docs/decisions/025.
+test('no exported variable changes', () => {
+  const changing = readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^[^/]+\/src\/.*\.ts$/.test(file))
+    .filter((file) => /^export (?:let|var)\b/m.test(read(join('packages', file))));
+  expect(changing).toEqual([]);
+});
+
+test.each([
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CODE_OF_CONDUCT.md',
+  'LICENSE',
+  '.editorconfig',
+  '.gitattributes',
+  '.github/pull_request_template.md',
+  'docs/compatibility.md',
+])('%s exists', (path) => expect(read(path).length).toBeGreaterThan(50));
+
+test('CI runs .ci/run on every supported version of Node.js', () => {
+  const { on, jobs } = yaml('.github/workflows/ci.yml');
+  expect(Object.keys(on)).toEqual(['push', 'pull_request']);
+  expect(jobs.test.strategy.matrix.node).toEqual([20, 22, 24]);
+  const runs = jobs.test.steps.flatMap(({ run }: { run?: string }) => run ?? []);
+  expect(runs).toEqual(['.ci/run']);
+  const setUp = jobs.test.steps.find(({ uses }: { uses?: string }) =>
+    uses?.startsWith('actions/setup-node@'),
+  );
+  expect(setUp.with['node-version']).toBe('$' + '{{ matrix.node }}');
+  accessSync(join(root, '.ci/run'), constants.X_OK);
+});
+
+test('the release workflow may sign what it publishes', () => {
+  const { on, permissions, jobs } = yaml('.github/workflows/release.yml');
+  expect(on).toBe('workflow_dispatch');
+  expect(permissions['id-token']).toBe('write');
+  const runs = jobs.publish.steps.flatMap(({ run }: { run?: string }) => run ?? []);
+  expect(runs.at(-1)).toBe('npm run release -- --publish');
+});
+
+const FORMS = '.github/ISSUE_TEMPLATE';
+const forms = readdirSync(join(root, FORMS)).filter((file) => file !== 'config.yml');
+
+test.each(forms)('the issue form %s is one that GitHub reads', (file) => {
+  const { name, description, body } = yaml(join(FORMS, file));
+  expect([name, description]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
+  const fields = body.filter(({ type }: { type: string }) => type !== 'markdown');
+  const ids = fields.map(({ id }: { id: string }) => id);
+  expect(new Set(ids).size).toBe(fields.length);
+  for (const { type, attributes } of fields) {
+    expect(['input', 'textarea', 'dropdown', 'checkboxes']).toContain(type);
+    expect(attributes.label).toMatch(/./);
+  }
+});
+
+test('questions and security problems have other ways in', () => {
+  const { contact_links } = yaml(join(FORMS, 'config.yml'));
+  const urls = contact_links.map(({ url }: { url: string }) => url);
+  expect(urls).toEqual([`${REPOSITORY}/security/advisories/new`, `${REPOSITORY}/discussions`]);
+});
+
+test('dependencies and actions are kept up to date', () => {
+  const { version, updates } = yaml('.github/dependabot.yml');
+  expect(version).toBe(2);
+  const kept = updates.map((update: Record<string, unknown>) => update['package-ecosystem']);
+  expect(kept).toEqual(['npm', 'github-actions']);
+});
+
+test('changesets give all packages one version', () => {
+  expect(JSON.parse(read('.changeset/config.json')).fixed).toEqual([['@sluice/*']]);
+});
