@@ -1,59 +1,56 @@
-/**
- * The answer to a call. All times are whole milliseconds, rounded so that they are never too early. With several policies, `limit`,
- * `window`, `remaining`, `resetAfter` and `moreAfter` belong to the binding policy: the one with the longest wait, or with the least left.
- */
-export interface Decision {
-  /** May the call go? */
-  readonly allowed: boolean;
-  /** The limiter that decided. */
+/** What one policy says to a call. All times are whole milliseconds, rounded up: never too early. */
+export interface PolicyDecision {
+  /** The policy's name in `policies`; of a single policy the limiter's name. */
   readonly name: string;
-  /** The policy that bound: its name in `policies`; of a single policy the limiter's own. */
-  readonly policy: string;
   /** The permits that this call asked for. */
   readonly cost: number;
   /** The most permits that can be taken at once. */
   readonly limit: number;
-  /** In how many milliseconds `limit` permits come back: the window, or the time an empty bucket takes to fill. */
+  /** Time in which `limit` permits come back: the window, or the time to fill an empty bucket. */
   readonly window: number;
-  /** Whole permits left, this call's already taken off. */
+  /** Whole permits left after this call. */
   readonly remaining: number;
-  /** 0 when allowed; else how long until the same call can pass if nobody else comes; `Infinity` when it never can. */
+  /** Time until the same call can pass this policy if no other call comes; 0: it passes now; `Infinity`: never. */
   readonly retryAfter: number;
-  /** How long until every permit is back; where `acquire` slept, counted from when it woke. */
+  /** Time until every permit is back. After an `acquire` that slept, it counts from the end of the sleep. */
   readonly resetAfter: number;
   /**
    * Time until more than `remaining` permits are left, if no other call comes: the end of a fixed window, the next permit of a bucket.
    * Sliding policies and `concurrency` report `resetAfter`. 0 if all permits are there.
    */
   readonly moreAfter: number;
+  /** Its permits are held until released, as with `concurrency`. */
+  readonly held?: true;
+}
+
+/**
+ * The answer to a call. With several policies, the figures are those of the binding policy: the one with the longest wait, or with the
+ * fewest permits left.
+ *
+ * `policies` and `moreAfter` are computed when they are read, so `{ ...decision }` does not copy them; `JSON.stringify` and `console.log`
+ * show them. To copy them, name them: `{ ...decision, policies: decision.policies }`.
+ */
+export interface Decision extends Omit<PolicyDecision, 'held'> {
+  readonly allowed: boolean;
+  /** The limiter that decided. */
+  readonly name: string;
+  /** The name of the binding policy. */
+  readonly policy: string;
+  /** 0 if allowed. Otherwise the time until the same call can pass if no other call comes; `Infinity`: never. */
+  readonly retryAfter: number;
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
   readonly waited: number;
   /**
-   * Who answered: the store, `'memory'` or `'redis'`; in its place what it had denied just before, `'deny-cache'`, or
-   * spent what was taken ahead, `'prefetch'`; or, where it is out, the failure policy, `'local'`, `'allow'` or `'deny'`.
+   * Where the decision was made: by the store, `'memory'` or `'redis'`; by a denial of the store in the `'deny-cache'`; by permits taken
+   * before, `'prefetch'`; or, while the store is out, by the failure policy, `'local'`, `'allow'` or `'deny'`.
    */
   readonly source: string;
-  /** Was the store out, so that the failure policy decided? */
+  /** The store was out, and the failure policy decided. */
   readonly degraded: boolean;
   /** The inputs of the decision. Only with `{ debug: true }`, and if the store or the `local` failure policy decided. */
   readonly debug?: DecisionDebug;
-  /** What each policy says by itself, in the order in which they were given. */
+  /** The decision of each policy, in the order in which they were given. */
   readonly policies: readonly PolicyDecision[];
-}
-
-/** What one policy says to a call. */
-export interface PolicyDecision {
-  readonly name: string;
-  readonly cost: number;
-  readonly limit: number;
-  readonly window: number;
-  readonly remaining: number;
-  /** How long until this policy alone would let the call pass; 0: it would now. */
-  readonly retryAfter: number;
-  readonly resetAfter: number;
-  readonly moreAfter: number;
-  /** Are its permits held until released, as with `concurrency`? */
-  readonly held?: true;
 }
 
 /** The inputs of a decision, as its store has them: `consume(key, { debug: true })`. Times are whole µs. */
@@ -65,27 +62,26 @@ export interface DecisionDebug {
 }
 
 export interface PolicyDebug {
-  /** The name of the policy. */
   readonly name: string;
   /** The storage key of the state. */
   readonly key: string;
   /** The policy's parameters by name; during an override the override's. */
   readonly numbers: Readonly<Record<string, number>>;
-  /** Are they the parameters of an override or of a shared rate? */
+  /** They are the parameters of an override or of a shared rate. */
   readonly overridden: boolean;
   /** What the key had taken before and after the call. */
   readonly before: StateDebug;
   readonly after: StateDebug;
-  /** Calls that wait for their promised moment. */
+  /** Booked calls that wait for their moment. */
   readonly booked: readonly { readonly at: number; readonly cost: number }[];
   /** End of the key's block; 0 without one. */
   readonly blockedUntil: number;
 }
 
 export interface StateDebug {
-  /** As stored: see the algorithm's `State` in its source. Empty if nothing that was taken counts any more. */
+  /** As stored: see the algorithm's `State` in its source. Empty if no earlier call counts any more. */
   readonly state: readonly number[];
-  /** Whole permits left in this state, without the calls that are booked. */
+  /** Whole permits left in this state, without the booked calls. */
   readonly remaining: number;
   /** Time until every permit is back. */
   readonly resetAfter: number;

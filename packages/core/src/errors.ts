@@ -4,7 +4,7 @@ import { decisionHeaders } from './decision-headers.js';
 /** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
 const brand = Symbol.for('sluice.error');
 
-/** What every run-time error of Sluice has: a stable `code`. Bad configuration throws `RangeError` or `TypeError` instead. */
+/** A run-time error of Sluice. Its `code` is stable. Bad configuration throws a `RangeError` or `TypeError` instead. */
 export abstract class SluiceError extends Error {
   abstract readonly code: string;
   readonly [brand] = true;
@@ -14,30 +14,23 @@ export abstract class SluiceError extends Error {
   }
 }
 
-/**
- * A limit was exceeded. Has what a web framework needs to answer: `status` and `statusCode` (429, unless the limit has
- * another), `headers` and `expose`.
- */
+/** A limit was exceeded. Web frameworks read `status`, `statusCode`, `headers` and `expose` for the response. */
 export class RateLimitExceededError extends SluiceError {
   readonly code = 'SLUICE_RATE_LIMIT_EXCEEDED';
+  /** 429, unless the limit has another. */
   readonly status: number;
   readonly statusCode: number;
   readonly expose = true;
   /**
-   * Headers for the response: `Retry-After`, `RateLimit` and `RateLimit-Policy`. For a limit on requests: the headers of its
+   * Response headers: `Retry-After`, `RateLimit` and `RateLimit-Policy` (draft 11). For a limit on requests: the headers of its
    * `standardHeaders` and `legacyHeaders`, merged with those of the response's other limits.
    */
   readonly headers: Record<string, string>;
 
+  /** @param decision the decision that denied */
   constructor(
-    /** The decision that denied. */
     readonly decision: Decision,
-    options: {
-      /** Default 429. */
-      readonly status?: number;
-      /** Default: `Retry-After`, `RateLimit` and `RateLimit-Policy` (draft 11) of the decision. */
-      readonly headers?: Readonly<Record<string, string>>;
-    } = {},
+    options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(denial(decision));
     this.status = options.status ?? 429;
@@ -45,7 +38,7 @@ export class RateLimitExceededError extends SluiceError {
     this.headers = { ...(options.headers ?? decisionHeaders(decision)) };
   }
 
-  /** Milliseconds until the same call can pass; `Infinity` when it never can. */
+  /** Milliseconds until the same call can pass; `Infinity`: never. */
   get retryAfter(): number {
     return this.decision.retryAfter;
   }
@@ -58,7 +51,7 @@ function denial({ name, cost, limit, retryAfter }: Decision): string {
   return `Rate limit '${name}' exceeded: retry in ${Math.ceil(retryAfter / 1000)} s`;
 }
 
-/** A request came from whom a `denyList` turns away. */
+/** The client of a request is on the `denyList`. */
 export class RequestForbiddenError extends SluiceError {
   readonly code = 'SLUICE_REQUEST_FORBIDDEN';
   readonly status = 403;
@@ -70,7 +63,7 @@ export class RequestForbiddenError extends SluiceError {
   }
 }
 
-/** Why a store could not decide: its network, or what its server said. In capitals what Redis calls it. */
+/** Why a store could not decide: its network, or the answer of its server. Capitals: error codes of Redis. */
 export type UnavailableReason =
   | 'connection'
   | 'timeout'
@@ -85,26 +78,26 @@ export type UnavailableReason =
   | 'CLUSTERDOWN'
   | 'TRYAGAIN';
 
-/** How a store is set up wrongly; `other` is what the message says. */
+/** What is wrong with the set-up of a store; `other`: see the message. */
 export type ConfigurationReason = 'WRONGTYPE' | 'NOPERM' | 'WRONGPASS' | 'NOAUTH' | 'other';
 
 /**
- * The store did not answer: no connection, a deadline passed, or a server that cannot serve now. Whether a call that
- * timed out was counted is unknown; it is counted at most once. Callers meet it where the failure policy is `'deny'` and there
- * is no decision to deny with, and where a call is no decision: `block`, `reset`, `penalty`, …
+ * The store did not answer: no connection, a passed deadline, or a server that cannot serve now. A call that timed out may have been
+ * counted, at most once. Calls reject with this error if the failure policy is `'deny'` and there is no decision to deny with, and if the
+ * call needs the store: `block`, `reset`, `penalty`, …
  */
 export class StoreUnavailableError extends SluiceError {
   readonly code = 'SLUICE_STORE_UNAVAILABLE';
   readonly status = 503;
   readonly statusCode = 503;
   readonly reason: UnavailableReason;
-  /** Had the deadline passed? */
+  /** The deadline had passed. */
   readonly late: boolean;
   /** True: the call certainly never left this process, had no effect and may be repeated. False: its outcome is unknown. */
   readonly neverSent: boolean;
-  /** Of the failure policy `'deny'`: its decision. */
+  /** The decision of the failure policy `'deny'`. */
   readonly decision: Decision | undefined;
-  /** Ready to be set on a response: `Retry-After`. */
+  /** Response headers. */
   readonly headers: Record<string, string> = { 'Retry-After': '1' };
 
   constructor(
@@ -117,7 +110,7 @@ export class StoreUnavailableError extends SluiceError {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(message, options);
     this.reason = options.reason ?? 'connection';
     this.late = options.late ?? false;
     this.neverSent = options.neverSent ?? false;
@@ -126,8 +119,8 @@ export class StoreUnavailableError extends SluiceError {
 }
 
 /**
- * The store answered that it is set up wrongly: a foreign key under ours, a missing right, a wrong password. No failure policy
- * speaks for it: it is told to every caller until it is mended.
+ * The store refused because its set-up is wrong: a foreign value under one of our keys, a missing right, a wrong password. No failure policy
+ * applies: each call rejects until the set-up is repaired.
  */
 export class StoreConfigurationError extends SluiceError {
   readonly code = 'SLUICE_STORE_CONFIGURATION';
@@ -137,26 +130,26 @@ export class StoreConfigurationError extends SluiceError {
     message: string,
     options: { readonly reason?: ConfigurationReason; readonly cause?: unknown } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(message, options);
     this.reason = options.reason ?? 'other';
   }
 }
 
 /**
- * No key could be made from a call or a request: a value is missing, or is not a plain string, number or boolean. For a request the
- * message is safe to send to clients; `cause` says more.
+ * A call or a request has no key: a value is missing, or is not a plain string, number or boolean. For a request the message is safe to
+ * send to clients; `cause` has the details.
  */
 export class KeyResolutionError extends SluiceError {
   readonly code = 'SLUICE_KEY_RESOLUTION';
   readonly statusCode: 400 | 500;
-  /** May clients see the message? What is wrong with their request, yes. */
+  /** Clients may see the message: the error is in their request. */
   readonly expose: boolean;
 
   constructor(
     message: string,
     /** The expression that found no value, such as `#{user.id}`. */
     readonly expression?: string,
-    /** 400: the request lacks something; 500: the server was not set up to know. */
+    /** 400: the request lacks a value; 500: the set-up of the server is incomplete. */
     readonly status: 400 | 500 = 400,
     options?: ErrorOptions,
   ) {
@@ -166,7 +159,7 @@ export class KeyResolutionError extends SluiceError {
   }
 }
 
-/** A shared limit has no rate (any more): nobody called `trySetRate` or `setRate`, or it was deleted or not used for too long. */
+/** A shared limit has no rate: it was never set, was deleted, or expired because no call used it. */
 export class RateNotSetError extends SluiceError {
   readonly code = 'SLUICE_RATE_NOT_SET';
 
@@ -175,7 +168,7 @@ export class RateNotSetError extends SluiceError {
   }
 }
 
-/** The limiter was closed before or while the call was waiting: over HTTP a server that shuts down. */
+/** The limiter was closed before the call or during its wait. Over HTTP: the server shuts down. */
 export class LimiterClosedError extends SluiceError {
   readonly code = 'SLUICE_LIMITER_CLOSED';
   readonly status = 503;
@@ -187,7 +180,7 @@ const guard =
   (error: unknown): error is E =>
     error instanceof Error && brand in error && (error as SluiceError).code === code;
 
-/** Is it one of ours, also of another copy of this package? So do the guards of each kind that follow. */
+/** Recognises also errors of another copy of this package, as all guards below do. */
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && brand in error;
 export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');

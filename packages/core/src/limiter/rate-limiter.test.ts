@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
 import { ManualClock } from '../clock.js';
@@ -38,6 +39,17 @@ describe('consumeSync', () => {
 });
 
 describe('consume', () => {
+  test('policies and moreAfter are computed: a spread leaves them out, JSON and console.log show them', async () => {
+    const decision = await limiterOf().limiter.consume('ann');
+    const { policies, moreAfter } = decision;
+    const copy = { ...decision };
+    expect(copy).toMatchObject({ allowed: true, remaining: 1 });
+    expect([copy.policies, copy.moreAfter]).toEqual([undefined, undefined]);
+    const whole = { ...decision, moreAfter, policies };
+    expect(JSON.parse(JSON.stringify(decision))).toEqual(whole);
+    expect(inspect(decision)).toBe(inspect(whole));
+  });
+
   test('tells the whole decision, in milliseconds', async () => {
     const { clock, limiter } = limiterOf({ name: 'login' });
     const times = { retryAfter: 0, resetAfter: 10_000, moreAfter: 10_000 };
