@@ -108,3 +108,12 @@ test.each([
   }
   expect(inPlace).toBeGreaterThan(120);
 });
+
+test('a bucket that was full before the latest moment that a trembling clock showed is full', async () => {
+  const key = uniqueName('life');
+  const { ask } = redis.key(gcra({ limit: 100, period: '1h' }), key);
+  const state = Buffer.alloc(24);
+  for (const [i, moment] of [START - 5, START, START - HOUR].entries()) state.writeDoubleBE(moment, i * 8);
+  await redis.redis.set(key, state, 'PX', 60_000);
+  expect(await ask(START + 1)).toMatchObject({ allowed: true, parts: [{ remaining: 99 }] });
+});

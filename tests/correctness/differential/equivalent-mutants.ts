@@ -19,6 +19,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'fw: if cost * count >= free then count = floor(free / cost) end',
     'fw: count, remaining, wait = 0, free >= 0 and free or 0, reset',
     'tb: if whole >= now then',
+    'tb: if whole - seen >= 1 then left = whole - seen end',
     'tb: return p[6] == 2 and cost * p[1] >= p[3] + p[4]',
     'tb: if most - price <= bearable then bearable = most - price end',
     'tb: if price * (count - 1) >= room then count = (room - room % price) / price + 1 end',

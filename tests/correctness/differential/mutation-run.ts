@@ -4,7 +4,7 @@ import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js'
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Operation } from '../../../packages/core/src/engine/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
-import { fixedWindow, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
+import { fixedWindow, gcra, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
 import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
 import { difference, held, history, questionsOf, rates, type Step } from './histories.js';
@@ -83,6 +83,17 @@ corpora
       ['consume', 1],
       ['consume', 1],
       ['consume', 1, { move: 60_000_000 - 1_000 }],
+    ),
+  );
+// A refund while the clock trembles: the bucket is full at the latest moment that the clock showed.
+corpora
+  .get('tb')!
+  .push(
+    crafted(
+      gcra({ limit: 1, period: 1 }),
+      ['consume', 1],
+      ['refund', 1, { given: 1, move: -1 }],
+      ['consume', 1, { move: 10 }],
     ),
   );
 // Three wait for the same moment, and the one with a cost of 2 goes away.

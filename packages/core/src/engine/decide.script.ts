@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '0d5ba4fc0cd18e12c253f68d5298eba5df54b9cd',
+  sha1: '68890ca9676af352ef2e20b617a69e3d7e9a0b2b',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -302,8 +302,11 @@ if price * (count - 1) > room then count = (room - room % price) / price + 1 end
 if debt + price <= full - permit then free = most - debt - price end
 first, owed = last - now, debt
 debt = debt + count * price
-local left = state and whole - seen or 0
-if left > 0 then ended = ended or whole + -whole % (left / frexp(left) / 2) end
+local left = 1
+if state and not ended then
+if whole - seen > 1 then left = whole - seen end
+ended = whole + -whole % (left / frexp(left) / 2)
+end
 late = -debt % units
 whole = last + (debt + late) / units * tick
 left = whole - now

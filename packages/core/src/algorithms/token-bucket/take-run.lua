@@ -39,8 +39,12 @@ else
   first, owed = last - now, debt
   debt = debt + count * price
   -- See kept_until in meter.lua.
-  local left = state and whole - seen or 0
-  if left > 0 then ended = ended or whole + -whole % (left / frexp(left) / 2) end
+  local left = 1
+  if state and not ended then
+    -- After a refund while the clock trembles, the bucket may have been full before the latest moment that the clock showed.
+    if whole - seen > 1 then left = whole - seen end
+    ended = whole + -whole % (left / frexp(left) / 2)
+  end
   late = -debt % units
   whole = last + (debt + late) / units * tick
   left = whole - now
