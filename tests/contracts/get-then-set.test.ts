@@ -25,7 +25,7 @@ test('a store that reads and writes in two trips is found out by 50 calls at onc
       const kept = await client.get(storageKey(part!));
       const now = clock.now();
       const keyState = new KeyState(part!, kept === null ? undefined : JSON.parse(kept), now);
-      const answer = decide(call, [keyState], now);
+      const answer = decide(call, [keyState]);
       await client.set(storageKey(part!), JSON.stringify(keyState.entry()), 'PX', 60_000);
       return answer;
     },

@@ -35,8 +35,8 @@ export class Timeline {
       entry !== undefined && expiryOf(entry) > now ? entry : undefined,
     );
     const keyStates = open(this.entries);
-    const answer = decide(call, keyStates, now);
-    expect(decide(call, open(live), now)).toEqual(answer);
+    const answer = decide(call, keyStates);
+    expect(decide(call, open(live))).toEqual(answer);
     this.entries = keyStates.map((keyState, i) =>
       keyState.keeps(operation) ? keyState.entry() : this.entries[i],
     );

@@ -99,7 +99,7 @@ class OneByOne {
     const keys = call.parts.map(({ key }) => Number(key));
     if (keys.includes(FOREIGN)) return 'foreign';
     const keyStates = call.parts.map((part, i) => new KeyState(part, this.entries[keys[i]!], now));
-    const answer = decide(call, keyStates, now);
+    const answer = decide(call, keyStates);
     this.#given.push([keys, answer.parts.map(({ at }) => at)]);
     keyStates.forEach((keyState, i) => {
       if (!keyState.keeps(call.operation)) return;

@@ -41,7 +41,7 @@ export class Model {
   ask({ now, call }: Asked): Foretold {
     const before = [...this.entries];
     const keyStates = call.parts.map((part, i) => new KeyState(part, before[i], now));
-    const answer = decide(call, keyStates, now);
+    const answer = decide(call, keyStates);
     keyStates.forEach((keyState, i) => {
       if (!keyState.keeps(call.operation)) return;
       const entry = keyState.entry();

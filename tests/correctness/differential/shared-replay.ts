@@ -98,7 +98,7 @@ export class SharedModel {
       throw error;
     }
     const [keyState] = keyStates as [KeyedState];
-    const answer = decide(call, keyStates, now);
+    const answer = decide(call, keyStates);
     if (call.operation !== 'peek') this.#rates.use(part.limit.shared!, Math.max(now, answer.parts[0]!.at));
     if (keyState.keeps(call.operation)) {
       const entry = keyState.entry();

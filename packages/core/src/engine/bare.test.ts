@@ -19,7 +19,7 @@ test.each(Object.entries(policies))(
           const { now, call } = asked;
           const [part] = call.parts;
           const keyState = new KeyState(part!, entry, now);
-          const answer = decide(call, [keyState], now);
+          const answer = decide(call, [keyState]);
           const bare = decideBare(call, entry, now);
           if (bare !== undefined) {
             expect(bare).toEqual({
@@ -57,7 +57,7 @@ test.each(Object.entries(policies))(
           const [part] = call.parts;
           const { rule } = part!.limit;
           const keyState = new KeyState(part!, entry, now);
-          const answer = decide(call, [keyState], now);
+          const answer = decide(call, [keyState]);
           const { step } = rule.algorithm;
           if (
             step !== undefined &&

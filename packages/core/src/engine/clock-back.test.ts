@@ -29,7 +29,7 @@ const MORE = seconds(1);
 describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (name, policyOf) => {
   const start = 2 * HOUR;
 
-  test('and nobody is locked out for longer than a window', () => {
+  test('and no key is locked out for longer than a window', () => {
     const line = new Timeline(policyOf(2));
     line.consume(start, 2);
     const { allowed, wait } = line.ask(start - HOUR, { cost: 2 });
@@ -38,7 +38,7 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
     expect(line.consume(start - HOUR + wait, 2)).toBe(true);
   });
 
-  test('while calls are booked: they are as far away as before, and so is who comes next', () => {
+  test('while calls are booked: bookings and the next call keep their distance from now', () => {
     if (name === 'concurrency') return;
     const cost = name === 'leakyBucket' ? 1 : 2;
     const line = new Timeline(policyOf(2));
@@ -55,7 +55,7 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
     });
   });
 
-  test('while it is blocked: the block lasts as long as it had to', () => {
+  test('while it is blocked: the block keeps its length', () => {
     const line = new Timeline(policyOf(2));
     line.ask(start, { operation: 'block', wait: seconds(30) });
     line.ask(start + seconds(10));
@@ -68,7 +68,7 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
     expect(line.consume(back + wait)).toBe(true);
   });
 
-  test('while it is overridden: the override ends when it had to', () => {
+  test('while it is overridden: the override keeps its length', () => {
     const line = new Timeline(policyOf(2));
     const override = compilePolicy(policyOf(5)).parameters;
     line.ask(start, { operation: 'override', wait: seconds(60), override });

@@ -51,7 +51,7 @@ test('a wait is the first moment at which all have the permits, not the longest 
   expect(line.entries.map((entry) => isEnvelope(entry!) && entry.hasGaps)).toEqual([true, false]);
 });
 
-test('who waits for another part is passed by those whom it does not hinder', () => {
+test('a call that waits for another part is passed by calls that do not delay it', () => {
   const line = new Timeline(gcra({ limit: 10, period: '10s' }), twoIn10s);
   for (let calls = 0; calls < 2; calls += 1) line.ask(0);
   expect(line.book(0)).toBe(seconds(10));
@@ -79,7 +79,7 @@ test('a block puts everything off until it ends, in all parts', () => {
   expect(line.ask(ms(1), { cost: 1 })).toMatchObject({ allowed: true });
 });
 
-test('a part that can never go is never waited for, whatever the others say', () => {
+test('a part that can never be allowed is never waited for, whatever the other parts are', () => {
   const line = new Timeline(concurrency({ limit: 1 }), twoIn10s);
   expect(line.ask(0, { operation: 'acquire', wait: seconds(100), cost: 3 })).toMatchObject({
     allowed: false,
@@ -95,7 +95,7 @@ describe('held permits and a block', () => {
     return { allowed, queued, wait };
   };
 
-  test('who comes while it is blocked stands in line, and is let in when it ends', () => {
+  test('a call to a blocked key waits in line, and is admitted when the block ends', () => {
     const line = new Timeline(concurrency({ limit: 1, lease: '1m' }));
     line.ask(0, { operation: 'block', wait: seconds(10) });
     const { queued, wait, parts } = line.ask(0, acquire);
@@ -105,7 +105,7 @@ describe('held permits and a block', () => {
     expect(standing(line, seconds(10), at)).toMatchObject({ allowed: true, queued: false });
   });
 
-  test('a release lets nobody in before it ends, unblock does', () => {
+  test('a release admits no call before the block ends; unblocking does', () => {
     const line = new Timeline(concurrency({ limit: 1, lease: '1m' }));
     const holder = line.ask(0).parts[0]!.at;
     const waiter = line.ask(0, acquire).parts[0]!.at;
@@ -125,7 +125,7 @@ describe('held permits and a block', () => {
   });
 });
 
-test('a key that begins with less is not met for the first time again by who waits longer than a day', () => {
+test('a key that begins with less does not begin again for a call that waits longer than a day', () => {
   const both = new Timeline(
     tokenBucket({ capacity: 1, refill: 1, every: '1s', initial: 0 }),
     fixedWindow({ limit: 1, window: '3d' }),

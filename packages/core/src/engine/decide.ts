@@ -1,28 +1,29 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call } from './call.js';
 import type { KeyState } from './key-state.js';
+import { ALLOWED, DENIED, QUEUED } from './reply-codes.js';
 
 /**
- * Decides a call: all its parts, or none. `keyStates` are its parts, opened at the moment `now`. Afterwards `KeyState.keeps` says whether
- * to store its `entry()`. The twin is `decide-call.lua`.
+ * Decides a call: all its parts, or none. `keyStates` are its parts, opened at one moment. Afterwards `KeyState.keeps` says whether to store
+ * its `entry()`. The twin is `decide-call.lua`.
  */
-export function decide(call: Call, keyStates: readonly KeyState[], now: number): Answer {
-  if (call.traced !== true) return decided(call, keyStates, now);
+export function decide(call: Call, keyStates: readonly KeyState[]): Answer {
+  if (call.traced !== true) return decided(call, keyStates);
   const before = keyStates.map(({ state }) => state);
-  const answer = decided(call, keyStates, now);
+  const answer = decided(call, keyStates);
   const parts = answer.parts.map((part, i) => ({ ...part, trace: keyStates[i]!.trace(before[i]) }));
   return { ...answer, parts };
 }
 
-function decided({ operation, wait, overrides }: Call, keyStates: readonly KeyState[], now: number): Answer {
+function decided({ operation, wait, overrides }: Call, keyStates: readonly KeyState[]): Answer {
   switch (operation) {
     case 'consume':
     case 'peek':
-      return admit(keyStates, now, 0, false, operation === 'consume');
+      return admit(keyStates, 0, false, operation === 'consume');
     case 'acquire':
-      return admit(keyStates, now, wait, true, true);
+      return admit(keyStates, wait, true, true);
     case 'renew':
-      return renewed(keyStates[0]!, now);
+      return renew(keyStates[0]!);
     default:
       keyStates.forEach((keyState, i) => {
         if (operation === 'charge') keyState.charge();
@@ -30,36 +31,28 @@ function decided({ operation, wait, overrides }: Call, keyStates: readonly KeySt
         else if (operation === 'reset') keyState.reset();
         else if (operation === 'block') keyState.block(wait);
         else keyState.override(wait, overrides?.[i]);
-        keyState.ownMoment = now;
       });
-      return answer(keyStates, now, true, false, 0);
+      return answer(keyStates, ALLOWED, 0);
   }
 }
 
 /** The first moment at which every part has the permits, if it is at most `longest` away. */
-function admit(
-  keyStates: readonly KeyState[],
-  now: number,
-  longest: number,
-  shaped: boolean,
-  taking: boolean,
-): Answer {
+function admit(keyStates: readonly KeyState[], longest: number, shaped: boolean, taking: boolean): Answer {
   for (const keyState of keyStates) {
     const hopeless = shaped && keyState.saving > longest;
-    keyState.ownMoment = hopeless ? NEVER : keyState.earliest(now, shaped);
+    keyState.ownMoment = hopeless ? NEVER : keyState.earliest(keyState.now, shaped);
   }
   const moment = commonMoment(keyStates, shaped);
-  if (moment === NEVER) return answer(keyStates, now, false, false, NEVER);
-  const wait = moment - now;
+  if (moment === NEVER) return answer(keyStates, DENIED, NEVER);
+  const wait = moment - keyStates[0]!.now;
   const held = keyStates.some(({ holders }) => holders !== undefined);
   if (wait > 0 && held && shaped && longest > 0 && keyStates.length === 1) {
-    const queued = keyStates[0]!.join();
-    return answer(keyStates, now, false, queued, wait);
+    return answer(keyStates, keyStates[0]!.join() ? QUEUED : DENIED, wait);
   }
   const overfull = shaped && keyStates.some((keyState) => keyState.overfull);
-  const allowed = wait === 0 || (wait <= longest && !held && !overfull);
-  if (allowed && taking) for (const keyState of keyStates) keyState.take(moment);
-  return answer(keyStates, now, allowed, false, wait);
+  if (wait > 0 && (wait > longest || held || overfull)) return answer(keyStates, DENIED, wait);
+  if (taking) for (const keyState of keyStates) keyState.take(moment);
+  return answer(keyStates, ALLOWED, wait);
 }
 
 /** Each try passes a booking; the search must end. */
@@ -80,17 +73,13 @@ function commonMoment(keyStates: readonly KeyState[], shaped: boolean): number {
   return moment;
 }
 
-function renewed(keyState: KeyState, now: number): Answer {
+function renew(keyState: KeyState): Answer {
   const status = keyState.renew();
-  return answer([keyState], now, status === 1, status === 0, status === 0 ? keyState.ownMoment - now : 0);
+  const code = status === 1 ? ALLOWED : status === 0 ? QUEUED : DENIED;
+  return answer([keyState], code, keyState.ownMoment - keyState.now);
 }
 
-function answer(
-  keyStates: readonly KeyState[],
-  now: number,
-  allowed: boolean,
-  queued: boolean,
-  wait: number,
-): Answer {
-  return { allowed, queued, now, wait, parts: keyStates.map((keyState) => keyState.answer()) };
+function answer(keyStates: readonly KeyState[], code: number, wait: number): Answer {
+  const parts = keyStates.map((keyState) => keyState.answer());
+  return { allowed: code === ALLOWED, queued: code === QUEUED, now: keyStates[0]!.now, wait, parts };
 }

@@ -20,8 +20,8 @@ export class KeyState {
   normalized = false;
   /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
   granted: readonly number[] = NONE;
-  /** When this part alone would allow the call; `NEVER`. Set by `decide`. */
-  ownMoment = 0;
+  /** When this part alone would allow the call; `NEVER`. */
+  ownMoment: number;
   #at = 0;
   /** Counts under the policy's own parameters. */
   readonly #policy: Counter;
@@ -45,6 +45,7 @@ export class KeyState {
     readonly shared?: EffectiveRate,
   ) {
     this.#seen = now;
+    this.ownMoment = now;
     const { rule } = part.limit;
     const parameters = shared?.parameters ?? rule.parametersAt?.(now) ?? rule.parameters;
     this.#policy = new Counter(rule.algorithm, parameters);
@@ -228,7 +229,6 @@ export class KeyState {
     const { at } = this.part;
     const status = this.state === undefined ? -1 : holders.holderStatus(this.state, at);
     this.#at = at;
-    this.ownMoment = this.now;
     if (status === -1) return -1;
     this.#setState(holders.renew(parameters, this.state!, this.now, at));
     if (status === 0) {

@@ -25,7 +25,7 @@ function threeWaiting() {
 const giveBack = (line: Timeline, now: number, at: number, cost = 1) =>
   line.ask(now, { operation: 'refund', at: START + at, cost });
 
-test('who comes later queues up behind all who wait, also when it wants less', () => {
+test('a later call waits behind all bookings, even with a smaller cost', () => {
   const line = new Timeline(tokenBucket({ capacity: 5, refill: 1, every: '1s' }));
   line.consume(0, 5);
   expect(line.book(0, 5)).toBe(seconds(5));
@@ -33,7 +33,7 @@ test('who comes later queues up behind all who wait, also when it wants less', (
   expect(line.ask(seconds(2))).toMatchObject({ allowed: false, wait: seconds(5) });
 });
 
-test('a booking given back in the middle is offered to the next caller, and the others keep their moments', () => {
+test('a cancelled booking in the middle is offered to the next call, and the others keep their moments', () => {
   const line = threeWaiting();
   giveBack(line, ms(1), seconds(2));
   expect(bookings(line.entries[0])).toEqual([
@@ -45,7 +45,7 @@ test('a booking given back in the middle is offered to the next caller, and the 
   expect(line.book(ms(2))).toBe(seconds(4) - ms(2));
 });
 
-test('a gap is offered to who fits in, and not to who would delay somebody', () => {
+test('a gap is offered to a call that fits in, and not to one that would delay a booking', () => {
   const line = new Timeline(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
   line.consume(0, 4);
   expect([line.book(0, 2), line.book(0, 2), line.book(0, 4)]).toEqual([seconds(2), seconds(4), seconds(8)]);
@@ -60,7 +60,7 @@ test('a gap is offered to who fits in, and not to who would delay somebody', () 
   ]);
 });
 
-test('when the last of a line gives up there is no gap, and when all have gone neither', () => {
+test('cancelling the last booking leaves no gap, and neither does cancelling all', () => {
   const line = threeWaiting();
   giveBack(line, 0, seconds(3));
   expect(line.entries[0]).toMatchObject({ hasGaps: false });
@@ -70,7 +70,7 @@ test('when the last of a line gives up there is no gap, and when all have gone n
   expect(Array.isArray(line.entries[0])).toBe(true);
 });
 
-test('what was not booked, or at another moment, is not given back', () => {
+test('a refund of permits that were not booked, or for another moment, gives nothing back', () => {
   const line = threeWaiting();
   const before = line.entries[0];
   giveBack(line, 0, seconds(2) + 1);
@@ -90,7 +90,7 @@ test.each([[[2, 5, 3]], [[5, 2, 3]], [[3, 5, 2]], [[5, 3, 2]], [[2, 3, 5]]])(
   },
 );
 
-test('bookings of one moment are given back in parts, too', () => {
+test('bookings of one moment can be refunded in parts', () => {
   const line = new Timeline(fixedWindow({ limit: 10, window: '10s' }));
   line.consume(0, 10);
   line.book(0, 5);
@@ -99,7 +99,7 @@ test('bookings of one moment are given back in parts, too', () => {
   expect(bookings(line.entries[0])).toEqual([]);
 });
 
-test('what is given back of the past is offered to who comes next, though others wait', () => {
+test('a refund of past permits is offered to the next call, although others wait', () => {
   const line = new Timeline(slidingLog({ limit: 2, window: '10s' }));
   const taken = line.ask(0, { cost: 2 });
   expect(line.book(ms(1), 1)).toBe(seconds(10) - ms(1));
@@ -109,7 +109,7 @@ test('what is given back of the past is offered to who comes next, though others
   expect(bookings(line.entries[0])).toEqual([[seconds(10), 1]]);
 });
 
-test('a penalty moves nobody who is booked', () => {
+test('a penalty moves no booking', () => {
   const line = threeWaiting();
   line.ask(0, { operation: 'charge', cost: 10 });
   expect(bookings(line.entries[0]).map(([at]) => at)).toEqual([seconds(1), seconds(2), seconds(3)]);

@@ -80,7 +80,7 @@ function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
   }
 }
 
-test('never are more than the limit held, nobody is overtaken, and the state keeps its order', () => {
+test('never more than the limit is held, no waiting call is overtaken, and the state keeps its order', () => {
   fc.assert(
     fc.property(policies, steps, (p, list) =>
       play(p, list, ({ state, now }) => {
@@ -106,7 +106,7 @@ function silence(p: Numbers, { state, now }: Moment, then: number, alive = -1): 
   return kept;
 }
 
-test('who comes again after `wait` can go, and not 1 µs earlier, if nobody releases, renews or leaves', () => {
+test('a retry after `wait` is allowed, and not 1 µs earlier, if no call releases, renews or leaves', () => {
   fc.assert(
     fc.property(policies, steps, (p, list) =>
       play(p, list, ({ state, now }) => {

@@ -57,7 +57,7 @@ class Room {
   }
 }
 
-test('2 at once: the third may go when one is released, or to the µs when the first lease of 10 s ends', () => {
+test('2 at once: the third is allowed after a release, or to the µs when the first lease of 10 s ends', () => {
   const room = new Room();
   room.at(sec(0)).take();
   const b = room.at(sec(3)).take();
@@ -95,7 +95,7 @@ test('first come, first served: a large cost at the head is not overtaken by sma
   expect(room.state!.slice(0, 9)).toEqual([sec(12), more, 2, large, sec(12), 2, small, sec(12), 1]);
 });
 
-test('who waits leaves the line: those behind move up at once', () => {
+test('a waiting call leaves the line: the calls behind it move up at once', () => {
   const room = new Room({ limit: 3 });
   room.at(sec(0)).take(2);
   const [large, small] = [room.join(2), room.join(1)];
@@ -103,7 +103,7 @@ test('who waits leaves the line: those behind move up at once', () => {
   expect(room.at(sec(1)).refund(large).granted).toEqual([small]);
 });
 
-test('when no release comes those who wait are let in as leases end', () => {
+test('without a release, waiting calls are admitted as leases end', () => {
   const room = new Room({ limit: 1 });
   room.at(sec(0)).take();
   const [b, c] = [room.at(sec(4)).join(), room.at(sec(5)).join()];
@@ -116,7 +116,7 @@ test('when no release comes those who wait are let in as leases end', () => {
   expect(room.at(sec(20)).granted).toEqual([b, c]); // b was let in and never came: its lease ended like any other
 });
 
-test('who waits and is silent for a lease is gone', () => {
+test('a waiting call that does not renew for a lease is dropped', () => {
   const room = new Room({ limit: 1 });
   const a = room.at(sec(0)).take();
   const b = room.at(sec(1)).join();
@@ -126,7 +126,7 @@ test('who waits and is silent for a lease is gone', () => {
   expect(room.refund(a).granted).toEqual([]);
 });
 
-test('a full queue takes nobody: the very same state', () => {
+test('a full queue takes no call: the same state', () => {
   const room = new Room({ limit: 1, queue: 1 });
   room.at(sec(0)).take();
   room.join();
@@ -148,7 +148,7 @@ test('a release gives all back whatever it names, once; strangers and gifts chan
   expect(room.at(sec(1)).refund(a).state).toBeUndefined();
 });
 
-test('an id is given once, also within one µs and when everybody left', () => {
+test('an id is given once, also within one µs and after all calls have left', () => {
   const room = new Room();
   const a = room.take();
   expect(room.refund(a).state).toEqual([START + 1, START, 0]);
@@ -158,7 +158,7 @@ test('an id is given once, also within one µs and when everybody left', () => {
   expect(room.at(START + 2).refund(b).state).toBeUndefined();
 });
 
-test('a clock that goes back an hour: nothing is held for longer than one lease, ids go on', () => {
+test('a clock that goes back an hour: no permit is held for longer than one lease, and ids grow on', () => {
   const room = new Room({ limit: 1 });
   const a = room.at(sec(3600)).take();
   const b = room.join();

@@ -51,7 +51,7 @@ describe('calendar days', () => {
     expect(days(timeZone, now, 1)).toEqual([[start, hours]]);
   });
 
-  test('reach from two days before to nine days after, wherever in the UTC day and the world', () => {
+  test('reach from two days before to nine days after, at any time of the UTC day and in any zone', () => {
     for (const zone of ['Pacific/Kiritimati', 'Etc/GMT+12', 'Europe/Berlin']) {
       for (const now of ['2025-03-30T00:00:00Z', '2025-03-30T23:59:59.999Z']) {
         const edges = edgesAt(zone, now);
@@ -97,7 +97,7 @@ describe('2 a day in Berlin', () => {
     expect(refund(parameters, state, noon, 1, midnight - 23 * HOUR)).toEqual([midnight, 1]);
   });
 
-  test('the clock of the store picks the day, not that of the caller, as far as his calendar goes', () => {
+  test('the clock of the store picks the day, not the clock of the caller, within the days of the calendar', () => {
     for (const skew of [-8 * DAY, -DAY, DAY, 2 * DAY]) {
       expect(take(rule.parametersAt!(noon + skew), undefined, noon, 1)).toEqual([midnight, 1]);
     }

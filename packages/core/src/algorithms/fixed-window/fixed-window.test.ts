@@ -155,7 +155,7 @@ describe.each<[string, FixedWindowOptions]>([
     expect([key.ask(3), key.ask(seconds(10))]).toEqual([seconds(10) - 3, 0]);
   });
 
-  test('who waits as told gets in, and not 1 µs earlier', () => {
+  test('a retry after `retryAfter` is allowed, and not 1 µs earlier', () => {
     const moves = fc.array(fc.tuple(fc.nat(seconds(4)), fc.integer({ min: 1, max: 5 })), {
       minLength: 1,
       maxLength: 20,
@@ -203,7 +203,7 @@ describe('a state under another policy', () => {
     ]);
   });
 
-  test('a longer window leaves the end as it was: nobody waits longer than he was told', () => {
+  test('a longer window leaves the end as it was: no call waits longer than `retryAfter`', () => {
     expect(meets({ limit: 8, window: '10s' }, { limit: 8, window: '1h' }, seconds(8))).toEqual([
       seconds(9),
       seconds(17),

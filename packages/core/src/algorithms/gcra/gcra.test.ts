@@ -44,7 +44,7 @@ test('the arrival time moves on by one interval a call: three at once are the to
   ]);
 });
 
-test('the burst is the limit when nothing else is said, and then not part of the policy', () => {
+test('the burst is the limit by default, and then not part of the policy', () => {
   expect(waits({ limit: 2, period: '1s' }, [0, 0, 0])).toEqual([0, 0, ms(500)]);
   expect(gcra({ limit: 2, period: '1s', burst: 2 })).toEqual({ algorithm: 'gcra', limit: 2, period: 1000 });
   expect(gcra({ limit: 2, period: '1s', burst: 7 })).toMatchObject({ burst: 7 });

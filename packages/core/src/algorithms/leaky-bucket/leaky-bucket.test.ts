@@ -35,7 +35,7 @@ function queued(
   return { left, refused };
 }
 
-test('as a meter: what fits goes at once, what would overflow does not go', () => {
+test('as a meter: a call that fits is allowed at once, one that would overflow is denied', () => {
   const { parameters } = rule(3, 2);
   let state: State | undefined;
   for (let i = 0; i < 3; i++) {
@@ -82,7 +82,7 @@ test('one µs before it is due a call is not due, then it is', () => {
   expect(acquireWait(parameters, state, START + wait, 1)).toBe(0);
 });
 
-test('buckets of other names do not shape: due is when consume would go, and nothing bounds the wait', () => {
+test('other buckets do not shape: acquire gets the moment of consume, and no bound on the wait', () => {
   const [perPermit, perTick, full, borrow, start] = rule(3, 2).parameters;
   const meter = [perPermit!, perTick!, full!, borrow!, start!, 0, 1];
   const state = take(meter, undefined, START, 1);

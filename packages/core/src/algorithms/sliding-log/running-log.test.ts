@@ -53,7 +53,7 @@ describe.each([
     );
   });
 
-  test('what is given back can be had again, and nothing more', () => {
+  test('refunded permits can be taken again, and no others', () => {
     fc.assert(
       fc.property(windows, slots, calls, fc.nat(59), fc.boolean(), (window, slot, asked, which, gift) => {
         const parameters = [1_000, window, slot];

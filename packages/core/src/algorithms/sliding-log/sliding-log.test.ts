@@ -43,13 +43,13 @@ describe('slidingLog', () => {
     expect(admitted(5, 1)).toBe(1);
   });
 
-  test('the state: when it is worth nothing, the count before, then moments with running counts', () => {
+  test('the state: its expiry, the count before, then moments with running counts', () => {
     expect(after(two, 3, 5)).toEqual([15 * S, 0, 3 * S, 1, 5 * S, 2]);
     expect(take(two, after(two, 3, 5), 13 * S, 1)).toEqual([23 * S, 1, 5 * S, 2, 13 * S, 3]);
     expect(take(two, after(two, 3), 3 * S, 1)).toEqual([13 * S, 0, 3 * S, 2]);
   });
 
-  test('several permits at once wait until enough of the oldest are back; above the limit they never go', () => {
+  test('several permits at once wait until enough of the oldest are back; above the limit they wait for ever', () => {
     const five = rule(5, '10s');
     const state = take(five, take(five, undefined, 0, 2), 1 * S, 3);
     expect([1, 2, 3, 5, 6].map((cost) => wait(five, state, 2 * S, cost))).toEqual([
@@ -76,7 +76,7 @@ describe('slidingLog', () => {
     expect(refund(two, after(two, 3, 9), 14 * S, 1, 9 * S)).toBeUndefined();
   });
 
-  test('a gift gives back the latest, never more than went', () => {
+  test('a reward gives back the latest permits, never more than were taken', () => {
     const five = rule(5, '10s');
     const state = take(five, take(five, undefined, 3 * S, 3), 5 * S, 2);
     const gift = (cost: number, now = 6 * S) => refund(five, state, now, cost, ANY);

@@ -51,7 +51,7 @@ describe('slidingWindow', () => {
     expect(refund(three, after(three, 3), 4 * S, 1, 3 * S)).toBeUndefined();
   });
 
-  test('a gift gives back the latest, never more than went', () => {
+  test('a reward gives back the latest permits, never more than were taken', () => {
     const state = after(rule(9, '10s', 5), 3, 3.5, 5, 5.5);
     const gift = (cost: number) => refund(three, state, 6 * S, cost, ANY);
     expect(gift(1)).toEqual([16 * S, 0, 4 * S, 2, 6 * S, 3]);

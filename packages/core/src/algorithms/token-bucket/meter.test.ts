@@ -105,7 +105,7 @@ const histories = fc.array(
   { maxLength: 80 },
 );
 
-test('in any span no more go, less those given back in it, than capacity + borrow + refill × time', () => {
+test('in any span at most capacity + borrow + refill × time permits are taken, less those refunded in it', () => {
   fc.assert(
     fc.property(policies, histories, (options, history) => {
       const p = parametersOf(options);
@@ -140,7 +140,7 @@ test('in any span no more go, less those given back in it, than capacity + borro
   );
 });
 
-test('whatever happens, numbers stay whole and exact, and no state outlives ten years', () => {
+test('after any calls numbers are whole and exact, and no state outlives ten years', () => {
   const move = fc.record({
     step: fc.oneof(fc.integer({ min: -4_000_000_000, max: 4_000_000_000 }), fc.nat(1000)),
     cost: fc.oneof(
@@ -173,7 +173,7 @@ test('whatever happens, numbers stay whole and exact, and no state outlives ten 
   );
 });
 
-test('after a jump of the clock or other limits nobody waits longer than the new bucket takes to fill', () => {
+test('after a jump of the clock, or under other limits, no call waits longer than the new bucket takes to fill', () => {
   fc.assert(
     fc.property(
       policies,

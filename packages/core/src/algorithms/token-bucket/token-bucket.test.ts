@@ -112,7 +112,7 @@ describe('a steady flow', () => {
     expect([key.ask(0), key.ask(0), key.ask(ms(500))]).toEqual([0, ms(500), 0]);
   });
 
-  test('three numbers are kept, and forgotten when the bucket is whole', () => {
+  test('three numbers are kept, and expire when the bucket is full', () => {
     const key = bucket(2, 1, '1s');
     key.ask(0);
     expect(key.state).toEqual([START + seconds(1), START, START]);
@@ -160,7 +160,7 @@ describe("mode 'interval'", () => {
 });
 
 describe('borrow', () => {
-  test('those before dig the hole: with one permit left a call may take three more, and those after wait', () => {
+  test('with one permit left a call may borrow three more, and later calls wait', () => {
     const key = bucket(2, 1, '1s', { borrow: 3 });
     expect([key.ask(0), key.ask(0, 4)]).toEqual([0, 0]);
     expect(key.left(0)).toEqual([0, seconds(5)]);
@@ -169,7 +169,7 @@ describe('borrow', () => {
     expect(key.ask(seconds(4), 4)).toBe(0);
   });
 
-  test('what may go missing is the bound: a dearer call waits longer, one above capacity + borrow for ever', () => {
+  test('the debt has a bound: a call with a higher cost waits longer, one above capacity + borrow for ever', () => {
     const key = bucket(2, 1, '1s', { borrow: 3 });
     key.ask(0);
     expect([key.ask(0, 5), key.ask(0, 6)]).toEqual([seconds(1), NEVER]);
@@ -183,7 +183,7 @@ describe('borrow', () => {
 });
 
 describe('initial', () => {
-  test('a bucket that begins empty fills from the moment the key is first met, also when nothing can go', () => {
+  test('a bucket that begins empty fills from the first call of a key, also if that is denied', () => {
     const key = bucket(2, 1, '1s', { initial: 0 });
     expect([key.ask(0), key.ask(ms(600)), key.ask(seconds(1))]).toEqual([seconds(1), ms(400), 0]);
     expect(key.left(seconds(3))).toEqual([2, 0]);
@@ -215,7 +215,7 @@ describe('initial', () => {
 });
 
 describe('giving back', () => {
-  test('what was taken comes back, to the µs, and never more than is missing', () => {
+  test('a refund gives back the permits taken, to the µs, and never more than are missing', () => {
     const key = bucket(3, 1, '1s');
     key.ask(0, 2);
     key.give(ms(250), 1, 0);
@@ -237,7 +237,7 @@ describe('giving back', () => {
     expect(key.left(seconds(1))).toEqual([2, seconds(1)]);
   });
 
-  test('a key that begins with less is still known when all is given back', () => {
+  test('a key that begins with less is still known when all permits are refunded', () => {
     const key = bucket(3, 1, '1s', { initial: 2 });
     key.ask(0, 2);
     key.give(ms(500), 9, ANY);
@@ -249,7 +249,7 @@ describe('giving back', () => {
 });
 
 describe('penalties', () => {
-  test('a debt beyond the bucket is paid before anything goes', () => {
+  test('a debt beyond the bucket is paid before any call is allowed', () => {
     const key = bucket(2, 1, '1s');
     key.charge(0, 10);
     expect([key.ask(0), key.left(0)]).toEqual([seconds(9), [0, seconds(10)]]);
@@ -271,7 +271,7 @@ describe('penalties', () => {
   });
 });
 
-describe('what nobody plans', () => {
+describe('unplanned events', () => {
   test('a clock that goes back an hour finds the bucket as it was, a penalty too', () => {
     for (const [cost, wait] of [
       [1, 0],
@@ -295,7 +295,7 @@ describe('what nobody plans', () => {
     expect(key.left(seconds(10))[0]).toBe(910);
   });
 
-  test('what was taken before the clock went back can be given back after', () => {
+  test('permits taken before the clock went back can be refunded afterwards', () => {
     const key = bucket(2, 1, '5s');
     key.ask(seconds(3600));
     key.ask(seconds(1));
@@ -309,7 +309,7 @@ describe('what nobody plans', () => {
     expect(key.left(seconds(3600))).toEqual([5, 0]);
   });
 
-  test('other limits meet the same state: the bucket is whole at the same moment, or sooner if it is smaller', () => {
+  test('under other limits the bucket is full at the same moment, or sooner if it is smaller', () => {
     const key = bucket(10, 1, '1s');
     key.ask(0, 10);
     key.rule = bucket(100, 1, '1s').rule;
@@ -318,7 +318,7 @@ describe('what nobody plans', () => {
     expect(key.left(0)).toEqual([0, seconds(3)]);
   });
 
-  test('a penalty holds under the policy that it was given by, and under no other', () => {
+  test('a penalty holds under the policy of its call, and under no other', () => {
     const key = bucket(2, 1, '1s');
     key.charge(0, 10);
     expect(key.left(seconds(1))).toEqual([0, seconds(9)]);
@@ -341,7 +341,7 @@ describe('the policy', () => {
     expect(tokenBucket(all)).toEqual({ algorithm: 'tokenBucket', ...all });
   });
 
-  test('is known by the most that can go at once, and the time in which that comes back', () => {
+  test('has as its size the most permits at once, and the time in which they come back', () => {
     const figures = (more: Partial<TokenBucketOptions>) => {
       const { limit, window } = bucket(10, 3, '1s', more).rule;
       return [limit, window];

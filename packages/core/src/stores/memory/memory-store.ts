@@ -93,7 +93,7 @@ export class MemoryStore implements Store {
   #decideAll(call: Call, now: number): Answer {
     const opened = call.parts.map((part) => this.#open(part, now));
     const keyStates = opened.map(({ keyState }) => keyState);
-    const answer = decide(call, keyStates, now);
+    const answer = decide(call, keyStates);
     const asks = call.operation === 'consume' || call.operation === 'acquire';
     opened.forEach(({ keyState, prefix, key }, i) => {
       const slot = this.#table.find(prefix, key);
