@@ -6,7 +6,7 @@ import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { isDegraded, undo } from '../pipeline/answers.js';
-import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
+import { type PolicyPart, type PolicyParts, policyParts } from '../pipeline/policy-limit.js';
 import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
@@ -16,22 +16,20 @@ import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
-interface Parts {
-  readonly parts: readonly PolicyPart[];
-}
+const hasCost = ({ cost }: PolicyPart): boolean => cost > 0;
 
-/** Can a denied call still wait in the queue for permits that other calls hold? */
+/** A denied call may still wait in the queue for permits that other calls hold. */
 const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
   !answer.allowed &&
   answer.wait !== NEVER &&
   parts.some(isHeld) &&
   !(isDegraded(answer) && answer.source.name === 'deny');
 
-/** What every kind of limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
+/** What every limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
 export class Admission {
   readonly #leases = new Leases();
   readonly #order = new WakeOrder();
-  /** Every `acquire` under way, and what ends its wait. */
+  /** Each pending `acquire`, by the controller that ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
   readonly #lost = new WeakMap<Decision, AbortSignal>();
   #closed: LimiterClosedError | undefined;
@@ -45,40 +43,40 @@ export class Admission {
     if (this.#closed !== undefined) throw this.#closed;
   }
 
-  /** Is a call waiting, or a permit held? */
+  /** A call waits, or a permit is held. */
   get busy(): boolean {
     return this.#waiting.size > 0 || this.#leases.size > 0;
   }
 
-  /** `consume` or `peek`: at once if no network is in between; then it throws as the promise would reject. */
+  /** `consume` or `peek`. Returns at once, or throws, if the store needs no network. */
   decide(call: KeyCall): MaybePromise<Decision> {
     if (this.#closed !== undefined) throw this.#closed;
     const { decider } = this;
-    let asked = call;
+    let merged = call;
     let finish = this.#finish;
     if (call.several !== undefined) {
       const parts = policyParts(call);
-      const merged = mergeByKey(parts);
+      const keys = mergeByKey(parts);
       const { operation, traced } = call;
-      asked = KeyCall.of({ operation, wait: 0, parts: merged, traced });
-      finish = (_, answer) => this.#finish(call, splitByPart(parts, merged, answer));
+      merged = KeyCall.of({ operation, wait: 0, parts: keys, traced });
+      finish = (_, answer) => this.#finish(call, splitByPart(parts, keys, answer));
     }
-    if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(asked, finish);
-    const answer = decider.decide(asked);
-    return isPromise(answer) ? answer.then((decided) => finish(asked, decided)) : finish(asked, answer);
+    if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(merged, finish);
+    const answer = decider.decide(merged);
+    return isPromise(answer) ? answer.then((decided) => finish(merged, decided)) : finish(merged, answer);
   }
 
   /** One function for all calls: a closure for each would be one more object per decision. */
   readonly #finish = (call: KeyCall, answer: Answer): Decision =>
     this.#decision(
-      call as unknown as Parts,
+      call as unknown as PolicyParts,
       call as unknown as PolicyPart,
       answer,
       call.operation === 'consume',
       0,
     );
 
-  /** Without a timeout it does not wait, and a leaky bucket does not space it out as it does `acquire`. */
+  /** Without a timeout it decides as `consume` does: it does not wait, and a leaky bucket does not delay it. */
   async reserve(call: KeyCall, limits: WaitLimits): Promise<Decision> {
     if (limits.timeout !== undefined) return this.acquire(policyParts(call), limits);
     limits.signal?.throwIfAborted();
@@ -116,20 +114,15 @@ export class Admission {
       answer = await this.#waitInQueue(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
-    const decision = this.#decision(
-      { parts },
-      parts[0]!,
-      splitByPart(parts, keys, answer),
-      true,
-      waited + answer.wait,
-    );
+    const split = splitByPart(parts, keys, answer);
+    const decision = this.#decision({ parts }, parts[0]!, split, true, waited + answer.wait);
     if (!answer.allowed) throw errorOfDenial(decision);
     try {
       const queue = `${this.#deciderOf(answer).name} ${storageKey(keys[0]!)}`;
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
-      // If the store is out, the permits stay spent: too few calls may pass then, never too many.
+      // If the store is out, the permits stay spent: too few calls may then pass, never too many.
       await this.refund(decision).catch(() => {});
       throw reason;
     }
@@ -157,7 +150,7 @@ export class Admission {
 
   /**
    * Waits for held permits first, one part after the other in the order of their keys, so that no two calls wait for each other.
-   * Then, holding them, for the moment at which the rest is due.
+   * Then waits, while it holds them, for the moment at which the rest is due.
    */
   async #waitForHeld(
     parts: readonly PolicyPart[],
@@ -165,7 +158,6 @@ export class Admission {
     end: number,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const held = parts.filter(isHeld);
     const store = this.#deciderOf(first);
     const queue = new LeaseQueue(store);
     const left = () => Math.max(0, end - store.clock.now());
@@ -173,7 +165,7 @@ export class Admission {
     const taken: PolicyPart[] = [];
     let answer = first;
     try {
-      for (const part of [...held].sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
+      for (const part of parts.filter(isHeld).sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
         answer = await queue.wait(part, answer, left, signal);
         answers[parts.indexOf(part)] = answer.parts[0]!;
         if (!answer.allowed) break;
@@ -181,7 +173,7 @@ export class Admission {
         taken.push(own);
         this.#leases.hold(store, taken, own, answer.parts[0]!, new AbortController()); // the other parts may take long
       }
-      const rest = parts.filter((part) => !held.includes(part));
+      const rest = parts.filter((part) => !isHeld(part));
       if (answer.allowed && rest.length > 0) {
         answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
         if (isDegraded(answer)) {
@@ -201,10 +193,7 @@ export class Admission {
     }
   }
 
-  /**
-   * Takes permits, even if none are left.
-   * @param after a decision that they belong to: they are taken where it was decided
-   */
+  /** Takes permits, even if none are left. @param after their decision: they are taken where it was decided */
   async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
     await store.decide({ operation: 'charge', wait: 0, parts: mergeByKey(parts) });
@@ -213,10 +202,8 @@ export class Admission {
   /** Returns the permits taken last. */
   async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
-    await this.#giveBack(
-      this.decider,
-      parts.map((part) => ({ ...part, at: ANY })),
-    );
+    const latest = parts.map((part) => ({ ...part, at: ANY }));
+    await this.#giveBack(this.decider, latest);
   }
 
   async change(
@@ -231,7 +218,7 @@ export class Admission {
 
   /**
    * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
-   * nothing, even if the store did not answer the first: it may have applied it. A call that was never sent may be repeated.
+   * nothing, even if the store did not answer the first: the store may have applied it. A call that was never sent may be repeated.
    */
   async refund(decision: Decision, backOf: (part: PolicyPart) => number = ({ cost }) => cost): Promise<void> {
     const taken = DecisionRecord.taken(decision);
@@ -239,15 +226,10 @@ export class Admission {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
     }
     const back = taken.map((part) => ({ ...part, cost: backOf(part) }));
-    DecisionRecord.keep(
-      decision,
-      taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost })).filter(({ cost }) => cost > 0),
-    );
+    const kept = taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost }));
+    DecisionRecord.keep(decision, kept.filter(hasCost));
     try {
-      await this.#giveBack(
-        DecisionRecord.decider(decision),
-        back.filter(({ cost }) => cost > 0),
-      );
+      await this.#giveBack(DecisionRecord.decider(decision), back.filter(hasCost));
     } catch (error) {
       if (isStoreUnavailableError(error) && error.neverSent) DecisionRecord.keep(decision, taken);
       throw error;
@@ -264,7 +246,7 @@ export class Admission {
     if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
   }
 
-  /** Where the permits of an answer are kept. */
+  /** Where an answer took its permits. */
   #deciderOf(answer: Answer): Decider {
     return answer.source?.decider ?? this.decider;
   }
@@ -274,7 +256,7 @@ export class Admission {
     return this.#lost.get(decision);
   }
 
-  #decision(call: Parts, first: PolicyPart, answer: Answer, taking: boolean, waited: number): Decision {
+  #decision(call: PolicyParts, first: PolicyPart, answer: Answer, taking: boolean, waited: number): Decision {
     const decision = new DecisionRecord(this.name, this.decider, call, first, answer, taking, waited);
     if (answer.parts.length === 1 ? isHeld(first) : call.parts.some(isHeld)) this.#hold(decision, answer);
     return decision;

@@ -2,21 +2,16 @@ import { NEVER } from '../algorithms/algorithm.js';
 import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
 import type { Answer, Decider, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
-import type { PolicyPart } from '../pipeline/policy-limit.js';
+import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { debugOf } from './decision-debug.js';
-
-/** The parts of a call. */
-interface Parts {
-  readonly parts: readonly PolicyPart[];
-}
 
 const NOTHING: readonly PolicyPart[] = [];
 
-/** Milliseconds are rounded up: after so many whole ones the time is over. */
+/** Rounded up, so that the time is over after that many milliseconds. */
 const waitMs = (micros: number): number =>
   micros === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(micros / 1000);
 
-/** A decision that knows what it took, so that it can be given back: once. What is rarely read is computed when it is. */
+/** A decision that knows what it took, so that a refund can return it once. Rarely read fields are getters. */
 export class DecisionRecord implements Decision {
   readonly allowed: boolean;
   readonly name: string;
@@ -31,24 +26,24 @@ export class DecisionRecord implements Decision {
   readonly source: string;
   readonly degraded: boolean;
   declare readonly debug?: DecisionDebug;
-  readonly #call: Parts;
+  readonly #call: PolicyParts;
   readonly #answer: Answer;
   readonly #decider: Decider;
-  /** The place of the binding policy. */
+  /** The index of the binding policy. */
   readonly #bound: number;
   #taken: readonly PolicyPart[] | undefined;
   #policies: readonly PolicyDecision[] | undefined = undefined;
 
   /**
    * @param first the first part of the call
-   * @param decider who decided, unless the answer says otherwise
-   * @param taken whether an allowed call has taken its permits
+   * @param decider decided, unless the answer has another source
+   * @param taken whether the call takes its permits when allowed
    * @param waited µs
    */
   constructor(
     name: string,
     decider: Decider,
-    call: Parts,
+    call: PolicyParts,
     first: PolicyPart,
     answer: Answer,
     taken: boolean,
@@ -103,7 +98,7 @@ export class DecisionRecord implements Decision {
     return this.toJSON();
   }
 
-  /** What a decision took and has not given back yet; `undefined` when it is not one of ours. */
+  /** What a decision took and has not given back; `undefined` for any other value. */
   static taken(decision: unknown): readonly PolicyPart[] | undefined {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
     const { parts } = decision.#answer;
@@ -116,7 +111,7 @@ export class DecisionRecord implements Decision {
     return decision.#taken;
   }
 
-  /** Why the store did not decide, if it did not. */
+  /** Why the store did not decide. */
   static failure(decision: Decision): StoreUnavailableError | undefined {
     if (!(#answer in decision)) return undefined; // of another copy of this package
     return decision.#answer.source?.error;
@@ -127,19 +122,19 @@ export class DecisionRecord implements Decision {
     return (decision as DecisionRecord).#decider;
   }
 
-  /** From now on only these can still be given back. */
+  /** From now on only `parts` can be given back. */
   static keep(decision: Decision, parts: readonly PolicyPart[]): void {
     (decision as DecisionRecord).#taken = parts;
   }
 }
 
-/** µs until a booked moment: a waiting call gets its decision then, and times count from then. */
+/** µs until a booked moment. A waiting call gets its decision then, and its times count from then. */
 const sleepOf = ({ allowed, wait }: Answer): number => (allowed ? wait : 0);
 
 const partWait = ({ wait }: PartAnswer, asleep: number): number =>
   waitMs(wait === NEVER ? NEVER : Math.max(0, wait - asleep));
 
-/** The place of the policy with the longest wait, or else with the least left. */
+/** The index of the policy with the longest wait, or otherwise with the fewest permits left. */
 function bindingPart(answer: Answer): number {
   const { allowed, parts } = answer;
   const asleep = sleepOf(answer);

@@ -4,13 +4,13 @@ import type { PermitPools } from './permit-pool.js';
 
 /** One limit of a limiter. */
 export interface PolicyLimit extends Limit {
-  /** In decisions. */
+  /** Its name in decisions. */
   readonly name: string;
-  /** In its limiter. */
+  /** Its name in its limiter. */
   readonly policy: string;
   /** How it decides while its store is out. Without it, calls reject. */
   readonly fallback?: FallbackLimit | undefined;
-  /** With it, permits may be prefetched. */
+  /** Prefetched permits, if the limit has the option. */
   readonly prefetch?: PermitPools | undefined;
 }
 
@@ -18,8 +18,12 @@ export interface PolicyPart extends Part {
   readonly limit: PolicyLimit;
 }
 
+export interface PolicyParts {
+  readonly parts: readonly PolicyPart[];
+}
+
 export interface FallbackLimit {
-  /** Does this process decide by itself, or is everything allowed or denied? */
+  /** `'local'`: this process decides by itself. */
   choose(error: StoreUnavailableError): 'local' | 'allow' | 'deny';
   /** The limit of this process alone. */
   readonly limit: Limit;
