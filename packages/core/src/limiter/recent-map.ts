@@ -3,15 +3,13 @@ const LOOKS = 8;
 
 /** A Map that evicts the least recently used entries. It never evicts a busy entry, so it may exceed `max` for a while. */
 export class RecentMap<K, V> {
-  readonly #max: number;
-  readonly #isBusy: (value: V) => boolean;
   /** Least recently used first. */
   readonly #entries = new Map<K, V>();
 
-  constructor(max: number, isBusy: (value: V) => boolean) {
-    this.#max = max;
-    this.#isBusy = isBusy;
-  }
+  constructor(
+    readonly max: number,
+    readonly isBusy: (value: V) => boolean,
+  ) {}
 
   get size(): number {
     return this.#entries.size;
@@ -27,9 +25,9 @@ export class RecentMap<K, V> {
   set(key: K, value: V): void {
     let looks = 0;
     for (const [oldest, old] of this.#entries) {
-      if (this.#entries.size < this.#max || looks === LOOKS) break;
+      if (this.#entries.size < this.max || looks === LOOKS) break;
       looks += 1;
-      if (this.#isBusy(old)) this.#moveToEnd(oldest, old);
+      if (this.isBusy(old)) this.#moveToEnd(oldest, old);
       else this.#entries.delete(oldest);
     }
     this.#entries.set(key, value);

@@ -28,14 +28,14 @@ test('a function is told what is wrong, and chooses each time', () => {
   expect(policy).toHaveBeenCalledWith({ reason: 'BUSY', error, limiter: 'login' });
 });
 
-test('what a function throws is thrown, and what it must not give is named', () => {
+test('rethrows an error of the function, and refuses an unknown choice', () => {
   const { choose } = compileFailurePolicy('here', 'login', ({ error: told }) => {
     throw told;
   });
   expect(() => choose(error)).toThrow(error);
   const wrong = compileFailurePolicy('here', 'login', (() => 'maybe') as never);
   expect(() => wrong.choose(error)).toThrow(
-    /here: the function failurePolicy gave "maybe".*'local', 'allow' or 'deny'/,
+    /here: the function failurePolicy returned "maybe".*'local', 'allow' or 'deny'/,
   );
 });
 

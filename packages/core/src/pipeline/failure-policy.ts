@@ -2,7 +2,7 @@ import type { StoreUnavailableError, UnavailableReason } from '../errors.js';
 import { checkOptions, describe } from '../options.js';
 import type { FallbackLimit } from './policy-limit.js';
 
-/** What a limiter says while its store is out. */
+/** How a limiter decides while its store is out. */
 export type FailureChoice = 'local' | 'allow' | 'deny';
 
 /** What a failure policy that is a function receives. */
@@ -17,8 +17,8 @@ export interface StoreFailure {
  * How a limiter decides while its store is out:
  * - `'local'`: this process counts for itself, with the whole limit, so that N processes together admit at most N times the limit;
  *   `{ local: { share } }` with that part of it, above 0 and at most 1 (1 / N keeps the whole fleet at the limit);
- * - `'allow'`: everything passes, and nothing is counted;
- * - `'deny'`: nothing passes;
+ * - `'allow'`: every call passes, and nothing is counted;
+ * - `'deny'`: no call passes;
  * - a function that returns one of these words for each decision. The call rejects with what it throws, such as the `error` it received.
  */
 export type FailurePolicy =
@@ -30,7 +30,7 @@ const CHOICES: readonly unknown[] = ['local', 'allow', 'deny'] satisfies Failure
 
 export interface CompiledFailurePolicy {
   readonly choose: FallbackLimit['choose'];
-  /** Of the limit, that this process admits by itself. */
+  /** The part of the limit that this process admits by itself. */
   readonly share: number;
 }
 
@@ -45,7 +45,7 @@ export function compileFailurePolicy(
       const choice = policy({ reason: error.reason, error, limiter });
       if (CHOICES.includes(choice)) return choice;
       throw new TypeError(
-        `${where}: the function failurePolicy gave ${describe(choice)}: it must give 'local', 'allow' or 'deny'`,
+        `${where}: the function failurePolicy returned ${describe(choice)}: it must return 'local', 'allow' or 'deny'`,
       );
     };
     return { choose, share: 1 };
@@ -63,7 +63,7 @@ export function compileFailurePolicy(
   }
   if (!CHOICES.includes(policy)) {
     throw new TypeError(
-      `${where}: failurePolicy must be 'local', 'allow', 'deny', { local: { share } } or a function that gives one of the words, ` +
+      `${where}: failurePolicy must be 'local', 'allow', 'deny', { local: { share } } or a function that returns one of these words, ` +
         `not ${describe(policy)}`,
     );
   }

@@ -9,14 +9,14 @@ import { policyParts } from './policy-limit.js';
 /** `retryAfter` while everything is denied, µs: nobody knows when the store will be back. */
 const SOON = 1_000_000;
 
-/** What a failure policy can decide. All other operations are about what the store holds. */
+/** Operations that a failure policy can decide. All others are about the state in the store. */
 const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
 
-/** Do all limits of the call have a failure policy for it? */
+/** All limits of the call have a failure policy for its operation. */
 export const hasFallback = (call: Call): boolean =>
   DECISIONS.includes(call.operation) && policyParts(call).every(({ limit }) => limit.fallback !== undefined);
 
-/** Decides while one store is out. All its limiters have one, so limiters with common counts keep them. */
+/** Decides while one store is out. All limiters of the store share it, so limiters with common counts keep them. */
 export class Fallback {
   readonly #memory: MemoryStore;
   readonly #deciders: Readonly<Record<FailureChoice, Decider>>;
@@ -49,28 +49,26 @@ function strictest(call: Call, error: StoreUnavailableError): FailureChoice {
   return (['deny', 'local'] as const).find((choice) => choices.includes(choice)) ?? 'allow';
 }
 
-/** Counts in this process, by the limits that the failure policies leave it. */
+/** Counts in this process, by its share of the limits. */
 class LocalDecider implements Decider {
   readonly name = 'local';
   readonly clock: Clock;
-  readonly #memory: MemoryStore;
 
-  constructor(memory: MemoryStore) {
-    this.#memory = memory;
+  constructor(readonly memory: MemoryStore) {
     this.clock = memory.clock;
   }
 
   decide(call: Call): Answer {
     const { operation, wait, traced = false, overrides } = call;
     const parts = policyParts(call).map((part) => ({ ...part, limit: part.limit.fallback!.limit }));
-    const answer = this.#memory.decide({ operation, wait, parts, traced, overrides });
-    // The caller knows the whole limit: `override` names the numbers of this decision.
+    const answer = this.memory.decide({ operation, wait, parts, traced, overrides });
+    // The caller knows the whole limit: `override` has the parameters of this decision.
     const answers = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
     return { ...answer, parts: answers };
   }
 
   listen(key: string, granted: (id: number) => void): Promise<() => void> {
-    return this.#memory.listen(key, granted);
+    return this.memory.listen(key, granted);
   }
 }
 

@@ -10,31 +10,6 @@ const RENEWALS = 3;
 /** First polling interval, µs, while there is no subscription or the store does not answer. It doubles after each poll. */
 const FIRST_POLL = 100_000;
 
-/** How long a waiting call sleeps before it polls. */
-class PollIntervals {
-  #next = FIRST_POLL;
-
-  /** @param lease µs without a renewal after which the place is lost */
-  constructor(public lease: number) {}
-
-  /** Without a subscription: only polling finds out. */
-  next(): number {
-    const pause = Math.min(this.#next, this.#third);
-    this.#next *= 2;
-    return pause;
-  }
-
-  /** With a subscription: polling only keeps the lease. */
-  longest(): number {
-    this.#next = FIRST_POLL;
-    return this.#third;
-  }
-
-  get #third(): number {
-    return Math.floor(this.lease / RENEWALS);
-  }
-}
-
 /** Waits for permits that other calls hold. A release admits the calls in the queue in order, and the store notifies them. */
 export class LeaseQueue {
   constructor(readonly store: Decider) {}
@@ -67,30 +42,37 @@ export class LeaseQueue {
   /** @returns undefined if the store no longer knows the place */
   async #poll(place: PolicyPart, wake: WakeSignal, left: () => number): Promise<Answer | undefined> {
     const { clock } = this.store;
-    const polls = new PollIntervals(place.limit.rule.window);
+    let lease = place.limit.rule.window;
+    let interval = FIRST_POLL;
+    /** With a subscription, a poll only keeps the lease. Without one, only a poll learns of a release. */
+    const nextPause = (subscribed: boolean): number => {
+      const longest = Math.floor(lease / RENEWALS);
+      const pause = subscribed ? longest : Math.min(interval, longest);
+      interval = subscribed ? FIRST_POLL : interval * 2;
+      return pause;
+    };
     let answeredAt = clock.now();
-    for (let pause = polls.next(); ; ) {
+    for (let pause = nextPause(false); ; ) {
       wake.subscribe();
       await wake.sleep(Math.min(pause, left()));
       const answer = await this.#decide('renew', place).catch((error: unknown) => {
         // The store may come back: the place is kept until its lease ends.
         const mayComeBack = isStoreUnavailableError(error) && error.reason !== 'closed';
-        if (!mayComeBack || clock.now() - answeredAt >= polls.lease || left() === 0) throw error;
-        return undefined;
+        if (!mayComeBack || clock.now() - answeredAt >= lease || left() === 0) throw error;
       });
       if (answer === undefined) {
-        pause = polls.next();
+        pause = nextPause(false);
         continue;
       }
       answeredAt = clock.now();
-      polls.lease = leaseOf(place, answer.parts[0]!);
+      lease = leaseOf(place, answer.parts[0]!);
       if (answer.allowed) return answer;
       if (!answer.queued) return undefined;
       if (left() === 0) {
         await this.#decide('refund', place);
         return { ...answer, queued: false };
       }
-      pause = Math.min(answer.wait, wake.subscribed ? polls.longest() : polls.next());
+      pause = Math.min(answer.wait, nextPause(wake.subscribed));
     }
   }
 

@@ -40,27 +40,20 @@ export class WakeOrder {
         },
         (reason) => {
           reject(reason);
-          this.#remove(queue, waiting);
+          const all = this.#queues.get(queue)!;
+          all.splice(all.indexOf(waiting), 1);
+          this.#wake(queue);
         },
       );
     });
   }
 
   #add(queue: string, waiting: Waiting): void {
-    const all = this.#queues.get(queue);
-    if (all === undefined) {
-      this.#queues.set(queue, [waiting]);
-      return;
-    }
+    const all = this.#queues.get(queue) ?? [];
+    this.#queues.set(queue, all);
     let place = all.length;
     while (place > 0 && isBefore(waiting, all[place - 1]!)) place -= 1;
     all.splice(place, 0, waiting);
-  }
-
-  #remove(queue: string, waiting: Waiting): void {
-    const all = this.#queues.get(queue)!;
-    all.splice(all.indexOf(waiting), 1);
-    this.#wake(queue);
   }
 
   #wake(queue: string): void {

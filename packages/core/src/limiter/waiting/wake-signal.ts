@@ -9,10 +9,6 @@ const WOKEN = Symbol('woken');
  * sleep early. The call does not depend on messages: it polls more often without a subscription.
  */
 export class WakeSignal {
-  readonly #store: Decider;
-  readonly #key: string;
-  readonly #id: number;
-  readonly #signal: AbortSignal;
   readonly #stops: (() => void)[] = [];
   #subscription: 'none' | 'starting' | 'active' | 'ended' = 'none';
   #sleep: AbortController | undefined;
@@ -20,11 +16,12 @@ export class WakeSignal {
   #failure: { readonly error: unknown } | undefined;
 
   /** @param id of the call in the queue of `key` */
-  constructor(store: Decider, key: string, id: number, signal: AbortSignal) {
-    this.#store = store;
-    this.#key = key;
-    this.#id = id;
-    this.#signal = signal;
+  constructor(
+    readonly store: Decider,
+    readonly key: string,
+    readonly id: number,
+    readonly signal: AbortSignal,
+  ) {
     this.#stops.push(onAbort(signal, () => this.#sleep?.abort(WOKEN)));
     const stop = store.onOutage?.(key, (error) => this.#fail(error));
     if (stop !== undefined) this.#stops.push(stop);
@@ -62,7 +59,7 @@ export class WakeSignal {
     this.#check();
     if (!this.#woken) {
       this.#sleep = new AbortController();
-      await this.#store.clock.sleep(micros, this.#sleep.signal).catch((reason: unknown) => {
+      await this.store.clock.sleep(micros, this.#sleep.signal).catch((reason: unknown) => {
         if (reason !== WOKEN) throw reason;
       });
       this.#sleep = undefined;
@@ -77,8 +74,8 @@ export class WakeSignal {
   }
 
   async #listen(): Promise<() => void> {
-    return this.#store.listen(this.#key, (id) => {
-      if (id === this.#id || id === EVERYONE) this.#wake();
+    return this.store.listen(this.key, (id) => {
+      if (id === this.id || id === EVERYONE) this.#wake();
     });
   }
 
@@ -93,7 +90,7 @@ export class WakeSignal {
   }
 
   #check(): void {
-    this.#signal.throwIfAborted();
+    this.signal.throwIfAborted();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 }
