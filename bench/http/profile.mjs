@@ -8,7 +8,7 @@ const DECIDING = / core\/dist\/(?:esm|cjs)\/(?!http\/|keys\/)/;
 const NOBODYS = { '(idle)': 'idle', '(garbage collector)': 'garbage' };
 
 /**
- * A CPU profile by who spends the time, in µs. What Node does for somebody (`setHeader`, the write to a socket) is told as his, and what a
+ * A CPU profile by the code that spends the time, in µs. What Node does for a caller (`setHeader`, the write to a socket) counts as that caller's, and what a
  * limiter's `next` runs as the framework's.
  * @returns `by`: framework, limiter, deciding (a part of the limiter's), client (of Redis), garbage, idle; `top`: the limiter's functions by
  *   their own time, most first

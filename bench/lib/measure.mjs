@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Every so many calls the clock is read, to see how long a call takes and whether the slice is over: reading it is not free. */
+/** Calls between two readings of the clock, which show how long a call takes and whether the slice is over: reading it is not free. */
 const LOOK = 32;
 
 /**

@@ -1,5 +1,5 @@
-// One contender in memory, in a process of its own: so many keys in another's heap would slow down this one's collector.
-// Is told by its parent what to do: { ask: 'fill' }, { ask: 'slice', kind, ms }.
+// One contender in memory, in a process of its own: the keys of another contender would slow down its garbage collection.
+// Its parent sends what to do: { ask: 'fill' }, { ask: 'slice', kind, ms }.
 import { performance } from 'node:perf_hooks';
 import { contenders } from './contenders/index.mjs';
 import { ENOUGH, NEVER_REACHED } from './limits.mjs';

@@ -40,7 +40,7 @@ class Child {
     this.#process = fork(CHILD, [contender.id, ...options.map(String)]);
     this.#ended = new Promise((resolve) => this.#process.once('close', resolve));
     this.ready = this.#answer();
-    // Whoever fails first is told of; the others are ended then, and have nothing to add.
+    // The first failure is reported. It ends the other processes, so their failures add nothing.
     this.ready.catch(() => {});
   }
 

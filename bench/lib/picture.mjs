@@ -21,7 +21,7 @@ const text = (x, y, content, more = '') =>
   `<text x="${round(x)}" y="${round(y)}"${more}>${escaped(content)}</text>`;
 const round = (value) => Math.round(value * 10) / 10;
 
-/** Decisions per second beside rate-limiter-flexible's, a panel for each workload with so many in flight. */
+/** Decisions per second beside rate-limiter-flexible's, a panel for each workload with `inFlight` calls in flight. */
 export function picture(columns, inFlight) {
   const panels = columns.filter(([cell]) => cell.inFlight === inFlight);
   const who = panels[0].map(({ contender }) => contender).filter(({ id }) => id !== AGAIN);

@@ -11,7 +11,7 @@ import {
 const bucket = (capacity) => tokenBucket({ capacity, refill: capacity, every: '1h' });
 const log = (limit) => slidingLog({ limit, window: '1h' });
 
-/** So that a key has so many entries. */
+/** Calls until a key has this many entries. */
 const consume = (entries = 1) => ({
   entries,
   fill: async (limiter, key) => {

@@ -119,7 +119,7 @@ describe.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'noeviction'])(
       record({
         ...{ group, fault: `memory full, \`${policy}\`` },
         seen: policy === 'noeviction' ? '`OOM`, and the failure policy' : 'nothing',
-        counted: `${anew} of ${USERS.length} users at their limit began anew`,
+        counted: `${anew} of ${USERS.length} users at their limit had it again`,
       });
     });
   },

@@ -15,7 +15,7 @@ import { upstash } from './upstash.mjs';
  * @property {'redis' | 'memory'} where
  * @property {boolean} [sync] `decide` returns its answer rather than a promise of it
  * @property {(key: string, prefix: string) => string} [storedKey] what its memory has for a key; default: the key itself
- * @property {(limit: number, bench: Bench) => Decide | Promise<Decide>} create a limiter of so many in a week
+ * @property {(limit: number, bench: Bench) => Decide | Promise<Decide>} create a limiter of `limit` permits in a week
  *
  * @typedef {(key: string) => boolean | Promise<boolean>} Decide whether one call may go
  * @typedef {object} Bench

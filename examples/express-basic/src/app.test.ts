@@ -42,7 +42,7 @@ test('health checks and our own network are not counted', async () => {
   await client.get('/').set('X-Forwarded-For', '192.0.2.7').expect(200, 'hello, 19 left\n');
 });
 
-test('a fourth report in a minute is told so, with both limits in the headers', async () => {
+test('a fourth report in a minute gets a 429, with both limits in the headers', async () => {
   expect(await statuses(3, 'post', '/reports')).toEqual(of(3, 200));
   const denied = await client.post('/reports').set('X-Forwarded-For', '192.0.2.7').expect(429);
   expect(denied.body).toEqual({ error: 'No more than 3 reports a minute', retryInSeconds: 60 });

@@ -12,7 +12,7 @@ async function start(): Promise<void> {
   const store = REDIS_URL ? redisStore(REDIS_URL) : memoryStore();
   const app = await createApp(store, DEADLINE);
   console.log(`${await app.listen({ port: port(PORT), host: '127.0.0.1' })}, limits in ${store.name}`);
-  // Whoever is being served is served to the end, but asks for nothing more on that connection.
+  // Requests in progress are answered, and their connections closed.
   const stop = () => {
     app.server.keepAliveTimeout = 1;
     app.close(() => void store.close());

@@ -12,7 +12,7 @@ try {
     const { port } = server.address() as AddressInfo;
     console.log(`http://127.0.0.1:${port}, limits in ${store.name}`);
   });
-  // Whoever is being served is served to the end, but asks for nothing more on that connection.
+  // Requests in progress are answered, and their connections closed.
   const stop = () => {
     server.keepAliveTimeout = 1;
     server.close(() => void store.close());

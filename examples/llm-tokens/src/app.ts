@@ -23,7 +23,7 @@ export function createApp(model: Model, store: Store, deadline: Duration = '100m
   return app;
 }
 
-/** The demo believes everybody; yours asks whoever checks tokens or sessions. */
+/** The demo believes everybody; yours checks a token or a session. */
 function userOf(request: Request): string {
   const user = request.get('x-user');
   if (!user) throw Object.assign(new Error('Say who you are: x-user'), { status: 401 });

@@ -1,9 +1,9 @@
 import type { RateLimiter } from '@sluice/core';
 import type { Answer, Model } from './model.js';
 
-/** A model of which each user has so many tokens a minute. */
+/** A model with a limit of tokens a minute for each user. */
 export class MeteredModel {
-  /** @param report is told what went wrong with the counting, which no caller has to suffer from */
+  /** @param report gets errors of the counting, which no caller sees */
   constructor(
     readonly model: Model,
     readonly limiter: RateLimiter,
@@ -17,7 +17,7 @@ export class MeteredModel {
     try {
       answer = await this.model.complete(prompt, maxTokens);
     } catch (error) {
-      // Should this fail as well, the tokens stay spent for a minute; the caller is told what the model said.
+      // Should this fail as well, the tokens stay spent for a minute; the caller gets the model's error.
       await reservation.cancel().catch(this.report);
       throw error;
     }

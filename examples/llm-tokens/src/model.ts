@@ -9,7 +9,7 @@ export interface Model {
   complete(prompt: string, maxTokens: number): Promise<Answer>;
 }
 
-/** Says back what it is told, after much thought; a prompt that begins with `fail` is too much for it. */
+/** Echoes the prompt, slowly; a prompt that begins with `fail` is too much for it. */
 export const echoingModel: Model = {
   async complete(prompt, maxTokens) {
     if (prompt.startsWith('fail')) throw new Error('the model is overloaded');

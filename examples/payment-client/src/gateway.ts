@@ -14,7 +14,7 @@ export class Gateway {
   readonly arrivals: Arrival[] = [];
   #taken: readonly number[] = [];
 
-  /** @param window in the unit of the moments that `arrive` is told */
+  /** @param window in the unit of the moments that are passed to `arrive` */
   constructor(
     readonly limit: number,
     readonly window: number,
@@ -24,7 +24,7 @@ export class Gateway {
     return this.arrivals.filter(({ taken }) => !taken).length;
   }
 
-  /** Whether the call is taken. Calls may be told in any order: what counts is their moments. */
+  /** Whether the call is taken. Calls may be passed in any order: only their moments count. */
   arrive(moment: number): boolean {
     const calls = [...this.#taken, moment].sort((a, b) => a - b);
     // With this call, is there any row of `limit` + 1 in less than a window?

@@ -10,7 +10,7 @@ export interface Booked {
 /** Whatever is asked within `bookings.run(booked, …)` is noted in `booked`. */
 export const bookings = new AsyncLocalStorage<Booked>();
 
-/** The store itself; and whoever asks it can be told what it answered, which decisions tell to the millisecond only. */
+/** The store itself, which also notes its answers in µs: decisions have milliseconds only. */
 export function noting(store: Store): Store {
   return {
     name: store.name,

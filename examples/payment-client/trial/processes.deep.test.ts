@@ -81,12 +81,12 @@ test('with acquire all calls arrive, in their order, without loss of time', asyn
   expect(count(calls, 'paid')).toBe(CALLS);
   expect([gateway.arrivals.length, gateway.refused]).toEqual([CALLS, 0]);
 
-  // First come, first served: in each process by the order of its calls, and in the fleet by that of Redis's decisions.
+  // First come, first served: in each process by the order of its calls, and in the fleet by the order of Redis's decisions.
   for (const inOrder of [...byProcess, calls]) {
     expect(inOrder.map(({ at }) => at)).toEqual(inOrder.map(({ at }) => at).sort((a, b) => a - b));
   }
 
-  // Each goes at the first moment at which it may.
+  // Each call starts at the first moment at which it may.
   for (const [i, { now, at }] of calls.entries()) {
     const free = i < LIMIT ? calls[0]!.now : calls[i - LIMIT]!.at + WINDOW;
     expect(at).toBe(Math.max(now, free));

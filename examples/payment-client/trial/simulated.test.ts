@@ -68,7 +68,7 @@ test('a fixed window would not do: what its edge parts arrives together', async 
   expect([before[4], after[0], gateway.refused]).toEqual(['paid', 'refused by the gateway', 5]);
 });
 
-test('the gateway refuses the sixth call in any second, in whatever order it is told of them', () => {
+test('the gateway refuses the sixth call in any second, in whatever order they arrive', () => {
   const gateway = new Gateway(5, 10);
   expect([0, 2, 4, 6, 8].map((moment) => gateway.arrive(moment))).toEqual([true, true, true, true, true]);
   expect([9, -1, 5, 10, -2, 11, 12].map((moment) => gateway.arrive(moment))).toEqual([

@@ -18,13 +18,13 @@ export function createApp(gateway: SmsGateway, store: Store, deadline: Duration 
         key: '#{body.phone}',
       },
       perIp: { policy: fixedWindow({ limit: 10, window: '1h' }) },
-      // What a day may cost us, whoever asks.
+      // What a day may cost us, from all clients together.
       everybody: {
         policy: fixedWindow({ limit: 10_000, window: '1d', align: 'clock' }),
         limitType: 'METHOD',
       },
     },
-    standardHeaders: false, // what is left of the day is nobody's business; Retry-After is told all the same
+    standardHeaders: false, // do not show what is left of the day; Retry-After is still sent
     store,
     deadline,
   });

@@ -16,7 +16,7 @@ export class LimiterController {
     return `counted ${key}\n`;
   }
 
-  /** One call in 5 s, whoever calls. */
+  /** One call in 5 s, from all callers together. */
   @RateLimit({ rate: 1 / 5, burst: 5, expire: 120 })
   async rate(): Promise<string> {
     return 'one of every 5 s\n';

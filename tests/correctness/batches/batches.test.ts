@@ -228,7 +228,7 @@ test('a key that holds something else fails alone', async () => {
   ]);
 });
 
-test('where Redis is full, who has to be written fails and who is denied is told so', async () => {
+test('when Redis is out of memory, calls that write fail and denied calls get their denial', async () => {
   const { redis, calls, limiter, ready } = watched();
   await ready();
   const one = limiter(five, {
@@ -276,7 +276,7 @@ test('a connection that is lost answers everybody, and nobody was counted twice'
   }
 });
 
-test('a server that does not know the script is told it once for a batch', async () => {
+test('a server that does not know the script gets it once for a batch', async () => {
   const { redis, calls, limiter, ready } = watched();
   await ready();
   await redis.script('FLUSH');

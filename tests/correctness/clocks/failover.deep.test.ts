@@ -7,9 +7,9 @@ import { type RedisSide, redisSide } from './sides.js';
 import { DAY, HOUR, LIMIT, SECOND, type Subject, subjects, YEAR } from './subjects.js';
 
 /*
- * A replica is promoted whose clock is not that of its master. State comes over by real replication. A key's end is a moment of
+ * A replica is promoted whose clock differs from its master's clock. State comes over by real replication. A key's end is a moment of
  * the master's clock: by a clock that is ahead it comes earlier, by one that is behind later, which is what PEXPIRE and DEL make of
- * it here, as the two servers on one machine have one clock. To the scripts each server's moment is told.
+ * it here, as the two servers on one machine have one clock. The scripts get each server's moment as an argument.
  */
 
 const skews: Readonly<Record<string, number>> = {

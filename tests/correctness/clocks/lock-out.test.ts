@@ -46,7 +46,7 @@ describe.each(Object.entries(subjects))('%s', (name, subject) => {
           expect(wait).toBeGreaterThanOrEqual(0);
           expect(wait).toBeLessThanOrEqual(window);
 
-          // Those who try in vain meanwhile, and write what they find, put nothing off.
+          // Denied calls meanwhile write the state that they find, and delay nothing.
           for (let now = after; now < after + wait; now += Math.ceil(wait / 5)) {
             expect(await key.ask(now, { cost: LIMIT })).toMatchObject({
               allowed: false,

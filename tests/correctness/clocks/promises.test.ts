@@ -40,7 +40,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
   };
 
   test.each(backwards)(
-    'the clock goes %s: nobody comes before those who are booked, none of whom is lost',
+    'the clock goes %s: no call passes before the booked calls, and no booking is lost',
     async (_, jump) => {
       for (const side of sides) {
         const { key, last } = await booked(side);
@@ -48,7 +48,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
         const { wait, parts } = await key.ask(START + jump, { operation: 'peek' });
         expect(parts[0]!.remaining).toBe(0);
         expect(wait).toBeGreaterThanOrEqual(last);
-        // Who comes next waits as long as he would have, or until a window is over that the jump began anew.
+        // The next call waits as long as without the jump, or until the end of a window that the jump started.
         expect(wait).toBeLessThanOrEqual(without + window);
         expect(await key.ask(START + jump + wait - 1)).toMatchObject({ allowed: false });
         expect(await key.ask(START + jump + wait)).toMatchObject({ allowed: true });
@@ -57,7 +57,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
   );
 
   test.each(forwards)(
-    'the clock goes %s: who is due has gone, and the others keep their places',
+    'the clock goes %s: due bookings are over, and the others keep their places',
     async (_, jump) => {
       for (const side of sides) {
         const { key, last } = await booked(side);
@@ -71,7 +71,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
     },
   );
 
-  test('jump after jump: the order of those who come is the order of their moments', async () => {
+  test('jump after jump: the order of calls is the order of their moments', async () => {
     for (const side of sides) {
       const key = side.key(policy);
       await key.ask(START, used);
@@ -150,7 +150,7 @@ describe.each(Object.entries(subjects))('%s: blocks, overrides, refunds', (_, { 
   );
 });
 
-/** Of those who are booked in turn, one goes away after the clock went back. */
+/** One of several bookings in a row is cancelled after the clock went back. */
 const queues: Record<string, Policy> = {
   fixedWindow: fixedWindow({ limit: 1, window: '1h' }),
   slidingLog: slidingLog({ limit: 1, window: '1h' }),
@@ -159,7 +159,7 @@ const queues: Record<string, Policy> = {
 };
 
 test.each(Object.entries(queues))(
-  '%s: a booking that is called off after a jump gives nothing to anybody too much',
+  '%s: a booking that is cancelled after a jump gives no call too much',
   async (_, policy) => {
     for (const side of sides) {
       const key = side.key(policy);

@@ -8,17 +8,17 @@ import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
 /*
- * The clock of a store, in the test's hand. Memory has an injected clock. To a script in Redis the moment is told, in place of
+ * The clock of a store, in the test's hand. Memory has an injected clock. A script in Redis gets the moment as an argument, in place of
  * the server's TIME: a server whose clock is really wrong would need a library preloaded into it, and so a compiler on every
  * machine that runs the tests. Redis itself uses its clock only to expire keys; see failover.deep.test.ts for that.
  */
 
-export type Asked = Partial<Pick<Call, 'operation' | 'wait'>> &
+export type CallOptions = Partial<Pick<Call, 'operation' | 'wait'>> &
   Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
 
 /** One key under one policy, asked at moments (µs) of the test's choosing. */
 export interface Key {
-  ask(now: number, asked?: Asked): Promise<Answer>;
+  ask(now: number, asked?: CallOptions): Promise<Answer>;
 }
 
 export interface Side {

@@ -26,7 +26,7 @@ export interface Subject {
 
 export const LIMIT = 4;
 
-/** Windows that begin anew: how many of them a span can touch at the most, less those that lie in it whole. */
+/** Windows that follow one another. `edges`: how many more of them a span can touch than lie in it completely. */
 const windows = (policy: Policy, length: number, edges: number): Subject => ({
   policy,
   window: Math.max(length, compilePolicy(policy).window),

@@ -3,10 +3,10 @@ import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { gcra, leakyBucket, tokenBucket } from '../../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
-import { type Asked, type RedisSide, redisSide } from './sides.js';
+import { type CallOptions, type RedisSide, redisSide } from './sides.js';
 import { DAY, HOUR, jumps, LIMIT, SECOND, type Subject, subjects } from './subjects.js';
 
-/** ms: the TTL of each key after each call; Redis counts it by its own clock, whatever moment a script was told. */
+/** ms: the TTL of each key after each call; Redis counts it by its own clock, whatever moment a script got. */
 const lives = new Map<string, number>();
 let redis: RedisSide;
 beforeAll(() => {
@@ -27,7 +27,7 @@ describe.each(Object.entries(subjects))('%s', (name, { policy, window }: Subject
   test.each(Object.entries(jumps))(
     'the clock goes %s: every key has a TTL, and a short one',
     async (_, jump) => {
-      const first: readonly Asked[] = [
+      const first: readonly CallOptions[] = [
         { cost: LIMIT },
         { operation: 'peek' },
         {},

@@ -67,7 +67,7 @@ export const batchRuns = fc.record({
 export type Run = typeof batchRuns extends fc.Arbitrary<infer R> ? R : never;
 type Question = Run['turns'][0]['calls'][0];
 
-type Told = Answer | 'foreign';
+type Observed = Answer | 'foreign';
 
 /** The keys, kept by TypeScript, which is asked call by call. */
 class OneByOne {
@@ -95,7 +95,7 @@ class OneByOne {
     return { operation: chosen, wait, parts, overrides };
   }
 
-  ask(call: Call, now: number): Told {
+  ask(call: Call, now: number): Observed {
     const keys = call.parts.map(({ key }) => Number(key));
     if (keys.includes(FOREIGN)) return 'foreign';
     const keyStates = call.parts.map((part, i) => new KeyState(part, this.entries[keys[i]!], now));
@@ -162,7 +162,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
     );
     settle(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
     // Calls of one moment may be one object several times: each has an answer, in the order in which they were asked.
-    const answers = new Map<Call, Told[]>();
+    const answers = new Map<Call, Observed[]>();
     for (const [{ call }, promise] of promises) {
       answers.set(call, [...(answers.get(call) ?? []), await promise]);
     }
@@ -183,7 +183,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
   await redis.del(...names);
 }
 
-const plain = (told: Told) =>
+const plain = (told: Observed) =>
   told === 'foreign'
     ? told
     : JSON.stringify([
@@ -197,7 +197,7 @@ const plain = (told: Told) =>
         ]),
       ]);
 
-/** The script, with keys that are told by their places, so that they may come more than once; none of them ever expires. */
+/** The script, with keys given by their indices, so that a key may occur more than once; none of them ever expires. */
 export const batchScript = (source: string) => `
 local names, size = KEYS, tonumber(ARGV[1])
 local function run(KEYS, ARGV)

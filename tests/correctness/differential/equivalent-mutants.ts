@@ -78,8 +78,8 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'where each tick is a µs a call that goes later delays no fewer': ['tb: return p[7] >= 1'],
   'the last holder is put where he stands': ['cc: if place < holders then'],
-  'asked of those who wait only': ['cc: if not place or place < holders then return 1 end'],
-  'nobody goes at the moment at which his window ends': [
+  'asked of waiting calls only': ['cc: if not place or place < holders then return 1 end'],
+  'no call is taken at the moment at which its window ends': [
     'fw: if at ~= ANY and (at > last or at < start_of(p, last)) then return state end',
   ],
   'a state that is worth nothing, and is dropped': [
@@ -96,7 +96,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if key_state.blocked_until >= now then',
     'frame: if key_state.blocked_until >= now then return 0, math.max(reset, key_state.blocked_until - now) end',
   ],
-  'only a policy that was changed since has so many units late': [
+  'only a policy that was changed since has this many units late': [
     'tb: if debt >= 0 then since = began else debt = 0 end',
   ],
   'one of them is odd and the other even': ['frame: if place <= #queue then key_state.has_gaps = 1 end'],

@@ -5,7 +5,7 @@ import type { Answer, Call, Operation } from '../../../packages/core/src/engine/
 import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';
 import { HOUR } from './policies.js';
-import { type Asked, type Foretold, Model, type Told } from './replay.js';
+import { type Foretold, Model, type Observed, type TimedCall } from './replay.js';
 
 /**
  * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue up; sometimes by much,
@@ -67,7 +67,7 @@ export type Question = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infe
 
 /** One step of a history: what is asked, and what TypeScript says to it. */
 export interface Step {
-  readonly asked: Asked;
+  readonly asked: TimedCall;
   readonly expected: Foretold;
 }
 
@@ -135,12 +135,12 @@ export function history(
 /** Nothing when the script said and kept the same; otherwise what differs. `lost`: ms that have passed meanwhile. */
 export function difference(
   history: readonly Step[],
-  actual: readonly Told[],
+  actual: readonly Observed[],
   lost: number,
 ): string | undefined {
   for (const [i, { asked, expected }] of history.entries()) {
     const { answer, stored, ttls } = actual[i]!;
-    const plain = (told: Told) => JSON.stringify({ answer: sorted(told.answer), stored: told.stored });
+    const plain = (told: Observed) => JSON.stringify({ answer: sorted(told.answer), stored: told.stored });
     const where = `step ${i}, ${asked.call.operation} at ${asked.now}`;
     if (plain(expected) !== plain({ answer, stored, ttls })) {
       return `${where}: TypeScript ${plain(expected)}, Lua ${plain({ answer, stored, ttls })}`;
@@ -148,7 +148,7 @@ export function difference(
     for (const [key, ttl] of ttls.entries()) {
       // The replay has taken from it the TTL that it had.
       if (ttl === -1 && expected.lasting[key]) continue;
-      // What is left of a TTL is told in real time, of which at most `lost` has passed.
+      // What is left of a TTL is in real time, of which at most `lost` has passed.
       const due = expected.ttls[key]!;
       const least = due < 0 ? due : Math.max(0, Math.floor(due - lost));
       if (ttl > due || ttl < least) return `${where}: a TTL of ${ttl} ms, where ${due} were due`;

@@ -11,20 +11,20 @@ import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { uniqueName } from '../../support/redis-url.js';
 
 /** A question at a moment. */
-export interface Asked {
+export interface TimedCall {
   readonly now: number;
   readonly call: Call;
 }
 
 /** What came of it: the answer, and each key afterwards: its bytes in hexadecimal, and its TTL in ms. */
-export interface Told {
+export interface Observed {
   readonly answer: Answer;
   readonly stored: readonly (string | null)[];
   readonly ttls: readonly number[];
 }
 
 /** The same, as TypeScript has it. */
-export interface Foretold extends Told {
+export interface Foretold extends Observed {
   readonly changed: boolean;
   /** Of each key: does the TTL that it had before last long enough? Then it may be written without a new one. */
   readonly lasting: readonly boolean[];
@@ -38,7 +38,7 @@ export class Model {
     this.entries = Array.from({ length: keys }, () => undefined);
   }
 
-  ask({ now, call }: Asked): Foretold {
+  ask({ now, call }: TimedCall): Foretold {
     const before = [...this.entries];
     const keyStates = call.parts.map((part, i) => new KeyState(part, before[i], now));
     const answer = decide(call, keyStates);
@@ -147,8 +147,8 @@ export async function replay(
   redis: Redis,
   sha1: string,
   keys: number,
-  history: readonly Asked[],
-): Promise<Told[]> {
+  history: readonly TimedCall[],
+): Promise<Observed[]> {
   const names = Array.from({ length: keys }, () => uniqueName('twin'));
   const batches = history.map(({ call }) => batchOf([call]));
   const args = history.flatMap(({ now }, i) => {

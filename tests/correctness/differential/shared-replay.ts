@@ -18,13 +18,13 @@ const STATES = KEYS.slice(0, 3);
 const RATE = KEYS[3];
 
 /** At a moment either the rate is changed or read, or something is decided by it. */
-export interface Asked {
+export interface TimedCall {
   readonly now: number;
   readonly ask: RateChange | Call;
 }
 
 /** What came of it: the reply, and what each key holds afterwards. */
-export interface Told {
+export interface Observed {
   readonly reply: readonly number[];
   readonly kept: readonly unknown[];
   /** ms; of keys that were not written, -1. */
@@ -32,8 +32,8 @@ export interface Told {
 }
 
 /** A step, what TypeScript says to it, and how long the rate has still to live before it (ms; none: it is gone). */
-export interface Step extends Asked {
-  readonly expected: Told;
+export interface Step extends TimedCall {
+  readonly expected: Observed;
   readonly alive: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export class SharedModel {
   readonly #rates = new SharedRates();
   readonly #entries = new Map<string, Entry>();
 
-  ask({ now, ask }: Asked): Step & { readonly answer?: Answer | undefined } {
+  ask({ now, ask }: TimedCall): Step & { readonly answer?: Answer | undefined } {
     const before = this.#rate(now);
     const keyStates: KeyedState[] = [];
     const answer = isChange(ask) ? undefined : this.#decide(ask, now, keyStates);
@@ -202,7 +202,7 @@ export const loadReplay = async (
 ): Promise<string> => String(await redis.script('LOAD', replayScript(decide, change)));
 
 /** The same steps asked of the scripts. */
-export async function replay(redis: Redis, sha1: string, history: readonly Step[]): Promise<Told[]> {
+export async function replay(redis: Redis, sha1: string, history: readonly Step[]): Promise<Observed[]> {
   const names = KEYS.map(() => uniqueName('twin'));
   const args = history.flatMap(({ now, ask, alive }) => {
     const [client, line] = isChange(ask)
@@ -225,7 +225,7 @@ const changeArgs = ({ action, rate }: RateChange, now: number) =>
 /** Nothing when the scripts said and kept the same; otherwise what differs. `lost`: ms that have passed meanwhile. */
 export function difference(
   history: readonly Step[],
-  actual: readonly Told[],
+  actual: readonly Observed[],
   lost: number,
 ): string | undefined {
   const eras = [new Map<number, number>(), new Map<number, number>()] as const;

@@ -55,7 +55,7 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
 const told = (timeline: Timeline, at: number, cost: number) =>
   timeline.ask(at, { operation: 'peek', cost }).allowed;
 
-/** The rules' own opinion of those who went, in the order of their moments. */
+/** What the rules say of the calls that passed, in the order of their moments. */
 function judge(rules: readonly Case[], { going, cancelled }: Walk): void {
   const gone = [...going].sort((a, b) => a.at - b.at);
   for (const rule of rules) {

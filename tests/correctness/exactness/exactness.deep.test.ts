@@ -5,7 +5,7 @@ import { cases } from './oracles.js';
 import { randomFrom } from './random.js';
 import { walk } from './walk.js';
 
-/** 10^7 steps for each algorithm: at random rates, and so many at each that rounding would add up. */
+/** 10^7 steps for each algorithm: at random rates, and enough steps at each that rounding would add up. */
 const STEPS = Number(process.env.SLUICE_EXACTNESS_STEPS ?? 10_000_000);
 
 let walks: Awaited<ReturnType<typeof bundle>>;

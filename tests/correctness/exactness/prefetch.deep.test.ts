@@ -80,7 +80,7 @@ async function walk({ policy, pace, most }: Case, random: Random): Promise<Spent
   for (let step = 0; step < STEPS; step += 1) {
     const micros = random(20) === 0 ? random(pause * 30) : random(2) * random(pause + 1);
     if (micros > 0) await clock.advance(micros / 1000);
-    // Now and then all come at once: what the others leave in the store, and what is here besides.
+    // Now and then all permits are taken at once: those in the store, and those prefetched here.
     if (random(30) === 0) {
       for (const each of [...limiters].reverse()) {
         for (let i = 0; i < most; i += 1) asked.push(each.consume('k').then(note));

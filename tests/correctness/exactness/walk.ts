@@ -25,7 +25,7 @@ export function walk(
     const wait = algorithm.wait(parameters, state, now, cost);
     const available = left(now);
     if ((wait === 0) !== cost <= available) {
-      return `step ${step}: ${available} permits were left, and a call for ${cost} was told to wait ${wait} µs`;
+      return `step ${step}: ${available} permits were left, and a call for ${cost} had to wait ${wait} µs`;
     }
     if (wait === NEVER) {
       if (cost <= most - 1) return `step ${step}: a cost of ${cost} was refused for ever`;
@@ -33,8 +33,9 @@ export function walk(
     }
     retry = now + wait;
     if (wait > 0) continue;
-    const told = algorithm.usage(parameters, state, now).remaining;
-    if (told !== available) return `step ${step}: ${available} permits were left, and ${told} were told`;
+    const { remaining } = algorithm.usage(parameters, state, now);
+    if (remaining !== available)
+      return `step ${step}: ${available} permits were left, but remaining is ${remaining}`;
     state = algorithm.take(parameters, state, now, cost);
     take(now, cost);
   }

@@ -2,23 +2,23 @@ import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { isStoreUnavailableError } from '../../../packages/core/src/index.js';
 import { limitOf } from '../../support/limit-of.js';
 import type { Connected } from './connect.js';
-import { afterFailure, type Course, draw, keyOf } from './heat.js';
+import { afterFailure, type Course, draw, keyOf } from './race-run.js';
 
 /** Asks the store itself, without a deadline. Records the moment of each decision, and how long until every permit is back. */
-export async function consumeCalls({ heat, goesOn, record }: Course, { store }: Connected): Promise<void> {
-  const limits = heat.policies.map((policy) => limitOf(compilePolicy(policy)));
+export async function consumeCalls({ raceRun, goesOn, record }: Course, { store }: Connected): Promise<void> {
+  const limits = raceRun.policies.map((policy) => limitOf(compilePolicy(policy)));
   const runner = async (): Promise<void> => {
     while (goesOn()) {
-      const { key, policy, cost } = draw(heat);
-      const part = { limit: limits[policy]!, key: keyOf(heat, key), cost, at: 0 };
+      const { key, policy, cost } = draw(raceRun);
+      const part = { limit: limits[policy]!, key: keyOf(raceRun, key), cost, at: 0 };
       try {
         const { allowed, now, parts } = await store.decide({ operation: 'consume', wait: 0, parts: [part] });
         record(key, now, cost, allowed, parts[0]!.reset);
       } catch (error) {
         if (!isStoreUnavailableError(error)) throw error;
-        if (heat.asks === undefined) await afterFailure();
+        if (raceRun.asks === undefined) await afterFailure();
       }
     }
   };
-  await Promise.all(Array.from({ length: heat.inFlight }, runner));
+  await Promise.all(Array.from({ length: raceRun.inFlight }, runner));
 }

@@ -1,9 +1,9 @@
 import { concurrency } from '../../../packages/core/src/index.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { Fleet, type Outcome } from './fleet.js';
-import type { Heat } from './heat.js';
 import { type Held, heldBy, heldTime, neverMoreHeld } from './judge-of-holders.js';
 import { aligned, byKey, percent } from './outcome.js';
+import type { RaceRun } from './race-run.js';
 
 // Processes race for permits that are held, through whole limiters: lines, leases and renewals. A judge looks at every moment of Redis's
 // clock. Some holders die, and some replies are lost.
@@ -26,18 +26,18 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-const heat = {
+const raceRun = {
   kind: 'hold',
   policies: [concurrency({ limit: LIMIT, lease: LEASE_MS })],
   keys: KEYS,
   inFlight: 32,
-} satisfies Partial<Heat>;
+} satisfies Partial<RaceRun>;
 
 const heldIn = ({ answers }: Outcome, leaseMs = LEASE_MS): Held[][] =>
   [...byKey(answers).values()].map((signs) => heldBy(signs, leaseMs * 1000));
 
 test('never more are held than may be, nor much less, while holders die and replies are lost', async () => {
-  const outcome = await fleet.run({ ...heat, name: 'holding', asks: 200, resets: 2 });
+  const outcome = await fleet.run({ ...raceRun, name: 'holding', asks: 200, resets: 2 });
   const held = heldIn(outcome);
   const seen = outcome.answers.filter(({ moment }) => moment > 0);
   const lasted = seen.at(-1)!.moment - seen[0]!.moment;
@@ -57,7 +57,7 @@ test('never more are held than may be, nor much less, while holders die and repl
 }, 120_000);
 
 test('a limit that is one too high, and a lease that ends too early, are found out', async () => {
-  const outcome = await fleet.run({ ...heat, name: 'one-too-high', asks: 200 });
+  const outcome = await fleet.run({ ...raceRun, name: 'one-too-high', asks: 200 });
   expect(heldIn(outcome).flatMap((ofKey) => neverMoreHeld(LIMIT - 1, ofKey) ?? [])).not.toEqual([]);
   // Had the holders who died longer leases, others had their permits too early: of several, however slowly calls come.
   const later = heldIn(outcome, 4 * LEASE_MS);

@@ -4,7 +4,7 @@ import type { RedisClient } from '../../../packages/core/src/index.js';
 import { type RedisStore, recommendedRedisOptions, redisStore } from '../../../packages/core/src/index.js';
 import { expectOutages } from '../../support/expect-outages.js';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
-import type { Place } from './heat.js';
+import type { StoreAddress } from './race-run.js';
 
 export interface Connected {
   readonly store: RedisStore;
@@ -16,7 +16,7 @@ export interface Connected {
 const PATIENT = { ...recommendedRedisOptions, socketTimeout: 60_000, disconnectTimeout: 0 };
 const AGAIN = 50;
 
-export async function connect(place: Place): Promise<Connected> {
+export async function connect(place: StoreAddress): Promise<Connected> {
   const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
   const client = clientOf(place, proxy);
   client.on('error', () => undefined);
@@ -24,7 +24,7 @@ export async function connect(place: Place): Promise<Connected> {
   return { store: expectOutages(redisStore(client as RedisClient)), proxy };
 }
 
-function clientOf(place: Place, proxy: TcpProxy | undefined): Redis | Cluster {
+function clientOf(place: StoreAddress, proxy: TcpProxy | undefined): Redis | Cluster {
   if (place.kind === 'server') {
     return new Redis(proxy!.url, { ...PATIENT, connectTimeout: 60_000, retryStrategy: () => 1 });
   }
@@ -42,7 +42,7 @@ function clientOf(place: Place, proxy: TcpProxy | undefined): Redis | Cluster {
     retryStrategy: () => AGAIN,
     sentinelRetryStrategy: () => AGAIN,
   });
-  // ioredis 6 gives up for good when it is told of the failover while it is connecting.
+  // ioredis 6 gives up for good if it learns of the failover while it is connecting.
   client.on('end', () => void client.connect().catch(() => undefined));
   return client;
 }

@@ -2,35 +2,35 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../support/bundle.js';
-import { FIELDS, type Heat, type HeatResult, type Place } from './heat.js';
+import { FIELDS, type RaceRun, type RaceRunResult, type StoreAddress } from './race-run.js';
 
-/** What a process was answered. Moments and times are µs; moments those of Redis's clock, or as the kind of heat says. */
+/** What a process was answered. Moments and times are µs; moments those of Redis's clock, or as the kind of run says. */
 export interface Answered {
   readonly key: number;
   readonly moment: number;
   readonly cost: number;
   readonly allowed: boolean;
-  /** By the kind of heat: how long until every permit is back, or the id of a holder. */
+  /** By the kind of run: how long until every permit is back, or the id of a holder. */
   readonly detail: number;
   /** Was it decided without the store? */
   readonly degraded: boolean;
 }
 
-/** What a heat of all processes came to; `answers` in the order of their moments. */
+/** What a run of all processes came to; `answers` in the order of their moments. */
 export interface Outcome {
   readonly asked: number;
   readonly resets: number;
   readonly answers: readonly Answered[];
 }
 
-/** Processes that race for the same keys. Started once, for to start them costs more than a heat. */
+/** Processes that race for the same keys. Started once, because starting them takes longer than a run. */
 export class Fleet {
   private constructor(
     private readonly children: readonly ChildProcess[],
     private readonly remove: () => Promise<void>,
   ) {}
 
-  static async start(processes: number, place: Place): Promise<Fleet> {
+  static async start(processes: number, place: StoreAddress): Promise<Fleet> {
     const { file, remove } = await bundle(join(__dirname, 'racer.ts'));
     const children = Array.from({ length: processes }, () =>
       fork(file, [JSON.stringify(place)], { serialization: 'advanced', execArgv: [] }),
@@ -48,20 +48,20 @@ export class Fleet {
   }
 
   /**
-   * Each process does what `heat` says; the counts in it are those of one process.
-   * @param meanwhile what happens to it; a heat without a number of `asks` is over when that is
+   * Each process does what `raceRun` says; the counts in it are those of one process.
+   * @param meanwhile what happens to it; a run without a number of `asks` is over when that is
    */
-  async run(heat: Heat, meanwhile?: () => Promise<unknown>): Promise<Outcome> {
+  async run(raceRun: RaceRun, meanwhile?: () => Promise<unknown>): Promise<Outcome> {
     const running = Promise.all(
       this.children.map((child) => {
-        const result = said<HeatResult>(child);
-        child.send(heat);
+        const result = said<RaceRunResult>(child);
+        child.send(raceRun);
         return result;
       }),
     );
     running.catch(() => undefined); // told below, should what happens meanwhile fail first
     await meanwhile?.();
-    if (heat.asks === undefined) for (const child of this.children) child.send('over');
+    if (raceRun.asks === undefined) for (const child of this.children) child.send('over');
     const results = await running;
     return {
       asked: sum(results.map(({ asked }) => asked)),

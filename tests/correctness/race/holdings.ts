@@ -5,19 +5,19 @@ import {
   RateLimiter,
 } from '../../../packages/core/src/index.js';
 import type { Connected } from './connect.js';
-import { afterFailure, type Course, draw } from './heat.js';
+import { afterFailure, type Course, draw } from './race-run.js';
 import { recording } from './recording.js';
 
 /** ms that permits are held, on average. */
 const HELD = 10;
-/** Of a hundred holders so many die: they neither release nor renew, and their leases end. */
+/** Holders of a hundred that die: they neither release nor renew, and their leases end. */
 const DYING = 2;
 
 /**
  * Holds permits and releases them. Records each sign of a holder, whose id is the detail: allowed, it held at that moment; not allowed, it
  * did no more; not allowed at the moment 0, it was to release and nobody knows when.
  */
-export async function holdCalls({ heat, goesOn, record }: Course, { store }: Connected): Promise<void> {
+export async function holdCalls({ raceRun, goesOn, record }: Course, { store }: Connected): Promise<void> {
   const recorded = recording(store, ({ operation, parts: [part] }, answer) => {
     if (answer === undefined && operation !== 'refund') return;
     const id = operation === 'acquire' ? answer!.parts[0]!.at : part!.at;
@@ -26,15 +26,15 @@ export async function holdCalls({ heat, goesOn, record }: Course, { store }: Con
   });
   const limiterOf = (policy: number) =>
     new RateLimiter({
-      name: `${heat.name}-${policy}`,
-      policy: heat.policies[policy]!,
+      name: `${raceRun.name}-${policy}`,
+      policy: raceRun.policies[policy]!,
       store: recorded,
       deadline: '60s',
     });
-  const limiters = heat.policies.map((_, policy) => limiterOf(policy));
+  const limiters = raceRun.policies.map((_, policy) => limiterOf(policy));
   const runner = async (): Promise<void> => {
     while (goesOn()) {
-      const { key, policy, cost } = draw(heat);
+      const { key, policy, cost } = draw(raceRun);
       const dies = Math.random() * 100 < DYING;
       const limiter = dies ? limiterOf(policy) : limiters[policy]!;
       try {
@@ -45,12 +45,12 @@ export async function holdCalls({ heat, goesOn, record }: Course, { store }: Con
       } catch (error) {
         if (isRateLimitExceededError(error)) continue; // nothing was free for a second
         if (!isStoreUnavailableError(error)) throw error;
-        if (heat.asks === undefined) await afterFailure();
+        if (raceRun.asks === undefined) await afterFailure();
       } finally {
         if (dies) await limiter.close();
       }
     }
   };
-  await Promise.all(Array.from({ length: heat.inFlight }, runner));
+  await Promise.all(Array.from({ length: raceRun.inFlight }, runner));
   for (const limiter of limiters) await limiter.close();
 }

@@ -6,7 +6,7 @@ import { type Admitted, inBatches, inNamedWindows } from './judge.js';
 
 // The judge is judged: it must find one call too many wherever it is put, and take no loss of an answer for a fault.
 
-interface Asked extends Admitted {
+interface Decided extends Admitted {
   readonly allowed: boolean;
 }
 
@@ -20,11 +20,11 @@ function random(): number {
 }
 
 /** A key that is asked for about twice what it has, one call after the other, in memory. */
-async function recorded({ policy }: Contest, calls = 400): Promise<Asked[]> {
+async function recorded({ policy }: Contest, calls = 400): Promise<Decided[]> {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limit = limitOf(compilePolicy(policy));
-  const asked: Asked[] = [];
+  const asked: Decided[] = [];
   for (let i = 0; i < calls; i += 1) {
     const rest = i % 50 === 0 ? 400_000 : 0; // now and then all is whole again
     clock.set(clock.now() + rest + Math.floor(random() ** 3 * 30_000));

@@ -2,7 +2,7 @@ import type { Contest } from './contests.js';
 import type { Answered } from './fleet.js';
 import type { Judge } from './judge.js';
 
-/** Moments (µs) at which what is known of a key was lost, in whole or in part; the judge begins anew at each. */
+/** Moments (µs) at which what is known of a key was lost, in whole or in part; the judge starts again at each. */
 export type Losses = (key: number) => readonly number[];
 
 const NONE: Losses = () => [];

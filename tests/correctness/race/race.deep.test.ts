@@ -68,8 +68,8 @@ test.each(contests)(
 
 test('a limit that is one too high for its promise is found out', async () => {
   const policies = [fixedWindow({ limit: 6, window: '1h' })];
-  const heat = { kind: 'consume', policies, keys: KEYS, asks: 200, inFlight: IN_FLIGHT } as const;
-  const { answers } = await fleet.run({ ...heat, name: 'one too high' });
+  const raceRun = { kind: 'consume', policies, keys: KEYS, asks: 200, inFlight: IN_FLIGHT } as const;
+  const { answers } = await fleet.run({ ...raceRun, name: 'one too high' });
   const admitted = answers.filter(({ allowed }) => allowed);
   expect(violations(admitted, inNamedWindows(6, 3_600_000_000))).toEqual([]);
   expect(violations(admitted, inNamedWindows(5, 3_600_000_000))).toContainEqual(

@@ -2,8 +2,8 @@ import { setPriority } from 'node:os';
 import { decideCalls } from './calls-of-limiters.js';
 import { consumeCalls } from './calls-of-the-store.js';
 import { type Connected, connect } from './connect.js';
-import { type Course, type Heat, type HeatResult, type Place } from './heat.js';
 import { holdCalls } from './holdings.js';
+import { type Course, type RaceRun, type RaceRunResult, type StoreAddress } from './race-run.js';
 
 // One of the racing processes: `fleet.ts` bundles this file and starts it.
 
@@ -18,10 +18,10 @@ class Race {
   over = false;
 
   constructor(
-    readonly heat: Heat,
+    readonly raceRun: RaceRun,
     readonly connected: Connected,
   ) {
-    const { asks = 0, resets = 0, resetEach } = heat;
+    const { asks = 0, resets = 0, resetEach } = raceRun;
     this.#before = connected.proxy?.lostReplies ?? 0;
     // At moments of its own, never two in one flight, nor at the start, when nearly all that is lost was admitted.
     this.#lossAt = Array.from({ length: resets }, (_, i) =>
@@ -33,15 +33,15 @@ class Race {
     }
   }
 
-  async run(): Promise<HeatResult> {
+  async run(): Promise<RaceRunResult> {
     const course: Course = {
-      heat: this.heat,
+      raceRun: this.raceRun,
       goesOn: () => this.#goesOn(),
       record: (key, moment, cost, allowed, detail, degraded = false) => {
         this.#answers.push(key, moment, cost, Number(allowed), detail, Number(degraded));
       },
     };
-    await CALLS[this.heat.kind](course, this.connected);
+    await CALLS[this.raceRun.kind](course, this.connected);
     clearInterval(this.#timer);
     return {
       asked: this.#asked,
@@ -51,7 +51,7 @@ class Race {
   }
 
   #goesOn(): boolean {
-    if (this.over || this.#asked === this.heat.asks) return false;
+    if (this.over || this.#asked === this.raceRun.asks) return false;
     if (this.#asked === this.#lossAt[0]) {
       this.#lossAt.shift();
       this.connected.proxy?.resetNextReply();
@@ -61,11 +61,11 @@ class Race {
   }
 }
 
-async function main(place: Place): Promise<void> {
+async function main(place: StoreAddress): Promise<void> {
   setPriority(5); // other tests, which may run beside this one, come first
   const connected = await connect(place);
   let race: Race | undefined;
-  process.on('message', async (message: Heat | 'over') => {
+  process.on('message', async (message: RaceRun | 'over') => {
     if (message === 'over') {
       race!.over = true;
       return;

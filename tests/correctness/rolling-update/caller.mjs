@@ -16,7 +16,7 @@ const limiters = new Map(
 const report = { asked: 0, failures: [], longestRetry: 0, admitted: {} };
 let traffic;
 
-/** Asks for every key of every limiter, in turn, until it is told to stop. */
+/** Asks for every key of every limiter, in turn, until it gets the message to stop. */
 async function flood(keys, { signal }) {
   const asks = [...limiters.keys()].flatMap((policy) => keys.map((key) => ({ policy, key })));
   let next = 0;

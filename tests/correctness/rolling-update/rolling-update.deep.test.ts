@@ -59,7 +59,7 @@ test('while processes are replaced under load no call fails, and each layout adm
   );
   expect(admitted(old)).toEqual(everyLimitOnce);
   expect(admitted(fresh)).toEqual(everyLimitOnce);
-  // Whoever was denied was told when to come again, and never later than that.
+  // Every denial has a `retryAfter`, and it is at most the window.
   for (const { longestRetry } of reports) expect(longestRetry).toBeLessThanOrEqual(HOUR);
   const [v1, now] = [await keysOf('v1'), await keysOf(LAYOUT)];
   expect(v1).toHaveLength(2 * KEYS.length);

@@ -8,7 +8,7 @@ export interface Report {
   readonly asked: number;
   /** Errors that callers met. */
   readonly failures: readonly string[];
-  /** The longest `retryAfter` that a caller was told, in ms. */
+  /** The longest `retryAfter` that a caller got, in ms. */
   readonly longestRetry: number;
   /** How many calls passed, by limiter and key. */
   readonly admitted: Readonly<Record<string, number>>;
@@ -20,7 +20,7 @@ interface Reply {
   readonly error?: string;
 }
 
-/** A service whose processes may be of two releases: `caller.mjs` with the core of today, or with that of the layout before. */
+/** A service whose processes may be of two releases: `caller.mjs` with today's core, or with the core of the layout before. */
 export class Service {
   readonly #processes: ServiceProcess[] = [];
 

@@ -68,7 +68,7 @@ describe.each(KINDS)('$name', (kind) => {
     expect(await left()).toEqual(new Set([100]));
   });
 
-  test('acquire waits for the moment it was told', async () => {
+  test('acquire waits for the moment in its answer', async () => {
     const policy = tokenBucket({ capacity: 1, refill: 1, every: '200ms' });
     const limiter = own.limiter({ policy, store: own.store(kind) });
     await each((user) => limiter.acquire(user));

@@ -115,7 +115,7 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     expect(await limiters[0]!.availablePermits()).toBe(0);
   });
 
-  test('who waits for a permit is woken by a release on the new node', async () => {
+  test('a release on the new node wakes a waiting call', async () => {
     const [holder, waiter] = limitersOf({ policy: concurrency({ limit: 1, lease: '1h' }) });
     const key = await own.keyOn(own.nodes[2]!);
     const held = await holder!.acquire(key);

@@ -33,7 +33,7 @@ function nodeRedis() {
   return cluster;
 }
 
-test('the slot of a key is that which the server computes', async () => {
+test('the slot of a key is the slot that the server computes', async () => {
   const keys = fc.string({ unit: fc.constantFrom('{', '}', 'a', ':', 'é', '語', '😀', '\0'), maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(keys, async (key) => {
@@ -151,7 +151,7 @@ test('before the first call nothing is known and nothing is connected', async ()
   expect(store.slotted).toBe(true);
 });
 
-test('a cluster that is not there at first is told of when it is', async () => {
+test('a cluster that is out at first is reported when it answers', async () => {
   const store = ownStore();
   const limiter = own.limiter({ policy, store, deadline: '500ms', failurePolicy: 'local' });
   const events: unknown[] = [];

@@ -31,7 +31,7 @@ describe.each(KINDS)('$name', (kind) => {
     }
   });
 
-  test('many who wait, in three processes, go in the order in which they came', async () => {
+  test('waiting calls in three processes go in the order in which they came', async () => {
     const name = uniqueName('cluster');
     const limiters = [1, 2, 3].map(() => own.limiter({ policy, name, store: own.store(kind) }));
     let holder = limiters[0]!;

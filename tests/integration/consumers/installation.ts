@@ -6,7 +6,7 @@ import { run } from '../../support/run.js';
 const root = resolve(__dirname, '../../..');
 const modules = join(root, 'node_modules');
 
-/** Declarations that users of these frameworks install besides. */
+/** Declarations that users of these frameworks also install. */
 const TYPES = ['@types/node', '@types/express', '@types/koa'];
 
 /**

@@ -147,7 +147,7 @@ function markdownFiles(): string[] {
   );
 }
 
-/** Blocks that count in Redis begin anew each time. */
+/** Blocks that count in Redis start from zero each time. */
 async function forgetCounts(): Promise<void> {
   const client = new Redis(redisUrl());
   const keys = await client.keys('sluice:v2:*:{merchant-7}');

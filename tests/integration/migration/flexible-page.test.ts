@@ -12,7 +12,7 @@ import { evaluate, SIDES } from './page.js';
 
 const PAGE = 'rate-limiter-flexible';
 
-test.each(SIDES)('%s: what a caller is told', async (side) => {
+test.each(SIDES)('%s: what a caller gets', async (side) => {
   const { login } = await evaluate<{ login(email: string): Promise<string> }>(PAGE, side, require, ['login']);
   const told = [];
   for (const email of ['ann', 'ann', 'ann', 'ann', 'bob', 'ann']) told.push(await login(email));

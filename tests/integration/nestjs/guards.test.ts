@@ -113,7 +113,7 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     await client.get('/served').expect(200, '1');
   });
 
-  test('a store that is away is 503, and only the log is told of it', async () => {
+  test('a store that is out is a 503, and only the log names it', async () => {
     const { body } = await client.get('/unreachable').expect(503).expect('Retry-After', '1');
     expect(body).toEqual({ statusCode: 503, message: 'Service Unavailable' });
     await app.says('secret.internal');

@@ -12,7 +12,7 @@ import type { Called } from './walk.js';
 // A server with a limiter, and its only client. Prints the functions of this file that run while one request is answered, of several
 // such requests. Options: the URL of a Redis, the name of the limiter.
 
-/** After so many the script is cached, nothing is done for the first time, and the checks for misuse have seen enough. */
+/** Calls after which the script is cached, nothing happens for the first time, and the checks for misuse have seen enough. */
 const WARM_UP = 1100;
 const MEASURED = 3;
 /** What a request leaves to do is done by then, its deadline's timer included, ms. */

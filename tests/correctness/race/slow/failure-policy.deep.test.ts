@@ -3,8 +3,8 @@ import { type FailurePolicy, fixedWindow } from '../../../../packages/core/src/i
 import { record } from '../../../faults/table.js';
 import { type RedisServer, startRedis } from '../../../support/redis/redis-server.js';
 import { type Answered, Fleet } from '../fleet.js';
-import type { Heat } from '../heat.js';
 import { aligned, permits } from '../outcome.js';
+import type { RaceRun } from '../race-run.js';
 
 // Whole limiters race through an outage. While it lasts each process counts by itself, so that a window may have its share of the limit
 // once for each process, and what Redis had counted in it, before or after, comes on top.
@@ -49,7 +49,7 @@ test.each(
   '$outage, $failurePolicy',
   async ({ outage, failurePolicy, share }) => {
     const [begin, end] = OUTAGES[outage];
-    const heat: Heat = {
+    const raceRun: RaceRun = {
       kind: 'decide',
       name: `outage-${outage.length}-${share}`,
       policies: [
@@ -60,7 +60,7 @@ test.each(
       inFlight: 8,
       failurePolicy,
     };
-    const { asked, answers } = await fleet.run(heat, async () => {
+    const { asked, answers } = await fleet.run(raceRun, async () => {
       await sleep(2 * WINDOW_MS);
       await begin();
       await sleep(3 * WINDOW_MS);
@@ -113,7 +113,7 @@ test.each(
   120_000,
 );
 
-/** By when it ends: decided a little before it was told, and by clocks that agree to the millisecond. */
+/** By its end: a decision is a little older than its answer, and clocks agree to the millisecond. */
 function windowOf({ key, moment, detail }: Answered): string {
   if (key >= KEYS) return 'the hour';
   return String(Math.round((moment + detail) / 1000 / WINDOW_MS));

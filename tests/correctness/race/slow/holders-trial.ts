@@ -25,9 +25,9 @@ export async function holdersTrial(
 ): Promise<void> {
   let losses: readonly number[] = [];
   const policies = [concurrency({ limit: LIMIT, lease: LEASE_MS })];
-  const heat = { kind: 'hold', policies, keys: KEYS, inFlight: 16, resetEach: 1_500 } as const;
+  const raceRun = { kind: 'hold', policies, keys: KEYS, inFlight: 16, resetEach: 1_500 } as const;
   const { asked, resets, answers } = await fleet.run(
-    { ...heat, name: name.replace(/\W+/g, '-') },
+    { ...raceRun, name: name.replace(/\W+/g, '-') },
     async () => {
       losses = await meanwhile();
     },

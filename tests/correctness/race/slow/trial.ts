@@ -6,7 +6,7 @@ import { idealWindows } from '../ideal.js';
 import { inNamedWindows } from '../judge.js';
 import { aligned, byKey, idealOf, type Losses, percent, permits, reigns, violations } from '../outcome.js';
 
-/** So many permits has an hour: what is forgotten is had again, and can be counted. */
+/** Permits of an hour: lost state gives them again, so they can be counted. */
 const AN_HOUR = 400;
 const HOUR = 3_600_000_000;
 const KEYS = 4;
@@ -39,7 +39,7 @@ const RESET_EACH = 1_000;
  */
 export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise<Losses>): Promise<Outcome> {
   let losses: Losses = () => [];
-  const heat = {
+  const raceRun = {
     kind: 'consume',
     name,
     policies: all.map(({ policy }) => policy),
@@ -47,7 +47,7 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
     inFlight: 32,
     resetEach: RESET_EACH,
   } as const;
-  const outcome = await fleet.run(heat, async () => {
+  const outcome = await fleet.run(raceRun, async () => {
     losses = await meanwhile();
   });
   const { asked, resets, answers } = outcome;

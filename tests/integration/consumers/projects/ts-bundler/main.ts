@@ -3,7 +3,7 @@ import { fixedWindow, isRateLimitExceededError, RateLimiter } from '@sluice/core
 import { CountLimit, LimitType } from '@sluice/decorators';
 
 class Sms {
-  // A minifier renames parameters: their names are told.
+  // A minifier renames parameters, so `params` has their names.
   @CountLimit({ key: '#{phone}', limitType: LimitType.CUSTOM, period: 60, params: ['phone'] })
   async send(phone: string): Promise<string> {
     return `sent to ${phone}`;

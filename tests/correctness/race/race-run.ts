@@ -2,7 +2,7 @@ import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js'
 import type { FailurePolicy } from '../../../packages/core/src/index.js';
 
 /** Where the store of a race is: one server, a cluster, or what Sentinels look after. */
-export type Place =
+export type StoreAddress =
   | { readonly kind: 'server'; readonly url: string }
   | { readonly kind: 'cluster'; readonly addresses: readonly Address[] }
   | { readonly kind: 'sentinels'; readonly addresses: readonly Address[]; readonly name: string };
@@ -12,8 +12,8 @@ interface Address {
   readonly port: number;
 }
 
-/** What every process of the fleet is told to do at the same time. */
-export interface Heat {
+/** What every process of the fleet does at the same time. */
+export interface RaceRun {
   /**
    * `consume`: asks the store itself. `hold`: takes permits of a `concurrency` policy, keeps them for a moment and releases them.
    * `decide`: asks whole limiters, whose failure policies speak while the store is out.
@@ -26,15 +26,15 @@ export interface Heat {
   /** How many calls; without it, until the fleet says that it is over. */
   readonly asks?: number;
   readonly inFlight: number;
-  /** How often the network loses a reply together with its connection: so many times in `asks`. */
+  /** How often the network loses a reply together with its connection, during all `asks`. */
   readonly resets?: number;
-  /** The same for a heat without an end of its own: ms between two losses, on average. */
+  /** The same for a run without an end of its own: ms between two losses, on average. */
   readonly resetEach?: number;
   /** Of the limiters of `decide`. */
   readonly failurePolicy?: Exclude<FailurePolicy, () => unknown>;
 }
 
-export interface HeatResult {
+export interface RaceRunResult {
   readonly asked: number;
   readonly resets: number;
   /** `FIELDS` numbers for each record: see `Answered`. */
@@ -45,7 +45,7 @@ export const FIELDS = 6;
 
 /** Who asks takes part until this says no; each call of it is one that is asked. */
 export interface Course {
-  readonly heat: Heat;
+  readonly raceRun: RaceRun;
   goesOn(): boolean;
   record(
     key: number,
@@ -58,14 +58,14 @@ export interface Course {
 }
 
 /** One key of one policy: all are hot, and the first hottest: with 50 keys one in seven calls is for it. */
-export function draw({ policies, keys }: Heat): { key: number; policy: number; cost: number } {
+export function draw({ policies, keys }: RaceRun): { key: number; policy: number; cost: number } {
   const policy = Math.floor(policies.length * Math.random());
   const key = policy * keys + Math.floor(keys * Math.random() ** 2);
   return { key, policy, cost: 1 + Math.floor(Math.random() ** 4 * 3) };
 }
 
 /** Where the state of a key lives. */
-export const keyOf = ({ name }: Heat, key: number): string => `${name}:{${key}}`;
+export const keyOf = ({ name }: RaceRun, key: number): string => `${name}:{${key}}`;
 
-/** Who was told that the store is out asks again a little later: else a heat would be nothing but such answers. */
+/** A call that finds the store out is repeated a little later: otherwise a run would consist of such answers. */
 export const afterFailure = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { NAMES, PHRASES } from './words.js';
+
+const root = resolve(__dirname, '../../..');
+
+/** Folders that are not held to this yet. The list only gets shorter. */
+const LATER = ['packages/*/src', 'tests/contracts', 'tests/faults', 'tests/security', 'tests/support'];
+
+/** Neither ours to write, nor English, nor words at all. The words themselves are in two files here. */
+const SKIPPED =
+  /(?:^|\/)(?:node_modules|dist|coverage|reference|\..*-cache|cache|\.git|\.build-[^/]*|zh)(?:\/|$)|\.script\.ts$|\/sluice-v1\.mjs$|structure\/words(?:\.test)?\.ts$/;
+const READ = /\.(?:[cm]?[jt]s|lua|md|ya?ml|vue)$/;
+
+const isLater = (path: string) =>
+  LATER.some((folder) => new RegExp(`^${folder.replace('*', '[^/]+')}/`).test(path));
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (SKIPPED.test(path) || isLater(`${path}/`)) return [];
+    if (entry.isDirectory()) return filesIn(path);
+    return READ.test(path) ? [path] : [];
+  });
+}
+
+const files = filesIn('.').map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+/** Between two words: spaces, or the end of a line and what begins the next line of a comment or a quotation. */
+const GAP = String.raw`(?:[ \t]|\r?\n[ \t]*(?:\/\/|\*|--|>)?[ \t]*)+`;
+
+/** Every place of a pattern, as file:line, what stands there, and what to write. */
+function placesOf(pattern: RegExp, instead: string): string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map(({ 0: found, index }) => {
+      const line = text.slice(0, index).split('\n').length;
+      return `${path}:${line}: "${found.replace(/\s+/g, ' ')}": ${instead}`;
+    }),
+  );
+}
+
+test('there is something to read', () => {
+  const paths = files.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['README.md', 'docs/options.md', 'scripts/lua.mjs']));
+  expect(paths.filter((path) => path.includes('node_modules'))).toEqual([]);
+});
+
+test.each(Object.entries(PHRASES))('nobody has to read "%s" twice', (phrase, instead) => {
+  const pattern = new RegExp(String.raw`\b(?:${phrase.replaceAll(' ', GAP)})\b`, 'gi');
+  expect(placesOf(pattern, instead)).toEqual([]);
+});
+
+test.each(Object.entries(NAMES))('nothing is called %s', (name, instead) => {
+  const declared = String.raw`\b(?:class|const|enum|function|interface|let|local|type|var)[ \t]+(?:${name})\b`;
+  expect(placesOf(new RegExp(declared, 'g'), `call it ${instead}`)).toEqual([]);
+});
+
+test('a phrase is found across lines of a comment', () => {
+  const text = 'one\n  // is\n  // told\n * so\n * many\n';
+  for (const phrase of ['is told', 'so many']) {
+    expect(text).toMatch(new RegExp(phrase.replaceAll(' ', GAP)));
+  }
+});
