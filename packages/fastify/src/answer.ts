@@ -1,5 +1,5 @@
 import type { Decision } from '@sluice/core';
-import { asError, describe, keyForFunctions, type Verdict } from '@sluice/core/http';
+import { asError, describe, isPromise, keyForFunctions, type Verdict } from '@sluice/core/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bans } from './bans.js';
 import type { RateLimitOptions } from './options.js';
@@ -59,6 +59,12 @@ export function answerWith({
     );
   };
 
+  const hasOptions =
+    onExceeded !== undefined ||
+    bans !== undefined ||
+    handler !== undefined ||
+    errorResponseBuilder !== undefined;
+
   return async (request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> => {
     if (refusal.outcome === 'gone') {
       if (!reply.sent) reply.hijack();
@@ -66,14 +72,16 @@ export function answerWith({
     }
     const { decision, keys } = refusal;
     let ban = false;
-    if (decision !== undefined) {
+    // Awaits only what is there to await: without these options a denial is answered at once.
+    if (decision !== undefined && hasOptions) {
       const key = keyForFunctions(keys!);
       await onExceeded?.(request, key);
       ban = bans !== undefined && (await bans.reached(key, decision));
       if (ban) await onBanReach?.(request, key);
       if (await byOptions(request, reply, decision, ban)) return;
     }
-    const { status, type, body } = await refusal.reply(ban ? 403 : undefined);
+    const made = refusal.reply(ban ? 403 : undefined);
+    const { status, type, body } = isPromise(made) ? await made : made;
     // Fastify adds a charset to every JSON type without a serializer; application/problem+json must have none.
     if (type === 'application/problem+json') reply.serializer(asItIs);
     reply.code(status).type(type).send(body);

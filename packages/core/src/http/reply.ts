@@ -15,7 +15,12 @@ export interface Reply {
 /** Adds `vary` of the reply to the `Vary` header of the response. */
 export function writeVary({ vary }: Reply, headers: ResponseHeaders): void {
   if (vary === undefined) return;
-  const before = textOf(headers.get('Vary'));
+  const given = headers.get('Vary');
+  if (given === undefined) {
+    headers.set('Vary', vary);
+    return;
+  }
+  const before = textOf(given);
   const names = before.split(',').map((name) => name.trim().toLowerCase());
   if (names.includes('*') || names.includes(vary.toLowerCase())) return;
   headers.set('Vary', before === '' ? vary : `${before}, ${vary}`);

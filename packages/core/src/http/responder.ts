@@ -42,8 +42,11 @@ export class Responder<Args extends readonly unknown[]> {
       const headers = this.#headersOf(decision, response);
       throw errorOfDenial(decision, { status: this.#status, headers });
     }
-    const reply = (status?: number) =>
-      andThen(this.#replyTo(exchange, decision, shown, status), (made) => varied(made, response));
+    const reply = (status?: number) => {
+      const made = this.#replyTo(exchange, decision, shown, status);
+      // Not `andThen`: a flood of denials need not create a closure for each.
+      return isPromise(made) ? made.then((own) => varied(own, response)) : varied(made, response);
+    };
     return { outcome: 'denied', decision, keys, reply };
   }
 
@@ -95,26 +98,34 @@ export class Responder<Args extends readonly unknown[]> {
     shown: Decision,
     status: number | undefined,
   ): MaybePromise<Reply> {
-    const reply = (text: string | object | undefined): Reply => {
-      if (text !== undefined && !isMessage(text)) {
+    const { message } = this.#options;
+    try {
+      if (typeof message !== 'function') return this.#replyWith(request, shown, status, message);
+      const made = andThen(message(...args, decision), (text) => {
+        if (isMessage(text)) return this.#replyWith(request, shown, status, text);
+        if (text === undefined) return this.#replyWith(request, shown, status);
         throw new TypeError(
           `${this.#where}: the function message gave ${describe(text)}, neither text nor an object`,
         );
-      }
-      const problem = status === undefined ? this.#problemOf(shown) : problemOf(shown, status);
-      return replyTo(problem, accepted(request), text);
-    };
-    const refused = (error: unknown): never => {
-      throw asError(this.#where, error);
-    };
-    const { message } = this.#options;
-    try {
-      const made =
-        typeof message === 'function' ? andThen(message(...args, decision), reply) : reply(message);
-      return isPromise(made) ? made.catch(refused) : made;
+      });
+      return isPromise(made) ? made.catch((error) => this.#refuse(error)) : made;
     } catch (error) {
-      return refused(error);
+      return this.#refuse(error);
     }
+  }
+
+  #replyWith(
+    request: RequestView,
+    shown: Decision,
+    status: number | undefined,
+    text?: string | object,
+  ): Reply {
+    const problem = status === undefined ? this.#problemOf(shown) : problemOf(shown, status);
+    return replyTo(problem, accepted(request), text);
+  }
+
+  #refuse(error: unknown): never {
+    throw asError(this.#where, error);
   }
 }
 

@@ -176,6 +176,7 @@ export class ReplyView extends NodeResponseView {
     this.reply.header(LOWER_CASE[name] ?? name, value); // Fastify sends all names in lower case
   }
   override append(name: string, items: string): void {
-    this.set(name, extended(this.get(name), items));
+    const before = this.get(name);
+    this.set(name, before === undefined ? items : extended(before, items));
   }
 }
