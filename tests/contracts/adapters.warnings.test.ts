@@ -15,16 +15,16 @@ onEachAdapter(
 
     const codes = () => warnings.mock.calls.map(([, { code }]) => code);
 
-    test('whoever believes any X-Forwarded-For is warned, once', async () => {
+    test('a framework that trusts every X-Forwarded-For gives one warning', async () => {
       const client = await start({ trustProxy: 'all', limits: [{ policy: hourly(9) }] });
       for (const address of ['192.0.2.1', '192.0.2.2']) {
         await client.get('/').set('X-Forwarded-For', address).expect(200);
       }
       expect(codes()).toEqual(['SLUICE_TRUST_PROXY_ALL']);
-      expect(warnings.mock.calls[0]![0]).toContain('Trust the addresses of your proxies only');
+      expect(warnings.mock.calls[0]![0]).toContain("Trust only your proxies' addresses");
     });
 
-    test('so is who trusts no proxy but seems to have one', async () => {
+    test('a framework that trusts no proxy, but seems to have one, gives a warning', async () => {
       const client = await start({ limits: [{ policy: hourly(9) }] });
       await client.get('/').expect(200);
       expect(codes()).toEqual([]);

@@ -41,5 +41,5 @@ export const deciding =
   <Args extends readonly unknown[]>(limit: RequestLimit<Args>, response = new OpenResponse()) =>
   async (request: RequestView, ...args: Args): Promise<Decision | undefined> => {
     const verdict = await limit.handle(request, response, ...args);
-    return verdict.outcome === 'gone' ? undefined : verdict.decision;
+    return verdict.outcome === 'aborted' ? undefined : verdict.decision;
   };

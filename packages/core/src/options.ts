@@ -100,7 +100,7 @@ export function onlyOne<K extends string>(
   names: readonly K[],
 ): K | undefined {
   const [one, other] = names.filter((name) => options[name] !== undefined);
-  if (other !== undefined) throw new TypeError(`${where}: give ${one} or ${other}, not both`);
+  if (other !== undefined) throw new TypeError(`${where}: pass ${one} or ${other}, not both`);
   return one;
 }
 

@@ -49,13 +49,13 @@ function ownName({ prefix }: Limitation, where: string, qualifiedName: string): 
   const name = prefix + qualifiedName.replace(/[^\w.:/@#-]/g, escaped);
   if (LIMITER_NAME.test(name)) return name;
   throw new TypeError(
-    `${where}: ${JSON.stringify(name)} cannot name a limiter, which has 1 to 100 characters: give a prefix of your own`,
+    `${where}: ${JSON.stringify(name)} is too long for the name of a limiter, which has 1 to 100 characters: pass a prefix`,
   );
 }
 
 const escaped = (unit: string) => `@u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Checks the method's name at decoration, and that of its class if it is known. */
+/** Checks the method's name at decoration, and the name of its class if it is known. */
 function checkMethodName(limitation: Limitation, { name, where, definedBy }: TargetMethod): void {
   if (definedBy === undefined) {
     if (limitation.sharedName === undefined) ownName(limitation, where, name);

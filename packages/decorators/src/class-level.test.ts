@@ -47,7 +47,7 @@ describe('what is refused where it is decorated', () => {
         }
         return Both;
       },
-      /@RateLimit on Both: the class has @SkipLimit\(\), too: leave out one of the two/,
+      /@RateLimit on Both: the class also has @SkipLimit\(\): omit one of the two/,
     ],
     [
       'a name in a key that one of the methods does not have',
@@ -160,7 +160,7 @@ test('a class may have a limit and skip another one', () => {
   }
   expect(skippedLimits(Mixed)).toEqual(['login']);
   expect(skipsLimit(Mixed)).toBe(false);
-  expect(() => CountLimit({ prefix: 'login' })(Mixed)).toThrow(/the class has @SkipLimit\(\), too/);
+  expect(() => CountLimit({ prefix: 'login' })(Mixed)).toThrow(/the class also has @SkipLimit\(\)/);
 });
 
 test.each([['a b'], [''], [7]])('@SkipLimit(%p) is refused, as no limit can have that name', (name) => {

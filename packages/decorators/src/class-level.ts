@@ -3,15 +3,14 @@ import { hasSkipLimit, skipsLimitNamed } from './skip-limit.js';
 import { methodOfClass, type TargetMethod } from './target-method.js';
 import { limitsOf, type Method } from './wrap-method.js';
 
-/** What the language itself calls, and not for a Promise. */
-const OF_THE_LANGUAGE = ['constructor', 'toString', 'toLocaleString', 'valueOf', 'toJSON'];
+/** Methods that JavaScript itself calls, and that cannot return a Promise. */
+const LANGUAGE_METHODS = ['constructor', 'toString', 'toLocaleString', 'valueOf', 'toJSON'];
 
 /**
- * Puts a limit on each method that a class has of its own and under a name: not on what it inherits, statics, accessors, fields,
- * private methods and those named by symbols, which protocols of the language call. Left out are methods with
- * `@SkipLimit()`, and those that the same decorator gave a limit of their own.
- * @param name with `@SkipLimit(name)` a method skips this limit and no other
- * @throws TypeError when there is no method to limit, or one that cannot be limited
+ * Limits each of the class's own methods. Does not limit inherited and static methods, accessors, fields, private methods, methods named by
+ * symbols (JavaScript calls them), methods with `@SkipLimit()`, and methods that have their own limit by the same decorator.
+ * @param name the limit's name in `@SkipLimit(name)`
+ * @throws TypeError if there is no method to limit, or one that cannot be limited
  */
 export function limitClass(
   decorator: string,
@@ -21,12 +20,12 @@ export function limitClass(
 ): void {
   const where = `${decorator} on ${target.name || 'a class'}`;
   if (hasSkipLimit(target, name)) {
-    throw new TypeError(`${where}: the class has @SkipLimit(), too: leave out one of the two`);
+    throw new TypeError(`${where}: the class also has @SkipLimit(): omit one of the two`);
   }
   const methods = methodsOf(target);
   if (methods.length === 0) {
     throw new TypeError(
-      `${where}: it would limit nothing, for the class has no methods of its own: write them as methods, not as fields, or ` +
+      `${where}: it would limit nothing, because the class has no methods of its own: write them as methods, not as fields, or ` +
         'decorate the class that defines them',
     );
   }
@@ -41,5 +40,5 @@ export function limitClass(
 
 const methodsOf = (target: Class) =>
   Object.entries(Object.getOwnPropertyDescriptors(target.prototype as object)).filter(
-    ([name, { value }]) => typeof value === 'function' && !OF_THE_LANGUAGE.includes(name),
+    ([name, { value }]) => typeof value === 'function' && !LANGUAGE_METHODS.includes(name),
   );

@@ -159,8 +159,10 @@ describe("another decorator's wrapper around ours", () => {
     await expect(new Base().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
   });
 
-  test('is refused where it could be several', async () => {
-    await expect(new Derived().list()).rejects.toThrow(/Derived or Base: write it above all others/);
+  test('is refused if there are several candidates', async () => {
+    await expect(new Derived().list()).rejects.toThrow(
+      /Derived or Base: write this decorator above all others/,
+    );
   });
 
   test('does not matter when ours is above it', async () => {
@@ -197,7 +199,7 @@ describe('the same decorator twice on one method', () => {
       }
       return Demo;
     }).toThrow(
-      /@CountLimit with prefix 'countLimit:' twice on one method .* give one of them a prefix of its own/,
+      /@CountLimit with prefix 'countLimit:' twice on one method .* pass a different prefix to one of them/,
     );
   });
 

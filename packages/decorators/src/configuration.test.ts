@@ -243,7 +243,7 @@ describe('a configuration of its own', () => {
       async list() {}
     }
     await expect(new Wrong().list()).rejects.toThrow(
-      /\[SLUICE\] must hold createSluice\(\{ … \}\), not an object/,
+      /\[SLUICE\] must be a result of createSluice\(\{ … \}\), not an object/,
     );
   });
 });

@@ -2,11 +2,11 @@ import { describe } from '@sluice/core/http';
 import { sharedByCopies } from './shared.js';
 import { Sluice, type SluiceOptions } from './sluice.js';
 
-/** Under this name a class (static property) or an object carries a configuration of its own, made by `createSluice`. */
+/** The property of a class (static) or an object that holds its own configuration, from `createSluice`. */
 export const SLUICE: unique symbol = Symbol.for('sluice.configuration');
 
 interface Configurations {
-  /** The configuration of all classes without their own. */
+  /** For all classes without their own. */
   current: Sluice | undefined;
   /** The current configuration and those it replaced, until `closeSluice`. */
   readonly open: Set<Sluice>;
@@ -18,27 +18,26 @@ const shared = sharedByCopies<Configurations>('configurations', () => ({
 }));
 
 /**
- * Sets where all decorated methods keep their counts and how they know users and addresses. Call it once at start, before
- * the first call of a decorated method; without it, all share one memory store. A later call replaces the configuration
- * for calls that come after it; calls that wait end under the one they began with.
- * @throws RangeError, TypeError naming the option that is wrong. Does no I/O.
+ * Sets the store of all decorated methods, and how they identify users and addresses. Call it once at start, before the first call of a
+ * decorated method. Without it, all share one memory store. A later call replaces the configuration for later calls; waiting calls keep
+ * theirs. Does no I/O.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function configureSluice(options: SluiceOptions = {}): void {
   use(new Sluice('configureSluice', options));
 }
 
 /**
- * A configuration for one class or object, which carries it under `SLUICE`. It is yours to close.
- * @throws RangeError, TypeError naming the option that is wrong. Does no I/O.
+ * Creates a configuration for one class or object, which holds it as its property `[SLUICE]`. Close it yourself. Does no I/O.
+ * @throws RangeError, TypeError naming the invalid option
  */
 export function createSluice(options: SluiceOptions = {}): Sluice {
   return new Sluice('createSluice', options);
 }
 
 /**
- * For shutdown: ends all waits under every configuration that `configureSluice` set, and closes our own memory store; a
- * store that you gave stays yours to close. Decorated methods then reject with a `LimiterClosedError`, rather than count
- * in a store that nobody asked for, until `configureSluice` is called again.
+ * For shutdown: rejects all waiting calls under every configuration that `configureSluice` set, and closes the default memory store. Close a
+ * store that you passed yourself. Decorated methods then reject with a `LimiterClosedError` until `configureSluice` is called again.
  */
 export async function closeSluice(): Promise<void> {
   const closing = [currentSluice(), ...shared.open];
@@ -47,20 +46,19 @@ export async function closeSluice(): Promise<void> {
 }
 
 /**
- * The configuration for a call: the object's own, else its class's, else the class's that defines the method, else the common one.
- * @throws TypeError when what one of them carries is no configuration
+ * The configuration for a call: of the object, otherwise of its class, otherwise of the class that defines the method, otherwise the common one.
+ * @throws TypeError if `[SLUICE]` of one of them is no configuration
  */
 export function sluiceOf(self: unknown, definingClass: unknown): Sluice {
-  const carried =
-    carriedBy(self) ?? carriedBy((self as object | undefined)?.constructor) ?? carriedBy(definingClass);
-  return carried ?? currentSluice();
+  const held = heldBy(self) ?? heldBy((self as object | undefined)?.constructor) ?? heldBy(definingClass);
+  return held ?? currentSluice();
 }
 
-function carriedBy(holder: unknown): Sluice | undefined {
+function heldBy(holder: unknown): Sluice | undefined {
   const sluice = (holder as { [SLUICE]?: Sluice } | null | undefined)?.[SLUICE];
-  // Not instanceof: it may come from the other copy of this package, ESM beside CJS.
+  // Not instanceof: it may come from another copy of this package, ESM beside CJS.
   if (sluice !== undefined && typeof sluice?.limiter !== 'function') {
-    throw new TypeError(`[SLUICE] must hold createSluice({ … }), not ${describe(sluice)}`);
+    throw new TypeError(`[SLUICE] must be a result of createSluice({ … }), not ${describe(sluice)}`);
   }
   return sluice;
 }

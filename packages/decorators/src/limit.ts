@@ -22,7 +22,7 @@ export type LimitOptions = LimitAttributes &
       }
     | {
         readonly policy?: undefined;
-        /** Several policies by their names, decided all or nothing: `{ perMinute: fixedWindow({ … }), perDay: … }`. */
+        /** Several policies by name, decided all or nothing: `{ perMinute: fixedWindow({ … }), perDay: … }`. */
         readonly policies: Readonly<Record<string, Policy>>;
       }
   );
@@ -65,7 +65,7 @@ function checked(policies: unknown): Readonly<Record<string, Policy>> {
   if (typeof policies === 'object' && policies !== null && !Array.isArray(policies))
     return policies as Readonly<Record<string, Policy>>;
   throw new TypeError(
-    `@Limit: policies must be an object of policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(policies)}`,
+    `@Limit: policies must be an object of policies by name, such as { perMinute: fixedWindow({ … }) }, not ${describe(policies)}`,
   );
 }
 

@@ -5,15 +5,14 @@ import { type Method, originalOf } from './wrap-method.js';
 /** Finds the value of a parameter among the arguments of a call. */
 export type ReadParameter = (args: readonly unknown[]) => unknown;
 
-/** The names that the parameters of a method have, each with where its value is. */
+/** Parameter names of a method, and how to read their values. */
 export type ParameterNames = ReadonlyMap<string, ReadParameter>;
 
 const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
 
 /**
- * Reads parameter names from the method's source. A default value is known when it is a plain value, and else counts as
- * missing, for only the method itself can reckon it; of a destructured object those parts are found whose names stand in the
- * source. Undefined when there is no source to read (native and bound functions).
+ * Reads parameter names from the method's source, also those in destructured objects. A default is used if it is a plain value. Other defaults
+ * count as missing, because only the method itself can compute them. Undefined without source (native and bound functions).
  */
 export function readParameterNames(method: Method): ParameterNames | undefined {
   const parameters = parseParameters(Function.prototype.toString.call(originalOf(method)));
@@ -27,8 +26,8 @@ export function readParameterNames(method: Method): ParameterNames | undefined {
 }
 
 /**
- * The names that the attribute `params` declares, in the order of the parameters.
- * @throws TypeError when they are not different JavaScript names.
+ * The names in the attribute `params`, in the order of the parameters.
+ * @throws TypeError unless they are different JavaScript names
  */
 export function declaredParameterNames(where: string, params: unknown): ParameterNames {
   const valid =
@@ -44,7 +43,7 @@ export function declaredParameterNames(where: string, params: unknown): Paramete
   return new Map((params as string[]).map((name, position) => [name, (args) => args[position]]));
 }
 
-/** The source of a function stands as an expression, that of a method only inside a class. */
+/** The source of a function parses as an expression, the source of a method only inside a class. */
 function parseParameters(source: string): Pattern[] | undefined {
   const options = { ecmaVersion: 'latest', sourceType: 'module', checkPrivateFields: false } as const;
   for (const code of [`(${source}\n)`, `(class {${source}\n})`]) {
@@ -55,7 +54,7 @@ function parseParameters(source: string): Pattern[] | undefined {
       const [member] = node.body.body;
       return member?.type === 'MethodDefinition' ? member.value.params : undefined;
     } catch {
-      // the other form, or a syntax that acorn does not know: the caller then asks for `params`
+      // the other form, or a syntax that acorn does not know: the caller's error asks for `params`
     }
   }
   return undefined;
@@ -65,8 +64,8 @@ function collect(pattern: Pattern, read: ReadParameter, names: Map<string, ReadP
   if (pattern.type === 'Identifier') {
     names.set(pattern.name, read);
   } else if (pattern.type === 'AssignmentPattern') {
-    const standard = plainValue(pattern.right);
-    collect(pattern.left, (args) => withDefault(read(args), standard), names);
+    const fallback = plainValue(pattern.right);
+    collect(pattern.left, (args) => withDefault(read(args), fallback), names);
   } else if (pattern.type === 'ObjectPattern') {
     for (const property of pattern.properties) {
       const key = property.type === 'Property' && !property.computed ? property.key : undefined;
@@ -79,9 +78,9 @@ function collect(pattern: Pattern, read: ReadParameter, names: Map<string, ReadP
   }
 }
 
-const withDefault = (value: unknown, standard: unknown) => (value === undefined ? standard : value);
+const withDefault = (value: unknown, fallback: unknown) => (value === undefined ? fallback : value);
 
-/** What a default value is that stands in the source as such; undefined for all that has to be reckoned. */
+/** The value of a literal; undefined for an expression that must be computed. */
 function plainValue(value: Expression): unknown {
   if (value.type === 'Literal') return value.regex === undefined ? value.value : undefined;
   if (value.type === 'TemplateLiteral' && value.expressions.length === 0)

@@ -193,7 +193,7 @@ describe('what is refused where it is decorated', () => {
         }
         return A;
       },
-      /"countLimit:x{100}" cannot name a limiter, which has 1 to 100 characters: give a prefix of your own/,
+      /"countLimit:x{100}" is too long for the name of a limiter, which has 1 to 100 characters: pass a prefix/,
     ],
   ])('%s', (_, decorate, message) => {
     expect(decorate).toThrow(message);

@@ -21,7 +21,7 @@ import {
 import type { Rules } from './limitation.js';
 
 export interface SluiceOptions extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch'> {
-  /** Where state lives; default one `memoryStore()` for all limits. A store that you pass is yours to close. */
+  /** Where state lives; default one `memoryStore()` for all limits. Close a store that you pass yourself. */
   readonly store?: Store;
   /** Returns the user of a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` if that is a plain value. */
   readonly user?: (request: RequestView) => LimiterKey | null | undefined;
@@ -56,7 +56,7 @@ export class Sluice {
   readonly #limiters = new Map<Rules, Map<string, RateLimiter>>();
   #closed = false;
 
-  /** @internal @throws RangeError, TypeError naming the option that is wrong. Does no I/O. */
+  /** @internal @throws RangeError, TypeError naming the invalid option */
   constructor(where: string, options: SluiceOptions) {
     checkOptions(where, options, SLUICE_OPTIONS);
     const { user, ipv6Subnet, ...base } = options;
@@ -84,17 +84,17 @@ export class Sluice {
     return limiter;
   }
 
-  /** @internal @throws KeyResolutionError when the request has no address */
+  /** @internal @throws KeyResolutionError if the request has no address */
   ip(request: RequestView): string {
     return this.#clientKey(request);
   }
 
-  /** @internal @throws KeyResolutionError when the request has no user */
+  /** @internal @throws KeyResolutionError if the request has no user */
   user(request: RequestView): MaybePromise<string> {
     return requestUser(request, this.#user);
   }
 
-  /** Ends all waits with a `LimiterClosedError` and rejects further calls. Closes the memory store if none was passed. */
+  /** Rejects waiting and further calls with a `LimiterClosedError`. Closes the memory store if none was passed. */
   async close(): Promise<void> {
     this.#closed = true;
     const limiters = [...this.#limiters.values()].flatMap((named) => [...named.values()]);

@@ -38,7 +38,7 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
   const limits = limitsOf(method);
   if (limits.some(({ name }) => name === limit.name)) {
     throw new TypeError(
-      `${limit.name} twice on one method would count in one place: give one of them a prefix of its own`,
+      `${limit.name} twice on one method would share one count: pass a different prefix to one of them`,
     );
   }
   const all = [limit, ...limits];

@@ -77,7 +77,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   ): Promise<void> => {
     try {
       const verdict = await deciding;
-      if (verdict.outcome === 'gone') return;
+      if (verdict.outcome === 'aborted') return;
       if (verdict.outcome === 'denied') {
         const { decision } = verdict;
         if (handler !== undefined && decision !== undefined) {

@@ -74,16 +74,16 @@ test('several limits may each have a place of their own', async () => {
 const policy = fixedWindow({ limit: 1, window: '1m' });
 
 test.each<[object, RegExp]>([
-  [{ limit: 1, max: 1 }, /give limit or max, not both/],
+  [{ limit: 1, max: 1 }, /pass limit or max, not both/],
   [{ windowMs: 1000 }, /windowMs needs limit or max/],
-  [{ limit: 1, policy }, /give limit or policy, not both/],
-  [{ max: 1, limits: { a: { policy } } }, /give max or limits, not both/],
+  [{ limit: 1, policy }, /pass limit or policy, not both/],
+  [{ max: 1, limits: { a: { policy } } }, /pass max or limits, not both/],
   [{ limit: -1 }, /limit must be .* not -1/],
   [{ limit: '5' }, /limit must be .* not "5"/],
   [{ limit: 1, windowMs: 0 }, /not 0/],
   [{ limit: 1, windowMs: Number.NaN }, /not NaN/],
   [{ limit: 1, windowMs: 'soon' }, /"soon"/],
-  [{ policy, name: 'a', identifier: 'b' }, /give name or identifier, not both/],
+  [{ policy, name: 'a', identifier: 'b' }, /pass name or identifier, not both/],
   [{ policy, identifier: 5 }, /name must be .* not 5/],
   [{ policy, requestPropertyName: '' }, /requestPropertyName must be .* not ""/],
   [{ policy, requestPropertyName: 5 }, /requestPropertyName must be .* not 5/],

@@ -53,14 +53,14 @@ export interface RateLimitOptions
 
 /** Replacements for options of `express-rate-limit` that are not options here. */
 const REMEDIES = {
-  passOnStoreError: "give failurePolicy: 'allow' for true, 'deny' for false",
-  retryAfter: 'leave it out: Retry-After is the time until the request can pass',
+  passOnStoreError: "pass failurePolicy: 'allow' for true, 'deny' for false",
+  retryAfter: 'omit it: Retry-After is the time until the request can pass',
   logger: "listen to process.on('warning', …), and to the events of the store",
-  headers: 'give legacyHeaders',
-  draft_polli_ratelimit_headers: 'give standardHeaders',
-  duration: 'give windowMs',
-  timeWindow: 'give windowMs',
-  onLimitReached: 'give onLimited, which is called for each denial',
+  headers: 'pass legacyHeaders',
+  draft_polli_ratelimit_headers: 'pass standardHeaders',
+  duration: 'pass windowMs',
+  timeWindow: 'pass windowMs',
+  onLimitReached: 'pass onLimited, which is called for each denial',
 };
 
 const OWN = ['handler', 'requestPropertyName', 'limit', 'max', 'windowMs', 'identifier'] as const;

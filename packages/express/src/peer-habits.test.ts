@@ -47,30 +47,33 @@ test('a handler finds status and message in its fourth argument', async () => {
 test.each<[unknown, string]>([
   [
     { limit: 1, passOnStoreError: true },
-    "rateLimit has no option 'passOnStoreError': give failurePolicy: 'allow'",
+    "rateLimit has no option 'passOnStoreError': pass failurePolicy: 'allow'",
   ],
   [
     { limit: 1, passOnStoreError: false },
-    "rateLimit has no option 'passOnStoreError': give failurePolicy: 'allow'",
+    "rateLimit has no option 'passOnStoreError': pass failurePolicy: 'allow'",
   ],
   [{ limit: 1, logger: {} }, "rateLimit has no option 'logger': listen to process.on('warning', …)"],
-  [{ limit: 1, headers: false }, "rateLimit has no option 'headers': give legacyHeaders"],
+  [{ limit: 1, headers: false }, "rateLimit has no option 'headers': pass legacyHeaders"],
   [
     { limit: 1, draft_polli_ratelimit_headers: true },
-    "'draft_polli_ratelimit_headers': give standardHeaders",
+    "'draft_polli_ratelimit_headers': pass standardHeaders",
   ],
-  [{ limit: 1, onLimitReached: () => {} }, "rateLimit has no option 'onLimitReached': give onLimited"],
+  [{ limit: 1, onLimitReached: () => {} }, "rateLimit has no option 'onLimitReached': pass onLimited"],
   [
     { limit: 1, validate: { trustProxy: false } },
     'rateLimit: validate must be true or false, not an object: to silence',
   ],
-  [{ limit: 1, message: 'no', handler: () => {} }, 'message has no effect with handler, which answers'],
+  [
+    { limit: 1, message: 'no', handler: () => {} },
+    'message has no effect with handler, which sends the response',
+  ],
   [
     { limit: 1, store: { increment() {}, decrement() {}, resetKey() {} } },
     'rateLimit: store is a store of express-rate-limit. Pass store: redisStore(client) and a name',
   ],
   [{ limit: 1, store: {} }, 'store must be memoryStore() or redisStore(…)'],
-  [{ limit: 1, timeWindow: 60_000 }, "rateLimit has no option 'timeWindow': give windowMs"],
+  [{ limit: 1, timeWindow: 60_000 }, "rateLimit has no option 'timeWindow': pass windowMs"],
   [{ delayAfter: 5 }, "rateLimit has no option 'delayAfter': pass timeout"],
   [{ limit: '100' }, 'limit must be a whole number'],
   [{ limit: 1, windowMs: '900000' }, 'window must be a duration'],

@@ -66,7 +66,7 @@ export function answerWith({
     errorResponseBuilder !== undefined;
 
   return async (request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> => {
-    if (refusal.outcome === 'gone') {
+    if (refusal.outcome === 'aborted') {
       if (!reply.sent) reply.hijack();
       return;
     }

@@ -35,11 +35,10 @@ type Callback = (request: FastifyRequest, reply: FastifyReply, done: HookHandler
 export interface HookedLimit {
   /** With a promise, for the program's own hooks. */
   readonly hook: RateLimitHook;
-  /** As a callback, without a promise where none is needed: a limit in memory takes half the time. */
+  /** With a callback, and a promise only if one is needed: a limit in memory takes half the time. */
   readonly callback: Callback;
   /** A check outside of hooks. */
   readonly check: RateLimitCheck;
-  /** Connects a remote store. */
   connect(): Promise<void>;
   close(): Promise<void>;
 }

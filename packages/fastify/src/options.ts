@@ -92,7 +92,7 @@ export interface RateLimitPluginOptions extends RouteRateLimitOptions {
 
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
 
-/** Options that say which limit. */
+/** Options that choose the limit. */
 export const CHOICES = ['limiter', ...CHOICE_OPTIONS, 'max', 'timeWindow'] as const;
 
 /** Options that answer a denial. A route with one of them inherits none. */
@@ -138,7 +138,7 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
   if (global && !hasLimit(options) && Object.keys(options).length > 0) {
     throw new TypeError(
       "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter; " +
-        'with global: false the options are those of routes that have limits of their own',
+        'with global: false they are the defaults of routes with their own limits',
     );
   }
 }
@@ -152,7 +152,7 @@ export function readOptions(options: RateLimitOptions) {
   for (const name of FUNCTIONS) checkFunction(`rateLimit: ${name}`, options[name]);
   const [first, second] = ANSWERS.filter((name) => options[name] !== undefined && options[name] !== false);
   if (second !== undefined && first !== 'message') {
-    throw noEffect('rateLimit', second, `with ${first}, which answers`);
+    throw noEffect('rateLimit', second, `with ${first}, which sends the response`);
   }
   const { handler, errorResponseBuilder, onExceeding, onExceeded, onBanReach, ban, groupId, ...rest } =
     options;
@@ -167,7 +167,7 @@ export function readOptions(options: RateLimitOptions) {
   };
 }
 
-/** Refuses options that would have no effect. */
+/** @throws TypeError for an option that would have no effect */
 function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options }: RateLimitOptions): void {
   const idle = (option: string, why: string) => noEffect('rateLimit', option, why);
   if (onBanReach !== undefined && ban === undefined) throw idle('onBanReach', 'without ban');
@@ -178,5 +178,5 @@ function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options 
   }
   if (ban === undefined) return;
   checkInteger('rateLimit: ban', ban, 0);
-  if (limiter !== undefined) throw idle('ban', 'with limiter: give this limit a policy instead');
+  if (limiter !== undefined) throw idle('ban', 'with limiter: pass a policy instead');
 }

@@ -34,7 +34,7 @@ declare module 'fastify' {
   }
 }
 
-/** From a scope to the routes' defaults in it and in the scopes inside. */
+/** The property of a scope with the defaults of its routes; inner scopes inherit it. */
 const routeLimits = Symbol('sluice.route-limits');
 type Scope = FastifyInstance & { [routeLimits]?: RouteLimits };
 
@@ -105,11 +105,11 @@ function prepare(app: Scope): void {
   });
 }
 
-/** A route with a limit in its config must never be served without: routes that were added before the plugin have none. */
+/** The error for a route that has a limit in its config but is not limited, because it was added before the plugin. */
 function unlimited({ config, method, url }: FastifyRequest['routeOptions']): Error | undefined {
   const { rateLimit: own } = config;
   if (own === undefined || own === false || RouteLimits.limited(config)) return undefined;
   return new Error(
-    `rateLimit: the route ${method} ${url} was added before the plugin was there: await app.register(rateLimit) first`,
+    `rateLimit: the route ${method} ${url} was added before the plugin was registered: await app.register(rateLimit) first`,
   );
 }

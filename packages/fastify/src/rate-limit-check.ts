@@ -29,7 +29,7 @@ export type RateLimitCheckResult =
       readonly isBanned: boolean;
     };
 
-/** Decides a request on your call and leaves the response to you. */
+/** Decides on a request when you call it, and leaves the response to you. */
 export interface RateLimitCheck extends OwnLimiter {
   /**
    * Counts the request, and puts the decision at `request.rateLimit`.
@@ -67,7 +67,7 @@ export function rateLimitCheck(limit: RequestLimit<Args>, bans: Bans | undefined
   return withLimiter(check as RateLimitCheck, limit);
 }
 
-/** Options without effect: a check sends no response, and is over before the response is. */
+/** Options that have no effect: a check sends no response, and ends before the response. */
 const WITHOUT_ANSWER = [
   'handler',
   'errorResponseBuilder',

@@ -72,7 +72,9 @@ test('a route that was added before the plugin is an error, not an unlimited rou
   app.get('/late', { config: { rateLimit: { max: 1 } } }, ok);
   const { statusCode, body } = await app.inject('/early');
   expect(statusCode).toBe(500);
-  expect(JSON.parse(body).message).toContain('the route GET /early was added before the plugin was there');
+  expect(JSON.parse(body).message).toContain(
+    'the route GET /early was added before the plugin was registered',
+  );
   expect(await statuses('/free', '/late', '/late')).toEqual([200, 200, 429]);
 });
 
@@ -86,7 +88,7 @@ test.each<[object, string]>([
   [{ global: true, statusCode: 420 }, 'rateLimit needs a policy'],
   [{ global: 'no', max: 1 }, 'global'],
   [{ hook: 'onResponse', max: 1 }, 'hook must be one of'],
-  [{ max: 1, policy: hourly(1) }, 'give max or policy, not both'],
+  [{ max: 1, policy: hourly(1) }, 'pass max or policy, not both'],
   [{ timeWindow: '1m' }, 'timeWindow needs max'],
   [{ max: 1, handler: 5 }, 'handler must be a function, not 5'],
   [{ global: false, nmae: 'x' }, "no option 'nmae'"],

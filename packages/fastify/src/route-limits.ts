@@ -13,12 +13,12 @@ import {
 } from './options.js';
 import { constraintsOf, nameOf } from './route-name.js';
 
-/** Marks the configuration of routes that are limited by it. */
+/** Marks the config of routes that have their own limit. */
 const LIMITED = Symbol('sluice.limited');
 
 /** The limits of single routes in a scope. They inherit the plugin's options. */
 export class RouteLimits {
-  /** By options and route: HEAD comes with the options of GET, and counts with it. */
+  /** By options and route. HEAD has the options object of its GET, and counts with it. */
   readonly #hooks = new WeakMap<RouteRateLimitOptions, Map<string, HookedLimit>>();
   readonly #gets = new WeakMap<RouteRateLimitOptions, Map<string, string>>();
   #store: Store | undefined;
@@ -74,7 +74,7 @@ export class RouteLimits {
     return this.#make(all);
   }
 
-  /** HEAD, which Fastify adds to GET, counts with it: also to GET with other methods, and with the other form of `/prefix/`. */
+  /** The HEAD that Fastify adds to a GET counts with it, also if the route has other methods, or `/prefix` differs by its last slash. */
   #nameOf(route: RouteOptions, own: RouteRateLimitOptions): string {
     const gets = this.#gets.get(own) ?? new Map<string, string>();
     this.#gets.set(own, gets);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RouteOptions } from 'fastify';
 
-/** `GET:/users/:id`; with a hash where the name of a limiter cannot hold all of it. */
+/** `GET:/users/:id`; with a hash if a limiter cannot have that name. */
 export function nameOf(route: RouteOptions): string {
   const { method, url } = route;
   const methods = new Set([method].flat().map((one) => (one === 'HEAD' ? 'GET' : one)));
@@ -11,7 +11,7 @@ export function nameOf(route: RouteOptions): string {
   return `${safe.slice(0, 90)}#${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }
 
-/** Routes of one address that differ in these are different routes. */
+/** Routes with the same URL and different constraints are different routes. */
 export const constraintsOf = ({ constraints = {} }: RouteOptions): string =>
   Object.entries(constraints)
     .map(([name, value]) => `@${name}=${value}`)

@@ -117,7 +117,7 @@ describe('config.rateLimit', () => {
     [{ max: -1 }, /limit must be .* not -1/],
     [{ max: 1, timeWindow: 'soon' }, '"soon"'],
     [{ polcy: 1 }, "no option 'polcy'"],
-    [{ max: 1, name: 'a', groupId: 'b' }, 'give name or groupId, not both'],
+    [{ max: 1, name: 'a', groupId: 'b' }, 'pass name or groupId, not both'],
   ])('refuses %j when the route is added', async (own, message) => {
     await app.register(rateLimit, { global: false });
     expect(() => app.get('/', { config: { rateLimit: own as never } }, ok)).toThrow(message);

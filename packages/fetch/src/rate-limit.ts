@@ -56,7 +56,7 @@ class PendingResponse implements ResponseView {
 
   endBegun(): void {} // a fetch response cannot have started yet
 
-  /** Only the first end counts: a response, or the client's disconnection. */
+  /** Only the first call counts: a response, or the client's disconnection. */
   over(status: number, complete: boolean): void {
     if (this.#complete !== undefined) return;
     this.status = status;
@@ -80,7 +80,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
     pending.set(request, response);
     const verdict = await limit.handle(viewOf(request, info), response, request, info);
     if (verdict.outcome === 'passed') return undefined;
-    if (verdict.outcome === 'gone') return new Response(null, { status: 408 }); // the client disconnected
+    if (verdict.outcome === 'aborted') return new Response(null, { status: 408 }); // the client disconnected
     return complete(request, responseOf(await verdict.reply()));
   };
   return withLimiter(Object.assign(decide, { complete }), limit);

@@ -43,7 +43,7 @@ export function rateLimit<C extends AnyContext = Context>(
       if (status !== undefined) context.status = status;
       throw error;
     }
-    if (verdict.outcome === 'gone') return;
+    if (verdict.outcome === 'aborted') return;
     if (verdict.outcome === 'denied') {
       const { decision } = verdict;
       if (handler !== undefined && decision !== undefined) {
@@ -64,20 +64,20 @@ export function rateLimit<C extends AnyContext = Context>(
     try {
       await next();
     } catch (error) {
-      keepOnError(context);
+      keepHeadersOnError(context);
       throw error;
     }
   };
   return withLimiter(middleware, limit);
 }
 
-const KEEPS = Symbol.for('sluice.koa.keeps');
+const KEEPS_HEADERS = Symbol.for('sluice.koa.keeps');
 
-/** Not before Koa answers the error itself: others may catch it first, and it may be thrown for several requests at once. */
-function keepOnError(context: AnyContext): void {
-  const own = context as unknown as { onerror(error: unknown): void; [KEEPS]?: true };
-  if (own[KEEPS]) return;
-  own[KEEPS] = true;
+/** Adds the headers only when Koa answers the error: other code may catch it first, or throw it for several requests at once. */
+function keepHeadersOnError(context: AnyContext): void {
+  const own = context as unknown as { onerror(error: unknown): void; [KEEPS_HEADERS]?: true };
+  if (own[KEEPS_HEADERS]) return;
+  own[KEEPS_HEADERS] = true;
   const answer = own.onerror;
   own.onerror = (error) => {
     if (!context.headerSent) keepHeaders(error, context.response.headers);

@@ -26,19 +26,19 @@ export interface RateLimitOptions<C extends AnyContext = Context>
 
 /** Replacements for options of `koa-ratelimit` that are not options here. */
 const REMEDIES = {
-  driver: 'leave it out, or give store: redisStore(client)',
-  db: 'leave it out, or give store: redisStore(client)',
-  id: 'give keyGenerator, and skip for what was false',
-  whitelist: 'give allowList',
-  blacklist: 'give denyList',
-  errorMessage: 'give message',
-  status: 'give statusCode',
-  onLimit: 'give onLimited',
-  headers: 'give legacyHeaders and standardHeaders; their names are fixed',
-  limit: 'give max',
-  windowMs: 'give duration',
-  timeWindow: 'give duration',
-  disableHeader: 'give legacyHeaders and standardHeaders',
+  driver: 'omit it, or pass store: redisStore(client)',
+  db: 'omit it, or pass store: redisStore(client)',
+  id: 'pass keyGenerator, and skip instead of returning false',
+  whitelist: 'pass allowList',
+  blacklist: 'pass denyList',
+  errorMessage: 'pass message',
+  status: 'pass statusCode',
+  onLimit: 'pass onLimited',
+  headers: 'pass legacyHeaders and standardHeaders; their names are fixed',
+  limit: 'pass max',
+  windowMs: 'pass duration',
+  timeWindow: 'pass duration',
+  disableHeader: 'pass legacyHeaders and standardHeaders',
 };
 
 /**

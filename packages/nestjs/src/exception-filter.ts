@@ -46,7 +46,7 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
     const adapter = this.applicationRef ?? this.httpAdapterHost?.httpAdapter;
     if (adapter === undefined) {
       throw new TypeError(
-        'SluiceExceptionFilter, when made by hand, takes the adapter: app.getHttpAdapter()',
+        'SluiceExceptionFilter needs the adapter: new SluiceExceptionFilter(app.getHttpAdapter())',
       );
     }
     const response = host.switchToHttp().getResponse();

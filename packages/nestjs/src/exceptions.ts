@@ -46,7 +46,7 @@ export function httpExceptionOf(error: unknown): HttpException | undefined {
     );
   }
   if (isStoreUnavailableError(error)) {
-    if (error.decision === undefined) logger.error(error); // what a failure policy denies, the store's events tell
+    if (error.decision === undefined) logger.error(error); // denials of a failure policy are in the store's events
     return new ServiceUnavailableException(UNAVAILABLE, { cause: error });
   }
   if (isLimiterClosedError(error)) return new ServiceUnavailableException(UNAVAILABLE, { cause: error });

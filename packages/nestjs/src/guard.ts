@@ -47,7 +47,7 @@ export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate
       return admit(this.#limit.without(skippedBy(this.#inside(context))), context, both);
     }
 
-    /** The levels inside the one that has this guard. A skip on the guard's own level does not apply to it. */
+    /** The levels inside the level of this guard: a skip on its own level does not apply to it. */
     #inside(context: ExecutionContext): readonly Level[] {
       const levels = levelsOf(context);
       const own = levels.findIndex((level) =>
@@ -70,7 +70,7 @@ export class GlobalGuard implements CanActivate {
     this.#root = root;
   }
 
-  /** An application may serve other messages beside HTTP, and they are not what `limit` counts. */
+  /** `limit` counts HTTP requests only, also in an application that serves other messages. */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const levels = levelsOf(context);
     const at = levels.findIndex((level) => overrideOf(level) !== undefined);
@@ -93,13 +93,13 @@ export class GlobalGuard implements CanActivate {
   }
 }
 
-/** From the inside out. */
+/** The handler, then its controller. */
 const levelsOf = (context: ExecutionContext): readonly Level[] => [context.getHandler(), context.getClass()];
 
 /** The guards that `@UseGuards` attached to a handler, or to a controller or its base class. */
 const guardsOf = (level: Level): readonly unknown[] => Reflect.getMetadata('__guards__', level) ?? [];
 
-/** @throws HttpException for a request that is turned away */
+/** @throws HttpException for a denied request */
 async function admit(
   limit: GuardLimit | undefined,
   context: ExecutionContext,
@@ -115,5 +115,5 @@ async function admit(
     if (isStoreUnavailableError(error) && !response.sent) writeErrorHeaders(error, response);
     throw httpExceptionOf(error) ?? error;
   }
-  throw new HttpException('Client Closed Request', 499); // which nobody will read
+  throw new HttpException('Client Closed Request', 499); // the client is disconnected
 }

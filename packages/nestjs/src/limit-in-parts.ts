@@ -33,7 +33,7 @@ export class LimitInParts {
     this.#make('', this.#options);
   }
 
-  /** @returns undefined if all of it is skipped */
+  /** @returns undefined if the whole limit is skipped */
   without(skipped: SkippedLimits): GuardLimit | undefined {
     if (skipped === true) return undefined;
     if (skipped.length === 0) return this.#made.get('');
@@ -55,7 +55,7 @@ export class LimitInParts {
   }
 }
 
-/** The limits that these levels, from the inside out, skip together. */
+/** All limits that these levels skip. */
 export function skippedBy(levels: readonly Level[]): SkippedLimits {
   const names: string[] = [];
   for (const level of levels) {

@@ -28,10 +28,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .build();
 
 /**
- * Import it once, in the application's module: `SluiceModule.forRoot({ store, limit: { policy } })`, or `forRootAsync` with
- * `useFactory`, `useClass` or `useExisting`. It configures the decorated methods of the process, makes the request known to them,
- * answers denials with 429 and, with `limit`, limits each request that has a handler.
- * When the application is closed, so are the store and all limits.
+ * Import it once, in the application's module: `SluiceModule.forRoot({ store, limit: { policy } })`, or `forRootAsync` with `useFactory`,
+ * `useClass` or `useExisting`. It configures the decorated methods of the process, lets them read the current request, answers denials with
+ * 429 and, with `limit`, limits each request that has a handler. The store and all limits are closed with the application.
  */
 export class SluiceModule extends ConfigurableModuleClass implements NestModule {
   readonly #host: HttpAdapterHost;
@@ -45,9 +44,9 @@ export class SluiceModule extends ConfigurableModuleClass implements NestModule 
     this.#modules = modules;
   }
 
-  /** Nest calls it between the body parsers and all that users add, on both platforms. */
+  /** Nest calls it after the body parsers are added and before users add their own middleware, on both platforms. */
   configure(_consumer: MiddlewareConsumer): void {
-    knowRequests(this.#host.httpAdapter);
+    provideRequests(this.#host.httpAdapter);
     this.#makeOverrides();
   }
 
@@ -65,8 +64,8 @@ export class SluiceModule extends ConfigurableModuleClass implements NestModule 
   }
 }
 
-/** Not by Nest's middleware: that is for paths below the global prefix, and gets raw requests on Fastify. */
-function knowRequests(adapter: AbstractHttpAdapter): void {
+/** Nest's own middleware does not fit: it runs only below the global prefix, and gets raw requests on Fastify. */
+function provideRequests(adapter: AbstractHttpAdapter): void {
   const enter = (request: NestRequest, _response: unknown, next: () => void) =>
     runWithRequest(new NestRequestView(request), next);
   if (adapter.getType() !== 'fastify') {
@@ -74,7 +73,7 @@ function knowRequests(adapter: AbstractHttpAdapter): void {
     return;
   }
   const fastify = adapter.getInstance<{ addHook(name: string, hook: typeof enter): void }>();
-  // Not earlier: reading a body may lose the context that was begun before it.
+  // Not earlier: reading a body may lose a context that began before it.
   fastify.addHook('preValidation', enter);
 }
 

@@ -34,8 +34,8 @@ export const GUARD_OPTIONS = [...REQUEST_LIMIT_OPTIONS, 'getRequestResponse'] as
 
 export interface SluiceModuleOptions extends Omit<SluiceOptions, 'store'> {
   /**
-   * Where decorated methods and guards keep their counts: a store, or a function that makes one for each application. Closed
-   * when the application is. Default: memory.
+   * The store of decorated methods and guards, or a function that creates one for each application. It is closed with the
+   * application. Default: memory.
    */
   readonly store?: Store | (() => Store);
   /** Limits each request that has a handler. A limit of this name counts for the whole application; default `'default'`. */
@@ -45,10 +45,10 @@ export interface SluiceModuleOptions extends Omit<SluiceOptions, 'store'> {
 /** What decorated methods and guards share. */
 export type RootOptions = SluiceOptions;
 
-/** Stores that ended with the application they were given to. */
+/** Stores that were closed with their application. */
 export const closedStores = new WeakSet<Store>();
 
-/** @throws TypeError naming the option that is wrong */
+/** @throws TypeError naming the invalid option */
 export function readModuleOptions(
   options: SluiceModuleOptions,
 ): RootOptions & Pick<SluiceModuleOptions, 'limit'> {
@@ -58,12 +58,12 @@ export function readModuleOptions(
   if (store === undefined && given === undefined) return rest;
   if (typeof store?.decide !== 'function') {
     throw new TypeError(
-      `SluiceModule: store must be memoryStore(), redisStore(…) or a function that makes one, not ${describe(store)}`,
+      `SluiceModule: store must be memoryStore(), redisStore(…) or a function that returns one, not ${describe(store)}`,
     );
   }
   if (closedStores.has(store)) {
     throw new TypeError(
-      'SluiceModule: this store was closed with an earlier application: give a function that makes one for each, ' +
+      'SluiceModule: this store was closed with an earlier application: pass a function that creates one for each, ' +
         'store: () => redisStore(…)',
     );
   }
@@ -72,7 +72,7 @@ export function readModuleOptions(
 
 type KeyWay = KeyOptions<[context: ExecutionContext]>;
 
-/** What a guard does not say is as the module has it. */
+/** The options of a guard, with the module's options as defaults. */
 export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
   const options = givenOptions(own);
   const limits = Object(options.limits) === options.limits ? options.limits : undefined;
@@ -94,7 +94,7 @@ export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): Rat
   };
 }
 
-/** Only where it has an effect: elsewhere limits refuse it. */
+/** Without options that would have no effect, because limits refuse them. */
 function keyDefaults(own: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
   if (own.limitType === 'USER' && own.keyGenerator === undefined) return user === undefined ? {} : { user };
   return countsAddresses(own) && ipv6Subnet !== undefined ? { ipv6Subnet } : {};

@@ -30,7 +30,7 @@ interface FastifyRequest extends NamedParts {
 
 export type NestRequest = ExpressRequest | FastifyRequest;
 
-/** The request of either platform. Told apart by their own properties, since guards work without knowing the application. */
+/** The request of either platform. Their properties tell them apart, because guards do not know the application. */
 export class NestRequestView extends NamedPartsView<NestRequest> {
   get path(): string {
     const { request } = this;
@@ -51,7 +51,7 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
 
   get proxies(): Proxies | undefined {
     const { request } = this;
-    // Fastify has no name for whom it trusts, only addresses when it trusts somebody.
+    // Fastify's requests have no setting, only `ips` if it trusts a proxy.
     if ('raw' in request) return request.ips === undefined ? 'none' : undefined;
     return proxiesOf(request.app?.get('trust proxy'));
   }

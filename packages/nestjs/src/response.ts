@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from '@sluice/core/http';
 
-/** The response of either platform. Express's is Node's own, also that of Nest's middleware on Fastify. */
+/** The response of either platform. On Express, and in Nest's middleware on Fastify, it is Node's own. */
 export function responseViewOf(response: ServerResponse | ReplyLike | undefined): ResponseView {
   if (response === undefined) return NO_RESPONSE;
   return 'raw' in response ? new ReplyView(response) : new NodeResponseView(response);
@@ -16,7 +16,7 @@ const NO_RESPONSE: ResponseView = {
   append: () => {},
   whenOver: () => {
     throw new TypeError(
-      'getRequestResponse returned no res. timeout, concurrency, skipSuccessfulRequests and skipFailedRequests need it, because they last until the response is over',
+      'getRequestResponse returned no res. timeout, concurrency, skipSuccessfulRequests and skipFailedRequests need it, because they wait for the end of the response',
     );
   },
   endBegun: () => {},

@@ -13,13 +13,13 @@ import {
 } from './options.js';
 import { type Level, overridden, overrideOf } from './override-limit.js';
 
-/** Under this token guards find the module's configuration. A symbol of the process: the package may be loaded twice. */
+/** The token of the module's configuration, for guards. Registered globally, because the package may be loaded twice. */
 export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root');
 
-/** Of several applications in a process, as tests have them, the one that began last configures decorated methods. */
+/** Applications of this process, in the order of their start. The last one configures decorated methods. */
 const open: SluiceRoot[] = [];
 
-/** What one application has of Sluice: the configuration of its decorated methods, its guards' limits, its store. */
+/** Sluice in one application: the configuration of its decorated methods, the limits of its guards, its store. */
 export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   /** The limit of `forRoot({ limit })`. */
   readonly globalLimit: LimitInParts | undefined;
@@ -29,7 +29,7 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   readonly #overrides = new Map<Level, Map<Level, LimitInParts>>();
   readonly #ownStore = memoryStore();
 
-  /** @throws RangeError, TypeError naming the option that is wrong */
+  /** @throws RangeError, TypeError naming the invalid option */
   constructor(given: SluiceModuleOptions) {
     const { limit, ...options } = readModuleOptions(given);
     this.#options = options;
@@ -82,18 +82,18 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
     await this.globalLimit?.without([])?.connect(); // it may have its own store
   }
 
-  /** Nest calls it when the server has answered its last request. */
+  /** Called by Nest after the last response. */
   async onApplicationShutdown(): Promise<void> {
     const { store } = this.#options;
     if (store !== undefined) closedStores.add(store);
     const overrides = [...this.#overrides.values()].flatMap((limits) => [...limits.values()]);
     const limits = [...this.#limits.values(), ...overrides];
-    await Promise.all([this.#giveUpMethods(), ...limits.map((limit) => limit.close())]);
+    await Promise.all([this.#releaseMethods(), ...limits.map((limit) => limit.close())]);
     await this.#ownStore.close();
     await store?.close();
   }
 
-  async #giveUpMethods(): Promise<void> {
+  async #releaseMethods(): Promise<void> {
     const configuredByUs = open.at(-1) === this;
     open.splice(open.indexOf(this), 1);
     const before = open.at(-1);

@@ -66,7 +66,9 @@ test.each(platforms.flatMap((platform) => [['esm', platform] as const, ['cjs', p
     ];
     expect(result).toEqual({
       'one application after another': [served, served],
-      'a store of an earlier application': expect.stringContaining('give a function that makes one for each'),
+      'a store of an earlier application': expect.stringContaining(
+        'pass a function that creates one for each',
+      ),
       'two applications at the same time': [served, served],
       'a testing module': served,
       'an application without a server': expect.stringContaining('IP'),
@@ -76,7 +78,7 @@ test.each(platforms.flatMap((platform) => [['esm', platform] as const, ['cjs', p
         expect.stringMatching(/^TypeError: SluiceModule: store must be .* not undefined$/),
         expect.stringMatching(/^TypeError: .*user must be a function .* not "id"$/),
         expect.stringMatching(/^TypeError: SluiceModule: limit needs a policy/),
-        expect.stringMatching(/^TypeError: SluiceModule: limit: give policy or limits, not both/),
+        expect.stringMatching(/^TypeError: SluiceModule: limit: pass policy or limits, not both/),
         expect.stringMatching(/^TypeError: SluiceModule: limit has no option 'polcy'/),
         expect.stringMatching(/^TypeError: policy must be .* not 5/),
         expect.stringMatching(/^TypeError: RateLimitGuard takes an options object/),

@@ -5,7 +5,7 @@ import { keyForFunctions, listOfKeys } from './key-of-request.js';
 import { type CountingOptions, type Keys, withKey } from './request-limit-options.js';
 import type { RequestView } from './views.js';
 
-/** What the lists say about a request: it passes uncounted, it is denied, or nothing. */
+/** The list that a request is on. An allowed request passes uncounted. */
 type Listed = 'allowed' | 'denied' | undefined;
 
 /** Checks the lists, and resolves the request's keys if they are needed. */

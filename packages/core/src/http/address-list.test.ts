@@ -90,11 +90,11 @@ test.each([
   '[2001:db8::1]:443',
   '::ffff:10.0.0.0/8',
   '::ffff:300.0.0.1',
-])('%j looks like an address or a range, but is none', (entry) => {
+])('%j looks like an address or a range and is none', (entry) => {
   expect(() => compileList(where, ['ann', entry])).toThrow(
     new TypeError(
       `rateLimit: allowList: ${JSON.stringify(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, ` +
-        '2001:db8::1 or 2001:db8::/32, without a port. A key that looks so needs a function in place of the list',
+        '2001:db8::1 or 2001:db8::/32, without a port. To list a key that looks like one, pass a function',
     ),
   );
 });
@@ -103,8 +103,8 @@ test.each<[unknown, RegExp]>([
   ['10.0.0.0/8', /rateLimit: allowList must be an array of addresses, ranges and keys, not "10.0.0.0\/8"/],
   [null, /must be an array .* not null/],
   [{}, /must be an array .* not an object/],
-  [[7], /an entry must be a string that is not empty, not 7/],
-  [[''], /an entry must be a string that is not empty, not ""/],
+  [[7], /an entry must be a non-empty string, not 7/],
+  [[''], /an entry must be a non-empty string, not ""/],
   [['ann', undefined], /not undefined/],
 ])('refuses %j', (entries, message) => {
   expect(() => compileList(where, entries as string[])).toThrow(message);

@@ -9,9 +9,9 @@ export type ListCheck = (ip: string | undefined, keys: readonly LimiterKey[]) =>
 
 type Ranges = Readonly<Record<'ipv4' | 'ipv6', BlockList>>;
 
-/** Digits, dots and what people put between them: `10.0.0.0/33`, `1.2.3`, `10.0.*.*`, `10.0.0.1-9`, `10/8`. No key. */
+/** Malformed IPv4 addresses and ranges, which are no keys: `10.0.0.0/33`, `1.2.3`, `10.0.*.*`, `10.0.0.1-9`, `10/8`. */
 const LIKE_IPV4 = /^\d[\d.*:/-]*\.[\d.*:/-]*$|^\d+\/\d+$/;
-/** Hexadecimal groups with `::`, with a prefix length, or with as many colons as an address has: `2001:db8::/129`. No key. */
+/** The same for IPv6: groups with `::`, with a prefix length, or with at least six colons: `2001:db8::/129`. */
 const LIKE_IPV6 = /^\[?[\da-f:.]*(?:::|:[\da-f:.]*\/|(?:[\da-f]*:){6})/i;
 const LONGEST_ADDRESS = 60;
 const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/;
@@ -19,21 +19,21 @@ const WHOLE_ADDRESS = { ipv6Subnet: 128 };
 
 /**
  * Compiles an `allowList` or `denyList`. An address (`192.0.2.7`, `2001:db8::1`) and a range (`10.0.0.0/8`, `2001:db8::/32`) match the
- * client's address by its bits, however it is written; IPv4-mapped IPv6 is IPv4. Everything else matches a key that is
- * the same text. A client without an address, or with a malformed one, is in no range.
+ * bits of the client's address in any spelling; IPv4-mapped IPv6 is IPv4. Other entries match keys of the same text. A missing or
+ * malformed client address is in no range.
  * @param where how errors name the list, such as `rateLimit: allowList`
- * @throws TypeError naming the entry that is malformed: also what looks like an address or a range but is none
+ * @throws TypeError naming a malformed entry, also one that only looks like an address or a range
  */
 export function compileList(where: string, entries: readonly string[]): ListCheck {
   if (!Array.isArray(entries)) {
     throw new TypeError(`${where} must be an array of addresses, ranges and keys, not ${describe(entries)}`);
   }
-  // Apart: Node takes IPv4 addresses for members of IPv6 ranges that have ::ffff:0:0/96 in them.
+  // Separate lists: Node finds IPv4 addresses in IPv6 ranges that contain ::ffff:0:0/96.
   const ranges: Ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
   const listedKeys = new Set<string>();
   for (const entry of entries as readonly unknown[]) {
     if (typeof entry !== 'string' || entry === '') {
-      throw new TypeError(`${where}: an entry must be a string that is not empty, not ${describe(entry)}`);
+      throw new TypeError(`${where}: an entry must be a non-empty string, not ${describe(entry)}`);
     }
     if (!addRange(ranges, entry)) {
       if (looksLikeAddress(entry)) throw malformed(where, entry);
@@ -89,5 +89,5 @@ function looksLikeAddress(entry: string): boolean {
 const malformed = (where: string, entry: string) =>
   new TypeError(
     `${where}: ${describe(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, 2001:db8::1 ` +
-      'or 2001:db8::/32, without a port. A key that looks so needs a function in place of the list',
+      'or 2001:db8::/32, without a port. To list a key that looks like one, pass a function',
   );

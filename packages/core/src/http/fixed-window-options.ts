@@ -4,11 +4,11 @@ import type { Duration } from '../duration.js';
 import { onlyOne } from '../options.js';
 import { CHOICE_OPTIONS, type RequestLimitOptions, type WithKey } from './request-limit-options.js';
 
-/** The names that a framework's own limiters have for the numbers of a fixed window. */
+/** The option names of a framework's own limiter for a fixed window. */
 export interface FixedWindowNames {
   readonly limit: readonly string[];
   readonly window: string;
-  /** The default window. */
+  /** The window if the option is missing. */
   readonly standard: Duration;
 }
 

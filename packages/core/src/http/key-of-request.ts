@@ -26,9 +26,7 @@ export function keyOfRequest<Args extends readonly unknown[]>(
   if (limits === undefined) return keyOf(where, options, Object.keys(Object(options.limiter).limiters ?? {}));
   const spare = KEY_OPTIONS.find((name) => options[name] !== undefined);
   if (spare !== undefined) {
-    throw new TypeError(
-      `${where}: each of the limits has a key of its own: give ${spare} to those it is for`,
-    );
+    throw new TypeError(`${where}: each of the limits has its own key: pass ${spare} in limits`);
   }
   const parts = Object.entries(limits).map(
     ([name, limit]) => [name, keyOf(`${where}: limits.${name}`, limit)] as const,

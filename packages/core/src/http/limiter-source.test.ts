@@ -11,7 +11,7 @@ import type { RequestView } from './views.js';
 const request = {} as RequestView;
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
 
-/** A limit for all, whose policy is whatever is given with the request. */
+/** A limit with one key for all requests. Its policy is the argument of the request. */
 function limit(options: object = {}) {
   const limits = new RequestLimit<[unknown]>('rateLimit', {
     policy: (given) => given as never,
@@ -21,14 +21,14 @@ function limit(options: object = {}) {
   return Object.assign(limits, { decide: deciding(limits) });
 }
 
-test('numbers may change from request to request, what was used stays', async () => {
+test('numbers may change with each request, and used permits stay used', async () => {
   const { decide } = limit();
   expect(await decide(request, hourly(1))).toMatchObject({ allowed: true, limit: 1, remaining: 0 });
   expect(await decide(request, hourly(1))).toMatchObject({ allowed: false });
   expect(await decide(request, hourly(3))).toMatchObject({ allowed: true, limit: 3, remaining: 1 });
 });
 
-test('another algorithm begins anew, beside the first', async () => {
+test('another algorithm has its own count', async () => {
   const { decide } = limit();
   await decide(request, hourly(1));
   const bucket = tokenBucket({ capacity: 2, refill: 1, every: '1h' });
@@ -41,7 +41,7 @@ test.each([undefined, null, 5, 'fixedWindow', {}, []])(
   async (given) => {
     await expect(limit().decide(request, given)).rejects.toThrow(TypeError);
     await expect(limit().decide(request, given)).rejects.toThrow(
-      /rateLimit: the function policy gave .*; it must give a policy/,
+      /rateLimit: the function policy returned .*; it must return a policy/,
     );
   },
 );
@@ -51,12 +51,12 @@ test.each([undefined, {}, { one: null }, hourly(1)])(
   async (given) => {
     const { decide } = limit({ policy: undefined, policies: async () => given });
     await expect(decide(request, 0)).rejects.toThrow(
-      /rateLimit: the function policies gave .*; it must give policies/,
+      /rateLimit: the function policies returned .*; it must return policies/,
     );
   },
 );
 
-test('numbers that no policy may have, and names that no policy has, are errors of each request', async () => {
+test('invalid numbers and unknown names reject each request', async () => {
   await expect(limit().decide(request, { ...hourly(1), limit: 0.5 })).rejects.toThrow(RangeError);
   await expect(limit({ cost: { other: 1 } }).decide(request, hourly(1))).rejects.toThrow("no option 'other'");
 });
@@ -74,7 +74,7 @@ test('skipped requests need no policy', async () => {
   await expect(limit({ skip: () => true }).decide(request, undefined)).resolves.toBeUndefined();
 });
 
-test('what was held under numbers that were forgotten since is released all the same', async () => {
+test('permits are released also when the limiter was evicted meanwhile', async () => {
   const held = limit();
   const { decide } = held;
   const policy = concurrency({ limit: 1, lease: '1h' });
@@ -86,7 +86,7 @@ test('what was held under numbers that were forgotten since is released all the 
   expect(await decide(request, policy)).toMatchObject({ allowed: true });
 });
 
-test('closed, it makes no more limiters, and leaves the store that was given open', async () => {
+test('a closed limit rejects, and does not close a store that was passed', async () => {
   const store = memoryStore();
   const close = jest.spyOn(store, 'close');
   const given = limit({ name: 'plan', store });
@@ -99,7 +99,7 @@ test('closed, it makes no more limiters, and leaves the store that was given ope
 });
 
 describe('the cache', () => {
-  test('knows policies by their values', () => {
+  test('finds policies by value', () => {
     const limiters = new LimiterPool({}, 1000);
     const one = limiters.byPolicies(hourly(1));
     expect(limiters.byPolicies(hourly(1))).toBe(one);
@@ -108,7 +108,7 @@ describe('the cache', () => {
     expect(limiters.size).toBe(3);
   });
 
-  test('keeps 1,000, and forgets what was not asked for longest', () => {
+  test('keeps 1,000 limiters and evicts the least recently used', () => {
     const limiters = new LimiterPool({}, 1000);
     const of = (limit: number) => limiters.byPolicies(hourly(limit));
     const first = of(1);

@@ -81,7 +81,7 @@ function fixed<Args>(
   };
 }
 
-/** Limits with a key each: limiters of one store, combined. */
+/** Limits with a key each, decided together: a `CombinedLimiter` over one store. */
 function combined<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
@@ -90,7 +90,7 @@ function combined<Args extends readonly unknown[]>(
   const named = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
   if (!named || Object.keys(limits).length === 0) {
     throw new TypeError(
-      `${where}: limits must be limits by their names, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
+      `${where}: limits must be an object of limits by name, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
         `not ${describe(limits)}`,
     );
   }
@@ -113,10 +113,10 @@ function combined<Args extends readonly unknown[]>(
   });
 }
 
-/** Policies in use at once. A program that makes up new numbers for each request must not fill the memory. */
+/** Most cached limiters. Numbers that differ in each request must not fill the memory. */
 const MAX_LIMITERS = 1000;
 
-/** A limiter for each policy that the option `policy` or `policies` returns, by its value. */
+/** A limiter for each value that the function `policy` or `policies` returns. */
 function perRequest<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
@@ -159,8 +159,8 @@ async function policiesOf<Args extends readonly unknown[]>(
 ): Promise<LimiterPolicies> {
   const refused = (option: string, given: unknown, wanted: string) =>
     new TypeError(
-      `${where}: the function ${option} gave ${describe(given)} for a request; it must give ${wanted} for each. ` +
-        'Requests without a limit are for skip',
+      `${where}: the function ${option} returned ${describe(given)} for a request; it must return ${wanted} for each request. ` +
+        'To pass requests uncounted, use skip',
     );
   if (typeof policy === 'function') {
     const given = await policy(...args);
@@ -170,7 +170,7 @@ async function policiesOf<Args extends readonly unknown[]>(
   const given = await (policies as OfRequest<WithKey<Args>, Policies>)(...args);
   const each = typeof given === 'object' && given !== null ? Object.values(given) : [];
   if (each.length > 0 && each.every((one) => typeof one?.algorithm === 'string')) return given;
-  throw refused('policies', given, 'policies by their names, such as { perMinute: fixedWindow({ … }) },');
+  throw refused('policies', given, 'policies by name, such as { perMinute: fixedWindow({ … }) },');
 }
 
 /** The limiter checks the options. */

@@ -44,7 +44,7 @@ test('a limit created for each request causes one warning', async () => {
   }
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
   expect(emitted.mock.calls[0][0]).toBe(
-    `${where}: limit 'made-${test_}' was created again for each of 3 requests of one client. Each instance counts separately, so it ` +
+    `${where}: limit 'made-${test_}' was created 3 times, for one request of the same client each. Each instance counts by itself, so it ` +
       'never denies. Create the limit once, outside the request handler',
   );
 });

@@ -1,17 +1,17 @@
 import type { LimiterKey } from '../keys/key-part.js';
 import { warnOnce } from '../warnings.js';
 
-/** What is known about all limits of one name that have no shared store. */
+/** The limits of one name that have no shared store. */
 interface Siblings {
-  /** For each key, the requests that were the first of their limit. */
+  /** How many limits began with a request of this key. */
   readonly fresh: Map<string, number>;
-  /** A limit of this name has decided a second request, so such limits are kept. */
+  /** Has a limit of this name decided a second request? */
   kept: boolean;
 }
 
-/** A new limit for each of this many requests of one key is no accident. Tests and first calls create one or two. */
+/** New limits for one key before the warning. Tests and first calls create one or two. */
 const SUSPICIOUS = 3;
-/** Keys come from requests, and names may as well, so neither may fill the memory. */
+/** Names and keys may come from requests, and must not fill the memory. */
 const MOST_NAMES = 100;
 const MOST_KEYS = 1000;
 
@@ -65,7 +65,7 @@ export function limitsMadePerRequest(
     warnOnce(
       'SLUICE_LIMIT_PER_REQUEST',
       limiterName,
-      `${where}: limit '${limiterName}' was created again for each of ${fresh} requests of one client. Each instance counts separately, so it ` +
+      `${where}: limit '${limiterName}' was created ${fresh} times, for one request of the same client each. Each instance counts by itself, so it ` +
         'never denies. Create the limit once, outside the request handler',
     );
     return true;

@@ -21,7 +21,7 @@ const forwarded = { ...request, headers: { 'x-forwarded-for': '203.0.113.9' } };
 
 let emitted: jest.SpyInstance;
 let subject = 0;
-/** A name that nobody was warned of yet. */
+/** A name without a warning so far. */
 const fresh = () => {
   subject += 1;
   return `limit-${subject}`;
@@ -62,7 +62,7 @@ test('a warning has a code, a type and a section in the documents', () => {
   ]);
 });
 
-test('is given once for each code and subject', () => {
+test('a warning is emitted once for each code and subject', () => {
   const [one, other] = [fresh(), fresh()];
   for (const name of [one, one, other]) warnOnce('SLUICE_REFUND_LOST', name, '');
   warnOnce('SLUICE_DRY_RUN_FAILED', one, '');
@@ -80,8 +80,8 @@ test('copies of the package warn once together', async () => {
   expect(emitted).toHaveBeenCalledTimes(1);
 });
 
-describe('who trusts any proxy', () => {
-  test('is warned', () => {
+describe('a framework that trusts every proxy', () => {
+  test('gets a warning', () => {
     const check = checksOf();
     for (let i = 0; i < 3; i += 1) check({ ...request, proxies: 'all' });
     expect(codes()).toEqual(['SLUICE_TRUST_PROXY_ALL']);
@@ -101,11 +101,11 @@ describe('who trusts any proxy', () => {
   });
 });
 
-describe('who trusts no proxy', () => {
+describe('a framework that trusts no proxy', () => {
   const none = { ...request, proxies: 'none' } as const;
 
   test.each([{ 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }])(
-    'is warned when there is one: %j',
+    'gets a warning when there is one: %j',
     (headers) => {
       const check = checksOf();
       check(none);
@@ -115,20 +115,20 @@ describe('who trusts no proxy', () => {
     },
   );
 
-  test('is not warned of a header that a client writes much later', () => {
+  test('gets no warning about a header that a client sends much later', () => {
     const check = checksOf();
     for (let i = 0; i < 1000; i += 1) check(none);
     check({ ...forwarded, proxies: 'none' });
     expect(emitted).not.toHaveBeenCalled();
   });
 
-  test.each([undefined, null, 'x'])('has headers of %p', (headers) => {
+  test.each([undefined, null, 'x'])('gets no warning with headers of %p', (headers) => {
     checksOf()({ ...none, headers });
     expect(emitted).not.toHaveBeenCalled();
   });
 });
 
-test('who trusts some, or whose framework does not tell, is not warned', () => {
+test('a framework that trusts some proxies, or does not say, gets no warning', () => {
   const check = checksOf();
   check({ ...forwarded, proxies: undefined });
   check(forwarded);
@@ -149,7 +149,7 @@ test.each<[string | number, boolean, boolean]>([
   expect(codes()).toEqual(warned ? ['SLUICE_IPV6_KEY'] : []);
 });
 
-describe('a request that is counted twice', () => {
+describe('a request that is counted twice gives a warning', () => {
   const view = () => ({ ...request, source: {} });
 
   test('by one limiter for one key', () => {
@@ -181,7 +181,7 @@ describe('a request that is counted twice', () => {
     expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
   });
 
-  test('is none when the key, the name, the store or the request differs', () => {
+  test('not when the key, the name, the store or the request differs', () => {
     const [name, store, one] = [fresh(), {}, view()];
     const check = checksOf(limitOf(name, 'redis', store));
     check(one);
@@ -200,19 +200,19 @@ describe('a worker of a cluster', () => {
   beforeEach(() => Object.assign(cluster, { isWorker: true }));
   afterEach(() => Object.assign(cluster, { isWorker }));
 
-  test('that counts in memory is warned', () => {
+  test('gets a warning if it counts in memory', () => {
     const check = checksOf(limitOf(fresh(), 'memory'));
     expect(emitted).not.toHaveBeenCalled();
     check(request);
     expect(codes()).toEqual(['SLUICE_MEMORY_IN_CLUSTER']);
   });
 
-  test('that counts in Redis is not', () => {
+  test('gets none if it counts in Redis', () => {
     checksOf()(request);
     expect(emitted).not.toHaveBeenCalled();
   });
 
-  test('that wants no checks is not', () => {
+  test('gets none with validate: false', () => {
     const policy = fixedWindow({ limit: 9, window: '1h' });
     const limit = new RequestLimit('rateLimit', { policy, validate: false });
     expect(limit.handle(request, new OpenResponse())).toMatchObject({ outcome: 'passed' });
@@ -220,13 +220,13 @@ describe('a worker of a cluster', () => {
   });
 });
 
-test('a process of its own counts in memory', () => {
+test('a process without a cluster may count in memory', () => {
   checksOf(limitOf(fresh(), 'memory'))(request);
   expect(emitted).not.toHaveBeenCalled();
 });
 
-// The last test: nothing is said after it.
-test('nobody is told more than 1000 things', () => {
+// The last test: no warning is emitted after it.
+test('a process emits at most 1000 warnings', () => {
   for (let i = 0; i < 2000; i += 1) warnOnce('SLUICE_REFUND_LOST', `many-${i}`, '');
   expect(emitted.mock.calls.length).toBeLessThan(1000);
   expect(emitted.mock.calls.length).toBeGreaterThan(900);

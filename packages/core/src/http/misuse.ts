@@ -9,7 +9,7 @@ import type { Keys } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import type { RequestView } from './views.js';
 
-/** What the checks know about a limit. */
+/** A limit as the checks see it. */
 interface CheckedLimit {
   readonly limiterName: string;
   readonly storeName: string | undefined;
@@ -22,12 +22,12 @@ interface CheckedLimit {
 }
 
 /**
- * The first requests show how a program is set up; later, a proxy's header may be written by a client. Only the program's own
- * keys are checked for ever: the first client with IPv6 may come late.
+ * Requests that are checked. They show how a program is set up; a later `X-Forwarded-For` may come from a client. Only the program's
+ * own keys are always checked: the first IPv6 client may come late.
  */
 const TRIALS = 1000;
 
-/** Warns, each once, about settings that limit the wrong client or nobody. */
+/** Warns once about each setting that limits the wrong client or nobody. */
 export class MisuseChecks {
   readonly #where: string;
   readonly #limit: CheckedLimit;
@@ -53,7 +53,7 @@ export class MisuseChecks {
     ];
   }
 
-  /** Warns about windows given as a number below 1000: `window: 60` means 60 ms and limits hardly anything. */
+  /** Warns about windows given as a number below 1000: `window: 60` means 60 ms. */
   limiter({ limiters }: RequestLimiter): void {
     for (const { name, policies } of Object.values(limiters)) {
       for (const policy of Object.values(policies)) {
@@ -85,8 +85,8 @@ export class MisuseChecks {
     if (this.#limit.storeName === 'memory' && cluster.isWorker) {
       this.#warn(
         'SLUICE_MEMORY_IN_CLUSTER',
-        `limit '${this.#limit.limiterName}' counts in the memory of this worker alone, so the cluster lets through its limit ` +
-          'times the number of workers. Use redisStore, which all workers share',
+        `limit '${this.#limit.limiterName}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
+          'Use redisStore, which all workers share',
       );
     }
     return true;
@@ -98,8 +98,8 @@ export class MisuseChecks {
     if (whole) {
       this.#warn(
         'SLUICE_IPV6_KEY',
-        `limit '${this.#limit.limiterName}' has a whole IPv6 address for a key, but a client has 2^64 of them or more. ` +
-          'Give it clientIp(address), which is the network of the client',
+        `limit '${this.#limit.limiterName}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
+          "Use clientIp(address), which returns the client's network",
       );
     }
     return whole;
@@ -111,8 +111,8 @@ export class MisuseChecks {
     if (proxies === 'all') {
       this.#warn(
         'SLUICE_TRUST_PROXY_ALL',
-        'the framework believes any X-Forwarded-For, which every client can write: with another address in each ' +
-          'request a client is never limited. Trust the addresses of your proxies only',
+        'the framework trusts every X-Forwarded-For header, which any client can send. A client that sends another address in ' +
+          "each request is never limited. Trust only your proxies' addresses",
         this.#where,
       );
       return true;
@@ -121,8 +121,8 @@ export class MisuseChecks {
     if (header === undefined) return false;
     this.#warn(
       'SLUICE_FORWARDED_UNTRUSTED',
-      `a request came with ${header}, but the framework trusts no proxy: all clients behind a proxy have its address, ` +
-        'and share one limit. Tell the framework which proxies to trust',
+      `a request has the header ${header}, but the framework trusts no proxy. All clients behind a proxy then share its address ` +
+        'and one limit. Configure which proxies the framework trusts',
       this.#where,
     );
     return true;
@@ -140,15 +140,15 @@ export class MisuseChecks {
       if (!same) continue;
       this.#warn(
         'SLUICE_COUNTED_TWICE',
-        `limit '${limiterName}' counted one request twice for the same key, so half of the limit is lost. ` +
-          'Put it in the way of a request once, or give the limits names of their own',
+        `limit '${limiterName}' counted one request twice for the same key, so clients get half of the limit. ` +
+          'Apply it once to each request, or give each limit its own name',
       );
       return true;
     }
     return false;
   }
 
-  /** @param about a limit or a place: a warning comes once for each */
+  /** @param about the limit or place that is warned about once */
   #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.#limit.limiterName): void {
     warnOnce(code, about, `${this.#where}: ${text}`);
   }
@@ -156,14 +156,14 @@ export class MisuseChecks {
 
 const FORWARDED = ['x-forwarded-for', 'forwarded'] as const;
 
-/** Is this key, or a part of it, an address? For users and tenants it does not matter who forwards them. */
+/** Is this key, or a part of it, an address? Keys of users do not depend on proxies. */
 const hasAddress = (key: LimiterKey, ip: string | undefined): boolean =>
   typeof key === 'string' &&
   (isIP(key) !== 0 ||
     isIPv6(key.slice(0, Math.max(0, key.lastIndexOf('/')))) ||
     (ip !== undefined && ip !== '' && key.includes(ip)));
 
-/** What one limit counted a request for; `next` belongs to another limit. */
+/** The keys for which one limit counted a request; a list with an entry for each limit. */
 interface Counted {
   readonly identity: object;
   readonly limiterName: string;
@@ -171,5 +171,5 @@ interface Counted {
   readonly next?: Counted | undefined;
 }
 
-/** On a framework's request: in a WeakMap, an entry for each request would be work for the garbage collector. */
+/** A property of the framework's request: an entry in a WeakMap for each request costs the garbage collector time. */
 const COUNTED = Symbol.for('sluice.counted');

@@ -10,7 +10,7 @@ type Listener = (complete: boolean) => void;
 const responses = new WeakMap<NodeResponse, Listeners>();
 const sockets = new WeakMap<Socket, Set<() => void>>();
 
-/** Calls `listener` once when Node's response is over: complete, or broken off. At once if it is over already. */
+/** Calls `listener` once when Node's response ends, complete or aborted; at once if it has ended already. */
 export function onFinished(raw: NodeResponse, listener: Listener): void {
   let listeners = responses.get(raw);
   if (listeners === undefined) {

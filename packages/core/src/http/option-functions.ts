@@ -1,6 +1,6 @@
 import { checkFunction, describe, noEffect } from '../options.js';
 
-/** @throws TypeError if a handler is not a function, or another option has no effect beside it */
+/** @throws TypeError if `handler` is not a function, or if an option has no effect with it */
 export function checkHandler(
   where: string,
   handler: unknown,
@@ -9,12 +9,12 @@ export function checkHandler(
   checkFunction(`${where}: handler`, handler);
   if (handler === undefined) return;
   const spare = message !== undefined ? 'message' : throws ? 'throw' : undefined;
-  if (spare !== undefined) throw noEffect(where, spare, 'with handler, which answers');
+  if (spare !== undefined) throw noEffect(where, spare, 'with handler, which sends the response');
 }
 
 /**
- * What a function in the options threw, as an Error. Express treats `undefined` and `'route'` as no error, so the request would pass
- * unlimited; Koa would never answer.
+ * An error of a function in the options, as an Error. Express treats a thrown `undefined` or `'route'` as no error, and would let the request
+ * pass; Koa would never answer.
  */
 export function asError(where: string, error: unknown): Error {
   return error instanceof Error
@@ -22,7 +22,7 @@ export function asError(where: string, error: unknown): Error {
     : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
 }
 
-/** A copy of these options, as far as they are set: own or inherited. */
+/** A copy of the options that are set, own or inherited. */
 export const pick = <T extends object, K extends keyof T>(
   from: T,
   names: readonly K[],

@@ -38,7 +38,7 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
     const [limiter, another] = Object.values(this.limiters);
     if (another === undefined) return limiter!;
     throw new TypeError(
-      `${this.where}: limit '${this.source.name}' has several limiters: take one of limiters.${Object.keys(this.limiters).join(', limiters.')}`,
+      `${this.where}: limit '${this.source.name}' has several limiters: use limiters.${Object.keys(this.limiters).join(' or limiters.')}`,
     );
   }
 
@@ -46,8 +46,8 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
     const { single, name } = this.source;
     if (single !== undefined) return single.limiters;
     throw new TypeError(
-      `${this.where}: limit '${name}' has a policy for each request, and so no single limiter. To peek and reset make a ` +
-        'RateLimiter with the same name, store and algorithm: it counts in the same place',
+      `${this.where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
+        'RateLimiter with the same name, store and algorithm: it shares the counts',
     );
   }
 
@@ -59,7 +59,7 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
     return this.source.close();
   }
 
-  /** Connects a remote store at server start. Never rejects because a store is out or not set up correctly. */
+  /** Connects a remote store at server start. Does not reject if the store is out or set up wrongly. */
   connect(): Promise<void> {
     return connectAtStart(this.source.store);
   }

@@ -28,7 +28,6 @@ export interface RateLimitProblem extends HttpProblem {
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** Whole seconds, at least 1, from milliseconds. */
 const secondsToWait = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
 /** The body of a denial. It does not contain the key. */
@@ -48,7 +47,7 @@ export function problemOf(decision: Decision, status = 429): RateLimitProblem {
   };
 }
 
-/** More than the seconds of a minute. */
+/** More than the different waits of a minute. */
 const MAX_PROBLEMS = 64;
 
 /**

@@ -25,11 +25,11 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
   listen({ limiter }: RequestLimiter, decision: Decision, response: ResponseView, args: Args): void {
     response.whenOver((complete) => {
       this.#finish(limiter, decision, response, complete, args).catch((error: unknown) => {
-        // The permits stay spent, or held until their lease ends: too few requests may pass then, never too many.
+        // The permits stay used, or held until their lease ends: too few requests may pass, never too many.
         warnOnce(
           'SLUICE_REFUND_LOST',
           decision.name,
-          `Limit '${decision.name}' could not give permits back: ${error}`,
+          `Limit '${decision.name}' could not refund or release permits: ${error}`,
         );
       });
     });

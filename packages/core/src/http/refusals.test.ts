@@ -8,9 +8,9 @@ const policy = fixedWindow({ limit: 1, window: '10s' });
 const onLimited = () => {};
 
 test.each<[object, RegExp]>([
-  [{ limits: {} }, /limits must be limits by their names, such as .*, not an object/],
-  [{ limits: null }, /limits must be limits by their names, .* not null/],
-  [{ limits: [policy] }, /limits must be limits by their names, .* not an array/],
+  [{ limits: {} }, /limits must be an object of limits by name, such as .*, not an object/],
+  [{ limits: null }, /limits must be an object of limits by name, .* not null/],
+  [{ limits: [policy] }, /limits must be an object of limits by name, .* not an array/],
   [{ limits: { perIp: policy } }, /limits.perIp has no option 'algorithm'/],
   [{ limits: { perIp: {} } }, /'perIp'|policy/],
   [{ limits: { perIp: { policy, cost: 2 } } }, /limits.perIp has no option 'cost'/],
@@ -23,13 +23,13 @@ test.each<[object, RegExp]>([
   [{ policy, key: 'body.email' }, /"body.email" has no expression.*'#{body.email}'.*limitType 'METHOD'/],
   [{ policy, key: `\${body.email}` }, /has no expression.*'#{body.email}'/],
   [{ limits: { perMail: { policy, key: 'body.email' } } }, /"body.email" has no expression/],
-  [{ limits: { perIp: { policy } }, key: '#{user.id}' }, /give key to those it is for/],
-  [{ limits: { perIp: { policy } }, policy }, /give policy or limits, not both/],
+  [{ limits: { perIp: { policy } }, key: '#{user.id}' }, /pass key in limits/],
+  [{ limits: { perIp: { policy } }, policy }, /pass policy or limits, not both/],
   [{ limits: { perIp: { policy } }, limiter: new RateLimiter({ policy }) }, /limits belongs to the limiter/],
   [{ limits: { perIp: { policy } }, cost: { perUser: 1 } }, /cost by policy has no option 'perUser'/],
   [{ policy, allowList: '10.0.0.0/8' }, /allowList.* must be .*, not "10.0.0.0\/8"/],
   [{ policy, allowList: ['10.0.0.0/33'] }, /allowList: "10.0.0.0\/33" is not an address or a range/],
-  [{ policy, denyList: [5] }, /denyList: an entry must be a string/],
+  [{ policy, denyList: [5] }, /denyList: an entry must be a non-empty string/],
   [{ policy, timeout: -1 }, /rateLimit: timeout must be/],
   [{ policy, timeout: 'soon' }, /rateLimit: timeout/],
   [{ policy, onLimited: 'log' }, /onLimited must be a function, not "log"/],
@@ -39,7 +39,7 @@ test.each<[object, RegExp]>([
   [{ policy, dryRun: true, onLimited, timeout: '1s' }, /timeout has no effect with dryRun/],
   [{ policy, statusCode: 200 }, /statusCode must be a whole number from 400 to 599, not 200/],
   [{ policy, statusCode: '429' }, /statusCode must be a whole number/],
-  [{ policy, message: 5 }, /message must be text, an object or a function that gives one, not 5/],
+  [{ policy, message: 5 }, /message must be text, an object or a function that returns one, not 5/],
   [{ policy, message: null }, /message must be .* not null/],
   [{ policy, throw: 'yes' }, /throw must be true or false, not "yes"/],
   [{ policy, throw: true, message: 'no' }, /message has no effect with throw/],
@@ -66,12 +66,12 @@ test.each<[object, RegExp]>([
   expect(() => new RequestLimit('rateLimit', options as never)).toThrow(message);
 });
 
-test('a CombinedLimiter tells which keys it wants', () => {
+test('the error names the keys of a CombinedLimiter', () => {
   const limiter = new CombinedLimiter({ one: new RateLimiter({ policy }) });
   expect(() => new RequestLimit('rateLimit', { limiter })).toThrow('keyGenerator: (…) => ({ one: … })');
 });
 
-describe("a fixed window in a framework's own words", () => {
+describe("a fixed window in a framework's option names", () => {
   const names = { limit: ['limit', 'max'], window: 'windowMs', standard: '1m' } as const;
   const read = (options: object) => readFixedWindow<[number]>('rateLimit', options, names);
 
@@ -94,9 +94,9 @@ describe("a fixed window in a framework's own words", () => {
 
   test.each<[object, RegExp]>([
     [{ windowMs: 5 }, /windowMs needs limit or max/],
-    [{ limit: 5, max: 5 }, /give limit or max, not both/],
-    [{ limit: 5, policy }, /give limit or policy, not both/],
-    [{ max: 5, limits: {} }, /give max or limits, not both/],
+    [{ limit: 5, max: 5 }, /pass limit or max, not both/],
+    [{ limit: 5, policy }, /pass limit or policy, not both/],
+    [{ max: 5, limits: {} }, /pass max or limits, not both/],
     [{ limit: -1 }, /limit must be a whole number from 0/],
     [{ limit: '5' }, /limit must be a whole number from 0 .* not "5"/],
     [{ limit: 5, windowMs: 'soon' }, /window/],

@@ -52,7 +52,7 @@ export interface OneOfLimits<Args extends readonly unknown[]> extends KeyOptions
 
 /** The limit of a request: pass one of these options. */
 export interface LimitChoice<Args extends readonly unknown[]> {
-  /** Your own limiter, which you close yourself. Routes with the same limiter share its counts. */
+  /** Your own limiter, which you close. Routes with the same limiter share its counts. */
   readonly limiter?: RateLimiter | CombinedLimiter | undefined;
   /**
    * The algorithm and its numbers; see `RateLimiter`. A function returns it for each request and gets the request's key as its last

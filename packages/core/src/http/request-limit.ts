@@ -18,7 +18,7 @@ import {
 } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import { Responder, renamed } from './responder.js';
-import { type CheckedRequest, type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+import { ABORTED, type CheckedRequest, type Exchange, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
 
 type Outcome = MaybePromise<Verdict>;
@@ -54,7 +54,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     this.#keyOf = keyOfRequest(where, options);
     if (typeof cost === 'function') this.#costOf = cost;
     else if (cost !== undefined) {
-      // With a policy for each request, the names in a cost are not known yet.
+      // With a policy for each request, the policies' names are not known yet.
       checkCost(`${where}: cost`, cost, single?.names ?? Object.keys(Object(cost)));
       this.#cost = { cost };
     }
@@ -114,7 +114,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     });
   }
 
-  /** The limiter and the cost of a request. One after the other: a promise that rejects while nothing awaits it ends the process. */
+  /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
   async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, ConsumeOptions | undefined]> {
     const limiter = this.source.single ?? (await this.source.ofRequest(args, keyForFunctions(keys)));
     if (this.#costOf === undefined) return [limiter, this.#cost];
@@ -134,7 +134,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
 
   /** @param decision undefined if the client disconnected during the wait */
   #settle(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
-    if (decision === undefined) return GONE;
+    if (decision === undefined) return ABORTED;
     const { args, response } = exchange;
     this.source.decided?.(decision, by);
     this.attach?.(args, decision);

@@ -11,7 +11,7 @@ import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
 import type { Keys, RequestLimitOptions } from './request-limit-options.js';
-import { type Exchange, GONE, SKIPPED, type Verdict } from './verdict.js';
+import { ABORTED, type Exchange, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
 
 /** Makes the verdict on a request that does not simply pass: answers or throws denials. */
@@ -72,7 +72,7 @@ export class Responder<Args extends readonly unknown[]> {
    */
   failed(error: unknown, name: string, response: ResponseView): Verdict {
     const { dryRun, validate } = this.#options;
-    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // a disconnected client has no address
+    if (response.sent && isKeyResolutionError(error)) return dryRun ? SKIPPED : ended(response); // the client disconnected, so it has no address
     if (!dryRun) {
       if (validate !== false) warnOfServerKey(this.#where, name, error);
       throw asError(this.#where, error);
@@ -105,7 +105,7 @@ export class Responder<Args extends readonly unknown[]> {
         if (isMessage(text)) return this.#replyWith(request, shown, status, text);
         if (text === undefined) return this.#replyWith(request, shown, status);
         throw new TypeError(
-          `${this.#where}: the function message gave ${describe(text)}, neither text nor an object`,
+          `${this.#where}: the function message returned ${describe(text)}; it must return text or an object`,
         );
       });
       return isPromise(made) ? made.catch((error) => this.#refuse(error)) : made;
@@ -132,7 +132,7 @@ export class Responder<Args extends readonly unknown[]> {
 /** Ends a response that has already started although its request was denied. */
 function ended(response: ResponseView): Verdict {
   response.endBegun();
-  return GONE;
+  return ABORTED;
 }
 
 function varied(reply: Reply, response: ResponseView): Reply {
@@ -176,7 +176,7 @@ function checkDenialOptions<Args extends readonly unknown[]>(
   checkInteger(`${where}: statusCode`, statusCode, 400, 599);
   if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
     throw new TypeError(
-      `${where}: message must be text, an object or a function that gives one, not ${describe(message)}`,
+      `${where}: message must be text, an object or a function that returns one, not ${describe(message)}`,
     );
   }
   if (dryRun && onLimited === undefined) {

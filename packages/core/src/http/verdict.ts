@@ -33,10 +33,10 @@ export type Verdict =
       reply(status?: number): MaybePromise<Reply>;
     }
   /** The response has already started, or the client disconnected during the wait: there is nothing to answer. */
-  | { readonly outcome: 'gone' };
+  | { readonly outcome: 'aborted' };
 
 export const SKIPPED: Verdict = { outcome: 'passed' };
-export const GONE: Verdict = { outcome: 'gone' };
+export const ABORTED: Verdict = { outcome: 'aborted' };
 
 /** The result of a check without a response. */
 export interface CheckedRequest {

@@ -5,14 +5,14 @@ import { detach } from './redis-key.js';
 
 export interface ClientIpOptions {
   /**
-   * Number of leading bits of an IPv6 address that identify a client, 32 to 128. Default 64: a customer gets at least such a network,
-   * and must not have a new limit for each of its 2^64 addresses. 56 or 48 is stricter.
+   * IPv6 prefix length that counts as one client, 32 to 128. Default 64: a customer has at least such a network, and must not get
+   * a new limit for each of its 2^64 addresses. 56 or 48 is stricter.
    */
   readonly ipv6Subnet?: number | undefined;
 }
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-// Only without leading zeros, which some programs read as octal: this form is canonical, so it can be the key.
+// No leading zeros, which some programs read as octal: this form is canonical, so it can be the key.
 const IPV4 = new RegExp(`^${OCTET}\\.${OCTET}\\.${OCTET}\\.${OCTET}$`);
 const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/;
 const MAPPED = '::ffff:';
@@ -27,7 +27,7 @@ const MAX_LENGTH = 128;
  *
  * Pass the framework's own result (`req.ip`, `request.ip`, `ctx.ip`) with a correct trust-proxy setting, never `X-Forwarded-For`, which
  * the client writes.
- * @throws KeyResolutionError without an address, or if it is none, such as `127.1` and `0x7f000001`
+ * @throws KeyResolutionError without an address, and for text that is none, such as `127.1` and `0x7f000001`
  * @throws RangeError unless `ipv6Subnet` is a whole number from 32 to 128
  */
 export function clientIp(address: string | undefined, options?: ClientIpOptions): string {
@@ -85,7 +85,7 @@ function network(groups: number[], bits: number): string {
 function refusal(address: unknown): KeyResolutionError {
   const problem =
     address === undefined || address === ''
-      ? 'There is no client address: the connection is closed, or the framework was given none'
+      ? 'There is no client address: the connection is closed, or the framework has none'
       : `The client address is not an IPv4 or IPv6 address: ${describe(address)}`;
   return new KeyResolutionError(`${problem}; pass the framework's own result, such as req.ip`);
 }
@@ -95,14 +95,14 @@ const MOST_CACHED = 1000;
 
 /**
  * `clientIp` for one limit, with a cache: parsing an IPv6 address takes as long as a decision, and a client makes many requests.
- * @param refused makes the error of a wrong address; default: that of `clientIp`
+ * @param refused returns the error for an invalid address; default: the error of `clientIp`
  * @throws RangeError unless `ipv6Subnet` is a whole number from 32 to 128
  */
 export function compileClientKey(
   options: ClientIpOptions,
   refused: (address: string | undefined, error: unknown) => unknown = (_, error) => error,
 ): (client: { readonly ip: string | undefined }) => string {
-  clientIp('127.0.0.1', options); // refuses a wrong subnet now
+  clientIp('127.0.0.1', options); // throws for an invalid subnet now
   const keys = new Map<string, string>();
   return ({ ip: address }) => {
     if (typeof address === 'string' && IPV4.test(address)) return address;

@@ -38,7 +38,7 @@ describe('code in an expression never runs', () => {
     expect(marker.sluiceOwned).toBeUndefined();
   });
 
-  it('nor when it is in the data', () => {
+  it('not even when it is in the data', () => {
     const data = { [`?(${code})`]: 1, [`(${code})`]: 2, list: [`@.constructor.constructor("${code}")()`] };
     expect(compileKey('#{data.list[*]}').resolve(() => data)).toContain('constructor');
     expect(() => compileKey('#{data[*]}').resolve(() => data)).toThrow(KeyResolutionError);
@@ -50,10 +50,10 @@ const wide = (name: string) => ({ name, wide: true });
 const plain = (name: string) => ({ name, wide: false });
 const list = (length: number) => Array.from({ length }, (_, id) => ({ id }));
 
-describe('what a client sends holds nobody up', () => {
+describe('a document of a client cannot block the process', () => {
   it.each<[string, unknown, Step[]]>([
     ['a long list', list(1_000_000), [wide('*'), plain('id')]],
-    ['a long list of which a slice is asked', list(1_001), [wide('-1:'), plain('id')]],
+    ['a slice of a long list', list(1_001), [wide('-1:'), plain('id')]],
     ['a wide object', Object.fromEntries(list(1_001).map(({ id }) => [id, id])), [wide('*')]],
     ['lists in lists', Array.from({ length: 40 }, () => list(40)), [wide('*'), wide('*')]],
     ['a list of itself', cyclic(300), [wide('*'), wide('*'), wide('*'), plain('name')]],
@@ -61,11 +61,11 @@ describe('what a client sends holds nobody up', () => {
     expect(jsonPathReader(steps)(document)).toBe('too many');
   });
 
-  it('up to 1,000 values are looked at', () => {
+  it('at most 1,000 values are read', () => {
     expect(jsonPathReader([wide('*'), plain('id')])(list(1_000))).toHaveLength(1_000);
     expect(jsonPathReader([plain('0'), plain('id')])(list(1_000_000))).toEqual([0]);
     expect(() => compileKey('#{a[*].name}').resolve(() => list(1_001))).toThrow(
-      'finds its way through more than 1000 values; it must find exactly one',
+      'finds more than 1000 values; it must find exactly one',
     );
   });
 });

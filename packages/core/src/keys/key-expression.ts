@@ -30,10 +30,10 @@ type Read = (scope: KeyScope) => string;
  * too: all calls would share one key.
  *
  * A single value is inserted as it is. Of several, each is encoded (`encodePart`), and a text between two without any of `: / | ; #` or a
- * space gets a `:`, so that different values never make the same key.
+ * space gets a `:`, so different values never make the same key.
  *
  * Templates are code: never build one from a request. An address is plain text here, so `#{req.ip}` counts each IPv6 address and each
- * spelling by itself: count clients by `LimitType.IP` or `clientIp`.
+ * spelling separately: count clients by `LimitType.IP` or `clientIp`.
  * @param template 1 to 1,000 characters; a path has at most 16 steps
  * @throws TypeError if it is not a string; RangeError, naming the remedy, if it is malformed or has no expression
  */
@@ -72,7 +72,7 @@ function compileExpression({ source, root, path }: Expression, template: string)
   return (scope) => {
     const found = readAll(follow(scope));
     if (found === 'too many' || found.length > 1) {
-      const problem = found === 'too many' ? `its way through more than ${MOST_VALUES}` : found.length;
+      const problem = found === 'too many' ? `more than ${MOST_VALUES}` : found.length;
       throw new KeyResolutionError(`${what} finds ${problem} values; it must find exactly one`, source);
     }
     return keyPart(found[0], what, source);

@@ -1,14 +1,14 @@
 import { KeyResolutionError } from '../errors.js';
 
-/** Who is limited: a user's id, an address, a phone number, or one word for everybody. */
+/** What is counted: a user's id, an address, a phone number, or one word for all calls. */
 export type LimiterKey = string | number | bigint | boolean;
 
 /**
  * Converts a value to the text of a key. A string stays as it is; a finite number, a bigint and a boolean become their usual text, so 7
  * and '7' are the same key, and -0 is '0'.
  *
- * Other values are refused: strangers share their text (`[object Object]`, `undefined`, the empty string), or a client chooses it
- * (`?phone[]=a` arrives as an array).
+ * Other values are refused: different callers would share their text (`[object Object]`, `undefined`, the empty string), or a client could
+ * choose it (`?phone[]=a` arrives as an array).
  * @param what names the value in errors, such as `#{user.id}` or `the user id`
  * @param expression the error's `expression`; default `what`
  * @throws KeyResolutionError naming `what` and the kind of the value, never the value

@@ -4,7 +4,7 @@ import { describe } from '../options.js';
  * What a limit counts by.
  * - `IP`: one count per client address.
  * - `USER`: one count per signed-in user.
- * - `METHOD`: one count for everybody who calls the method (`ClassName.methodName`).
+ * - `METHOD`: one count for all calls of the method (`ClassName.methodName`).
  * - `CUSTOM`: one count per value of a key expression such as `#{user.id}`.
  */
 export const LimitType = { IP: 'IP', USER: 'USER', METHOD: 'METHOD', CUSTOM: 'CUSTOM' } as const;

@@ -27,13 +27,13 @@ function isClassAccessor(holder: object, name: string): boolean {
   return false;
 }
 
-/** Most values on the way of a wide path: the library takes 18 µs for each, and the document may come from a client. */
+/** Most values on a wide path: the library takes 18 µs for each, and the document may come from a client. */
 export const MOST_VALUES = 1_000;
 
 /**
  * Reads all values that a wide path such as `[*].id` finds in a document, through jsonpath-plus with evaluation off. `'too many'` if more
- * than 1,000 are on the way: such a document does not reach the library. Nor does a script, filter, parent or recursion operator,
- * because the steps come from our own parser.
+ * than 1,000 are on the path: such a document does not reach the library. Scripts, filters, parent and recursion operators do not reach it
+ * either, because our own parser refuses them.
  */
 export function jsonPathReader(
   steps: readonly Step[],
@@ -49,7 +49,7 @@ export function jsonPathReader(
   };
 }
 
-/** How many more values may be met after those on the way from `value`; below 0: too many. A slice counts as all values. */
+/** `most` minus the values on the path from `value`; below 0: too many. A slice counts as all values. */
 function valuesLeft(value: unknown, steps: readonly Step[], at: number, most: number): number {
   const step = steps[at];
   if (step === undefined || typeof value !== 'object' || value === null) return most;
