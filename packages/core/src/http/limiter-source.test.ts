@@ -105,7 +105,7 @@ describe('the cache', () => {
     expect(limiters.byPolicies(hourly(1))).toBe(one);
     expect(limiters.byPolicies(hourly(2))).not.toBe(one);
     expect(limiters.byPolicies({ default: hourly(1) })).not.toBe(one);
-    expect(limiters.size).toBe(3);
+    expect(limiters.limiters.size).toBe(3);
   });
 
   test('keeps 1,000 limiters and evicts the least recently used', () => {
@@ -117,7 +117,7 @@ describe('the cache', () => {
       made.set(i, of(i));
       expect(of(1)).toBe(first);
     }
-    expect(limiters.size).toBe(1000);
+    expect(limiters.limiters.size).toBe(1000);
     expect(of(4002)).toBe(made.get(4002));
     expect(of(4001)).not.toBe(made.get(4001));
   });

@@ -28,11 +28,11 @@ const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 export class LimiterPool {
   readonly store: Store;
   readonly name: string;
+  readonly limiters: RecentMap<string, RateLimiter>;
   closed = false;
   readonly #base: LimiterBaseOptions;
   readonly #ownStore: Store | undefined;
   readonly #decider: Decider;
-  readonly #limiters: RecentMap<string, RateLimiter>;
 
   /** @throws RangeError, TypeError naming the invalid option */
   constructor(base: LimiterBaseOptions, max: number) {
@@ -42,22 +42,14 @@ export class LimiterPool {
     this.name = checked.name;
     this.#base = { ...base, name: this.name, store: this.store };
     this.#decider = deciderOf(this.store, checked);
-    this.#limiters = new RecentMap(max, (limiter) => RateLimiter.internals(limiter).admission.busy);
-  }
-
-  get size(): number {
-    return this.#limiters.size;
-  }
-
-  get(key: string): RateLimiter | undefined {
-    return this.#limiters.get(key);
+    this.limiters = new RecentMap(max, (limiter) => RateLimiter.internals(limiter).admission.busy);
   }
 
   /** @throws RangeError, TypeError for an invalid name or policy */
   add(key: string, policies: LimiterPolicies, name = this.name): RateLimiter {
     const given = isPolicy(policies) ? { policy: policies } : { policies };
     const limiter = new RateLimiter({ ...this.#base, name, ...given }, this.#decider);
-    this.#limiters.set(key, limiter);
+    this.limiters.set(key, limiter);
     return limiter;
   }
 
@@ -68,17 +60,13 @@ export class LimiterPool {
   byPolicies(policies: LimiterPolicies): RateLimiter {
     if (this.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
     const key = JSON.stringify(policies);
-    return this.get(key) ?? this.add(key, policies);
-  }
-
-  delete(key: string): boolean {
-    return this.#limiters.delete(key);
+    return this.limiters.get(key) ?? this.add(key, policies);
   }
 
   /** Closes all limiters, and the store if none was passed. */
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.all(this.#limiters.values().map((limiter) => limiter.close()));
+    await Promise.all(this.limiters.values().map((limiter) => limiter.close()));
     await this.#ownStore?.close();
   }
 }
@@ -101,7 +89,7 @@ export class LimiterFactory {
 
   /** Number of limiters kept now. */
   get size(): number {
-    return this.#pool.size;
+    return this.#pool.limiters.size;
   }
 
   /**
@@ -111,24 +99,22 @@ export class LimiterFactory {
    * @throws RangeError, TypeError for an invalid name or policy; every error of `policy`; LimiterClosedError
    */
   get(name: string, policy: () => LimiterPolicies): RateLimiter {
-    if (this.#pool.closed)
+    if (this.#pool.closed) {
       throw new LimiterClosedError(`LimiterFactory: get('${name}') was called after close()`);
-    return this.#pool.get(name) ?? this.#make(name, policy());
-  }
-
-  #make(name: string, given: LimiterPolicies): RateLimiter {
-    if (typeof given !== 'object' || given === null) {
-      throw new TypeError(
-        `LimiterFactory: the policy of '${name}' must be a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several ` +
-          `policies by name, not ${describe(given)}`,
-      );
     }
-    return this.#pool.add(name, given, name);
+    const limiter = this.#pool.limiters.get(name);
+    if (limiter !== undefined) return limiter;
+    const policies = policy();
+    if (typeof policies === 'object' && policies !== null) return this.#pool.add(name, policies, name);
+    throw new TypeError(
+      `LimiterFactory: the policy of '${name}' must be a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several ` +
+        `policies by name, not ${describe(policies)}`,
+    );
   }
 
   /** Drops a limiter: the next `get` creates it again. Its keys keep their counts. Returns whether there was one. */
   delete(name: string): boolean {
-    return this.#pool.delete(name);
+    return this.#pool.limiters.delete(name);
   }
 
   /** Closes all limiters, and the store if the factory created it. */

@@ -3,7 +3,7 @@ import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { NodeHealth } from '../stores/store-health.js';
 import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
 
-/** Who is told how a call ended: the pipeline, or for a call without one whoever waits for the answer. */
+/** Handles the end of a call: the pipeline, or for a call without a pipeline the call itself. */
 export interface CallOwner {
   complete(call: PendingCall, answer: Answer): void;
   fail(call: PendingCall, error: unknown): void;
@@ -20,14 +20,14 @@ const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => voi
 /** A call on its way to its answer: the one object that travels from the limiter to the reply and back. */
 export class PendingCall<T = unknown> implements TimedCall {
   readonly promise: Promise<T>;
-  /** It was answered, failed or was given up. A later answer is ignored. */
+  /** It was answered, failed or was abandoned. A later answer is ignored. */
   over = false;
   departure: Departure | undefined = undefined;
   /** Ends it together with the others of its departure. */
   deadlines: Deadlines | undefined = undefined;
-  /** Ends it alone: it belongs to a call that may ask the store more than once. */
+  /** Ends it alone: of a call that may need several requests. */
   ownDeadline: CallDeadline | undefined = undefined;
-  /** Whose circuit let it pass, with which ticket. */
+  /** The node whose circuit admitted it, and the ticket. */
   node: NodeHealth | undefined = undefined;
   ticket = 0;
   readonly #resolve: (value: unknown) => void;
@@ -36,7 +36,7 @@ export class PendingCall<T = unknown> implements TimedCall {
   constructor(
     readonly call: KeyCall,
     readonly owner: CallOwner,
-    /** What the promise resolves to, made of the answer. */
+    /** Makes the result of the promise from the answer. */
     readonly finish: (call: KeyCall, answer: Answer) => T,
   ) {
     this.promise = new Promise(keep as never);
@@ -66,7 +66,7 @@ export class PendingCall<T = unknown> implements TimedCall {
     this.#resolve(value);
   }
 
-  /** Ends as `answer` does. */
+  /** Settles as `answer` does. */
   follow(answer: MaybePromise<Answer>): void {
     if (isPromise(answer)) {
       answer.then(
@@ -90,7 +90,7 @@ export class PendingCall<T = unknown> implements TimedCall {
   }
 }
 
-/** For calls that are asked of a store itself, without a pipeline. */
+/** For calls that reach a store without a pipeline. */
 const DIRECT: CallOwner = {
   complete: (call, answer) => {
     if (!call.over) call.resolve(answer);

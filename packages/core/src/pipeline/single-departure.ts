@@ -11,7 +11,7 @@ export function departAlone(call: PendingCall, store: Store, deadline: number): 
   const departure: Departure = {
     began: performance.now(),
     localTime: store.clock.now(),
-    sent: true, // only the store knows
+    sent: true, // possibly: only the store knows
     hasEnded: false,
     deadline: undefined,
     each: (visit) => visit(call),

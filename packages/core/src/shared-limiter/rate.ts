@@ -5,7 +5,7 @@ import { checkInteger, checkOptions, describe } from '../options.js';
 import type { RateChange, StoredRate } from '../stores/shared-rate.js';
 
 export interface SharedRate {
-  /** `'OVERALL'` (default): the fleet shares the rate; `'PER_CLIENT'`: each client has it for itself. */
+  /** `'OVERALL'` (default): all clients share the rate; `'PER_CLIENT'`: each client has the whole rate. */
   readonly mode?: 'OVERALL' | 'PER_CLIENT';
   /**
    * Permits in any `interval`: a whole number from 1 to 2^53 - 1. Up to 10,000, each call of the interval is stored in 16 bytes, and
@@ -14,7 +14,7 @@ export interface SharedRate {
    */
   readonly rate: number;
   readonly interval: Duration;
-  /** How long it is kept after its last use, at least `interval`; default ten years. */
+  /** How long the rate is kept after its last use, at least `interval`; default ten years. */
   readonly keepAliveTime?: Duration;
 }
 
@@ -31,7 +31,7 @@ const SLOTS = 1000;
 
 const METHODS = { try: 'trySetRate', set: 'setRate', update: 'updateRate' } as const;
 
-/** @throws TypeError, RangeError naming the option that is wrong */
+/** @throws TypeError, RangeError naming the invalid option */
 export function storedRate(
   action: RateChange['action'] & keyof typeof METHODS,
   options: SharedRate,
@@ -48,7 +48,7 @@ export function storedRate(
   const keepAlive = toMicros(`${where}: keepAliveTime`, keepAliveTime);
   if (keepAlive < window) {
     throw new RangeError(
-      `${where}: keepAliveTime ${describe(keepAliveTime)} must be at least the interval: a rate that is forgotten earlier starts anew, full`,
+      `${where}: keepAliveTime ${describe(keepAliveTime)} must be at least the interval: a rate that expires earlier starts again with all permits`,
     );
   }
   return { keepAlive, perClient: mode === 'PER_CLIENT' ? 1 : 0, parameters };

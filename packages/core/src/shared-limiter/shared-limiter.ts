@@ -27,7 +27,7 @@ export interface SharedLimiterOptions {
   readonly deadline?: Duration;
 }
 
-/** Default client ids, by store. A store may be anybody's object, so it has no field for this. */
+/** Default client ids, by store. A store may be an object of the user, so it has no field for this. */
 const clientIds = new WeakMap<Store, string>();
 
 /**
@@ -36,14 +36,14 @@ const clientIds = new WeakMap<Store, string>();
  */
 export class SharedLimiter {
   readonly name: string;
-  readonly #road: Store | Pipeline;
+  readonly #decider: Store | Pipeline;
   readonly #admission: Admission;
   readonly #limit: PolicyLimit;
   /** Where the state of all clients is stored. */
   readonly #key: string;
   readonly #config: string;
 
-  /** @throws TypeError, RangeError naming the option that is wrong. Does no I/O. */
+  /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
   constructor(options: SharedLimiterOptions) {
     checkOptions('SharedLimiter', options, ['name', 'store', 'clientId', 'keyPrefix', 'deadline']);
     const { name, store, keyPrefix = 'sluice', deadline = 100 } = options;
@@ -52,7 +52,7 @@ export class SharedLimiter {
     checkStore('SharedLimiter', store);
     if (typeof store.rate !== 'function') {
       throw new TypeError(
-        `SharedLimiter: store ${describe(store.name)} has no rate(): it keeps no rates that are shared`,
+        `SharedLimiter: store ${describe(store.name)} has no rate(), so it cannot keep a shared rate. Use memoryStore() or redisStore(…)`,
       );
     }
     const clientId = options.clientId ?? clientIds.get(store) ?? randomUUID();
@@ -60,8 +60,8 @@ export class SharedLimiter {
     if (options.clientId === undefined) clientIds.set(store, clientId);
     this.name = name;
     const micros = toMicros('SharedLimiter: deadline', deadline);
-    this.#road = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : store;
-    this.#admission = new Admission(name, this.#road);
+    this.#decider = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : store;
+    this.#admission = new Admission(name, this.#decider);
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
     this.#key = `${prefix}:all`;
     this.#config = `${prefix}:rate`;
@@ -69,17 +69,17 @@ export class SharedLimiter {
     this.#limit = { name, policy: name, rule: UNKNOWN, prefix: '', suffix: '', shared };
   }
 
-  /** Sets the rate if there is none yet. Resolves to whether it did. */
+  /** Sets the rate if none is set. Resolves to whether it did. */
   async trySetRate(rate: SharedRate): Promise<boolean> {
     return (await this.#set('try', rate)).changed;
   }
 
-  /** Sets the rate; permits taken under the rate before no longer count. */
+  /** Sets the rate. Permits taken under the previous rate no longer count. */
   async setRate(rate: SharedRate): Promise<void> {
     await this.#set('set', rate);
   }
 
-  /** Changes the rate; permits already taken still count. Resolves to false if no rate is set. */
+  /** Changes the rate. Permits already taken still count. Resolves to false if no rate is set. */
   async updateRate(rate: SharedRate): Promise<boolean> {
     return (await this.#set('update', rate)).changed;
   }
@@ -97,7 +97,7 @@ export class SharedLimiter {
   }
 
   /**
-   * Takes permits, waiting at most `timeout`. Resolves to whether it got them: false at once if the wait would be longer.
+   * Takes permits, waiting at most `timeout`. Resolves to whether it took them: false at once if the wait would be longer.
    * @throws RateNotSetError; RateLimitExceededError for more permits than the rate, which are never free at once
    */
   async tryAcquire(permits = 1, timeout: Duration = 0): Promise<boolean> {
@@ -111,7 +111,7 @@ export class SharedLimiter {
     }
   }
 
-  /** Takes permits, waiting as long as it takes. @throws RateNotSetError, and what `RateLimiter.acquire` throws */
+  /** Takes permits, waiting as long as necessary. @throws RateNotSetError; all errors of `RateLimiter.acquire` */
   acquire(permits = 1, options: WaitOptions = {}): Promise<Decision> {
     return this.#acquire('acquire', permits, options);
   }
@@ -151,7 +151,7 @@ export class SharedLimiter {
 
   async #change(change: RateChange): Promise<RateAnswer> {
     this.#admission.checkOpen();
-    return this.#road.rate(change);
+    return this.#decider.rate(change);
   }
 }
 
