@@ -30,7 +30,7 @@ const trap = new Proxy(
   },
 );
 
-/** Whatever pretends to be a text when it is asked nicely. */
+/** Objects that convert to text, in every way that JavaScript has. */
 const PRETENDERS: readonly unknown[] = [
   { toString: called('toString') },
   { valueOf: called('valueOf') },

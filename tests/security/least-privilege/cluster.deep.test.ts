@@ -60,7 +60,7 @@ describe.each(KINDS.slice(0, 2))('$name', (kind) => {
     await to.ask('CONFIG', 'RESETSTAT');
     await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id);
     await from.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id);
-    // The key is not there yet: the old node sends whoever asks for it to the new one.
+    // The key is not there yet: the old node redirects calls for it to the new one.
     expect(await limiter.consume(key)).toMatchObject({ allowed: true, source: 'redis' });
     expect(await to.ask('INFO', 'commandstats')).toMatch(/cmdstat_asking:calls=[1-9]/);
     await limiter.reset(key);

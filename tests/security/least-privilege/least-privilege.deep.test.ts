@@ -27,7 +27,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await setUser(ask, RULES);
   await ask('ACL', 'LOG', 'RESET');
-  await admin.script('FLUSH'); // whoever comes first has to send the whole script
+  await admin.script('FLUSH'); // the first call has to send the whole script
 });
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();

@@ -11,7 +11,7 @@ function found(pattern: RegExp): string[] {
 
 /** The rules of the user in `docs/operations.md`: patterns and commands. */
 export const RULES = found(/^user sluice on >\S+ (.*)$/m);
-/** What a Cluster client needs besides. */
+/** What a Cluster client also needs. */
 export const CLUSTER_RULES = found(/`(\+cluster\|slots .*?)`/);
 /** Those of `RULES` without which something is worse, but every decision is made. */
 export const DISPENSABLE = found(/`(\+unsubscribe .*?)`/);
@@ -20,7 +20,7 @@ export const CREDENTIALS = { username: 'sluice', password: 'a long secret' };
 
 type Ask = (command: string, ...args: string[]) => Promise<unknown>;
 
-/** Makes the user anew, by these rules. */
+/** Creates the user again, with these rules. */
 export async function setUser(ask: Ask, rules: readonly string[]): Promise<void> {
   await ask('ACL', 'SETUSER', CREDENTIALS.username, 'reset', 'on', `>${CREDENTIALS.password}`, ...rules);
 }
