@@ -10,6 +10,9 @@ export const repository = ((): string => {
   return url.replace(/^git\+/, '').replace(/\.git$/, '');
 })();
 
+/** The READMEs of packages link to the repository by absolute addresses, because npm shows them without it. */
+const BLOBS = `${repository}/blob/main/`;
+
 /**
  * Links in the Markdown files lead to other files of the repository, so that they work on GitHub. In the site, a link to a page leads to
  * that page, and a link to any other file to the repository.
@@ -26,9 +29,10 @@ export function repositoryLinks(md: MarkdownRenderer): void {
 
 /** @throws Error when the file that the link names does not exist */
 function target(from: string, href: string): string {
-  if (/^([a-z]+:|#|\/)/.test(href)) return href;
-  const [, path, hash] = /^([^#]*)(#.*)?$/.exec(href)!;
-  const file = resolve(dirname(from), decodeURI(path!));
+  const here = href.startsWith(BLOBS);
+  if (!here && /^([a-z]+:|#|\/)/.test(href)) return href;
+  const [, path, hash] = /^([^#]*)(#.*)?$/.exec(here ? href.slice(BLOBS.length) : href)!;
+  const file = resolve(here ? root : dirname(from), decodeURI(path!));
   const name = relative(root, file);
   if (!existsSync(file)) throw new Error(`${relative(root, from)}: the link ${href} leads to no file`);
   const page = pathOf(name);

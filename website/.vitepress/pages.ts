@@ -9,6 +9,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 const rules: readonly (readonly [file: RegExp, path: string])[] = [
   [/^docs\/(.+)\.md$/, '$1'],
   [/^packages\/core\/src\/algorithms\/([^/]+)\/README\.md$/, 'algorithms/$1'],
+  [/^packages\/([^/]+)\/README\.md$/, 'frameworks/$1'],
   // Written by TypeDoc.
   [/^website\/reference\/(.+)\.md$/, 'reference/$1'],
 ];
@@ -19,8 +20,9 @@ export const EXCLUDED = [
   '.*/**',
   '{bench,coverage,examples,scripts,tests}/**',
   'website/*.md',
-  'packages/*/*.md',
-  'packages/!(core)/**',
+  'packages/*/!(README).md',
+  'packages/!(core)/{dist,node_modules,src}/**',
+  'packages/core/{dist,node_modules}/**',
   'packages/core/src/!(algorithms)/**',
 ];
 

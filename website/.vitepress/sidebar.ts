@@ -26,7 +26,7 @@ const TOP: Readonly<Record<string, string>> = {
   reliability: 'operations',
   cluster: 'operations',
   security: 'operations',
-  warnings: 'operations',
+  warnings: 'reference',
   clocks: 'operations',
 };
 
@@ -49,6 +49,7 @@ export function sidebar(locale: 'en' | 'zh'): Item[] {
       ...pagesIn(`${folder}/${section.name}`),
     ];
     if (section.name === 'algorithms' && locale === 'en') pages.push(...algorithms());
+    if (section.name === 'frameworks' && locale === 'en') pages.push(...frameworks());
     const items = pages.map(item);
     if (section.name === 'reference' && locale === 'en') items.push({ text: 'API', link: '/reference/' });
     if (items.length === 0) return [];
@@ -59,6 +60,11 @@ export function sidebar(locale: 'en' | 'zh'): Item[] {
 const ALGORITHMS = 'packages/core/src/algorithms';
 
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
+
+/** The READMEs of the packages, in the order in which most readers look for them. */
+const FRAMEWORKS = ['express', 'fastify', 'koa', 'nestjs', 'fetch', 'decorators', 'core'];
+
+const frameworks = (): Page[] => FRAMEWORKS.flatMap((name) => pagesIn(`packages/${name}`));
 
 const REFERENCE = 'website/reference';
 
