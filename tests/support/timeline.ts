@@ -10,7 +10,7 @@ export const START = 1_735_689_600_000_000;
 export const ms = (value: number) => Math.round(value * 1000);
 export const seconds = (value: number) => Math.round(value * 1_000_000);
 
-type Asked = Partial<Pick<Call, 'operation' | 'wait'>> &
+type CallOptions = Partial<Pick<Call, 'operation' | 'wait'>> &
   Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
 
 /** Keys of one policy each, asked together at moments of the test's choosing (µs after START), without a store. */
@@ -23,7 +23,7 @@ export class Timeline {
     this.entries = policies.map(() => undefined);
   }
 
-  ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0, override }: Asked = {}): Answer {
+  ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0, override }: CallOptions = {}): Answer {
     const now = START + micros;
     const parts = this.rules.map((rule, i) => ({ limit: limitOf(rule), key: String(i), cost, at }));
     const overrides = override && parts.map(() => override);

@@ -21,7 +21,7 @@ test('the class that defines a method counts, for its subclasses too', async () 
   await expect(new Base().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
 });
 
-test('a method that overrides has a limit of its own, and super.method() meets that of its class', async () => {
+test('a method that overrides has a limit of its own, and super.method() meets the limit of its class', async () => {
   const runs: string[] = [];
   class Base {
     @CountLimit({ limit: 2 })

@@ -220,7 +220,7 @@ describe('a configuration of its own', () => {
     await expect(new Shop().list()).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
   });
 
-  test('for an object, before that of its class', async () => {
+  test('for an object, before the configuration of its class', async () => {
     class Tenant {
       static readonly [SLUICE] = createSluice();
       readonly [SLUICE]: Sluice;

@@ -163,7 +163,7 @@ test('a permit of concurrency is held until the promise settles', async () => {
   ]);
 });
 
-test('who waits for a permit that is held gets it when it is released', async () => {
+test('a call that waits for a held permit gets it when it is released', async () => {
   const first = deferred();
   const ended: string[] = [];
   const calls = [demo.inLine('t', first.promise), demo.inLine('t', Promise.resolve('second'))];

@@ -118,7 +118,7 @@ test('a store that is out for an inner one takes nothing from the outer ones', a
   await expect(demo.fails({ id: '1' })).resolves.toBe('fails');
 });
 
-test('what cannot be given back stays spent, and the caller is told of the denial', async () => {
+test('a permit that cannot be refunded stays spent, and the caller gets the denial', async () => {
   configureSluice({ store: failingStore(/refund/, memoryStore({ clock })) });
   await demo.three();
   await expect(demo.three()).rejects.toMatchObject(denied('limit:Stacked.three'));

@@ -32,7 +32,7 @@ test('limits the routes of the scope in which it is registered', async () => {
   expect([await status('/free'), await status('/free')]).toEqual([200, 200]);
 });
 
-test('a route may have a limit of its own, besides that of all', async () => {
+test('a route may have a limit of its own, and also the limit of all routes', async () => {
   await app.register(rateLimit, { name: 'all', policy: policy(3) });
   const preHandler = app.rateLimit({ name: 'one', policy: policy(1) });
   app.get('/one', { preHandler }, async (request) => request.rateLimit?.name);

@@ -29,7 +29,7 @@ test('also with a handler for it', async () => {
   expect(await statuses('/none', '/none')).toEqual([200, 429]);
 });
 
-test('a scope has its own limit beside that of the whole, and its siblings none', async () => {
+test('a scope has its own limit beside the server's limit, and its siblings have none', async () => {
   await app.register(rateLimit, { name: 'all', policy: hourly(4) });
   await app.register(
     async (scope) => {
@@ -97,7 +97,7 @@ test.each<[object, string]>([
   app = fastify();
 });
 
-test('closes with the server what it made, for all routes, and ends those who wait', async () => {
+test('closes the limiters of all routes with the server, and ends waiting calls', async () => {
   const close = jest.spyOn(RateLimiter.prototype, 'close');
   await app.register(rateLimit, { max: 1, timeWindow: '1h', timeout: '1d' });
   app.get('/own', { config: { rateLimit: { max: 1, timeWindow: '1h', timeout: '1d' } } }, ok);

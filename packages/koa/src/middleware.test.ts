@@ -100,7 +100,7 @@ test('with throw, what catches the error and writes a body only answers with the
   await as('banned').expect(403, 'RequestForbiddenError');
 });
 
-test('throw gives the error to whoever catches it, with its status and headers', async () => {
+test('throw passes the error to the middleware that catches it, with its status and headers', async () => {
   const caught: unknown[] = [];
   const app = new Koa();
   app.use(async (_context, next) => {

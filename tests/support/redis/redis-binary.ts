@@ -73,7 +73,7 @@ function libraryFolders(root: string): string[] {
 async function obtain(): Promise<RedisBinary> {
   await mkdir(CACHE, { recursive: true });
   return withLock(join(CACHE, 'lock'), async () => {
-    const already = await cached(); // by whoever held the lock before us
+    const already = await cached(); // by the process that held the lock before us
     if (already !== undefined) return already;
     const scratch = await mkdtemp(join(CACHE, 'scratch-'));
     try {

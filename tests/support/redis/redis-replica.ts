@@ -6,7 +6,7 @@ const READY_MS = 20_000;
 
 /**
  * Starts a Redis that follows another one, and returns when it has what the other has.
- * @param master the other's port; that of a proxy before it, to keep back what it should follow
+ * @param master the other's port, or the port of a proxy before it that delays replication
  * @param options.args more of redis-server's arguments
  */
 export async function startReplica(

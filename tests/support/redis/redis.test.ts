@@ -162,7 +162,7 @@ describe('a network that misbehaves', () => {
     expect(came).toBe('+PO');
   });
 
-  test('resetEvery loses one reply in so many, whatever connection it is for', async () => {
+  test('resetEvery loses one reply of every n, on any connection', async () => {
     const proxy = await bareProxy();
     const ask = () =>
       new Promise<boolean>((resolve) => {

@@ -4,7 +4,7 @@ import { testClient } from './test-client.ts';
 const KEYS = 2_000;
 
 /**
- * Starts a Redis that takes time to load what it has saved: after `restart('loading')` it answers `-LOADING` for about so many
+ * Starts a Redis that takes time to load what it has saved: after `restart('loading')` it answers `-LOADING` for about this many
  * milliseconds.
  */
 export async function startSlowLoading(ms: number): Promise<RedisServer> {
