@@ -29,7 +29,7 @@ test('also with a handler for it', async () => {
   expect(await statuses('/none', '/none')).toEqual([200, 429]);
 });
 
-test('a scope has its own limit beside the server's limit, and its siblings have none', async () => {
+test('a scope has its own limit beside the limit of the server, and its siblings have none', async () => {
   await app.register(rateLimit, { name: 'all', policy: hourly(4) });
   await app.register(
     async (scope) => {

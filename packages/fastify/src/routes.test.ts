@@ -20,7 +20,7 @@ const statuses = async (...urls: string[]) => {
 };
 
 describe('config.rateLimit', () => {
-  test('an object is the limit of its route, instead of the plugin's limit', async () => {
+  test('an object is the limit of its route, instead of the limit of the plugin', async () => {
     await app.register(rateLimit, { name: 'all', policy: hourly(1) });
     app.get('/own', { config: { rateLimit: { policy: hourly(2) } } }, ok);
     app.get('/common', ok);
@@ -106,7 +106,7 @@ describe('config.rateLimit', () => {
     expect(await status('/held')).toBe(200);
   });
 
-  test('a key of its own replaces the plugin's key', async () => {
+  test('a key of its own replaces the key of the plugin', async () => {
     await app.register(rateLimit, { policy: hourly(1), limitType: 'USER' });
     app.get('/a', { config: { rateLimit: { limitType: 'METHOD' } } }, ok);
     expect(await statuses('/a', '/a')).toEqual([200, 429]);
