@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { type DefaultTheme, defineConfig } from 'vitepress';
+import { core } from './browser';
+import { drawings } from './drawings';
 import { repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf } from './pages';
 import { referenceSidebars, sidebar } from './sidebar';
@@ -8,13 +10,17 @@ import { referenceSidebars, sidebar } from './sidebar';
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f766e"/>
 <path d="M7 10h18M7 16h12M7 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`;
 
-const nav = ([guide, api]: readonly [string, string], prefix = ''): DefaultTheme.NavItem[] => [
+const nav = (
+  [guide, playground, api]: readonly [string, string, string],
+  prefix = '',
+): DefaultTheme.NavItem[] => [
   { text: guide, link: `${prefix}/getting-started` },
+  { text: playground, link: '/playground' },
   { text: api, link: '/reference/' },
 ];
 
 const chinese = {
-  nav: nav(['指南', 'API'], '/zh'),
+  nav: nav(['指南', '演练场', 'API'], '/zh'),
   sidebar: sidebar('zh'),
   outline: { label: '本页目录' },
   docFooter: { prev: '上一页', next: '下一页' },
@@ -39,6 +45,17 @@ const chineseSearch = {
   },
 };
 
+/** Words of a text. Chinese has no spaces between them. VitePress sends this function to the browser as text, so it uses no other. */
+function tokenize(text: string): string[] {
+  return text
+    .split(/[\s\p{P}\p{Z}]+/u)
+    .flatMap((word) =>
+      /\p{Script=Han}/u.test(word)
+        ? [...new Intl.Segmenter('zh', { granularity: 'word' }).segment(word)].map(({ segment }) => segment)
+        : [word],
+    );
+}
+
 /** Pages lie outside of this folder, from where their imports of Vue would not be found. */
 const vueOfThisFolder: Plugin = {
   name: 'vue-of-this-folder',
@@ -57,8 +74,14 @@ export default defineConfig({
   srcExclude: EXCLUDED,
   rewrites: (file) => `${pathOf(file)}.md`,
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
-  markdown: { config: repositoryLinks },
+  markdown: {
+    config: (md) => {
+      repositoryLinks(md);
+      drawings(md);
+    },
+  },
   vite: {
+    ...core,
     plugins: [vueOfThisFolder],
     // The index of the search is one file of 1 MB, and is loaded when somebody searches.
     build: { chunkSizeWarningLimit: 4000 },
@@ -68,10 +91,15 @@ export default defineConfig({
     zh: { label: '简体中文', lang: 'zh-CN', themeConfig: chinese },
   },
   themeConfig: {
-    nav: nav(['Guide', 'API']),
+    nav: nav(['Guide', 'Playground', 'API']),
     sidebar: { '/': sidebar('en'), ...referenceSidebars() },
+    // Few pages are in both languages: the menu of languages leads to the start page of the other one.
+    i18nRouting: false,
     outline: [2, 3],
     socialLinks: [{ icon: 'github', link: repository }],
-    search: { provider: 'local', options: { locales: { zh: { translations: chineseSearch } } } },
+    search: {
+      provider: 'local',
+      options: { locales: { zh: { translations: chineseSearch } }, miniSearch: { options: { tokenize } } },
+    },
   },
 });

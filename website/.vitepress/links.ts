@@ -4,11 +4,9 @@ import type { MarkdownRenderer } from 'vitepress';
 import { pathOf, root } from './pages';
 
 /** Where the repository can be read: package.json's `repository`. */
-export const repository = ((): string => {
-  const { repository: value } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const url = typeof value === 'string' ? value : (value?.url ?? 'https://github.com/sluice-limits/sluice');
-  return url.replace(/^git\+/, '').replace(/\.git$/, '');
-})();
+export const repository: string = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+).repository.url.replace(/^git\+|\.git$/g, '');
 
 /** The READMEs of packages link to the repository by absolute addresses, because npm shows them without it. */
 const BLOBS = `${repository}/blob/main/`;
@@ -19,7 +17,8 @@ const BLOBS = `${repository}/blob/main/`;
  */
 export function repositoryLinks(md: MarkdownRenderer): void {
   md.core.ruler.push('repository-links', ({ tokens, env }) => {
-    const from: string = env.realPath ?? env.path;
+    const from: string | undefined = env.realPath ?? env.path;
+    if (from === undefined) return; // a heading by itself
     for (const { type, attrs } of tokens.flatMap(({ children }) => children ?? [])) {
       const href = type === 'link_open' && attrs?.find(([name]) => name === 'href');
       if (href) href[1] = target(from, href[1]);

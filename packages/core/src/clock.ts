@@ -21,6 +21,12 @@ export const LONGEST_TIMER = 2_147_483_647;
  */
 export const FIRST_CONNECTION_MS = 2_000;
 
+/** Lets the process end before the timer. A browser's timer is a number and keeps nothing alive. */
+export function unref<T extends object>(timer: T): T {
+  (timer as { unref?(): void }).unref?.();
+  return timer;
+}
+
 /** µs since 1970 at which `process.hrtime` counts from 0. */
 const ORIGIN = Math.floor(performance.timeOrigin * 1000 + performance.now() * 1000 - hrtimeMicros());
 
@@ -36,7 +42,7 @@ export const systemClock: Clock = {
       const ms = Math.min(Math.ceil(left / 1000), LONGEST_TIMER);
       await abortable(signal, (wake) => {
         const timer = setTimeout(wake, ms);
-        if (idle) timer.unref();
+        if (idle) unref(timer);
         return () => clearTimeout(timer);
       });
     }

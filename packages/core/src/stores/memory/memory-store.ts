@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../clock.js';
+import { type Clock, systemClock, unref } from '../../clock.js';
 import { answerOf, decideBare } from '../../engine/bare.js';
 import { type Answer, type Call, isHeld, KeyCall, type Part, storageKey } from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
@@ -157,7 +157,7 @@ export class MemoryStore implements Store {
     if (entry !== undefined && expiryOf(entry) > now) {
       if (slot === NONE) this.#table.add(prefix, key, entry, rank);
       else this.#table.write(slot, entry, rank);
-      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
+      this.#sweeper ??= unref(setInterval(() => this.#sweep(), SWEEP_EVERY_MS));
     } else if (slot !== NONE) {
       this.#table.remove(slot);
     }

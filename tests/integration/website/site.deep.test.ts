@@ -1,0 +1,252 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join, resolve } from 'node:path';
+import { ManualClock, memoryStore, type Policy, RateLimiter, slidingLog, tokenBucket } from '@sluice/core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { startBrowser } from '../../support/browser.js';
+import { buildSite, removeSite, serve } from './built-site.js';
+import { brokenLinks } from './links.js';
+
+const root = resolve(__dirname, '../../..');
+
+let folder: string;
+let server: Server;
+let url: string;
+let browser: Browser;
+let complaints: string[];
+
+beforeAll(async () => {
+  folder = await buildSite();
+  ({ server, url } = await serve(folder));
+  browser = await startBrowser();
+}, 600_000);
+
+afterAll(async () => {
+  await browser?.close();
+  server?.close();
+  if (folder) await removeSite(folder);
+});
+
+beforeEach(() => {
+  complaints = [];
+});
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  expect(complaints).toEqual([]);
+});
+
+/** A page on which any error, and any call to another host, fails the test. */
+async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({
+    ...options,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(String(error.stack)));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !/^(data|blob):/.test(request.url())) {
+      complaints.push(`asked for ${request.url()}`);
+    }
+  });
+  await page.goto(url + path);
+  return page;
+}
+
+const runs = (page: Page) => page.locator('.playground .run');
+const field = (page: Page, name: string) => page.locator('.playground').getByLabel(name, { exact: true });
+
+/** The table below the drawing of a run: [at, outcome, remaining, retry after], times in ms. */
+async function requestsOf(page: Page, index = 0): Promise<unknown[][]> {
+  await runs(page).nth(index).locator('summary').click();
+  return runs(page)
+    .nth(index)
+    .locator('tbody tr')
+    .evaluateAll((rows) =>
+      rows.map((row) => {
+        const [at, outcome, , remaining, retryAfter] = [...row.children].map((cell) => cell.textContent);
+        return [Number.parseInt(at!, 10), outcome, remaining, retryAfter];
+      }),
+    );
+}
+
+/** What the core says without any page, in the form of the table. */
+async function direct(policy: Policy, moments: readonly number[]): Promise<unknown[][]> {
+  const clock = new ManualClock();
+  const start = clock.now();
+  const limiter = new RateLimiter({ name: 'direct', policy, store: memoryStore({ clock }) });
+  const rows: unknown[][] = [];
+  for (const at of moments) {
+    clock.set(start + at * 1000);
+    const { allowed, remaining, retryAfter } = await limiter.consume('somebody');
+    rows.push(allowed ? [at, 'passed', `${remaining}`, ''] : [at, 'denied', '', `${retryAfter} ms`]);
+  }
+  await limiter.close();
+  return rows;
+}
+
+/** Five bursts of eight, 6 s apart; in each the requests are 20 ms apart. */
+const bursts = Array.from({ length: 40 }, (_, i) => Math.floor(i / 8) * 6000 + (i % 8) * 20);
+
+test('every link of the site leads to a page and a heading of it', () => {
+  const { checked, broken } = brokenLinks(folder);
+  expect(broken).toEqual([]);
+  expect(checked).toBeGreaterThan(1000);
+});
+
+test('every page of docs/ is in the site, and in its sidebar', () => {
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !/(^|\/)index\.md$/.test(file))
+    .map((file) => file.replace(/\.md$/, '.html'));
+  const missing = pages.filter((file) => {
+    const html = readFileSync(join(folder, file), 'utf8');
+    return !html.includes(`class="VPLink link link" href="/${file}"`);
+  });
+  expect(missing).toEqual([]);
+  expect(pages.length).toBeGreaterThan(30);
+});
+
+test('the reference has every class and function of the core', () => {
+  const index = readFileSync(join(folder, 'reference/core/index.html'), 'utf8');
+  for (const name of ['RateLimiter', 'redisStore', 'memoryStore', 'tokenBucket', 'isLimiterClosedError']) {
+    expect(index).toContain(`>${name}</a>`);
+  }
+});
+
+test.each([
+  ['/', 'leases', 'concurrency'],
+  ['/zh/', '短信', '短信'],
+])('search on %s finds %s', async (path, words, found) => {
+  const page = await open(path);
+  await page.locator('#local-search button').first().click();
+  await page.locator('#localsearch-input').fill(words);
+  const result = page.locator('.VPLocalSearchBox .result').filter({ hasText: found }).first();
+  await result.click();
+  await page.locator('.vp-doc h1').waitFor();
+  expect(new URL(page.url()).pathname).not.toBe(path);
+});
+
+test.each([
+  [
+    'tokenBucket',
+    'a=tokenBucket&a.capacity=5&a.refill=2&a.every=3s',
+    tokenBucket({ capacity: 5, refill: 2, every: '3s' }),
+  ],
+  ['slidingLog', 'a=slidingLog&a.limit=7&a.window=11s', slidingLog({ limit: 7, window: '11s' })],
+])('the playground answers as the core does: %s', async (_, hash, policy) => {
+  const page = await open(`/playground.html#${hash}&traffic=bursts`);
+  const expected = await direct(policy, bursts);
+  expect(await requestsOf(page)).toEqual(expected);
+  const passed = expected.filter(([, outcome]) => outcome === 'passed').length;
+  expect(await runs(page).locator('.counts').textContent()).toContain(
+    `● ${passed} passed✕ ${40 - passed} denied○ 0 waiting`,
+  );
+});
+
+test('requests wait for a leaky bucket and for a released permit', async () => {
+  const page = await open(
+    '/playground.html#a=leakyBucket&a.capacity=10&a.leak=1&a.every=1s&waits=yes&length=5.5',
+  );
+  await runs(page).getByText('● 6 passed').waitFor();
+  expect(await runs(page).locator('.counts').textContent()).toContain('✕ 0 denied○ 2 waiting');
+  await page.goto(`${url}/playground.html#a=concurrency&a.limit=2&waits=yes&holds=1&size=6&every=60`);
+  await runs(page).getByText('longest wait 1.9 s').waitFor();
+  expect(await runs(page).locator('.counts').textContent()).toContain('● 6 passed✕ 0 denied');
+});
+
+test('two policies meet the same traffic', async () => {
+  const page = await open('/playground.html#a=tokenBucket&a.capacity=10&a.refill=1&a.every=1s');
+  await page.getByRole('button', { name: 'Compare two policies' }).click();
+  await runs(page).nth(1).locator('.counts').waitFor();
+  expect(await requestsOf(page, 0)).toEqual(
+    await direct(tokenBucket({ capacity: 10, refill: 1, every: '1s' }), bursts),
+  );
+  await page.getByRole('group', { name: 'Policy B' }).getByLabel('algorithm').selectOption('slidingLog');
+  await runs(page).nth(1).getByText("slidingLog({ limit: 10, window: '10s' })").waitFor();
+  expect(await requestsOf(page, 1)).toEqual(await direct(slidingLog({ limit: 10, window: '10s' }), bursts));
+  await page.getByRole('button', { name: 'Show one policy' }).click();
+  expect(await runs(page).count()).toBe(1);
+});
+
+test('a link restores policies, traffic and clicks', async () => {
+  const page = await open('/playground.html');
+  await field(page, 'capacity').fill('4');
+  await page.getByLabel('pattern').selectOption('steady');
+  await field(page, 'requests per second').fill('3');
+  await page.getByRole('button', { name: 'Compare two policies' }).click();
+  await page
+    .locator('.timeline svg')
+    .first()
+    .click({ position: { x: 40, y: 20 } });
+  await page.getByText('Clear 1 clicked').waitFor();
+  const before = await page.locator('.counts').allTextContents();
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const link = await page.evaluate<string>('navigator.clipboard.readText()');
+
+  const other = await open(link.slice(url.length));
+  await runs(other).nth(1).locator('.counts').waitFor();
+  expect(await field(other, 'capacity').inputValue()).toBe('4');
+  expect(await field(other, 'requests per second').inputValue()).toBe('3');
+  await other.getByText('Clear 1 clicked').waitFor();
+  expect(await other.locator('.counts').allTextContents()).toEqual(before);
+});
+
+test.each([
+  ['capacity', 'many', /^tokenBucket: capacity .*"many"$/],
+  ['every', '-1s', /^tokenBucket: every .*"-1s"$/],
+  ['requests in a burst', '0', /^size must be a number from 1 to 500, not '0'$/],
+])('a wrong %s shows the reason', async (name, value, reason) => {
+  const page = await open('/playground.html');
+  await runs(page).locator('.counts').waitFor();
+  await field(page, name).fill(value);
+  expect(await page.getByRole('alert').textContent()).toMatch(reason);
+  await field(page, name).fill('2');
+  await runs(page).locator('.counts').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+test('the keyboard is enough, and time runs', async () => {
+  const page = await open('/playground.html#a=fixedWindow&a.limit=2&a.window=10s&traffic=clicks&length=2');
+  const counts = runs(page).locator('.counts');
+  await counts.waitFor();
+  await page.getByRole('slider', { name: 'time' }).focus();
+  await page.keyboard.press('Home');
+  await page.getByRole('button', { name: 'Send a request' }).focus();
+  for (let i = 0; i < 3; i += 1) await page.keyboard.press('Enter');
+  await counts.getByText('● 2 passed').waitFor();
+  await counts.getByText('✕ 1 denied').waitFor();
+  expect(await runs(page).locator('figcaption').textContent()).toContain('2 of 2 used; all back in 10 s');
+  await page.getByRole('button', { name: 'Play' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('all back in 8 s').waitFor();
+  await page.getByRole('button', { name: 'Play' }).waitFor();
+});
+
+test('on a phone nothing is wider than the screen, and the page is dark if the reader wants it', async () => {
+  const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
+  for (const path of ['/playground.html', '/algorithms/token-bucket.html']) {
+    const page = await open(path, phone);
+    await runs(page).locator('.counts').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(background).toBe('rgb(27, 27, 31)');
+  }
+});
+
+test.each(
+  readdirSync(join(root, 'packages/core/src/algorithms'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name),
+)('the page of %s draws it, and leads to the playground', async (name) => {
+  const page = await open(`/algorithms/${name}.html`);
+  await runs(page).locator('.counts').waitFor();
+  const counts = await runs(page).locator('.counts').textContent();
+  await page.getByRole('link', { name: 'Try other numbers' }).click();
+  await page.getByRole('button', { name: 'Copy link' }).waitFor();
+  await runs(page).locator('.counts').waitFor();
+  expect(await runs(page).locator('.counts').textContent()).toBe(counts);
+});
