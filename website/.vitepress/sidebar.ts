@@ -28,6 +28,7 @@ const TOP: Readonly<Record<string, string>> = {
   security: 'operations',
   warnings: 'reference',
   clocks: 'operations',
+  compatibility: 'operations',
 };
 
 type Item = DefaultTheme.SidebarItem;
