@@ -9,13 +9,12 @@ import {
 } from '../engine/call.js';
 import { charCodeAt } from '../keys/redis-key.js';
 import { shiftAnswer } from './answers.js';
-import type { PendingCall } from './pending-call.js';
+import type { PendingCall, Renewal } from './pending-call.js';
 
 /** Denials that are cached at once; the older half makes room. */
 const MOST = 10_000;
-const NONE: readonly PendingCall[] = [];
 
-export interface Denial {
+export interface Denial extends Renewal {
   /** Storage key of the part that denied. */
   readonly key: string;
   readonly call: KeyCall;
@@ -27,8 +26,6 @@ export interface Denial {
   /** The counter of `Invalidations` for its key, and its value then. */
   readonly counter: number;
   readonly count: number;
-  /** Equal calls that wait for the call that renews it; undefined while none does. */
-  waiting: PendingCall[] | undefined;
   /** The answer at the moment `shiftedTo`. */
   shifted: Answer | undefined;
   shiftedTo: number;
@@ -40,12 +37,8 @@ export class DenyCache {
   #recent = new Map<string, Denial>();
   #older = new Map<string, Denial>();
   isEmpty = true;
-  /** Calls that renew a denial now. */
-  renewing = 0;
   /** The last denial found: a flood is many calls of one key. */
   #last: Denial | undefined;
-  /** Calls that renew a denial, each for all equal calls that wait. */
-  readonly #renewals = new Map<PendingCall, Denial>();
 
   /** @param longest µs for which a denial is cached at most; 0: none is */
   constructor(
@@ -108,19 +101,15 @@ export class DenyCache {
   /** From now on equal calls wait for this one. */
   renew(denial: Denial, call: PendingCall): void {
     denial.waiting = [];
-    this.#renewals.set(call, denial);
-    this.renewing += 1;
+    call.renews = denial;
   }
 
-  /** The call has ended: its denial is removed. @returns the calls that wait for it */
-  renewed(call: PendingCall): readonly PendingCall[] {
-    const denial = this.#renewals.get(call);
-    if (denial === undefined) return NONE;
-    this.#renewals.delete(call);
-    this.renewing -= 1;
-    const { waiting = NONE } = denial;
-    denial.waiting = undefined;
-    this.#remove(denial);
+  /** The call has ended: the denial that it renews is removed. @returns the calls that wait for it */
+  renewed({ renews }: PendingCall): readonly PendingCall[] | undefined {
+    if (renews === undefined) return undefined;
+    const { waiting } = renews;
+    renews.waiting = undefined;
+    this.#remove(renews as Denial);
     return waiting;
   }
 

@@ -9,6 +9,12 @@ export interface CallOwner {
   fail(call: PendingCall, error: unknown): void;
 }
 
+/** A cached denial that one call renews while equal calls wait. */
+export interface Renewal {
+  /** Equal calls that wait for the renewing call; undefined while there is none. */
+  waiting: PendingCall[] | undefined;
+}
+
 let resolveNew: (value: unknown) => void;
 let rejectNew: (error: unknown) => void;
 /** One function for all promises: a closure for each would be one more object per decision. */
@@ -30,6 +36,8 @@ export class PendingCall<T = unknown> implements TimedCall {
   /** The node whose circuit admitted it, and the ticket. */
   node: NodeHealth | undefined = undefined;
   ticket = 0;
+  /** The cached denial that it renews. */
+  renews: Renewal | undefined = undefined;
   readonly #resolve: (value: unknown) => void;
   readonly #reject: (error: unknown) => void;
 

@@ -81,12 +81,12 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   /**
-   * At once if the deny cache answers.
-   * @param finish makes of the answer what is returned
+   * Returns at once if the deny cache answers.
+   * @param finish makes the result from the answer
    */
   decideAndFinish<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T> {
     const prefetches = call.several !== undefined || (call.limit as PolicyLimit).prefetch !== undefined;
-    const denial = prefetches || this.#denyCache.isEmpty ? undefined : this.#denialOf(call);
+    let denial = prefetches || this.#denyCache.isEmpty ? undefined : this.#denialOf(call);
     if (denial !== undefined && this.#now < denial.until) {
       const answer = this.#denyCache.answer(denial, this.#now);
       const atOnce = mayAnswerNow();
@@ -94,9 +94,11 @@ export class Pipeline implements Decider, CallOwner {
       return atOnce ? finish(call, answer) : finishNextTurn(call, answer, finish);
     }
     const pending = new PendingCall(call, this, finish);
-    if (prefetches && this.#prefetch.handles(pending)) return pending.promise;
-    if (prefetches) this.#begin(pending);
-    else if (denial === undefined) this.#send(pending);
+    if (prefetches) {
+      if (this.#prefetch.handles(pending)) return pending.promise;
+      denial = this.#denialOf(call);
+    }
+    if (denial === undefined) this.#send(pending);
     else this.#hold(pending, denial);
     return pending.promise;
   }
@@ -105,14 +107,10 @@ export class Pipeline implements Decider, CallOwner {
   request(call: Call, deadline?: CallDeadline): Promise<Answer> {
     const pending = new PendingCall(KeyCall.of(call), this, answerOf);
     pending.ownDeadline = deadline;
-    this.#begin(pending);
+    const denial = this.#denialOf(pending.call);
+    if (denial === undefined) this.#send(pending);
+    else this.#hold(pending, denial);
     return pending.promise;
-  }
-
-  #begin(call: PendingCall): void {
-    const denial = this.#denialOf(call.call);
-    if (denial === undefined) this.#send(call);
-    else this.#hold(call, denial);
   }
 
   /** The cached denial of a call, if there is one. Sets `#now`. */
@@ -128,7 +126,7 @@ export class Pipeline implements Decider, CallOwner {
     return this.#denyCache.find(call, this.#now);
   }
 
-  /** Answers a denied call, in a later turn; or lets it renew the denial, or wait for the call that does. */
+  /** Answers a call by its cached denial, lets it renew the denial, or lets it wait for the call that does. */
   #hold(call: PendingCall, denial: Denial): void {
     if (this.#now < denial.until) {
       const answer = this.#denyCache.answer(denial, this.#now);
@@ -219,7 +217,7 @@ export class Pipeline implements Decider, CallOwner {
     } else {
       this.#invalidate(decided);
     }
-    const waiting = this.#denyCache.renewing === 0 ? undefined : this.#denyCache.renewed(call);
+    const waiting = call.renews && this.#denyCache.renewed(call);
     call.resolve(answer);
     if (waiting !== undefined) for (const one of waiting) this.#resume(one, answer);
   }
@@ -228,16 +226,16 @@ export class Pipeline implements Decider, CallOwner {
     this.#invalidate(call.call);
     const waiting = this.#denyCache.renewed(call);
     call.reject(error);
-    // To ask again would take the time of a second deadline.
-    for (const one of waiting) one.reject(error);
+    // A second request would take the time of a second deadline.
+    if (waiting !== undefined) for (const one of waiting) one.reject(error);
   }
 
-  /** When a call begins, and again when it has ended: a denial that was under way meanwhile was decided before. */
+  /** At the start of a call and again at its end: a denial already in flight was decided before this change. */
   #invalidate({ operation, parts }: KeyCall): void {
     if (INVALIDATES.includes(operation)) this.#context.invalidations.add(parts);
   }
 
-  /** The denial that a call waited for was renewed, or is no more. */
+  /** The denial that a call waited for was renewed or removed. */
   #resume(call: PendingCall, answer: Answer): void {
     const now = this.clock.now();
     const denial = this.#denyCache.find(call.call, now);
@@ -269,7 +267,7 @@ export class Pipeline implements Decider, CallOwner {
     return this.store.listen(key, granted);
   }
 
-  /** Changes or reads a shared rate: by another script, with the same circuit and deadline. */
+  /** Changes or reads a shared rate: with another script, and the same circuit and deadline. */
   async rate(change: RateChange): Promise<RateAnswer> {
     const node = this.#nodeAt(change.key);
     const error = node?.circuit.error;
@@ -308,7 +306,7 @@ export class Pipeline implements Decider, CallOwner {
     }
   }
 
-  /** A deadline of a call that may ask more than once. */
+  /** A deadline of a call that may need several requests. */
   newDeadline(): CallDeadline {
     return this.#times.newDeadline();
   }
@@ -342,12 +340,12 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   /**
-   * Asks without changing anything. A store that refuses is not out: the next caller gets its error, such as that of a missing right.
-   * A cluster may have moved the key to another node meanwhile: then no call asks this one.
+   * Reads without changing anything. A store that refuses is not out: the next call gets its error, such as a missing right. A cluster may
+   * have moved the key to another node: then no call goes to this one.
    */
-  async #probe(node: NodeHealth, key: string, ask: () => Promise<unknown>): Promise<void> {
+  async #probe(node: NodeHealth, key: string, read: () => Promise<unknown>): Promise<void> {
     try {
-      await ask();
+      await read();
     } catch (error) {
       if (isStoreUnavailableError(error)) throw error;
     }
@@ -373,13 +371,16 @@ const answerOf = (_: KeyCall, answer: Answer): Answer => answer;
 /** The error while the circuit is open. */
 function whileOpen(error: StoreUnavailableError): StoreUnavailableError {
   const { message, reason } = error;
-  return new StoreUnavailableError(`${message}; it is out, and not asked until it answers again`, {
-    reason,
-    neverSent: true,
-    cause: error,
-  });
+  return new StoreUnavailableError(
+    `${message}; the store is out, and calls are not sent until it answers again`,
+    {
+      reason,
+      neverSent: true,
+      cause: error,
+    },
+  );
 }
 
-/** Where a limiter's calls are decided: by a store in this process itself, by a remote one through a pipeline. */
+/** Decides a limiter's calls: a store in this process itself, or the pipeline to a remote store. */
 export const deciderOf = (store: Store, options: PipelineOptions): Decider =>
   store.remote ? new Pipeline(store, options) : store;
