@@ -1,6 +1,6 @@
 import { type Decision, redisStore } from '../../packages/core/src/index.js';
 import { freePort } from '../support/redis/free-port.js';
-import { told } from '../support/told.js';
+import { rethrow } from '../support/rethrow.js';
 import type { Limit } from './adapters.service.js';
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
@@ -67,7 +67,7 @@ onEachAdapter(
     });
 
     test('a function may hand on the error, which is a 503 as well', async () => {
-      const { client, handler } = await out({ failurePolicy: told });
+      const { client, handler } = await out({ failurePolicy: rethrow });
       await client.get('/').expect(503).expect('Retry-After', '1');
       expect(handler).not.toHaveBeenCalled();
     });

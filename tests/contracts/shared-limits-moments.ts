@@ -1,51 +1,51 @@
-import { drain, type FleetKind, SharedBench } from './shared-limits-setup.js';
+import { drain, type FleetKind, SharedHarness } from './shared-limits-setup.js';
 
 const RATE = { rate: 5, interval: '1h' } as const;
 
 /** Changes and clocks: what is cleared is known by a mark and not by the time, which may stand still or go back. */
 export function momentsContract(kind: FleetKind): void {
-  const bench = new SharedBench(kind);
+  const harness = new SharedHarness(kind);
 
   test('what is taken at the moment of a change counts', async () => {
-    const limiter = bench.limiter();
+    const limiter = harness.limiter();
     await limiter.setRate(RATE);
     expect(await drain(limiter)).toBe(5);
     await limiter.setRate({ ...RATE, rate: 3 });
-    expect(await drain(bench.elsewhere(limiter))).toBe(3);
+    expect(await drain(harness.elsewhere(limiter))).toBe(3);
     expect(await limiter.availablePermits()).toBe(0);
     await limiter.updateRate({ ...RATE, rate: 4 });
     expect(await drain(limiter)).toBe(1);
   });
 
   test('a clock that goes back after a change admits no more than the rate', async () => {
-    const limiter = await bench.set(RATE);
+    const limiter = await harness.set(RATE);
     await drain(limiter);
     await limiter.setRate(RATE);
-    bench.clock.set(bench.clock.now() - 3_600_000_000);
+    harness.clock.set(harness.clock.now() - 3_600_000_000);
     expect(await drain(limiter)).toBe(5);
-    await bench.clock.advance('59m');
+    await harness.clock.advance('59m');
     expect(await drain(limiter)).toBe(0);
-    await bench.clock.advance('1m');
+    await harness.clock.advance('1m');
     expect(await drain(limiter)).toBe(5);
   });
 
   test('a clock that goes back keeps what was booked since the change, in order', async () => {
-    const limiter = await bench.set({ rate: 1, interval: '1h' });
+    const limiter = await harness.set({ rate: 1, interval: '1h' });
     await limiter.tryAcquire();
     const waits = [limiter.acquire(), limiter.acquire()];
-    await bench.heard(limiter);
-    bench.clock.set(bench.clock.now() - 7_200_000_000);
+    await harness.heard(limiter);
+    harness.clock.set(harness.clock.now() - 7_200_000_000);
     expect(await limiter.availablePermits()).toBe(0);
     expect(await limiter.tryAcquire(1, '2h')).toBe(false);
-    await bench.clock.advance('9h');
+    await harness.clock.advance('9h');
     expect(await Promise.all(waits)).toHaveLength(2);
   });
 
   test('deleted and set again at one moment, it starts clean', async () => {
-    const limiter = await bench.set(RATE);
+    const limiter = await harness.set(RATE);
     await drain(limiter);
     await limiter.delete();
-    if (kind.name === 'redis') await bench.moment(); // a mark there is the time of setting
+    if (kind.name === 'redis') await harness.moment(); // a mark there is the time of setting
     await limiter.trySetRate(RATE);
     expect(await drain(limiter)).toBe(5);
   });

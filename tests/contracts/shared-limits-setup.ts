@@ -67,7 +67,7 @@ export const redisFleet: FleetKind = {
 type LimiterOptions = Partial<Pick<SharedLimiterOptions, 'name' | 'clientId' | 'keyPrefix'>>;
 
 /** What a test has at hand. Its hours are those of a clock that only the test moves. */
-export class SharedBench {
+export class SharedHarness {
   clock = new ManualClock();
   #fleet!: Fleet;
   #limiters: SharedLimiter[] = [];

@@ -6,13 +6,13 @@ import {
   tokenBucket,
   tokenBucketOfRate,
 } from '../../packages/core/src/index.js';
-import { Bench, policies, rates, rejection, type StoreKind } from './store-setup.js';
+import { policies, rates, rejection, StoreHarness, type StoreKind } from './store-setup.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** Limits without any permits: every call is denied, without a retry time. */
 export function closedContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
   const closed: [string, Policy][] = [
     ...Object.entries(policies).map(([name, policyOf]): [string, Policy] => [name, policyOf('1h', 0)]),
@@ -31,10 +31,10 @@ export function closedContract(kind: StoreKind): void {
   ];
 
   test.each(closed)('%s: always denies, with retryAfter Infinity', async (_, policy) => {
-    const limiter = bench.limiter(policy);
+    const limiter = harness.limiter(policy);
     const never = { allowed: false, limit: 0, remaining: 0, retryAfter: NEVER };
     for (const step of ['0', '30m', '2h']) {
-      await bench.clock.advance(step === '0' ? 0 : step);
+      await harness.clock.advance(step === '0' ? 0 : step);
       expect(await limiter.consume('k')).toMatchObject(never);
       expect(await limiter.consume('k', { cost: 7 })).toMatchObject(never);
       expect(await limiter.peek('k')).toMatchObject(never);
@@ -49,8 +49,8 @@ export function closedContract(kind: StoreKind): void {
   test.each(Object.entries(rates))(
     '%s: earlier calls count again once the limit is open',
     async (_, policyOf) => {
-      const open = bench.limiter(policyOf('1h'));
-      const shut = bench.limiter(policyOf('1h', 0), { name: open.name, store: bench.another() });
+      const open = harness.limiter(policyOf('1h'));
+      const shut = harness.limiter(policyOf('1h', 0), { name: open.name, store: harness.another() });
       await open.consume('k', { cost: 8 });
       expect(await shut.consume('k')).toMatchObject({ allowed: false, retryAfter: NEVER });
       expect(await open.peek('k')).toMatchObject({ remaining: 2 });
@@ -59,7 +59,7 @@ export function closedContract(kind: StoreKind): void {
   );
 
   test.each(Object.entries(rates))('%s: an override closes one key for a while', async (_, policyOf) => {
-    const limiter = bench.limiter(policyOf('1h'));
+    const limiter = harness.limiter(policyOf('1h'));
     await limiter.consume('k', { cost: 4 });
     await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 0, retryAfter: NEVER });
@@ -70,8 +70,8 @@ export function closedContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
   });
 
-  test('one closed policy of several denies, and nothing is taken from the others', async () => {
-    const limiter = bench.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });
+  test('one closed policy of several denies, and the others lose nothing', async () => {
+    const limiter = harness.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, policy: 'shut', retryAfter: NEVER });
     expect((await limiter.peek('k')).policies[0]).toMatchObject({ remaining: 10 });
   });

@@ -6,20 +6,20 @@ import {
   slidingLog,
   tokenBucket,
 } from '../../packages/core/src/index.js';
-import { Bench, HOUR, rates, rejection, type StoreKind, startWait } from './store-setup.js';
+import { HOUR, rates, rejection, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 /** Several limiters, each with a key of its own: all or nothing. */
 export function combinedContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('%s for everybody, with a limit for each', (name, policyOf) => {
+  describe.each(Object.entries(rates))('%s for all keys, with a limit for each', (name, policyOf) => {
     const members = () => {
-      const perUser = bench.limiter(fixedWindow({ limit: 3, window: '1h' }));
-      const everybody = bench.limiter(policyOf('1h'));
-      return { perUser, everybody, both: bench.combined({ perUser, everybody }) };
+      const perUser = harness.limiter(fixedWindow({ limit: 3, window: '1h' }));
+      const everybody = harness.limiter(policyOf('1h'));
+      return { perUser, everybody, both: harness.combined({ perUser, everybody }) };
     };
 
-    test('what one denies takes nothing from the other', async () => {
+    test('a denial by one takes nothing from the other', async () => {
       const { both, everybody, perUser } = members();
       const ada = { perUser: 'ada', everybody: 'all' };
       for (let calls = 0; calls < 3; calls += 1)
@@ -45,28 +45,28 @@ export function combinedContract(kind: StoreKind): void {
       expect(await perUser.peek('bob')).toMatchObject({ remaining: 3 });
     });
 
-    test('who waits for one delays nobody in the other', async () => {
+    test('a call that waits for one delays no call in the other', async () => {
       if (name === 'leakyBucket') return; // takes in nothing for longer than it takes to leak out
       const { both, everybody } = members();
       const ada = { perUser: 'ada', everybody: 'all' };
       await both.consume(ada, { cost: { perUser: 3, everybody: 1 } });
       const waiting = both.acquire(ada);
-      await bench.heard(everybody);
+      await harness.heard(everybody);
       expect(await everybody.consume('all', { cost: 5 })).toMatchObject({ allowed: true });
       expect(await both.consume({ perUser: 'bob', everybody: 'all' })).toMatchObject({ allowed: true });
-      await bench.clock.advance('1h');
+      await harness.clock.advance('1h');
       expect(await waiting).toMatchObject({ allowed: true, waited: HOUR });
     });
   });
 
-  test('called off, a wait gives back to all', async () => {
-    const first = bench.limiter(slidingLog({ limit: 1, window: '1h' }));
-    const second = bench.limiter(tokenBucket({ capacity: 2, refill: 2, every: '1h' }));
-    const both = bench.combined({ first, second });
+  test('an aborted wait refunds all', async () => {
+    const first = harness.limiter(slidingLog({ limit: 1, window: '1h' }));
+    const second = harness.limiter(tokenBucket({ capacity: 2, refill: 2, every: '1h' }));
+    const both = harness.combined({ first, second });
     await both.consume({ first: 'a', second: 'b' });
     const stop = new AbortController();
     const waiting = rejection(both.acquire({ first: 'a', second: 'b' }, { signal: stop.signal }));
-    await bench.heard(first);
+    await harness.heard(first);
     expect(await second.peek('b')).toMatchObject({ remaining: 1, resetAfter: 1.5 * HOUR });
     stop.abort(new Error('enough'));
     expect(await waiting).toMatchObject({ message: 'enough' });
@@ -75,12 +75,12 @@ export function combinedContract(kind: StoreKind): void {
   });
 
   test('reserved, settled and cancelled by the names of the members', async () => {
-    const calls = bench.limiter({
+    const calls = harness.limiter({
       minute: gcra({ limit: 5, period: '1m' }),
       hour: gcra({ limit: 50, period: '1h' }),
     });
-    const tokens = bench.limiter(gcra({ limit: 100, period: '1h' }));
-    const both = bench.combined({ calls, tokens });
+    const tokens = harness.limiter(gcra({ limit: 100, period: '1h' }));
+    const both = harness.combined({ calls, tokens });
     const keys = { calls: 1, tokens: 'all' };
     const reservation = await both.reserve(keys, { tokens: 40 });
     expect(reservation.decision.policies.map(({ name }) => name)).toEqual([
@@ -99,22 +99,22 @@ export function combinedContract(kind: StoreKind): void {
     ]);
   });
 
-  test('held permits of two members: both are had, and kept while the second is waited for', async () => {
+  test('held permits of two members: the first are kept while the call waits for the second', async () => {
     const policy = concurrency({ limit: 1, lease: '30m' });
-    const [one, two] = [bench.limiter(policy), bench.limiter(policy)];
-    const both = bench.combined({ one, two });
+    const [one, two] = [harness.limiter(policy), harness.limiter(policy)];
+    const both = harness.combined({ one, two });
     const keys = { one: 'k', two: 'k' };
     const held = [await one.acquire('k'), await two.acquire('k')];
     const waiting = both.acquire(keys);
-    await bench.heard(one);
+    await harness.heard(one);
     const first = one.name < two.name ? 0 : 1; // in the order of their storage keys
     await [one, two][first]!.release(held[first]!);
     for (let minutes = 0; minutes < 90; minutes += 10) {
-      await bench.heard(one);
+      await harness.heard(one);
       expect(await [one, two][first]!.peek('k')).toMatchObject({ allowed: false });
-      await bench.clock.advance('10m');
+      await harness.clock.advance('10m');
     }
-    await bench.heard(one);
+    await harness.heard(one);
     await [one, two][1 - first]!.release(held[1 - first]!);
     const decision = await waiting;
     expect(decision.allowed).toBe(true);
@@ -123,14 +123,14 @@ export function combinedContract(kind: StoreKind): void {
     expect(await both.peek(keys)).toMatchObject({ allowed: true });
   });
 
-  test('a member that holds and one that is spent: what cannot go is not held', async () => {
-    const slots = bench.limiter(concurrency({ limit: 1, lease: '30m' }));
-    const rate = bench.limiter(fixedWindow({ limit: 2, window: '1h' }));
-    const both = bench.combined({ slots, rate });
+  test('a member that holds and one that is spent: a denied call holds nothing', async () => {
+    const slots = harness.limiter(concurrency({ limit: 1, lease: '30m' }));
+    const rate = harness.limiter(fixedWindow({ limit: 2, window: '1h' }));
+    const both = harness.combined({ slots, rate });
     const keys = { slots: 'k', rate: 'k' };
     const held = await both.acquire(keys);
     const waiting = startWait(slots, 'k', 1);
-    await bench.heard(slots);
+    await harness.heard(slots);
     await both.release(held);
     await slots.release(await waiting.acquired);
     expect(await rate.peek('k')).toMatchObject({ remaining: 1 });
@@ -140,19 +140,19 @@ export function combinedContract(kind: StoreKind): void {
     });
     expect(await slots.peek('k')).toMatchObject({ remaining: 1 });
     const later = both.schedule(keys, ({ decision }) => decision.waited);
-    await bench.heard(slots);
-    await bench.clock.advance('1h');
+    await harness.heard(slots);
+    await harness.clock.advance('1h');
     expect(await later).toBe(HOUR);
     expect(await slots.peek('k')).toMatchObject({ remaining: 1 });
   });
 
-  test('members are in one store, and each call names a key for each', async () => {
-    const here = bench.limiter(gcra({ limit: 5, period: '1h' }));
-    const there = bench.limiter(gcra({ limit: 5, period: '1h' }), { store: bench.another() });
+  test('members share one store, and each call names a key for each', async () => {
+    const here = harness.limiter(gcra({ limit: 5, period: '1h' }));
+    const there = harness.limiter(gcra({ limit: 5, period: '1h' }), { store: harness.another() });
     expect(() => new CombinedLimiter({ here, there })).toThrow(/not in the same store/);
     for (const wrong of [{}, null, { here: {} }, [here]])
       expect(() => new CombinedLimiter(wrong as never)).toThrow(TypeError);
-    const both = bench.combined({ here, other: bench.limiter(gcra({ limit: 5, period: '1h' })) });
+    const both = harness.combined({ here, other: harness.limiter(gcra({ limit: 5, period: '1h' })) });
     await expect(both.consume({ here: 'k' } as never)).rejects.toMatchObject({
       code: 'SLUICE_KEY_RESOLUTION',
     });

@@ -1,23 +1,23 @@
 import { CombinedLimiter, fixedWindow, RateLimiter } from '../../packages/core/src/index.js';
-import { Bench, HOUR, policies, rates, type StoreKind, startWait } from './store-setup.js';
+import { HOUR, policies, rates, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 const HOUR_MICROS = HOUR * 1000;
 
 /** The debug view of a decision is the same in every store. */
 export function debugContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
   test.each(Object.entries(policies))(
     '%s: the state before and after, the clock, the parameters',
     async (_, policyOf) => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       const decision = await limiter.consume('k', { cost: 3, debug: true });
       expect(decision).toMatchObject({ allowed: true, remaining: 7, retryAfter: 0 });
       const {
         now,
         policies: [first],
       } = decision.debug!;
-      expect(now).toBe(bench.clock.now());
+      expect(now).toBe(harness.clock.now());
       expect(first).toMatchObject({
         name: limiter.name,
         key: expect.stringMatching(new RegExp(`:${limiter.name}:{k}$`)),
@@ -42,7 +42,7 @@ export function debugContract(kind: StoreKind): void {
   );
 
   test.each(Object.entries(policies))('%s: no debug view without the option', async (_, policyOf) => {
-    const limiter = bench.limiter(policyOf('1h'));
+    const limiter = harness.limiter(policyOf('1h'));
     for (const decision of [
       await limiter.consume('k'),
       await limiter.consume('k', { debug: false }),
@@ -56,7 +56,7 @@ export function debugContract(kind: StoreKind): void {
   });
 
   test('the parameters have names, also during an override', async () => {
-    const limiter = bench.limiter(fixedWindow({ limit: 5, window: '1h' }));
+    const limiter = harness.limiter(fixedWindow({ limit: 5, window: '1h' }));
     const numbers = async () => (await limiter.peek('k', { debug: true })).debug!.policies[0];
     expect(await numbers()).toMatchObject({ numbers: { limit: 5, window: HOUR_MICROS }, overridden: false });
     await limiter.override('k', fixedWindow({ limit: 9, window: '2h' }), { expiresIn: '1h' });
@@ -66,21 +66,21 @@ export function debugContract(kind: StoreKind): void {
     });
   });
 
-  test.each(Object.entries(rates))('%s: a block, and the bookings', async (_, policyOf) => {
-    const limiter = bench.limiter(policyOf('1h'));
+  test.each(Object.entries(rates))('%s: shows a block and the bookings', async (_, policyOf) => {
+    const limiter = harness.limiter(policyOf('1h'));
     await limiter.block('k', '2h');
-    const until = bench.clock.now() + 2 * HOUR_MICROS;
+    const until = harness.clock.now() + 2 * HOUR_MICROS;
     const waiting = startWait(limiter, 'k', 4);
-    await bench.heard(limiter);
+    await harness.heard(limiter);
     const { debug } = await limiter.consume('k', { debug: true });
     expect(debug!.policies[0]).toMatchObject({ blockedUntil: until, booked: [{ at: until, cost: 4 }] });
-    await bench.clock.advance('2h');
+    await harness.clock.advance('2h');
     await waiting.acquired;
   });
 
-  test('every policy of a combination', async () => {
-    const perUser = bench.limiter(policies.gcra!('1h'));
-    const all = bench.limiter({ minute: policies.slidingLog!('1m'), day: policies.fixedWindow!('24h') });
+  test('shows every policy of a combination', async () => {
+    const perUser = harness.limiter(policies.gcra!('1h'));
+    const all = harness.limiter({ minute: policies.slidingLog!('1m'), day: policies.fixedWindow!('24h') });
     const both = new CombinedLimiter({ perUser, all });
     const { debug } = await both.consume({ perUser: 'ada', all: 'k' }, { debug: true });
     expect(debug!.policies.map(({ after }) => after.remaining)).toEqual([9, 9, 9]);
@@ -88,8 +88,8 @@ export function debugContract(kind: StoreKind): void {
   });
 
   test('a debug call asks the store even if a denial is cached', async () => {
-    const store = bench.another();
-    const name = `${bench.limiter(policies.gcra!('1h')).name}-denied`;
+    const store = harness.another();
+    const name = `${harness.limiter(policies.gcra!('1h')).name}-denied`;
     const limiter = new RateLimiter({ name, policy: policies.gcra!('1h', 1), store, denyCache: '1s' });
     await limiter.consume('k');
     await limiter.consume('k');

@@ -1,17 +1,17 @@
 import { concurrency } from '../../packages/core/src/index.js';
-import { Bench, HOUR, nextWait, rates, type StoreKind, startWait } from './store-setup.js';
+import { HOUR, nextWait, rates, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 /** `refund`, `penalty` and `reward`: what was taken comes back, or more is taken. */
 export function givingBackContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('%s gives back', (name, policyOf) => {
-    const limiterOf = () => bench.limiter(policyOf('1h'));
+  describe.each(Object.entries(rates))('%s refunds', (name, policyOf) => {
+    const limiterOf = () => harness.limiter(policyOf('1h'));
 
-    test('what a decision took, once', async () => {
+    test('the permits of a decision, once', async () => {
       const limiter = limiterOf();
       const first = await limiter.consume('k', { cost: 4 });
-      await bench.clock.advance(1);
+      await harness.clock.advance(1);
       await limiter.consume('k', { cost: 6 });
       await limiter.refund(first);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 4 });
@@ -19,7 +19,7 @@ export function givingBackContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 4 });
     });
 
-    test('nothing for a call that was denied, cost nothing, or only looked', async () => {
+    test('nothing for a denial, a cost of 0 or a peek', async () => {
       const limiter = limiterOf();
       await limiter.consume('k', { cost: 10 });
       await limiter.refund(await limiter.consume('k'));
@@ -28,11 +28,11 @@ export function givingBackContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 0 });
     });
 
-    test('nothing that has come back by itself: never above full, never into the next window', async () => {
+    test('no permits that have returned by themselves: never above full, never into the next window', async () => {
       const limiter = limiterOf();
       const old = await limiter.consume('k', { cost: 10 });
       const older = await limiter.consume('other', { cost: 10 });
-      await bench.clock.advance('2h');
+      await harness.clock.advance('2h');
       await limiter.consume('k', { cost: 4 });
       await limiter.refund(old);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 6 });
@@ -47,39 +47,39 @@ export function givingBackContract(kind: StoreKind): void {
       const taken = await limiter.consume('k', { cost: 4 });
       await limiter.reset('k');
       await limiter.consume('k', { cost: 3 });
-      await bench.clock.advance(1);
+      await harness.clock.advance(1);
       await limiter.refund(taken);
       expect((await limiter.peek('k')).remaining).toBeLessThanOrEqual(10);
       await limiter.refund(taken);
       expect(await limiter.peek('k', { cost: 11 })).toMatchObject({ allowed: false });
     });
 
-    test('what an acquire waited for', async () => {
+    test('the permits of an acquire that waited', async () => {
       const limiter = limiterOf();
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
       const wait = startWait(limiter, 'k', 1);
-      await bench.heard(limiter);
-      await bench.clock.advance('1h6m');
+      await harness.heard(limiter);
+      await harness.clock.advance('1h6m');
       const before = (await limiter.peek('k')).remaining;
       await limiter.refund(await wait.acquired);
       const after = (await limiter.peek('k')).remaining;
       expect([before + 1, 10]).toContain(after);
     });
 
-    test('to whoever comes next, also when others wait for later', async () => {
+    test('to the next call, also when others wait for a later moment', async () => {
       const limiter = limiterOf();
       const [fill, cost] = name === 'leakyBucket' ? [1, 1] : [10, 5];
       const first = await limiter.acquire('k', { cost: fill });
       const wait = await nextWait(limiter, 'k', cost);
       const waiting = startWait(limiter, 'k', cost);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await limiter.refund(first);
       expect(await limiter.consume('k', { cost })).toMatchObject({ allowed: true });
-      await bench.clock.advance(wait);
+      await harness.clock.advance(wait);
       expect(await waiting.acquired).toMatchObject({ waited: wait });
     });
 
-    test('penalty takes what is not there, reward gives back the latest, never above full', async () => {
+    test('penalty also takes missing permits, reward returns the latest, never above full', async () => {
       const limiter = limiterOf();
       await limiter.reward('k', 5);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
@@ -97,20 +97,20 @@ export function givingBackContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
     });
 
-    test('a penalty and what it gives back do not move those who wait', async () => {
+    test('a penalty and its refund do not move waiting calls', async () => {
       const limiter = limiterOf();
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
       const wait = await nextWait(limiter, 'k', 1);
       const waiting = startWait(limiter, 'k', 1);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await limiter.penalty('k', 5);
-      await bench.clock.advance(wait);
+      await harness.clock.advance(wait);
       expect(await waiting.acquired).toMatchObject({ waited: wait });
     });
   });
 
-  test('a decision is what a limiter decided: a copy or anything else is refused', async () => {
-    const limiter = bench.limiter(rates.gcra!('1h'));
+  test('only a decision of a limiter can be refunded: a copy or anything else is refused', async () => {
+    const limiter = harness.limiter(rates.gcra!('1h'));
     const decision = await limiter.consume('k');
     for (const unknown of [{ ...decision }, {}, null, undefined, 'k', JSON.parse(JSON.stringify(decision))]) {
       await expect(limiter.refund(unknown as never)).rejects.toThrow(TypeError);
@@ -119,13 +119,13 @@ export function givingBackContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
   });
 
-  test('penalty and reward count whole permits, and none that are held', async () => {
-    const limiter = bench.limiter(rates.gcra!('1h'));
+  test('penalty and reward take whole permits, and refuse held ones', async () => {
+    const limiter = harness.limiter(rates.gcra!('1h'));
     for (const permits of [0, -1, 1.5, Number.NaN, '2']) {
       await expect(limiter.penalty('k', permits as never)).rejects.toThrow(RangeError);
       await expect(limiter.reward('k', permits as never)).rejects.toThrow(RangeError);
     }
-    const held = bench.limiter(concurrency({ limit: 3 }));
+    const held = harness.limiter(concurrency({ limit: 3 }));
     await expect(held.penalty('k')).rejects.toThrow(/held and not spent/);
     await expect(held.reward('k')).rejects.toThrow(TypeError);
   });

@@ -1,13 +1,13 @@
 import { concurrency, isRateLimitExceededError } from '../../packages/core/src/index.js';
-import { Bench, HOUR, rejection, type StoreKind, startWait } from './store-setup.js';
+import { HOUR, rejection, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 const MINUTE = HOUR / 60;
 
-/** Concurrency: permits that are held, and a line of those who wait for them. */
+/** Concurrency: held permits, and the queue of calls that wait for them. */
 export function holdingContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
   const limiterOf = (limit = 1, options = {}) =>
-    bench.limiter(concurrency({ limit, lease: '30m', ...options }));
+    harness.limiter(concurrency({ limit, lease: '30m', ...options }));
 
   describe('concurrency', () => {
     test('permits are held until they are released, and a second release gives nothing', async () => {
@@ -22,33 +22,33 @@ export function holdingContract(kind: StoreKind): void {
       expect(await limiter.consume('k')).toMatchObject({ allowed: false });
     });
 
-    test('a lease is renewed for as long as its holder lives, and ends when it does not', async () => {
+    test('a lease is renewed while its holder lives, and ends afterwards', async () => {
       const [limiter, other] = [limiterOf(1, { lease: '40m' }), limiterOf()];
-      const same = bench.limiter(concurrency({ limit: 1, lease: '40m' }), {
+      const same = harness.limiter(concurrency({ limit: 1, lease: '40m' }), {
         name: limiter.name,
-        store: bench.another(),
+        store: harness.another(),
       });
       const held = [await limiter.consume('k'), await other.consume('k')];
       for (let minutes = 0; minutes < 120; minutes += 10) {
-        await bench.clock.advance('10m');
-        await bench.heard(limiter);
+        await harness.clock.advance('10m');
+        await harness.heard(limiter);
         expect(await same.peek('k')).toMatchObject({ allowed: false });
       }
       await limiter.close(); // as a crash does, this ends the renewals and releases nothing
-      await bench.clock.advance('39m');
+      await harness.clock.advance('39m');
       expect(await same.peek('k')).toMatchObject({ allowed: false });
-      await bench.clock.advance('1m');
+      await harness.clock.advance('1m');
       expect(await same.consume('k')).toMatchObject({ allowed: true });
       expect(held).toHaveLength(2); // what is garbage is not renewed
     });
 
-    test('those who wait are let in one after the other, by releases alone', async () => {
+    test('releases alone admit waiting calls one after the other', async () => {
       const limiter = limiterOf();
       const others = [
         limiter,
-        bench.limiter(concurrency({ limit: 1, lease: '30m' }), {
+        harness.limiter(concurrency({ limit: 1, lease: '30m' }), {
           name: limiter.name,
-          store: bench.another(),
+          store: harness.another(),
         }),
       ];
       let held = await limiter.acquire('k');
@@ -63,7 +63,7 @@ export function holdingContract(kind: StoreKind): void {
             return decision;
           }),
         );
-        await bench.heard(others[place % 2]!);
+        await harness.heard(others[place % 2]!);
       }
       for (const waiting of waits) {
         await limiter.release(held);
@@ -74,11 +74,11 @@ export function holdingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
     });
 
-    test('who wants more does not lose its place to those who want less', async () => {
+    test('a call for more permits keeps its place before calls for fewer', async () => {
       const limiter = limiterOf(3);
       const held = [await limiter.acquire('k', { cost: 2 }), await limiter.acquire('k')];
       const [large, small] = [startWait(limiter, 'k', 3), startWait(limiter, 'k', 1)];
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await limiter.release(held[0]!);
       expect(await limiter.consume('k')).toMatchObject({ allowed: false, remaining: 0 });
       await limiter.release(held[1]!);
@@ -96,7 +96,7 @@ export function holdingContract(kind: StoreKind): void {
       const waits = [];
       for (let i = 0; i < 3; i += 1) {
         waits.push(startWait(limiter, 'k', 1));
-        await bench.heard(limiter);
+        await harness.heard(limiter);
       }
       await waits[which]!.abort();
       waits.splice(which, 1);
@@ -108,7 +108,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 1, resetAfter: 0 });
     });
 
-    test('who gives up while the store is asked leaves no place behind', async () => {
+    test('a call that is aborted before the store answers leaves nothing in the queue', async () => {
       const limiter = limiterOf();
       const held = await limiter.acquire('k');
       const stop = new AbortController();
@@ -118,19 +118,19 @@ export function holdingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 1 });
     });
 
-    test('who has waited for as long as it wanted is refused, and leaves no place behind', async () => {
+    test('a call that waited for its whole timeout is refused, and leaves nothing in the queue', async () => {
       const limiter = limiterOf();
       const held = await limiter.acquire('k');
       const waiting = rejection(limiter.acquire('k', { timeout: '5m' }));
-      await bench.heard(limiter);
-      await bench.clock.advance('5m');
+      await harness.heard(limiter);
+      await harness.clock.advance('5m');
       const error = await waiting;
       expect(isRateLimitExceededError(error) && error.retryAfter).toBeGreaterThan(0);
       await limiter.release(held);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
     });
 
-    test('who can never or may not wait is refused at once', async () => {
+    test('a call that cannot or must not wait is refused at once', async () => {
       const limiter = limiterOf(1, { queue: 1 });
       await expect(limiter.acquire('k', { cost: 2 })).rejects.toMatchObject({
         retryAfter: Number.POSITIVE_INFINITY,
@@ -138,7 +138,7 @@ export function holdingContract(kind: StoreKind): void {
       const held = await limiter.acquire('k');
       await expect(limiter.acquire('k', { timeout: 0 })).rejects.toMatchObject({ retryAfter: 30 * MINUTE });
       const waiting = startWait(limiter, 'k', 1);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await expect(limiter.acquire('k')).rejects.toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
       await limiter.release(held);
       expect(await waiting.acquired).toMatchObject({ allowed: true });
@@ -146,13 +146,13 @@ export function holdingContract(kind: StoreKind): void {
 
     test('after a reset all waiting calls poll at once', async () => {
       const limiter = limiterOf(2);
-      const other = bench.limiter(concurrency({ limit: 2, lease: '30m' }), {
+      const other = harness.limiter(concurrency({ limit: 2, lease: '30m' }), {
         name: limiter.name,
-        store: bench.another(),
+        store: harness.another(),
       });
       await limiter.acquire('k', { cost: 2 });
       const waits = [startWait(limiter, 'k', 1), startWait(other, 'k', 1), startWait(other, 'k', 1)];
-      for (const each of [limiter, other]) await bench.heard(each);
+      for (const each of [limiter, other]) await harness.heard(each);
       await limiter.reset('k');
       const first = await Promise.race(waits.map(({ acquired }) => acquired));
       await other.release(first);
@@ -164,7 +164,7 @@ export function holdingContract(kind: StoreKind): void {
       const limiter = limiterOf();
       const held = await limiter.acquire('k');
       const waiting = [startWait(limiter, 'k', 1), startWait(limiter, 'k', 1)];
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await limiter.block('k', '1h');
       await limiter.release(held);
       await limiter.unblock('k');
@@ -173,19 +173,19 @@ export function holdingContract(kind: StoreKind): void {
       expect(await waiting[1]!.acquired).toMatchObject({ allowed: true });
     });
 
-    test('a holder dies: when its lease ends who waits gets in', async () => {
+    test('a holder dies: the end of its lease admits the waiting call', async () => {
       const limiter = limiterOf();
-      const other = bench.limiter(concurrency({ limit: 1, lease: '30m' }), {
+      const other = harness.limiter(concurrency({ limit: 1, lease: '30m' }), {
         name: limiter.name,
-        store: bench.another(),
+        store: harness.another(),
       });
       await limiter.acquire('k');
       const waits = [startWait(other, 'k', 1), startWait(other, 'k', 1)];
-      await bench.heard(other);
+      await harness.heard(other);
       await limiter.close();
       for (let minutes = 0; minutes < 30; minutes += 5) {
-        await bench.clock.advance('5m');
-        await bench.heard(other);
+        await harness.clock.advance('5m');
+        await harness.heard(other);
       }
       const decision = await waits[0]!.acquired;
       expect(decision).toMatchObject({ allowed: true, waited: 30 * MINUTE });
@@ -193,7 +193,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(await waits[1]!.acquired).toMatchObject({ allowed: true });
     });
 
-    test('a task is told when its lease is lost', async () => {
+    test('the signal of a task aborts when its lease is lost', async () => {
       const limiter = limiterOf();
       let signal: AbortSignal | undefined;
       const running = limiter.schedule('k', async (context) => {
@@ -201,10 +201,10 @@ export function holdingContract(kind: StoreKind): void {
         await new Promise((resolve) => signal!.addEventListener('abort', resolve));
         return signal!.reason;
       });
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       expect(signal?.aborted).toBe(false);
       await limiter.reset('k');
-      await bench.clock.advance('10m');
+      await harness.clock.advance('10m');
       expect(String(await running)).toMatch(/lease of 'contract-.*' was lost/);
     });
   });

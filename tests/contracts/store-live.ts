@@ -1,15 +1,15 @@
 import { concurrency, gcra, tokenBucket } from '../../packages/core/src/index.js';
-import { Bench, type StoreKind } from './store-setup.js';
+import { StoreHarness, type StoreKind } from './store-setup.js';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The few things that a store must be seen to do by its own clock, and between two that are open at once. */
 export function liveContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
   test('a retry passes at retryAfter', async () => {
-    const limiter = bench.limiter(tokenBucket({ capacity: 1, refill: 1, every: '1s' }), {
-      store: bench.live(),
+    const limiter = harness.limiter(tokenBucket({ capacity: 1, refill: 1, every: '1s' }), {
+      store: harness.live(),
     });
     await limiter.consume('k');
     const { allowed, retryAfter } = await limiter.consume('k');
@@ -18,10 +18,10 @@ export function liveContract(kind: StoreKind): void {
     expect(await limiter.consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('acquire serves in the order of asking, and never before the moment', async () => {
-    const [store, policy] = [bench.live(), tokenBucket({ capacity: 1, refill: 10, every: '1s' })];
-    const limiter = bench.limiter(policy, { store });
-    const other = bench.limiter(policy, { name: limiter.name, store: bench.another(store) });
+  test('acquire serves calls in their order, and never before their moments', async () => {
+    const [store, policy] = [harness.live(), tokenBucket({ capacity: 1, refill: 10, every: '1s' })];
+    const limiter = harness.limiter(policy, { store });
+    const other = harness.limiter(policy, { name: limiter.name, store: harness.another(store) });
     const order: number[] = [];
     const start = performance.now();
     const waits = [];
@@ -40,17 +40,17 @@ export function liveContract(kind: StoreKind): void {
 
   test('calls of one process resolve in booking order', async () => {
     const policy = gcra({ limit: 1000, period: '1s', burst: 1 });
-    const limiter = bench.limiter(policy, { store: bench.live() });
+    const limiter = harness.limiter(policy, { store: harness.live() });
     const order: number[] = [];
     const places = Array.from({ length: 120 }, (_, place) => place);
     await Promise.all(places.map((place) => limiter.acquire('k').then(() => order.push(place))));
     expect(order).toEqual(places);
   });
 
-  test('a lease is kept by its holder; of one who is gone it ends, and who waits gets in', async () => {
-    const [store, policy] = [bench.live(), concurrency({ limit: 1, lease: '2s' })];
-    const limiter = bench.limiter(policy, { store });
-    const other = bench.limiter(policy, { name: limiter.name, store: bench.another(store) });
+  test('a holder keeps its lease; the lease of a dead holder ends and admits the waiting call', async () => {
+    const [store, policy] = [harness.live(), concurrency({ limit: 1, lease: '2s' })];
+    const limiter = harness.limiter(policy, { store });
+    const other = harness.limiter(policy, { name: limiter.name, store: harness.another(store) });
     const kept = await limiter.acquire('k');
     await sleep(3_000);
     expect(await other.peek('k')).toMatchObject({ allowed: false });

@@ -17,7 +17,7 @@ export const memory: StoreKind = {
   another: (store) => like(store, { close: async () => {} }),
 };
 
-/** A Redis store that is told the time, as scripts may be for tests; or not. */
+/** A Redis store, with the clock of a test if one is given. */
 function timed(of: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
   const store = storeOnDefaults(of);
   if (clock === undefined) return store;

@@ -1,11 +1,11 @@
 import { fixedWindow, type RateLimiter, slidingLog } from '../../packages/core/src/index.js';
 import {
-  Bench,
   HOUR,
   nextWait,
   policies,
   rates,
   rejection,
+  StoreHarness,
   type StoreKind,
   startWait,
 } from './store-setup.js';
@@ -14,10 +14,10 @@ const MINUTE = HOUR / 60;
 
 /** `block` and `override`: what is decided about one key. */
 export function overridingContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
   describe.each(Object.entries(policies))('%s overridden', (name, policyOf) => {
-    const limiterOf = () => bench.limiter(policyOf('1h'));
+    const limiterOf = () => harness.limiter(policyOf('1h'));
     const figures = async (limiter: RateLimiter, key = 'k') => {
       const { limit, remaining } = await limiter.peek(key);
       return { limit, remaining };
@@ -34,14 +34,14 @@ export function overridingContract(kind: StoreKind): void {
       });
       expect(await limiter.peek('k')).toMatchObject({ allowed: false, remaining: 0 });
       expect(await limiter.consume('other')).toMatchObject({ allowed: true });
-      await bench.clock.advance(30 * MINUTE - 1);
+      await harness.clock.advance(30 * MINUTE - 1);
       expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 1 });
-      await bench.clock.advance(1);
+      await harness.clock.advance(1);
       expect((await limiter.peek('k')).remaining).toBeGreaterThanOrEqual(6);
       expect(await limiter.consume('k')).toMatchObject({ allowed: true });
     });
 
-    test('unblock and reset end a block, a later one takes the place of an earlier one', async () => {
+    test('unblock and reset end a block, and a later block replaces an earlier one', async () => {
       const limiter = limiterOf();
       await limiter.unblock('k');
       await limiter.block('k', '3h');
@@ -59,36 +59,36 @@ export function overridingContract(kind: StoreKind): void {
       await limiter.block('k', '30m');
       const early = rejection(limiter.acquire('k', { timeout: '10m' }));
       const waiting = startWait(limiter, 'k', 1);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       for (let minutes = 0; minutes < 30; minutes += 10) {
         expect(await limiter.peek('k')).toMatchObject({ remaining: 0 });
-        await bench.clock.advance('10m');
-        await bench.heard(limiter);
+        await harness.clock.advance('10m');
+        await harness.heard(limiter);
       }
       expect(await early).toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
       expect(await waiting.acquired).toMatchObject({ allowed: true, waited: 30 * MINUTE });
     });
 
-    test('unblocked while somebody waits for the end of the block: the next who comes goes at once', async () => {
+    test('unblocked while a call waits for the end of the block: the next call passes at once', async () => {
       const limiter = limiterOf();
       await limiter.block('k', '30m');
       const waiting = startWait(limiter, 'k', 1);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await limiter.unblock('k');
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       expect(await limiter.consume('k')).toMatchObject({ allowed: true });
-      await bench.clock.advance('30m');
+      await harness.clock.advance('30m');
       expect(await waiting.acquired).toMatchObject({ allowed: true });
     });
 
-    test('an override gives other numbers to one key, in all processes, and what was taken counts on', async () => {
+    test('an override changes the numbers of one key in all processes, and permits taken before still count', async () => {
       const limiter = limiterOf();
       await limiter.consume('k', { cost: 5 });
       await limiter.override('k', policyOf('1h', 100), { expiresIn: '3h' });
-      const other = bench.limiter(policyOf('1h'), { name: limiter.name, store: bench.another() });
+      const other = harness.limiter(policyOf('1h'), { name: limiter.name, store: harness.another() });
       expect(await figures(other)).toEqual({ limit: 100, remaining: 95 });
       expect(await figures(other, 'else')).toEqual({ limit: 10, remaining: 10 });
-      await bench.clock.advance('2h');
+      await harness.clock.advance('2h');
       expect(await other.consume('k', { cost: 60 })).toMatchObject({ allowed: true, limit: 100 });
       await limiter.removeOverride('k');
       expect(await other.consume('k', { cost: 11 })).toMatchObject({ allowed: false, limit: 10 });
@@ -98,13 +98,13 @@ export function overridingContract(kind: StoreKind): void {
       const limiter = limiterOf();
       await limiter.override('k', policyOf('1h', 100), { expiresIn: '2h' });
       await limiter.reset('k');
-      await bench.clock.advance(2 * HOUR - 1);
+      await harness.clock.advance(2 * HOUR - 1);
       expect(await figures(limiter)).toEqual({ limit: 100, remaining: 100 });
-      await bench.clock.advance(1);
+      await harness.clock.advance(1);
       expect(await figures(limiter)).toEqual({ limit: 10, remaining: 10 });
     });
 
-    test('an override may be lower than what was taken', async () => {
+    test('an override may be lower than the permits taken', async () => {
       const limiter = limiterOf();
       await limiter.consume('k', { cost: 5 });
       await limiter.override('k', policyOf('1h', 2), { expiresIn: '1d' });
@@ -131,13 +131,13 @@ export function overridingContract(kind: StoreKind): void {
   describe.each(Object.entries(rates))('%s, counted by two policies', (_, policyOf) => {
     // Under the override all permits are back after a second.
     test.each(['ends', 'is removed'])('calls before an override still count when it %s', async (end) => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       await limiter.consume('k', { cost: 10 });
       await limiter.override('k', policyOf('1s', 100), { expiresIn: '1m' });
-      await bench.clock.advance(MINUTE - 1);
+      await harness.clock.advance(MINUTE - 1);
       expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 100 });
       if (end === 'is removed') await limiter.removeOverride('k');
-      await bench.clock.advance(1);
+      await harness.clock.advance(1);
       const { allowed, limit, retryAfter } = await limiter.consume('k');
       expect({ allowed, limit }).toEqual({ allowed: false, limit: 10 });
       expect(retryAfter).toBeGreaterThanOrEqual(5 * MINUTE);
@@ -146,26 +146,26 @@ export function overridingContract(kind: StoreKind): void {
     });
 
     test('calls during an override count afterwards, up to one whole limit', async () => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       await limiter.override('k', policyOf('1s', 1000), { expiresIn: '1m' });
       await limiter.consume('k', { cost: 3 });
-      await bench.clock.advance(MINUTE / 2);
+      await harness.clock.advance(MINUTE / 2);
       expect(await limiter.consume('k', { cost: 900 })).toMatchObject({ allowed: true });
-      await bench.clock.advance(MINUTE / 2);
+      await harness.clock.advance(MINUTE / 2);
       const denied = await limiter.consume('k');
       expect(denied).toMatchObject({ allowed: false, limit: 10, remaining: 0 });
       expect(denied.retryAfter).toBeLessThanOrEqual(HOUR + HOUR / 10);
-      await bench.clock.advance(HOUR + HOUR / 10);
+      await harness.clock.advance(HOUR + HOUR / 10);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
     });
 
     test('during an override refunds and penalties also apply to the policy', async () => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       const taken = await limiter.consume('k', { cost: 10 });
       await limiter.override('k', policyOf('1s', 100), { expiresIn: '1m' });
       await limiter.refund(taken);
       await limiter.penalty('k', 4);
-      await bench.clock.advance('1m');
+      await harness.clock.advance('1m');
       expect((await limiter.peek('k')).remaining).toBe(6);
     });
   });
@@ -173,24 +173,24 @@ export function overridingContract(kind: StoreKind): void {
   test.each(Object.entries(rates))(
     '%s: who waits already goes at its moment, block or not',
     async (name, policyOf) => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
       const wait = await nextWait(limiter, 'k', 1);
       const waiting = startWait(limiter, 'k', 1);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       await limiter.block('k', '3h');
-      await bench.clock.advance(wait);
+      await harness.clock.advance(wait);
       expect(await waiting.acquired).toMatchObject({ waited: wait });
       expect(await limiter.peek('k')).toMatchObject({ retryAfter: 3 * HOUR - wait });
     },
   );
 
-  test('of several policies one can be overridden; a name that is none of them is refused', async () => {
+  test('one of several policies can be overridden; an unknown name is refused', async () => {
     const policies = {
       short: fixedWindow({ limit: 2, window: '1m' }),
       long: slidingLog({ limit: 5, window: '1h' }),
     };
-    const limiter = bench.limiter(policies);
+    const limiter = harness.limiter(policies);
     await limiter.override('k', { short: fixedWindow({ limit: 4, window: '1m' }) }, { expiresIn: '1h' });
     expect(await limiter.consume('k', { cost: 4 })).toMatchObject({
       allowed: true,

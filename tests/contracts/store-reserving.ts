@@ -1,12 +1,12 @@
 import { isRateLimitExceededError } from '../../packages/core/src/index.js';
-import { Bench, HOUR, rates, rejection, type StoreKind } from './store-setup.js';
+import { HOUR, rates, rejection, StoreHarness, type StoreKind } from './store-setup.js';
 
 /** `reserve`, then `settle` or `cancel`. */
 export function reservingContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
   describe.each(Object.entries(rates))('%s reserves', (name, policyOf) => {
-    const limiterOf = () => bench.limiter(policyOf('1h'));
+    const limiterOf = () => harness.limiter(policyOf('1h'));
 
     test.each([
       ['less', 2, 8],
@@ -18,7 +18,7 @@ export function reservingContract(kind: StoreKind): void {
       const limiter = limiterOf();
       const reservation = await limiter.reserve('k', 6);
       expect(reservation.decision).toMatchObject({ allowed: true, remaining: 4, cost: 6 });
-      await bench.clock.advance(1);
+      await harness.clock.advance(1);
       await reservation.settle(actual);
       expect(await limiter.peek('k')).toMatchObject({ remaining });
       await expect(reservation.settle(actual)).rejects.toThrow(TypeError);
@@ -26,13 +26,13 @@ export function reservingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining });
     });
 
-    test('an estimate of nothing is settled too', async () => {
+    test('an estimate of 0 can also be settled', async () => {
       const limiter = limiterOf();
       await (await limiter.reserve('k', 0)).settle(3);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 7 });
     });
 
-    test('cancelled, it takes nothing, once', async () => {
+    test('a cancellation returns all permits, once', async () => {
       const limiter = limiterOf();
       const reservation = await limiter.reserve('k', 6);
       await limiter.consume('k', { cost: 2 });
@@ -42,11 +42,11 @@ export function reservingContract(kind: StoreKind): void {
       await expect(reservation.settle(1)).rejects.toThrow(TypeError);
     });
 
-    test('settled late, it gives back nothing that came back by itself, and takes what it used more', async () => {
+    test('settled late, it refunds no permits that returned by themselves, and takes the additional cost', async () => {
       const limiter = limiterOf();
       const less = await limiter.reserve('less', 5);
       const more = await limiter.reserve('more', 5);
-      await bench.clock.advance('2h');
+      await harness.clock.advance('2h');
       await limiter.consume('less', { cost: 4 });
       await less.settle(1);
       expect(await limiter.peek('less')).toMatchObject({ remaining: 6 });
@@ -54,7 +54,7 @@ export function reservingContract(kind: StoreKind): void {
       expect(await limiter.peek('more')).toMatchObject({ remaining: 7 });
     });
 
-    test('what is not there is refused at once, or waited for when told so', async () => {
+    test('missing permits mean a denial at once, or a wait with a timeout', async () => {
       const limiter = limiterOf();
       // A leaky bucket lets in to wait what it has room for.
       const [taken, more, cost] = name === 'leakyBucket' ? [9, 2, 1] : [10, 10, 10];
@@ -64,8 +64,8 @@ export function reservingContract(kind: StoreKind): void {
         expect(isRateLimitExceededError(error)).toBe(true);
       }
       const waiting = limiter.reserve('k', cost, { timeout: '2h' });
-      await bench.heard(limiter);
-      await bench.clock.advance(1.1 * HOUR);
+      await harness.heard(limiter);
+      await harness.clock.advance(1.1 * HOUR);
       const reservation = await waiting;
       expect(reservation.decision.waited).toBeGreaterThan(0);
       await reservation.cancel();

@@ -1,31 +1,39 @@
 import { concurrency, fixedWindow, isLimiterClosedError } from '../../packages/core/src/index.js';
-import { Bench, nextWait, policies, rates, rejection, type StoreKind, startWait } from './store-setup.js';
+import {
+  nextWait,
+  policies,
+  rates,
+  rejection,
+  StoreHarness,
+  type StoreKind,
+  startWait,
+} from './store-setup.js';
 
 /** `schedule` and `wrap`, and `close`, which ends everything. */
 export function runningContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
-  test('schedule runs a task when its permits are due, and passes on what becomes of it', async () => {
-    const limiter = bench.limiter(fixedWindow({ limit: 1, window: '1h' }));
+  test('schedule runs a task when its permits are due, and passes on its result', async () => {
+    const limiter = harness.limiter(fixedWindow({ limit: 1, window: '1h' }));
     expect(await limiter.schedule('k', () => 'at once')).toBe('at once');
     const later = limiter.schedule('k', async ({ decision }) => decision.waited);
     const failing = limiter.schedule('other', () => {
       throw new Error('its own');
     });
     await expect(failing).rejects.toThrow('its own');
-    await bench.heard(limiter);
-    await bench.clock.advance('1h');
+    await harness.heard(limiter);
+    await harness.clock.advance('1h');
     expect(await later).toBe(3_600_000);
     const refused = limiter.schedule('k', () => 'never', { timeout: '1m' });
     await expect(refused).rejects.toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
     await expect(limiter.schedule('k', 'no function' as never)).rejects.toThrow(TypeError);
   });
 
-  test('of 20 tasks never more than the limit run at once, and all run', async () => {
-    const limiter = bench.limiter(concurrency({ limit: 3, lease: '30m' }));
-    const other = bench.limiter(concurrency({ limit: 3, lease: '30m' }), {
+  test('of 20 tasks no more than the limit run at once, and all run', async () => {
+    const limiter = harness.limiter(concurrency({ limit: 3, lease: '30m' }));
+    const other = harness.limiter(concurrency({ limit: 3, lease: '30m' }), {
       name: limiter.name,
-      store: bench.another(),
+      store: harness.another(),
     });
     let running = 0;
     const most: number[] = [];
@@ -44,7 +52,7 @@ export function runningContract(kind: StoreKind): void {
   });
 
   test('wrap makes a function of the same kind that waits for its permits', async () => {
-    const limiter = bench.limiter(fixedWindow({ limit: 2, window: '1h' }));
+    const limiter = harness.limiter(fixedWindow({ limit: 2, window: '1h' }));
     const service = {
       greeting: 'hello',
       greet: limiter.wrap(
@@ -64,8 +72,8 @@ export function runningContract(kind: StoreKind): void {
     expect(await limiter.peek(limiter.name)).toMatchObject({ remaining: 0 });
   });
 
-  test('wrap checks its options at once; what goes wrong in a call rejects', async () => {
-    const limiter = bench.limiter(fixedWindow({ limit: 2, window: '1h' }));
+  test('wrap checks its options at once; an error in a call rejects', async () => {
+    const limiter = harness.limiter(fixedWindow({ limit: 2, window: '1h' }));
     expect(() => limiter.wrap(() => 1, { kye: 'k' } as never)).toThrow("no option 'kye'");
     expect(() => limiter.wrap(5 as never)).toThrow('the task must be a function');
     expect(() => limiter.wrap(() => 1, { timeout: 'soon' })).toThrow(RangeError);
@@ -80,32 +88,32 @@ export function runningContract(kind: StoreKind): void {
   test.each(Object.entries(rates))(
     '%s: close ends the waits and gives their permits back',
     async (name, policyOf) => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       const leaks = name === 'leakyBucket';
       await limiter.acquire('k', { cost: leaks ? 1 : 10 });
       const before = await limiter.peek('k');
       const wait = await nextWait(limiter, 'k', 1);
       const waits = Array.from({ length: 6 }, () => startWait(limiter, 'k', 1));
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       const under = Array.from({ length: 2 }, () => startWait(limiter, 'k', 1)); // the store has not answered these
       await limiter.close();
       await limiter.close();
       for (const { acquired } of [...waits, ...under])
         expect(isLimiterClosedError(await rejection(acquired))).toBe(true);
-      const after = bench.limiter(policyOf('1h'), { name: limiter.name });
+      const after = harness.limiter(policyOf('1h'), { name: limiter.name });
       expect({ ...(await after.peek('k')) }).toEqual({ ...before });
       expect(await nextWait(after, 'k', 1)).toBe(wait);
     },
   );
 
-  test('close ends the line of those who wait for held permits, and leaves no place behind', async () => {
+  test('close rejects calls that wait for held permits, and leaves nothing in the queue', async () => {
     const policy = concurrency({ limit: 1, lease: '30m' });
-    const [holder, limiter] = [bench.limiter(policy), bench.limiter(policy)];
-    const other = bench.limiter(policy, { name: holder.name });
+    const [holder, limiter] = [harness.limiter(policy), harness.limiter(policy)];
+    const other = harness.limiter(policy, { name: holder.name });
     const held = await holder.acquire('k');
     const mine = await limiter.acquire('k');
     const waits = [startWait(other, 'k', 1), startWait(other, 'k', 1)];
-    await bench.heard(other);
+    await harness.heard(other);
     const under = startWait(other, 'k', 1);
     await other.close();
     for (const { acquired } of [...waits, under])
@@ -117,7 +125,7 @@ export function runningContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(policies))('%s: a closed limiter takes no more calls', async (_, policyOf) => {
-    const limiter = bench.limiter(policyOf('1h'));
+    const limiter = harness.limiter(policyOf('1h'));
     const decision = await limiter.consume('k');
     await limiter.close();
     const calls = [
@@ -135,7 +143,7 @@ export function runningContract(kind: StoreKind): void {
     ];
     for (const call of calls) expect(isLimiterClosedError(await rejection(call))).toBe(true);
     await limiter.refund(decision);
-    const after = bench.limiter(policyOf('1h'), { name: limiter.name });
+    const after = harness.limiter(policyOf('1h'), { name: limiter.name });
     expect(await after.peek('k')).toMatchObject({ remaining: 10 });
   });
 }

@@ -21,9 +21,9 @@ export { rejection } from '../support/rejection.js';
 /** A kind of store, and how a test opens one. */
 export interface StoreKind {
   readonly name: string;
-  /** A store that lives by this clock, or by its own. It is closed when the test ends. */
+  /** A store with this clock, or with its own. It is closed at the end of the test. */
   open(clock?: ManualClock): Store;
-  /** What another process would have open: the same state, another connection. */
+  /** A store as in another process: the same state, another connection. */
   another(store: Store, clock?: ManualClock): Store;
 }
 
@@ -52,7 +52,7 @@ export const policies: typeof rates = {
 };
 
 /** What a test has at hand. */
-export class Bench {
+export class StoreHarness {
   clock = new ManualClock();
   store!: Store;
   #opened: { close(): Promise<unknown> }[] = [];
@@ -99,8 +99,8 @@ export class Bench {
   }
 
   /**
-   * Waits until the store has heard all that was asked of it before, and those who asked have the answer; also those who asked
-   * again upon it, a few times. A question comes after all that were asked before on its connection.
+   * Waits until earlier calls have their answers, and also calls that these answers cause, a few times over. On one connection a reply
+   * comes after the replies to earlier calls.
    */
   async heard(limiter: RateLimiter): Promise<void> {
     const listens = Object.values(limiter.policies).some(({ algorithm }) => algorithm === 'concurrency');
@@ -119,7 +119,7 @@ export class Bench {
 /** Lets everything that is ready run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** How long an `acquire` would wait now, in ms: 0 or what a refusal says. Books nothing but what it gives back. */
+/** How long an `acquire` would wait now, ms: 0, or as the denial says. Refunds what it takes. */
 export async function nextWait(limiter: RateLimiter, key: string, cost: number): Promise<number> {
   try {
     await limiter.refund(await limiter.acquire(key, { cost, timeout: 0 }));
@@ -129,7 +129,7 @@ export async function nextWait(limiter: RateLimiter, key: string, cost: number):
   }
 }
 
-/** A wait that a test can call off. */
+/** A wait that a test can abort. */
 export interface Wait {
   readonly acquired: Promise<Decision>;
   abort(): Promise<void>;
@@ -146,8 +146,8 @@ export function startWait(
   return {
     acquired,
     abort: async () => {
-      stop.abort(new Error('called off'));
-      await expect(acquired).rejects.toThrow('called off');
+      stop.abort(new Error('aborted by the test'));
+      await expect(acquired).rejects.toThrow('aborted by the test');
     },
   };
 }

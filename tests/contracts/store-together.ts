@@ -1,15 +1,15 @@
 import { fixedWindow, gcra, leakyBucket, tokenBucket } from '../../packages/core/src/index.js';
-import { Bench, HOUR, policies, rates, type StoreKind, startWait } from './store-setup.js';
+import { HOUR, policies, rates, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 /** Several policies of one limiter: all or nothing. */
 export function togetherContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
   const narrow = fixedWindow({ limit: 3, window: '1h' });
 
   describe.each(Object.entries(policies))('%s with another policy', (_, policyOf) => {
     const limiterOf = (order = ['wide', 'narrow']) => {
       const both: Record<string, typeof narrow> = { wide: policyOf('1h') as typeof narrow, narrow };
-      return bench.limiter(Object.fromEntries(order.map((each) => [each, both[each]!])));
+      return harness.limiter(Object.fromEntries(order.map((each) => [each, both[each]!])));
     };
 
     test.each([[['wide', 'narrow']], [['narrow', 'wide']]])(
@@ -40,7 +40,7 @@ export function togetherContract(kind: StoreKind): void {
       },
     );
 
-    test('a refund gives back to all, a reset resets all', async () => {
+    test('a refund and a reset apply to all', async () => {
       const limiter = limiterOf();
       const decision = await limiter.consume('k', { cost: 3 });
       expect(decision).toMatchObject({ policy: 'narrow', remaining: 0 });
@@ -52,21 +52,21 @@ export function togetherContract(kind: StoreKind): void {
       expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 10 }, { remaining: 3 }]);
     });
 
-    test('acquire waits until all have the permits, and called off gives back to all', async () => {
+    test('acquire waits until all have the permits, and an abort refunds all', async () => {
       const limiter = limiterOf();
       const first = await limiter.consume('k', { cost: 3 });
       const before = await limiter.peek('k');
       await startWaitAndAbort();
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
       const waiting = startWait(limiter, 'k', 2);
-      await bench.heard(limiter);
-      await bench.clock.advance('1h');
+      await harness.heard(limiter);
+      await harness.clock.advance('1h');
       expect(await waiting.acquired).toMatchObject({ waited: HOUR });
       await limiter.release(first);
 
       async function startWaitAndAbort() {
         const called = startWait(limiter, 'k', 2);
-        await bench.heard(limiter);
+        await harness.heard(limiter);
         await called.abort();
       }
     });
@@ -76,7 +76,7 @@ export function togetherContract(kind: StoreKind): void {
     const all = Object.fromEntries(
       Object.entries(policies).map(([name, of]) => [name.replaceAll(' ', '-'), of('1h')]),
     );
-    const limiter = bench.limiter(all);
+    const limiter = harness.limiter(all);
     expect(await limiter.consume('k', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
     const denied = await limiter.consume('k', { cost: 10 });
     expect(denied).toMatchObject({ allowed: false, policy: 'slidingWindow' });
@@ -84,23 +84,23 @@ export function togetherContract(kind: StoreKind): void {
     expect(denied.retryAfter).toBe(Math.max(...denied.policies.map(({ retryAfter }) => retryAfter)));
   });
 
-  test('of all that are spent, a retry passes at retryAfter and not 1 ms before', async () => {
+  test('with all spent permits, a retry passes at retryAfter and not 1 ms before', async () => {
     const all = Object.fromEntries(
       Object.entries(rates).map(([name, of]) => [name.replaceAll(' ', '-'), of('1h')]),
     );
-    const limiter = bench.limiter(all);
+    const limiter = harness.limiter(all);
     await limiter.consume('k', { cost: 4 });
-    await bench.clock.advance('17m');
+    await harness.clock.advance('17m');
     await limiter.consume('k', { cost: 5 });
     const { retryAfter } = await limiter.consume('k', { cost: 7 });
-    await bench.clock.advance(retryAfter - 1);
+    await harness.clock.advance(retryAfter - 1);
     expect(await limiter.consume('k', { cost: 7 })).toMatchObject({ allowed: false, retryAfter: 1 });
-    await bench.clock.advance(1);
+    await harness.clock.advance(1);
     expect(await limiter.consume('k', { cost: 7 })).toMatchObject({ allowed: true });
   });
 
   test('reserved by name, settled by name', async () => {
-    const limiter = bench.limiter({
+    const limiter = harness.limiter({
       calls: fixedWindow({ limit: 3, window: '1h' }),
       tokens: tokenBucket({ capacity: 1000, refill: 1000, every: '1h' }),
     });
@@ -116,7 +116,7 @@ export function togetherContract(kind: StoreKind): void {
   });
 
   test('penalty, reward and block concern all policies', async () => {
-    const limiter = bench.limiter({
+    const limiter = harness.limiter({
       a: gcra({ limit: 10, period: '1h' }),
       b: leakyBucket({ capacity: 5, leak: 5, every: '1h' }),
     });

@@ -1,9 +1,9 @@
 import { isRateLimitExceededError, slidingLog } from '../../packages/core/src/index.js';
-import { Bench, HOUR, nextWait, rates, rejection, type StoreKind, startWait } from './store-setup.js';
+import { HOUR, nextWait, rates, rejection, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 /** `acquire` where permits are spent: a future moment is booked. */
 export function waitingContract(kind: StoreKind): void {
-  const bench = new Bench(kind);
+  const harness = new StoreHarness(kind);
 
   describe.each(Object.entries(rates))('%s waits', (name, policyOf) => {
     // A leaky bucket has waits only for what fits in: there the first call leaves at once and each next one a leak later.
@@ -13,14 +13,14 @@ export function waitingContract(kind: StoreKind): void {
 
     /** A limiter whose next permits are to be waited for. */
     const full = async () => {
-      const limiter = bench.limiter(policyOf('1h'));
+      const limiter = harness.limiter(policyOf('1h'));
       await limiter.acquire('k', { cost: fill });
       return limiter;
     };
 
-    test('all are served in the order of asking, each at the moment that it was told', async () => {
+    test('calls are served in their order, each at its booked moment', async () => {
       const limiter = await full();
-      const start = bench.clock.now();
+      const start = harness.clock.now();
       const expected: [number, number][] = [];
       const served: [number, number][] = [];
       const waits: Promise<unknown>[] = [];
@@ -28,19 +28,19 @@ export function waitingContract(kind: StoreKind): void {
         expected.push([place, await nextWait(limiter, 'k', cost)]);
         const wait = limiter.acquire('k', { cost }).then(({ waited }) => {
           served.push([place, waited]);
-          expect((bench.clock.now() - start) / 1000).toBe(waited);
+          expect((harness.clock.now() - start) / 1000).toBe(waited);
         });
         waits.push(wait);
-        await bench.heard(limiter);
+        await harness.heard(limiter);
       }
-      await bench.clock.advance('4h');
+      await harness.clock.advance('4h');
       await Promise.all(waits);
       expect(served).toEqual(expected);
       const moments = expected.map(([, wait]) => wait);
       expect(moments).toEqual([...moments].sort((a, b) => a - b));
     });
 
-    test('what would take too long is refused at once and books nothing', async () => {
+    test('a wait that would take too long is refused at once and books nothing', async () => {
       const limiter = await full();
       const wait = await nextWait(limiter, 'k', cost);
       const before = await limiter.peek('k');
@@ -50,12 +50,12 @@ export function waitingContract(kind: StoreKind): void {
       }
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
       const waiting = limiter.acquire('k', { cost, timeout: wait });
-      await bench.heard(limiter);
-      await bench.clock.advance(wait);
+      await harness.heard(limiter);
+      await harness.clock.advance(wait);
       expect(await waiting).toMatchObject({ allowed: true, waited: wait });
     });
 
-    test('while others wait nobody overtakes them', async () => {
+    test('no call overtakes waiting calls', async () => {
       const limiter = await full();
       const first = await nextWait(limiter, 'k', cost);
       const waiting = startWait(limiter, 'k', cost);
@@ -78,14 +78,14 @@ export function waitingContract(kind: StoreKind): void {
         for (let i = 0; i < 3; i += 1) {
           moments.push(await nextWait(limiter, 'k', cost));
           waits.push(startWait(limiter, 'k', cost));
-          await bench.heard(limiter);
+          await harness.heard(limiter);
         }
         await waits[which]!.abort();
         expect(await nextWait(limiter, 'k', cost)).toBe(moments[which]);
 
         waits.push(startWait(limiter, 'k', cost));
-        await bench.heard(limiter);
-        await bench.clock.advance('3h');
+        await harness.heard(limiter);
+        await harness.clock.advance('3h');
         const rest = [...waits.slice(0, which), ...waits.slice(which + 1)];
         const waited = await Promise.all(
           rest.map(({ acquired }) => acquired.then((decision) => decision.waited)),
@@ -105,27 +105,27 @@ export function waitingContract(kind: StoreKind): void {
       const waits = Array.from({ length: leaks ? 5 : 12 }, () =>
         startWait(limiter, 'k', cost, together ? one : undefined),
       );
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       for (const waiting of waits) await waiting.abort();
       expect({ ...(await limiter.peek('k', { cost: 10 })) }).toEqual({ ...before });
       expect(await nextWait(limiter, 'k', cost)).toBe(wait);
     });
 
-    test('waits of unlike costs for one moment are called off: each gives back its own', async () => {
+    test('waits of different costs for one moment are aborted: each refunds its own permits', async () => {
       const limiter = await full();
       const before = await limiter.peek('k');
       const costs = leaks ? [1, 2, 1] : [2, 5, 3];
       const waits = [];
       for (const each of costs) {
         waits.push(startWait(limiter, 'k', each));
-        await bench.heard(limiter);
+        await harness.heard(limiter);
       }
       for (const waiting of waits) await waiting.abort();
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
     });
 
-    test('an abort while the store is asked, or before, takes nothing', async () => {
-      const limiter = bench.limiter(policyOf('1h'));
+    test('an abort before the store answers, or before the call, takes nothing', async () => {
+      const limiter = harness.limiter(policyOf('1h'));
       const stop = new AbortController();
       const asking = limiter.acquire('k', { cost: 5, signal: stop.signal });
       stop.abort(new Error('changed my mind'));
@@ -134,17 +134,17 @@ export function waitingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
     });
 
-    test('another process waits behind', async () => {
+    test('a call of another process waits behind them', async () => {
       const limiter = await full();
-      const other = bench.limiter(policyOf('1h'), { name: limiter.name, store: bench.another() });
+      const other = harness.limiter(policyOf('1h'), { name: limiter.name, store: harness.another() });
       await other.peek('k'); // connected
       const first = startWait(limiter, 'k', cost);
-      await bench.heard(limiter);
+      await harness.heard(limiter);
       const second = startWait(other, 'k', cost);
-      await bench.heard(other);
+      await harness.heard(other);
       const third = startWait(limiter, 'k', cost);
-      await bench.heard(limiter);
-      await bench.clock.advance('3h');
+      await harness.heard(limiter);
+      await harness.clock.advance('3h');
       const waited = await Promise.all(
         [first, second, third].map(({ acquired }) => acquired.then((d) => d.waited)),
       );
@@ -152,14 +152,14 @@ export function waitingContract(kind: StoreKind): void {
       expect(waited[2]).toBeGreaterThan(waited[0]!);
     });
   });
-  test('1,000 may wait at a key, and no more; who can go at once still can', async () => {
-    // Each reads and writes all who are booked before it, and all are asked at once: on a busy machine that takes a while.
-    const limiter = bench.limiter(slidingLog({ limit: 10, window: '1h' }), { deadline: '1m' });
+  test('at most 1,000 calls wait at a key; a call that need not wait still passes', async () => {
+    // Each call reads and writes all earlier bookings, and all are sent at once: on a busy machine that takes a while.
+    const limiter = harness.limiter(slidingLog({ limit: 10, window: '1h' }), { deadline: '1m' });
     const taken = await limiter.consume('k', { cost: 10 });
     const stop = new AbortController();
     const waits = Array.from({ length: 1_000 }, () => startWait(limiter, 'k', 1, stop));
-    await bench.heard(limiter);
-    await bench.heard(limiter);
+    await harness.heard(limiter);
+    await harness.heard(limiter);
     const error = await rejection(limiter.acquire('k'));
     expect(isRateLimitExceededError(error) && error.retryAfter).toBe(101 * HOUR);
     await limiter.refund(taken);

@@ -8,10 +8,10 @@ import {
   type UnavailableReason,
 } from '../../packages/core/src/index.js';
 import { uniqueName } from '../support/redis-url.js';
-import { told } from '../support/told.js';
+import { rethrow } from '../support/rethrow.js';
 import { eventually, LIMIT, rejection } from './own-redis.js';
 
-const POLICIES = { local: 'local', allow: 'allow', deny: 'deny', thrown: told } satisfies Record<
+const POLICIES = { local: 'local', allow: 'allow', deny: 'deny', thrown: rethrow } satisfies Record<
   string,
   FailurePolicy
 >;
@@ -29,13 +29,13 @@ export class Callers {
   readonly limiters: Readonly<Record<Name, RateLimiter>>;
   readonly #reasons: readonly UnavailableReason[];
 
-  /** @param reasons one of which they are told while the store is out */
+  /** @param reasons calls fail with one of them while the store is out */
   constructor(
     options: (limit: number) => Omit<RateLimiterOptions, 'name' | 'failurePolicy'>,
     reasons: readonly UnavailableReason[],
   ) {
     const limiter = (failurePolicy: FailurePolicy) =>
-      new RateLimiter({ ...options(LIMIT), name: uniqueName('ordeal'), failurePolicy } as RateLimiterOptions);
+      new RateLimiter({ ...options(LIMIT), name: uniqueName('outage'), failurePolicy } as RateLimiterOptions);
     this.limiters = Object.fromEntries(NAMES.map((name) => [name, limiter(POLICIES[name])])) as Record<
       Name,
       RateLimiter
@@ -43,30 +43,30 @@ export class Callers {
     this.#reasons = [...reasons, 'timeout']; // a busy machine may be late
   }
 
-  /** While the store is well. */
+  /** While the store is available. */
   async consume(key: string): Promise<void> {
     for (const name of NAMES) await fromRedis(() => this.limiters[name].consume(key));
   }
 
   /**
-   * Asks one of them after the other, and expects what its policy says.
-   * @param turn whose it is
-   * @returns how long the answer took, in ms
+   * Calls one limiter and expects the answer of its policy.
+   * @param turn selects the limiter: one after the other
+   * @returns the duration, ms
    */
   async ask(turn: number, key: string): Promise<number> {
     const name = NAMES[turn % NAMES.length]!;
     const start = performance.now();
     if (name === 'thrown') {
       const error = await rejection(this.limiters.thrown.consume(key));
-      const asTold = isStoreUnavailableError(error) && this.#reasons.includes(error.reason);
-      expect(asTold ? 'as told' : error).toBe('as told');
+      const isExpected = isStoreUnavailableError(error) && this.#reasons.includes(error.reason);
+      expect(isExpected ? 'expected' : error).toBe('expected');
     } else {
       expect(await this.limiters[name].consume(key)).toMatchObject(ANSWERS[name]);
     }
     return performance.now() - start;
   }
 
-  /** What is no decision cannot be answered by a policy. */
+  /** A policy answers decisions only. */
   async refusesTheRest(key: string): Promise<void> {
     const { local, allow, deny } = this.limiters;
     for (const call of [deny.acquire(key), allow.reset(key), local.penalty(key)]) {
@@ -75,7 +75,7 @@ export class Callers {
     }
   }
 
-  /** What Redis has counted at a key, of all of them. */
+  /** The permits that Redis has counted at a key for all limiters. */
   async counted(key: string): Promise<number> {
     let sum = 0;
     for (const name of NAMES) {
@@ -85,7 +85,7 @@ export class Callers {
   }
 }
 
-/** A decision of Redis, however long a busy machine takes for one. */
+/** A decision of Redis, however long it takes on a busy machine. */
 export const fromRedis = (ask: () => Promise<Decision>): Promise<Decision> =>
   eventually(async () => {
     const decision = await ask();

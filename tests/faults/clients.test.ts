@@ -25,7 +25,7 @@ const nodeRedis = () => {
 };
 
 describe('a client that is not the store’s own', () => {
-  test('with ioredis’s defaults a call whose reply is lost counts twice, of which there is a warning', async () => {
+  test('with ioredis’s defaults a call whose reply is lost counts twice, and a warning says so', async () => {
     const proxy = await redis.proxy();
     const limiter = redis.limiter(redisStore(redis.client(proxy.url)), '5s');
     expect(codes()).toEqual(['SLUICE_CLIENT_RESENDS']);
@@ -46,7 +46,7 @@ describe('a client that is not the store’s own', () => {
     expect(codes()).toEqual([]);
   });
 
-  test('is listened to while a store is open, and its errors stay for others to handle', async () => {
+  test('has listeners of ours only while a store is open, and its errors still reach its owner', async () => {
     const client = redis.client();
     const listeners = () =>
       [...client.eventNames()].map((event) => [event, client.listenerCount(event)]).sort();
@@ -62,7 +62,7 @@ describe('a client that is not the store’s own', () => {
     expect(codes()).toEqual(['SLUICE_CLIENT_RESENDS']);
   });
 
-  test('that node-redis made and nobody opened is opened at the first call, and its errors end nothing', async () => {
+  test('of node-redis that is not open is opened at the first call, and its errors do not end the process', async () => {
     await redis.server.kill();
     const store = redisStore(nodeRedis());
     const limiter = redis.limiter(store);
@@ -89,7 +89,7 @@ describe('a client that is not the store’s own', () => {
 });
 
 describe('the store’s own client', () => {
-  test('drops a connection that was swallowed, and makes another', async () => {
+  test('replaces a silent connection', async () => {
     const proxy = await redis.proxy();
     const store = redis.open(redisStore({ url: proxy.url }));
     const limiter = redis.limiter(store, '50ms');
@@ -116,7 +116,7 @@ describe('the store’s own client', () => {
     expect(proxy.connections).toBe(1);
   });
 
-  test('begins again when it has ended, until the store is closed', async () => {
+  test('reconnects after it has ended, until the store is closed', async () => {
     const store = redisStore({ url: redis.server.url, options: { retryStrategy: () => null } });
     const limiter = redis.limiter(store);
     await eventually(() => limiter.consume('k'));
@@ -129,7 +129,7 @@ describe('the store’s own client', () => {
     await eventually(async () => expect(await connected()).toBe(false));
   });
 
-  test('logs in by what stands beside the address, whatever that says', async () => {
+  test('logs in with username and password of the options, whatever the address says', async () => {
     await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>p@ss:w%41rd', '~*', '&*', '+@all');
     const url = redis.server.url.replace('redis://', 'redis://bob:wrong@');
     const limiter = redis.limiter(redisStore({ url, username: 'ann', password: 'p@ss:w%41rd' }), '5s');
@@ -146,7 +146,7 @@ describe('a server that evicts', () => {
     await admin.config('SET', 'maxmemory', '64mb');
     await admin.config('SET', 'maxmemory-policy', policy);
   };
-  /** A second answer on the same connection comes after what was asked along with the first call. */
+  /** A second reply on the same connection comes after the replies to commands sent with the first call. */
   const decidedTwice = async (store: ReturnType<typeof redisStore>) => {
     const limiter = redis.limiter(store, '5s');
     await limiter.consume('k');
@@ -167,7 +167,7 @@ describe('a server that evicts', () => {
     expect(warnings()[0]).toMatch(/maxmemory-policy volatile-ttl.*noeviction/);
   });
 
-  test('is not, where memory has no bound or nothing is evicted', async () => {
+  test('causes no warning without a memory limit, or with noeviction', async () => {
     await redis.client().config('SET', 'maxmemory-policy', 'allkeys-lru');
     await decidedTwice(redisStore(redis.server.url));
     await evicting('noeviction');
@@ -175,7 +175,7 @@ describe('a server that evicts', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('is not, where it does not let itself be asked; decisions go on', async () => {
+  test('causes no warning if INFO is forbidden; decisions go on', async () => {
     await evicting('allkeys-lru');
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '&*', '+@all', '-info');
     const ofClient = jest.spyOn(console, 'warn').mockReturnValue();

@@ -55,7 +55,7 @@ test('a forbidden database stays an error until the user gets the right', async 
   expect([await admin.dbsize(), await redis.client(`${redis.server.url}/2`).dbsize()]).toEqual([0, 1]);
 });
 
-test('connect() rejects, too', async () => {
+test('connect() also rejects', async () => {
   const store = redis.open(redisStore(`${redis.server.url}/99`));
   for (let call = 0; call < 3; call += 1)
     expect(isStoreConfigurationError(await rejection(store.connect()))).toBe(true);

@@ -60,7 +60,7 @@ describe('the first connection', () => {
 });
 
 describe('store.connect()', () => {
-  test('connects and loads the script, so the first call is one trip', async () => {
+  test('connects and loads the script, so the first call is one round trip', async () => {
     const store = redisStore(redis.server.url);
     const limiter = redis.limiter(store);
     await Promise.all([store.connect(), store.connect()]);
@@ -81,7 +81,7 @@ describe('store.connect()', () => {
     expect(client.status).toBe('ready');
   });
 
-  test('in memory does nothing', async () => {
+  test('does nothing in memory', async () => {
     await expect(memoryStore().connect()).resolves.toBeUndefined();
   });
 

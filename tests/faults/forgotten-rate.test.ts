@@ -9,7 +9,7 @@ import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-test('a store that came back without the shared rate is back: whoever asks for that is told so, and others are served', async () => {
+test('a store that recovered without the shared rate has recovered: only calls for that rate reject', async () => {
   const store = redis.open(redisStore(redis.server.url));
   const shared = redis.open(new SharedLimiter({ name: 'shared', store }));
   const policy = tokenBucket({ capacity: 10, refill: 10, every: '1h' });

@@ -35,7 +35,7 @@ test.each([
   },
 );
 
-test('a store that is closed while somebody begins to listen opens no connection', async () => {
+test('a store that is closed while a subscription begins opens no connection', async () => {
   const client = redis.client();
   const store = storeOnDefaults(client);
   await client.ping();
@@ -46,7 +46,7 @@ test('a store that is closed while somebody begins to listen opens no connection
   expect(duplicate).not.toHaveBeenCalled();
 });
 
-test('a subscription that a busy server refuses is made once more, and nobody has to catch that', async () => {
+test('a subscription that a busy server refuses is sent again, without an unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);

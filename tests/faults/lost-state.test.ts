@@ -27,7 +27,7 @@ async function admitted(limiter: RateLimiter, key: string, most = Number.POSITIV
   }
 }
 
-test('it is restarted, and empty: one limit more at most', async () => {
+test('the server restarts without data: one limit more at most', async () => {
   const limiter = limiterOn(store(), 50);
   const before = await admitted(limiter, 'k');
   await redis.server.restart();
@@ -49,7 +49,7 @@ async function callsDuring(lasts: Promise<unknown>, call: () => Promise<unknown>
   return calls;
 }
 
-test('SCRIPT FLUSH each 100 ms goes unseen', async () => {
+test('SCRIPT FLUSH every 100 ms has no effect on callers', async () => {
   const admin = redis.client();
   const limiter = limiterOn(store(), 1_000_000);
   const unknown = async () =>
@@ -74,7 +74,7 @@ test('SCRIPT FLUSH each 100 ms goes unseen', async () => {
 });
 
 // Redis 7.4 keeps 500 scripts that came with EVAL; older ones keep all.
-test('so many scripts of others that ours may be dropped go unseen', async () => {
+test('enough foreign scripts to evict ours have no effect on callers', async () => {
   const admin = redis.client();
   const limiter = limiterOn(store(), 1_000);
   const others = async () => {
@@ -93,7 +93,7 @@ describe.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'noeviction'])(
   (policy) => {
     const LIMIT = 4;
 
-    test('who was limited may begin anew, once for each time that his key is dropped', async () => {
+    test('a limited key begins again once for each eviction', async () => {
       const admin = redis.client();
       const limiter = limiterOn(store(), LIMIT);
       for (const user of USERS) expect(await admitted(limiter, user)).toBe(LIMIT);
@@ -125,7 +125,7 @@ describe.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'noeviction'])(
   },
 );
 
-test('a replica that lags is promoted: as much more as it had not heard of', async () => {
+test('a lagging replica is promoted: it admits again the calls it had not received', async () => {
   const link = await redis.proxy();
   const replica = await startReplica(link.port);
   redis.open({ close: () => replica.stop() });

@@ -9,7 +9,7 @@ import {
 import { AUTHORITY, CERTIFICATE, startTlsRedis, WRONG_CERTIFICATE } from '../support/redis/redis-tls.js';
 import { uniqueName } from '../support/redis-url.js';
 import { fromRedis } from './callers.js';
-import { endure } from './ordeal.js';
+import { runOutage } from './outage.js';
 import { LIMIT, OwnRedis } from './own-redis.js';
 import { record } from './table.js';
 
@@ -17,7 +17,7 @@ const redis = new OwnRedis();
 const group = 'network';
 
 test('the server is killed', async () => {
-  await endure({
+  await runOutage({
     ...{ group, fault: 'killed (`kill -9`)', reasons: ['connection', 'timeout'], forgets: true },
     connectionError: /ECONNREFUSED/,
     store: redis.open(redisStore(redis.server.url)),
@@ -28,7 +28,7 @@ test('the server is killed', async () => {
 
 test('the server was never there', async () => {
   await redis.server.kill();
-  await endure({
+  await runOutage({
     ...{ group, fault: 'never there', reasons: ['connection', 'timeout'], fromTheStart: true },
     connectionError: /ECONNREFUSED/,
     store: redis.open(redisStore(redis.server.url)),
@@ -38,7 +38,7 @@ test('the server was never there', async () => {
 });
 
 test('the server is frozen', async () => {
-  await endure({
+  await runOutage({
     ...{ group, fault: 'frozen (`kill -STOP`)', reasons: ['timeout'], mayCount: true },
     store: redis.open(redisStore(redis.server.url)),
     begin: () => redis.server.freeze(),
@@ -46,9 +46,9 @@ test('the server is frozen', async () => {
   });
 });
 
-test('answers come too late', async () => {
+test('replies come too late', async () => {
   const proxy = await redis.proxy();
-  await endure({
+  await runOutage({
     ...{ group, fault: 'slow: answers after the deadline', reasons: ['timeout'], mayCount: true },
     store: redis.open(redisStore(proxy.url)),
     begin: () => proxy.delay(300),
@@ -58,7 +58,7 @@ test('answers come too late', async () => {
 
 test('each connection is reset in the middle of a reply', async () => {
   const proxy = await redis.proxy();
-  await endure({
+  await runOutage({
     ...{
       group,
       fault: 'reset in the middle of each reply',
@@ -71,7 +71,7 @@ test('each connection is reset in the middle of a reply', async () => {
   });
 });
 
-test('replies are lost under load: what Redis admitted is counted, and nothing twice', async () => {
+test('replies are lost under load: each call that Redis admitted is counted once', async () => {
   const proxy = await redis.proxy();
   const limiter = new RateLimiter({
     name: uniqueName('network'),
@@ -109,9 +109,9 @@ test('replies are lost under load: what Redis admitted is counted, and nothing t
   });
 });
 
-test('the network swallows everything', async () => {
+test('the network drops everything', async () => {
   const proxy = await redis.proxy();
-  await endure({
+  await runOutage({
     ...{ group, fault: 'blackhole', reasons: ['connection', 'timeout'], mayCount: true },
     store: redis.open(redisStore(proxy.url)),
     begin: () => proxy.blackhole(),
@@ -119,7 +119,7 @@ test('the network swallows everything', async () => {
   });
 });
 
-test('TLS: the certificate is from somebody else', async () => {
+test('TLS: the certificate is from an unknown authority', async () => {
   const server = await startTlsRedis(WRONG_CERTIFICATE);
   redis.open({ close: () => server.stop() });
   const client = redis.client(server.tlsUrl, {
@@ -127,7 +127,7 @@ test('TLS: the certificate is from somebody else', async () => {
     tls: { ca: readFileSync(AUTHORITY) },
     retryStrategy: () => 50,
   });
-  await endure({
+  await runOutage({
     ...{ group: 'set-up', fault: 'TLS: a certificate by an authority that is not trusted' },
     reasons: ['connection', 'timeout'],
     connectionError: /unable to (verify|get)|self.signed/,

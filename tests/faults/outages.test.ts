@@ -21,7 +21,7 @@ test('constructing opens no connection; the first call does', async () => {
   expect(proxy.connections).toBe(2);
 });
 
-test('a dead server: a coded error that names the reason, and recovery by itself', async () => {
+test('a dead server: a coded error that names the reason, and recovery without help', async () => {
   const limiter = redis.limiter(redisStore(redis.server.url));
   await redis.server.kill();
   const error = await rejection(limiter.consume('k'));
@@ -55,7 +55,7 @@ test('calls made while the server is away are not counted when it is back: a cli
   expect(await counted(limiter)).toBe(0);
 });
 
-test('calls given up while the client was connecting never leave', async () => {
+test('calls that timed out while the client was connecting are never sent', async () => {
   const proxy = await redis.proxy();
   const limiter = redis.limiter(redisStore(proxy.url));
   proxy.blackhole();
@@ -64,7 +64,7 @@ test('calls given up while the client was connecting never leave', async () => {
   expect(await counted(limiter)).toBe(0);
 });
 
-test('a frozen server: an error at the deadline, and what was under way is counted once at most', async () => {
+test('a frozen server: an error at the deadline, and each call under way is counted at most once', async () => {
   const limiter = redis.limiter(redisStore(redis.server.url));
   await eventually(() => limiter.peek('k'));
   await redis.server.freeze();
@@ -83,7 +83,7 @@ test.each([
 ])('a lost reply: the call fails, is counted once and is not sent again (%s)', async (_, storeOn) => {
   const proxy = await redis.proxy();
   const limiter = redis.limiter(storeOn(proxy.url), '5s');
-  await eventually(() => limiter.consume('warm-up')); // so that the reply lost is that of an EVALSHA that ran
+  await eventually(() => limiter.consume('warm-up')); // then the lost reply belongs to an EVALSHA that ran
   proxy.resetNextReply();
   expect(isStoreUnavailableError(await rejection(limiter.consume('k')))).toBe(true);
   expect(proxy.lostReplies).toBe(1);

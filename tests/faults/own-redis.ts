@@ -4,13 +4,13 @@ import { type RedisServer, startRedis } from '../support/redis/redis-server.js';
 import { TcpProxy } from '../support/redis/tcp-proxy.js';
 import { type ClientOptions, testClient } from '../support/redis/test-client.js';
 import { uniqueName } from '../support/redis-url.js';
-import { told } from '../support/told.js';
+import { rethrow } from '../support/rethrow.js';
 
 export { rejection } from '../support/rejection.js';
 
 export const LIMIT = 1_000;
 
-/** For tests that harm Redis: each has a server of its own, and all that it opens here ends with it. */
+/** For tests that harm Redis: each has its own server, and everything that it opens here is closed with it. */
 export class OwnRedis {
   #server: RedisServer | undefined;
   #opened: { close(): unknown }[] = [];
@@ -44,15 +44,15 @@ export class OwnRedis {
     return this.open(await TcpProxy.start(this.server.url));
   }
 
-  /** A limiter whose deadline is the default, short enough to be met by a server that is away, or as given; it tells what fails. */
+  /** A limiter that rejects when the store is out. */
   limiter(store: Store, deadline = '100ms'): RateLimiter {
     const policy = fixedWindow({ limit: LIMIT, window: '1h' });
     const name = uniqueName('fault');
-    return new RateLimiter({ name, policy, store: this.open(store), deadline, failurePolicy: told });
+    return new RateLimiter({ name, policy, store: this.open(store), deadline, failurePolicy: rethrow });
   }
 }
 
-/** Tries until it works: for what recovers by itself in its own time. */
+/** Retries until it works. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -65,8 +65,8 @@ export async function eventually<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * How many permits the server has counted for key `k`, once it is there again. Whatever a client kept back leaves in the
- * order of asking, on the same connection: the second answer comes after it.
+ * The permits that the server has counted for key `k`, once it is back. A client sends queued calls first, in order, on the same connection:
+ * the second reply comes after them.
  */
 export async function counted(limiter: RateLimiter): Promise<number> {
   await eventually(() => limiter.peek('k'));

@@ -9,7 +9,7 @@ import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-test('a server that has become a replica ends a connection once, not with each of the answers that were under way', async () => {
+test('a server that became a replica ends a connection once, not with each reply under way', async () => {
   const client = redis.client(redis.server.url, recommendedRedisOptions);
   const limiter = redis.limiter(redis.open(redisStore(client)), '5s');
   await eventually(() => limiter.peek('k'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { redisStore } from '../../packages/core/src/index.js';
 import { freePort } from '../support/redis/free-port.js';
 import { startSlowLoading } from '../support/redis/slow-loading.js';
-import { endure } from './ordeal.js';
+import { runOutage } from './outage.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 /** A server that is there, and says that it cannot decide now. */
@@ -12,12 +12,12 @@ const group = 'refusals';
 const set = (name: string, value: string | number) => redis.client().config('SET', name, value);
 const store = () => redis.open(redisStore(redis.server.url));
 
-test('BUSY: a script of somebody else does not end', async () => {
+test('BUSY: a foreign script does not end', async () => {
   await set('lua-time-limit', 20);
   const [culprit, admin] = [redis.client(), redis.client()];
   await admin.ping();
   let running: Promise<unknown> | undefined;
-  await endure({
+  await runOutage({
     ...{ group, fault: '`BUSY`: a script that does not end', reasons: ['BUSY'], store: store() },
     begin: async () => {
       running = rejection(culprit.eval('while true do end', 0));
@@ -31,14 +31,14 @@ test('BUSY: a script of somebody else does not end', async () => {
 });
 
 test('OOM: its memory is full, and it evicts nothing', async () => {
-  await endure({
+  await runOutage({
     ...{ group, fault: '`OOM`: `maxmemory` with `noeviction`', reasons: ['OOM'], store: store() },
     begin: () => set('maxmemory', 1),
     end: () => set('maxmemory', 0),
   });
 });
 
-test('MISCONF: it cannot save, and was told to take no writes then', async () => {
+test('MISCONF: it cannot save, and is set to refuse writes then', async () => {
   const admin = redis.client();
   const folder = (await admin.config('GET', 'dir')) as Record<string, string> | string[];
   const inTheWay = join(Array.isArray(folder) ? folder[1]! : folder.dir!, 'dump.rdb');
@@ -48,7 +48,7 @@ test('MISCONF: it cannot save, and was told to take no writes then', async () =>
       expect(await admin.info('persistence')).toMatch(`rdb_last_bgsave_status:${outcome}`),
     );
   };
-  await endure({
+  await runOutage({
     ...{ group, fault: '`MISCONF`: it cannot save', reasons: ['MISCONF'], store: store() },
     begin: async () => {
       await set('save', '3600 1');
@@ -63,7 +63,7 @@ test('MISCONF: it cannot save, and was told to take no writes then', async () =>
 });
 
 test('NOREPLICAS: too few replicas are there to take writes', async () => {
-  await endure({
+  await runOutage({
     ...{
       group,
       fault: '`NOREPLICAS`: `min-replicas-to-write` not met',
@@ -84,7 +84,7 @@ test.each([
   const admin = redis.client();
   const nobody = await freePort();
   await set('replica-serve-stale-data', servesStaleData);
-  await endure({
+  await runOutage({
     ...{ group, fault: `\`${reason}\`: ${how}`, reasons: [reason, ...between], store: store() },
     begin: () => admin.replicaof('127.0.0.1', nobody),
     end: () => admin.replicaof('NO', 'ONE'),
@@ -101,7 +101,7 @@ test.each([
     ? server.url
     : redis.client(server.url, { enableReadyCheck: false, maxRetriesPerRequest: 0, retryStrategy: () => 20 });
   const admin = redis.client(server.url);
-  await endure({
+  await runOutage({
     ...{ group, fault: `\`LOADING\`: ${who}`, reasons, store: redis.open(redisStore(client)) },
     begin: async () => {
       await admin.save();

@@ -13,7 +13,7 @@ describe('a server that answers, but not with a decision', () => {
   const redis = new OwnRedis();
   const limiterAt = (url: string) => redis.limiter(redisStore(url), '5s');
 
-  test('SCRIPT FLUSH goes unseen', async () => {
+  test('SCRIPT FLUSH has no effect on callers', async () => {
     const limiter = limiterAt(redis.server.url);
     const admin = redis.client();
     for (let call = 1; call <= 5; call += 1) {
@@ -22,7 +22,7 @@ describe('a server that answers, but not with a decision', () => {
     }
   });
 
-  test('a wrong password is a configuration error, a valkey:// address is as good as a redis:// one', async () => {
+  test('a wrong password is a configuration error, also with a valkey:// address', async () => {
     const admin = redis.client();
     await admin.config('SET', 'requirepass', 'right');
     const at = (start: string) => redis.server.url.replace('redis://', start);
@@ -31,7 +31,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(await limiterAt(at('valkey://:right@')).consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('an event of a wrong password, logged whole, has no password', async () => {
+  test('the event of a wrong password has no password in it', async () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redisStore(redis.server.url.replace('redis://', 'redis://:mistaken@'));
     const event = new Promise((resolve) => {
@@ -65,7 +65,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(isStoreConfigurationError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
   });
 
-  test('a missing right to listen is told to who has to wait, and leaves no place behind', async () => {
+  test('without the right to subscribe a waiting call rejects, and leaves nothing in the queue', async () => {
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', 'resetchannels');
     const policy = concurrency({ limit: 1 });
     const limiter = (url: string) =>
@@ -81,7 +81,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(await right.peek('k')).toMatchObject({ remaining: 1 });
   });
 
-  test('a client that cannot open another connection is told so by who has to wait', async () => {
+  test('with a client that cannot open another connection a waiting call rejects', async () => {
     const client = redis.client();
     const bare = {
       evalsha: client.evalsha.bind(client),

@@ -18,7 +18,7 @@ import { fromRedis } from './callers.js';
 import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 import { record } from './table.js';
 
-/** What no failure policy speaks for: somebody has to set it right. */
+/** Mistakes to which no failure policy applies: an operator must fix them. */
 const redis = new OwnRedis();
 const POLICIES: FailurePolicy[] = ['local', 'allow', 'deny', () => 'allow'];
 
@@ -30,7 +30,7 @@ interface Mistake {
   readonly end: (limiters: readonly RateLimiter[]) => unknown;
 }
 
-/** Every caller is told, whatever the policy; listeners are told once; when it is set right, Redis decides. */
+/** Every call rejects, whatever its failure policy; one event is emitted; once it is fixed, Redis decides. */
 async function isTold({ reason, how, store, begin, end }: Mistake): Promise<void> {
   const errors: StoreErrorEvent[] = [];
   let degraded = 0;
@@ -58,7 +58,7 @@ async function isTold({ reason, how, store, begin, end }: Mistake): Promise<void
       longest = Math.max(longest, performance.now() - start);
       expect(isStoreConfigurationError(error) ? error.reason : error).toBe(reason);
     }
-    await sleep(0); // listeners are told between the calls
+    await sleep(0); // events are emitted between the calls
   }
   expect(errors.map((event) => event.reason)).toEqual([reason]);
   expect(degraded).toBe(0);
@@ -81,7 +81,7 @@ async function isTold({ reason, how, store, begin, end }: Mistake): Promise<void
   });
 }
 
-test('a store that was out, and comes back with another password, is not taken to be out any more', async () => {
+test('a store that comes back with another password does not count as out any more', async () => {
   const proxy = await redis.proxy();
   const admin = redis.client();
   const store = redis.open(redisStore(proxy.url));
@@ -130,7 +130,7 @@ test('NOPERM: the user may not touch our keys', async () => {
   });
 });
 
-/** Each has to be told of a wrong password in its own way. */
+/** Each client gets a wrong password in its own way. */
 const CLIENTS = [
   ['our own client', (url: string) => url],
   ['ioredis 6', (url: string) => redis.client(url)],
@@ -156,7 +156,7 @@ describe.each(CLIENTS)('%s', (who, clientAt) => {
     });
   });
 
-  test('NOAUTH: it wants a password, and is given none', async () => {
+  test('NOAUTH: it needs a password, and gets none', async () => {
     const admin = redis.client();
     await admin.config('SET', 'requirepass', 'right');
     await isTold({

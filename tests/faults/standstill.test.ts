@@ -25,7 +25,7 @@ describe('a blocked event loop', () => {
     expect(await call).toMatchObject({ source: 'redis', remaining: LIMIT - 1 });
   });
 
-  test('for longer than the socket timeout: answers that have arrived are read', async () => {
+  test('for longer than the socket timeout: replies that have arrived are read', async () => {
     const limiter = redis.limiter(redisStore(redis.server.url), '100ms');
     await limiter.peek('k');
     const calls = Array.from({ length: 50 }, () => limiter.consume('k'));

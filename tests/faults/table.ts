@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** One line of the table of `docs/reliability.md`, with what was measured. */
+/** One row of the table in `docs/reliability.md`, with its measurements. */
 export interface FaultRow {
   readonly group:
     | 'network'
@@ -11,19 +11,19 @@ export interface FaultRow {
     | 'race of eight processes'
     | 'bounds';
   readonly fault: string;
-  /** What callers were answered while it lasted. */
+  /** The answers of calls during the fault. */
   readonly seen: string;
-  /** The longest, in ms, that a caller waited for an answer before the store was known to be out. */
+  /** Longest wait for an answer before the store was known to be out, ms. */
   readonly first?: number;
-  /** The median, in ms, after that. */
+  /** Median wait after that, ms. */
   readonly known?: number;
-  /** What the server had counted when it was over. */
+  /** What the server had counted after the fault. */
   readonly counted: string;
-  /** From the end of the fault until Redis decided again, in ms. */
+  /** From the end of the fault until Redis decided again, ms. */
   readonly recovered?: number;
 }
 
-/** Keeps a row for the table that `npm run test:faults` makes of them; any other run has no table. */
+/** Appends a row to the file from which `npm run test:faults` makes the table. Other runs have no such file. */
 export function record(row: FaultRow): void {
   const file = process.env.SLUICE_FAULT_ROWS;
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(row)}\n`);

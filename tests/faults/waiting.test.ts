@@ -13,14 +13,14 @@ import {
 } from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { uniqueName } from '../support/redis-url.js';
-import { told } from '../support/told.js';
+import { rethrow } from '../support/rethrow.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
 function limiterOn(store: Store, policy: Policy, name = uniqueName('waiting'), deadline = '5s') {
   return redis.open(
-    new RateLimiter({ name, policy, store: redis.open(store), deadline, failurePolicy: told }),
+    new RateLimiter({ name, policy, store: redis.open(store), deadline, failurePolicy: rethrow }),
   );
 }
 const slot = concurrency({ limit: 1, lease: '3s' });
@@ -28,7 +28,7 @@ const slot = concurrency({ limit: 1, lease: '3s' });
 const listening = async (admin: Redis) =>
   [...String(await admin.client('LIST')).matchAll(/ sub=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
 
-test('who has its moment needs the server no more', async () => {
+test('a call whose moment is booked needs the server no more', async () => {
   const limiter = limiterOn(redisStore(redis.server.url), fixedWindow({ limit: 1, window: '1s' }));
   await limiter.acquire('k');
   const waiting = limiter.acquire('k');
@@ -37,7 +37,7 @@ test('who has its moment needs the server no more', async () => {
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
-test('called off while the server is away: the reason is told', async () => {
+test('an abort while the server is away rejects with its reason', async () => {
   const policy = fixedWindow({ limit: 1, window: '1h' });
   const limiter = limiterOn(redisStore(redis.server.url), policy, undefined, '200ms');
   await eventually(() => limiter.consume('k'));
@@ -49,7 +49,7 @@ test('called off while the server is away: the reason is told', async () => {
   expect(await waiting).toMatchObject({ message: 'enough' });
 });
 
-test('the connection that listens is lost: it comes back, and a message that was lost is made up for', async () => {
+test('a lost subscriber connection reconnects, and waiting calls poll for lost messages', async () => {
   const admin = redis.client();
   const limiter = limiterOn(redisStore(redis.server.url), slot);
   const held = await limiter.acquire('k');
@@ -87,7 +87,7 @@ test.each<[FailurePolicy, object]>([
   ['local', { value: { allowed: true, degraded: true, source: 'local' } }],
   ['allow', { value: { allowed: true, degraded: true, source: 'allow' } }],
   ['deny', { reason: { code: 'SLUICE_STORE_UNAVAILABLE', decision: { allowed: false } } }],
-  [told, { reason: { code: 'SLUICE_STORE_UNAVAILABLE' } }],
+  [rethrow, { reason: { code: 'SLUICE_STORE_UNAVAILABLE' } }],
 ])(
   'when the server dies, the failure policy decides queued calls at once, not hours later (%p)',
   async (failurePolicy, expected) => {
@@ -135,7 +135,7 @@ test('when the server freezes, the failure policy decides queued calls as soon a
   }
 });
 
-test('one connection listens for all, and is closed when nobody waits any more', async () => {
+test('all waiting calls share one subscriber connection, which closes after the last of them', async () => {
   const admin = redis.client();
   const limiter = limiterOn(redisStore(redis.server.url), slot);
   for (let round = 0; round < 2; round += 1) {
@@ -148,7 +148,7 @@ test('one connection listens for all, and is closed when nobody waits any more',
   await eventually(async () => expect(await listening(admin)).toBe(0));
 });
 
-test('the server goes away while somebody waits in line: it is told, and nobody holds anything afterwards', async () => {
+test('the server goes away while a call waits in line: the call rejects, and no permit is held afterwards', async () => {
   const admin = redis.client();
   const limiter = limiterOn(redisStore(redis.server.url), slot, undefined, '500ms');
   await eventually(() => limiter.acquire('k'));
@@ -160,7 +160,7 @@ test('the server goes away while somebody waits in line: it is told, and nobody 
   expect(await eventually(() => limiter.peek('k'))).toMatchObject({ remaining: 1 });
 });
 
-test('a lost reply to an acquire: what it may have taken is let go when its lease ends', async () => {
+test('a lost reply to an acquire: permits that it may have taken return when its lease ends', async () => {
   const proxy = await redis.proxy();
   const limiter = limiterOn(redisStore(proxy.url), concurrency({ limit: 1, lease: '300ms' }));
   await eventually(() => limiter.peek('warm-up'));
@@ -169,7 +169,7 @@ test('a lost reply to an acquire: what it may have taken is let go when its leas
   expect(await eventually(() => limiter.acquire('k', { timeout: '20s' }))).toMatchObject({ allowed: true });
 });
 
-test('SCRIPT FLUSH while others wait goes unseen', async () => {
+test('SCRIPT FLUSH while calls wait has no effect on callers', async () => {
   const admin = redis.client();
   const limiter = limiterOn(redisStore(redis.server.url), slot);
   const held = await limiter.acquire('k');

@@ -8,13 +8,13 @@ import {
   StoreUnavailableError,
 } from '../../packages/core/src/index.js';
 
-/** What a store is asked: an operation of a call, or a rate. */
+/** A request to a store: the operation of a call, or a rate. */
 type Question = Operation | 'rate';
 
 export type FarStore = ReturnType<typeof farStore>;
 
 /**
- * A store in memory that looks like a remote one: it tells what it was asked, can be out, and can take its time.
+ * A memory store that acts as a remote one: it records requests, can be out, and can delay answers.
  * @param parts what is otherwise; with `health` limiters notice when it is out
  */
 export function farStore(parts: Partial<Store> = {}) {
@@ -52,21 +52,21 @@ export function farStore(parts: Partial<Store> = {}) {
   return {
     clock,
     store,
-    /** What it keeps, asked by the way. */
+    /** The store behind it. */
     memory,
-    /** What it was asked, also while it was out. */
+    /** All requests, also those while it was out. */
     calls,
     questions,
-    /** What `work` gives, and what the store was asked meanwhile. */
+    /** The result of `work`, and the requests meanwhile. */
     asks: async <T>(work: () => Promise<T>): Promise<[T, Operation[]]> => {
       calls.length = 0;
       return [await work(), calls.map(({ operation }) => operation)];
     },
-    /** From now on it fails, whatever it is asked. */
+    /** From now on all requests fail. */
     fail: (error: Error = gone()) => {
       failure = error;
     },
-    /** From now on it fails when it is asked for one of these. */
+    /** From now on these requests fail. */
     refuse: (...which: Question[]) => {
       refused = which;
     },

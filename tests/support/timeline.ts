@@ -13,7 +13,7 @@ export const seconds = (value: number) => Math.round(value * 1_000_000);
 type CallOptions = Partial<Pick<Call, 'operation' | 'wait'>> &
   Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
 
-/** Keys of one policy each, asked together at moments of the test's choosing (µs after START), without a store. */
+/** Keys with one policy each, called together at moments that the test chooses (µs after START), without a store. */
 export class Timeline {
   readonly rules;
   entries: (Entry | undefined)[];

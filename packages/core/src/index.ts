@@ -101,6 +101,6 @@ export type {
   RedisStoreOptions,
 } from './stores/redis/redis-store-options.js';
 export type { RateChange, StoredRate } from './stores/shared-rate.js';
-export type { Asked, Store } from './stores/store.js';
+export type { Store, StoreCaller } from './stores/store.js';
 export type { DegradedEvent, RecoveredEvent, StoreErrorEvent, StoreEvents } from './stores/store-events.js';
 export type { StoreHealth } from './stores/store-health.js';

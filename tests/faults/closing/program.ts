@@ -11,7 +11,7 @@ import {
 import { expectOutages } from '../../support/expect-outages.js';
 import type { Closed, Order } from './messages.js';
 
-// A program with waits of every kind, which closes all it opened when it is told to, and then has nothing more to do.
+// A program with waits of every kind. On an order it closes everything that it opened, and should then end.
 
 const store = expectOutages(redisStore(process.argv[2]!));
 const rate = new RateLimiter({ name: 'rate', policy: fixedWindow({ limit: 1, window: '1h' }), store });
@@ -35,7 +35,7 @@ function call(work: Promise<unknown>): void {
   calls.add(counted);
 }
 
-/** Who comes first has what there is, and the others wait for it: for an hour, or until it is released. */
+/** The first call takes all permits, and the others wait for them: for an hour, or until they are released. */
 function waits(key: string): void {
   for (let place = 0; place < 3; place += 1) {
     call(rate.acquire(key));

@@ -2,7 +2,7 @@ import { fixedWindow, recommendedClusterOptions } from '../../../packages/core/s
 import { eventually, KINDS, OwnCluster } from '../../integration/cluster/own-cluster.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { fromRedis } from '../callers.js';
-import { endure } from '../ordeal.js';
+import { runOutage } from '../outage.js';
 
 const group = 'cluster and failover';
 const says = (node: ClusterNode, command: string[], pattern: RegExp) =>
@@ -19,7 +19,7 @@ describe('a cluster with replicas', () => {
     const elsewhere = await own.keyOn(other!);
     await fromRedis(() => unharmed.consume(elsewhere));
     const hashTag = await own.keyOn(lost!);
-    await endure({
+    await runOutage({
       ...{ group, fault: 'master of a cluster killed, its replica takes over: its keys' },
       reasons: ['connection', 'timeout', 'CLUSTERDOWN'],
       hashTag,
@@ -44,7 +44,7 @@ describe('a cluster that serves all slots or none', () => {
 
   test('CLUSTERDOWN: one of three masters is gone', async () => {
     const [lost, other] = own.nodes;
-    await endure({
+    await runOutage({
       ...{ group, fault: '`CLUSTERDOWN`: one of three masters gone, full coverage required' },
       reasons: ['CLUSTERDOWN', 'connection', 'timeout'],
       hashTag: await own.keyOn(other!),

@@ -2,13 +2,13 @@ import { fixedWindow } from '../../../packages/core/src/index.js';
 import { KINDS, OwnCluster } from '../../integration/cluster/own-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { fromRedis } from '../callers.js';
-import { endure } from '../ordeal.js';
+import { runOutage } from '../outage.js';
 import { record } from '../table.js';
 
 const own = new OwnCluster();
 const group = 'cluster and failover';
 
-test('a slot goes around the cluster under load: as many pass as may', async () => {
+test('a slot moves around the cluster under load: no more and no fewer calls pass than allowed', async () => {
   const [name, policy] = [uniqueName('moving'), fixedWindow({ limit: 2_000, window: '1h' })];
   const limiters = [1, 2, 3].map(() =>
     own.limiter({ name, policy, store: own.store(KINDS[0]), failurePolicy: 'deny' }),
@@ -30,7 +30,7 @@ test('a slot goes around the cluster under load: as many pass as may', async () 
     }
   };
   await Promise.all([...callers, around().finally(() => (going = false))]);
-  // What was sent to and fro too often has been counted by nobody.
+  // A call with too many redirections was not counted.
   const { remaining } = await fromRedis(() => limiters[0]!.peek(key));
   expect(2_000 - remaining).toBe(admitted);
   expect(admitted).toBeGreaterThan(100);
@@ -51,7 +51,7 @@ test('TRYAGAIN: the keys of one decision are not on one node', async () => {
       await home!.ask('MIGRATE', '127.0.0.1', away!.port, key, 0, 5_000);
     }
   };
-  await endure({
+  await runOutage({
     ...{ group, fault: '`TRYAGAIN`: the keys of one decision on two nodes, while a slot moves' },
     reasons: ['TRYAGAIN', 'timeout'],
     mayCount: true, // the client asks again for longer than the deadline

@@ -53,7 +53,7 @@ test.each(['by hand', 'by force'])(
   60_000,
 );
 
-test('a name that no sentinel knows is a mistake that every caller is told', async () => {
+test('a name that no sentinel knows is a configuration error of every call', async () => {
   const store = redisStore({ sentinels: servers.addresses, name: 'nobody' });
   opened.push(store);
   const limiter = limiterOn(store);

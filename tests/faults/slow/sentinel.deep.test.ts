@@ -10,7 +10,7 @@ import {
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
 import { testClient } from '../../support/redis/test-client.js';
 import { fromRedis } from '../callers.js';
-import { endure } from '../ordeal.js';
+import { runOutage } from '../outage.js';
 import { eventually } from '../own-redis.js';
 import { record } from '../table.js';
 
@@ -49,7 +49,7 @@ const replicaIsMaster = () =>
   eventually(async () => expect(await servers.masterPort()).toBe(servers.replica.port));
 
 test('the master is killed, and the Sentinels promote its replica', async () => {
-  await endure({
+  await runOutage({
     ...{ group, fault: 'master killed, Sentinels promote its replica', store },
     reasons: ['connection', 'timeout', 'READONLY'],
     begin: async () => {
@@ -60,7 +60,7 @@ test('the master is killed, and the Sentinels promote its replica', async () => 
   });
 });
 
-test('a failover by hand: who stays with the old master for a while admits one limit more at most', async () => {
+test('a failover by hand: clients that still use the old master admit one limit more at most', async () => {
   const limiter = new RateLimiter({
     name: 'handed-over',
     policy: fixedWindow({ limit: 100, window: '1h' }),

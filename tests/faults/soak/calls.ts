@@ -23,7 +23,7 @@ const key = (): string => `user-${Math.floor(KEYS * Math.random() ** 2)}`;
 
 /** Random calls of every kind, and what each of them may come to. */
 export class Calls {
-  /** Long lives, as that of a server: many waits share them. */
+  /** Long-lived, as in a server: many waits share them. */
   readonly #signals = Array.from({ length: 4 }, () => new AbortController());
   readonly #kinds: readonly (() => Promise<void>)[];
 
@@ -73,7 +73,7 @@ export class Calls {
     );
   }
 
-  /** Now and then somebody forgets to release. */
+  /** Sometimes a caller does not release. */
   #hold(): Promise<void> {
     const { slots } = this.limits;
     const timeout = upTo(800);
@@ -145,7 +145,7 @@ export class Calls {
         await shared.tryAcquire(1, timeout);
         return 'redis';
       } catch (error) {
-        // Forgotten with all else by a server that was restarted: whoever finds that out sets it again.
+        // A restarted server has lost it: the first caller that finds out sets it again.
         if (isRateNotSetError(error)) await this.#done(shared.trySetRate({ rate: 20, interval: '300ms' }));
         else if (!isStoreUnavailableError(error) && !isLimiterClosedError(error)) throw error;
         return 'refused';
@@ -211,7 +211,7 @@ export class Calls {
     }
   }
 
-  /** What is about what the store holds is done, or is told to be undone. */
+  /** A call that changes stored state succeeds, or rejects. */
   async #done(work: Promise<unknown>): Promise<Came> {
     try {
       await work;

@@ -5,7 +5,7 @@ import type { Tally } from './messages.js';
 const SLACK = 3_000;
 const MOST = 20;
 
-/** What a call came to. Whatever else it comes to is wrong. */
+/** The permitted outcomes of a call. */
 export type Came = 'redis' | 'degraded' | 'refused';
 
 /** Knows every call that is under way, and what became of the others. */

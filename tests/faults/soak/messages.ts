@@ -33,6 +33,6 @@ export interface Remains {
   readonly events: Readonly<Record<'degraded' | 'recovered' | 'storeError', number>>;
   /** MB, while it lived: after a collection, at even intervals. */
   readonly heaps: readonly number[];
-  /** Whatever was not as it must be; the first of each kind. */
+  /** The first complaint of each kind. */
   readonly wrong: readonly string[];
 }

@@ -4,12 +4,13 @@ import { Ledger } from './ledger.js';
 import { type Limits, openLimits } from './limits.js';
 import type { Order, Remains } from './messages.js';
 
-// The program under test: lives as often as it is told to, and tells what was left of it. `soak.ts` bundles this file and starts it with --expose-gc.
+// The program under test: at each order it opens stores, calls them, closes them and reports what remains. `soak.ts` bundles this file and
+// starts it with --expose-gc.
 
 const CALLERS = 24;
 /** ms within which Redis must decide again for everybody. */
 const RECOVERY = 30_000;
-/** ms until timers that nobody waits for have run, such as the one that ends an idle connection. */
+/** ms until idle timers have run, such as the timer that ends an idle connection. */
 const CALM = 2_500;
 const SAMPLE_EACH = 15_000;
 
@@ -64,7 +65,7 @@ async function called(limits: Limits, ledger: Ledger, end: Promise<void>) {
   return { clientListeners, signalListeners: calls.listeners, unsettled: ledger.unsettled() };
 }
 
-/** No store is told to be out twice, or to be back when it was not out. */
+/** No store emits `degraded` twice in a row, or `recovered` without `degraded`. */
 function listenTo({ stores }: Limits, ledger: Ledger): void {
   for (const store of stores) {
     let out = false;

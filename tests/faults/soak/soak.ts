@@ -5,11 +5,11 @@ import { bundle } from '../../support/bundle.ts';
 import { startRedis } from '../../support/redis/redis-server.ts';
 import { TcpProxy } from '../../support/redis/tcp-proxy.ts';
 import { testClient } from '../../support/redis/test-client.ts';
+import { eachFault, type FaultTargets, randomFaults } from './faults.ts';
 import type { Order, Remains } from './messages.ts';
-import { type Sky, shower, storms } from './weather.ts';
 
 export interface Soak {
-  /** What was left of a short life, with each fault once, and of the one in all weathers. */
+  /** What remained after a short run with each fault once, and after the run with random faults. */
   readonly before: Remains;
   readonly after: Remains;
   readonly faults: Readonly<Record<string, number>>;
@@ -44,18 +44,18 @@ export async function soak(ms: number, longest: number): Promise<Soak> {
     const guestUrl = proxy.url.replace('redis://', 'redis://guest:secret@');
     const live = async <T>(meanwhile: () => Promise<T>): Promise<[Remains, T]> => {
       const remains = said<Remains>(program);
-      remains.catch(() => undefined); // told below, should what happens meanwhile fail first
+      remains.catch(() => undefined); // awaited below, unless `meanwhile` fails first
       tell(program, { order: 'live', url: proxy.url, guestUrl });
       const happened = await meanwhile();
       tell(program, { order: 'end' });
       return [await remains, happened];
     };
-    const sky: Sky = { redis, proxy, admin };
+    const targets: FaultTargets = { redis, proxy, admin };
     const [before] = await live(async () => {
       await sleep(CALM_MS);
-      await shower(sky, SHORT_MS);
+      await eachFault(targets, SHORT_MS);
     });
-    const [after, faults] = await live(() => storms(sky, ms, longest));
+    const [after, faults] = await live(() => randomFaults(targets, ms, longest));
     const gone = new Promise<number | undefined>((resolve) =>
       program.once('exit', (code) => resolve(code ?? undefined)),
     );

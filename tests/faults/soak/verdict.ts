@@ -1,11 +1,11 @@
 import type { Soak } from './soak.ts';
 
-/** MB of heap that may be more after all weathers than after a short life: code and caches of what is done often. */
+/** MB of heap that may be more after random faults than after a short life: code and caches of what is done often. */
 export const TOLERANCE = 2;
 /** Of the calls of a kind that are no mere refusals, at the least. */
 const LIVELY = 0.1;
 
-/** What is not as it must be; nothing when all is well. */
+/** What is wrong; empty if nothing is. */
 export function complaints({ before, after, faults, exit }: Soak): string[] {
   const found = [...before.wrong, ...after.wrong, ...before.unsettled, ...after.unsettled];
   const complain = (wrong: boolean, what: string): void => void (wrong && found.push(what));
@@ -63,7 +63,7 @@ export function tables({ before, after, faults, exit }: Soak): string {
         .map(([name, times]) => [name, String(times)]),
     ]),
     markdown([
-      ['at the end, all closed', 'after half a minute', 'after all weathers'],
+      ['at the end, all closed', 'after half a minute', 'after random faults'],
       ['heap', mb(before.heap), mb(after.heap)],
       ['heap while it lived, least and most', range(before.heaps), range(after.heaps)],
       ['open handles', handles(before.resources), handles(after.resources)],

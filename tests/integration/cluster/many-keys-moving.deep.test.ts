@@ -1,4 +1,4 @@
-import { fixedWindow, type Policy, tokenBucket } from '../../../packages/core/src/index.js';
+import { fixedWindow, type Policy, type RedisStore, tokenBucket } from '../../../packages/core/src/index.js';
 import { slotOf } from '../../../packages/core/src/stores/redis/cluster.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { KINDS, OwnCluster } from './own-cluster.js';
@@ -47,13 +47,19 @@ async function move(slots: readonly number[]): Promise<void> {
 const window: Policy = fixedWindow({ limit: LIMIT, window: '1h' });
 // No whole permit comes back during the test.
 const bucket: Policy = tokenBucket({ capacity: LIMIT, refill: 1, every: '1h' });
-const cases = [
-  ...KINDS.map((kind) => ({ name: 'fixedWindow', policy: window, kind })),
-  { name: 'tokenBucket', policy: bucket, kind: KINDS[0]! },
+const cases: readonly [string, Policy, () => RedisStore][] = [
+  ...KINDS.map((kind): [string, Policy, () => RedisStore] => [
+    `fixedWindow, ${kind.name}`,
+    window,
+    () => own.store(kind),
+  ]),
+  ['fixedWindow, node-redis', window, () => own.nodeRedisStore()],
+  ['tokenBucket, ioredis 6', bucket, () => own.store(KINDS[0])],
+  ['tokenBucket, node-redis', bucket, () => own.nodeRedisStore()],
 ];
 
-test.each(cases)('each call counts once while slots move: $name, $kind.name', async ({ policy, kind }) => {
-  const limiter = own.limiter({ policy, store: own.store(kind) });
+test.each(cases)('each call counts once while slots move: %s', async (_, policy, open) => {
+  const limiter = own.limiter({ policy, store: open() });
   await Promise.all(users.map((user) => limiter.consume(user, { cost: 0 })));
   await Promise.all(own.nodes.map(({ ask }) => ask('CONFIG', 'RESETSTAT')));
 

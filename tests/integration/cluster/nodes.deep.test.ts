@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { createCluster } from 'redis';
 import {
   type DegradedEvent,
   fixedWindow,
@@ -24,14 +23,8 @@ const openers: readonly [string, () => RedisStore][] = [
   ['the store’s own', () => ownStore()],
   ['the store’s own, with a keyPrefix', () => ownStore({ keyPrefix: '{app}:' })],
   ...KINDS.map((kind): [string, () => RedisStore] => [kind.name, () => own.store(kind)]),
-  ['node-redis', () => own.open(redisStore(nodeRedis()))],
+  ['node-redis', () => own.nodeRedisStore()],
 ];
-
-function nodeRedis() {
-  const cluster = createCluster({ rootNodes: own.nodes.map(({ url }) => ({ url })) });
-  own.open({ close: () => cluster.destroy() });
-  return cluster;
-}
 
 test('the slot of a key is the slot that the server computes', async () => {
   const keys = fc.string({ unit: fc.constantFrom('{', '}', 'a', ':', 'é', '語', '😀', '\0'), maxLength: 12 });

@@ -1,6 +1,12 @@
 import { Cluster as Cluster6, type ClusterOptions } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis-5';
-import { RateLimiter, type RateLimiterOptions, type RedisStore } from '../../../packages/core/src/index.js';
+import { createCluster } from 'redis';
+import {
+  RateLimiter,
+  type RateLimiterOptions,
+  type RedisStore,
+  redisStore,
+} from '../../../packages/core/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import {
   type ClusterNode,
@@ -10,7 +16,7 @@ import {
 } from '../../support/redis/redis-cluster.js';
 import type { ClientOptions } from '../../support/redis/test-client.js';
 import { uniqueName } from '../../support/redis-url.js';
-import { told } from '../../support/told.js';
+import { rethrow } from '../../support/rethrow.js';
 
 export { eventually } from '../../support/eventually.js';
 export { rejection } from '../../support/rejection.js';
@@ -92,6 +98,13 @@ export class OwnCluster {
     return this.open(storeOnDefaults(this.client(kind, options)));
   }
 
+  /** On a cluster client of node-redis of its own. */
+  nodeRedisStore(): RedisStore {
+    const client = createCluster({ rootNodes: this.nodes.map(({ url }) => ({ url })) });
+    this.open({ close: () => client.destroy() });
+    return this.open(redisStore(client));
+  }
+
   /**
    * A `store` in `options` for one that is shared. The deadline is generous: what is tested is not how fast a busy machine is. Nor is it
    * what a process remembers: the nodes are asked.
@@ -101,7 +114,7 @@ export class OwnCluster {
       name: uniqueName('cluster'),
       deadline: '10s',
       denyCache: false,
-      failurePolicy: told,
+      failurePolicy: rethrow,
       ...options,
     };
     return this.open(new RateLimiter({ store: this.store(), ...given } as RateLimiterOptions));

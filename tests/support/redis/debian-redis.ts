@@ -41,7 +41,7 @@ Debug::NoLocking "true";
 APT::Get::AllowUnauthenticated "false";
 Acquire::Languages "none";
 Acquire::Retries "3";
-// root would hand the download to the user _apt, who may not write here
+// root would download as the user _apt, which may not write here
 APT::Sandbox::User "";
 // images for containers delete the system's cache in these hooks
 #clear APT::Update::Post-Invoke;

@@ -5,20 +5,20 @@ import { type RedisServer, startRedis } from './redis-server.ts';
 import { testClient } from './test-client.ts';
 
 export interface ClusterNode extends RedisServer {
-  /** How the cluster calls it. */
+  /** The node's id in the cluster. */
   readonly id: string;
-  /** Sends one command to this node alone, whose redirections are errors. Strings, numbers and arrays come back. */
+  /** Sends one command to this node alone; a redirection is an error. Returns strings, numbers and arrays. */
   ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>;
 }
 
 export interface RedisCluster {
-  /** The masters at the start; each has a like share of the slots, in this order. */
+  /** The masters at the start; each has an equal share of the slots, in this order. */
   readonly nodes: readonly ClusterNode[];
-  /** Their replicas at the start, in the same order. Empty unless asked for. */
+  /** Their replicas at the start, in the same order. Empty without the option `replicas`. */
   readonly replicas: readonly ClusterNode[];
   /** For `new Cluster(…)`. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
-  /** Resolves when all nodes are there, know one another and serve all slots, and replicas have caught up: after one was away. */
+  /** Resolves when all nodes know one another and serve all slots, and replicas have caught up. */
   whole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -76,7 +76,7 @@ async function knownServer(): Promise<{ busPort: boolean }> {
 
 type Node = ClusterNode & { readonly busPort: number };
 
-/** Somebody else may take the port on which the nodes talk between our finding it and Redis's binding it. */
+/** Another process may take the bus port before Redis binds it. */
 async function startNode(known: { busPort: boolean }, more: readonly string[]): Promise<Node> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -74,7 +74,7 @@ export async function launch(
 }
 
 /**
- * A shell that waits for the end of its input, which comes when this process ends in whatever way, kill -9 included, and then
+ * A shell that waits for the end of its input, which comes when this process ends in any way, even by kill -9, and then
  * ends the server. In a session of its own, so that Ctrl-C does not end it first.
  */
 function reapWithUs(pid: number, folder: string, container: string | undefined): ChildProcess {

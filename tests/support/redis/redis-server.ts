@@ -14,12 +14,12 @@ export interface RedisServer {
   stop(): Promise<void>;
   /** Sends a signal; for one that ends the server, waits for the end. `restart` brings it back. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Stops it in the middle of whatever it does: connections stay open, nothing answers. */
+  /** Suspends it: connections stay open, and nothing answers. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /**
-   * Ends it if it still runs and starts it again on the same port: empty, unless something told it to SAVE.
-   * @param until `'loading'` to return as soon as it answers, be it only that it is loading
+   * Ends it if it still runs and starts it again on the same port: empty, unless it ran SAVE.
+   * @param until `'loading'`: return as soon as it answers, even with LOADING
    */
   restart(until?: 'ready' | 'loading'): Promise<void>;
 }
@@ -34,7 +34,7 @@ const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQ
 export async function startRedis(options: { args?: readonly string[] } = {}): Promise<RedisServer> {
   const binary = await redisBinary();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'));
-  // Somebody else may take the port between our finding it and Redis's binding it.
+  // Another process may take the port before Redis binds it.
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     try {

@@ -26,7 +26,7 @@ const open = <T extends { stop(): unknown }>(thing: T): T => {
   return thing;
 };
 
-test('a replica has what its master has, and lags behind one that it cannot hear', async () => {
+test('a replica has the data of its master, and lags when it is cut off', async () => {
   const master = open(await startRedis());
   const proxy = await TcpProxy.start(master.port);
   closers.push(() => proxy.close());
@@ -53,7 +53,7 @@ test('Sentinels replace a master that is killed', async () => {
   expect(await reader.set('a', '2')).toBe('OK');
 });
 
-test('a cluster with replicas outlives the end of a master', async () => {
+test('a cluster with replicas survives the loss of a master', async () => {
   const cluster = open(await startRedisCluster({ replicas: true }));
   const [lost] = cluster.nodes;
   const [replica] = cluster.replicas;
@@ -66,7 +66,7 @@ test('a cluster with replicas outlives the end of a master', async () => {
   expect(String(await lost!.ask('INFO', 'replication'))).toContain(`master_port:${replica!.port}`);
 });
 
-test('a server with TLS is believed by who knows its authority only', async () => {
+test('only clients that know its authority trust a server with TLS', async () => {
   const { tlsUrl } = open(await startTlsRedis());
   expect(tlsUrl).toMatch(/^rediss:/);
   const ca = readFileSync(AUTHORITY);
@@ -84,7 +84,7 @@ test('a server with TLS is believed by who knows its authority only', async () =
   }
 });
 
-test('a server that has much to load says so until it is done', async () => {
+test('a server that loads much data says so until it is done', async () => {
   const server = open(await startSlowLoading(1_000));
   await server.restart('loading');
   const impatient = client(server.url, { enableReadyCheck: false });

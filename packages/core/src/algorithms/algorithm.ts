@@ -35,6 +35,9 @@ export interface Rule extends Size {
   readonly parameters: Parameters;
   /** For rules whose numbers change with time (calendar days): the parameters around the moment `now` (µs). */
   parametersAt?(now: number): Parameters;
+  /** Set by the Redis store: the arguments of a script call for parameters, and about how many calls have booked permits at a key. */
+  text?: { readonly of: Parameters; readonly args: readonly string[] };
+  booked?: number;
 }
 
 /**

@@ -6,7 +6,7 @@ import { compilePolicy } from '../algorithms/index.js';
 import type { Answer, Call } from '../engine/call.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { RateChange } from '../stores/shared-rate.js';
-import type { Asked, Store } from '../stores/store.js';
+import type { Store, StoreCaller } from '../stores/store.js';
 import { StoreHealth } from '../stores/store-health.js';
 import { deciderOf, Pipeline } from './pipeline.js';
 
@@ -29,8 +29,8 @@ test('a store in this process has no deadline', () => {
 });
 
 test('a question that is not answered in time is an error, and marked as given up', async () => {
-  const marks: (Asked | undefined)[] = [];
-  const silent = (_: unknown, asked?: Asked) => {
+  const marks: (StoreCaller | undefined)[] = [];
+  const silent = (_: unknown, asked?: StoreCaller) => {
     marks.push(asked);
     return new Promise<never>(() => {});
   };

@@ -1,5 +1,6 @@
 import type { Answer, Call } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
+import { getOrCreate } from '../get-or-create.js';
 import type { Store } from '../stores/store.js';
 import type { StoreHealth } from '../stores/store-health.js';
 import { Invalidations } from './deny-cache.js';
@@ -29,11 +30,5 @@ export class StoreContext {
 
 const contexts = new WeakMap<Store, StoreContext>();
 
-export function contextOf(store: Store): StoreContext {
-  let context = contexts.get(store);
-  if (context === undefined) {
-    context = new StoreContext(store);
-    contexts.set(store, context);
-  }
-  return context;
-}
+export const contextOf = (store: Store): StoreContext =>
+  getOrCreate(contexts, store, () => new StoreContext(store));

@@ -19,7 +19,7 @@ async function until(so: () => boolean): Promise<void> {
   while (!so()) await sleep(5);
 }
 
-test('five failures in a row open it, and a success begins the count anew', () => {
+test('five failures in a row open it, and a success resets the count', () => {
   const { one, told } = circuit();
   for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
   one.succeeded(one.enter());
@@ -32,7 +32,7 @@ test('five failures in a row open it, and a success begins the count anew', () =
   one.end();
 });
 
-test('calls that one lost connection took with it are one failure; deadlines are each their own', () => {
+test('all calls of a lost connection are one failure; each missed deadline is one', () => {
   const { one, told } = circuit();
   const lost = Array.from({ length: 50 }, () => one.enter());
   for (const ticket of lost) one.failed(ticket, failure('connection'), never);
@@ -43,7 +43,7 @@ test('calls that one lost connection took with it are one failure; deadlines are
   one.end();
 });
 
-test('it probes until there is an answer, lets one call through, and closes when that is decided', async () => {
+test('it probes until there is an answer, lets one call through, and closes when that call is decided', async () => {
   const { one, told } = circuit();
   let answers = false;
   let probes = 0;
@@ -63,7 +63,7 @@ test('it probes until there is an answer, lets one call through, and closes when
   expect(told).toEqual(['opened: timeout', 'closed']);
 });
 
-test('a store that answers but does not decide stays out, and nobody is told again', async () => {
+test('a store that answers but does not decide stays out, without another event', async () => {
   const { one, told } = circuit();
   const probe = async () => {};
   for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure('OOM'), probe);
@@ -78,7 +78,7 @@ test('a store that answers but does not decide stays out, and nobody is told aga
   one.end();
 });
 
-test('probes hold no process, and end with the store', async () => {
+test('probes do not keep the process alive, and end with the store', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
   const { one } = circuit();

@@ -1,8 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { StoreUnavailableError } from '../errors.js';
-
-/** Node's own: under a fake one a circuit would never close again. */
-const { setTimeout, clearTimeout } = globalThis;
+import { clearTimeout, setTimeout } from '../native-timers.js';
 
 /** Failures in a row, each with a cause of its own, that open the circuit. */
 const FAILURES = 5;
@@ -10,12 +8,12 @@ const FAILURES = 5;
 const FIRST_PROBE = 100;
 const LONGEST_PROBE = 1_000;
 
-/** Shows when a call was let in. */
+/** Tells when a call was let in. */
 export type Ticket = number;
 /** The ticket of the one call that tests whether a store that answers again also decides again. */
 const TRIAL: Ticket = -1;
 
-/** Is called when a circuit opens and closes. */
+/** Called when a circuit opens and closes. */
 export interface CircuitListener {
   opened(error: StoreUnavailableError): void;
   /** @param after ms since it opened */

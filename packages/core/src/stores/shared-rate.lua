@@ -1,4 +1,4 @@
--- Sets, reads or deletes a rate that the fleet shares. The twin of shared-rate.ts.
+-- Sets, reads or deletes a rate that all processes share. The twin of shared-rate.ts.
 -- KEYS[1]   where the rate is stored
 -- ARGV[1]   now in µs, or '' for the server's clock
 -- ARGV[2]   try (set it if there is none, otherwise use it) | set (and forget the permits taken) | update (if there is one) | get | delete

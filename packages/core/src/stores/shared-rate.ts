@@ -2,7 +2,7 @@ import type { Parameters } from '../algorithms/algorithm.js';
 import type { SharedKeys } from '../engine/call.js';
 import { RateNotSetError } from '../errors.js';
 
-/** A rate as a store keeps it, for the whole fleet. */
+/** A rate as a store keeps it for all processes. */
 export interface StoredRate {
   /** How long it is kept after its last use, µs. */
   readonly keepAlive: number;
@@ -39,14 +39,14 @@ interface KeptRate extends StoredRate {
   until: number;
 }
 
-/** Number of rates from which expired ones are looked for. */
+/** Smallest number of rates at which expired ones are deleted. */
 const MANY = 1000;
 
 /** The shared rates of a memory store: the twin of `shared-rate.lua`. */
 export class SharedRates {
   readonly #rates = new Map<string, KeptRate>();
   #sweepAt = MANY;
-  #eras = 0;
+  #versions = 0;
 
   get size(): number {
     return this.#rates.size;
@@ -79,8 +79,8 @@ export class SharedRates {
         until: Math.max(now, until - keepAlive) + rate.keepAlive,
       });
     } else {
-      this.#eras += 1;
-      this.#rates.set(key, { ...rate, rateVersion: this.#eras, until: now + rate.keepAlive });
+      this.#versions += 1;
+      this.#rates.set(key, { ...rate, rateVersion: this.#versions, until: now + rate.keepAlive });
     }
     this.#sweep(now);
     return { changed: true, rate };

@@ -36,30 +36,30 @@ export class StoreHealth {
   ) {}
 
   /** @throws TypeError if there is no such event: its listener would never be called */
-  on<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
+  on<E extends keyof StoreEvents>(event: E, listener: (event: StoreEvents[E]) => void): void {
     if (!EVENTS.includes(event)) {
       throw new TypeError(`A store has no event ${describe(event)}; its events are ${EVENTS.join(', ')}`);
     }
     this.#emitter.on(event, listener);
   }
 
-  off<E extends keyof StoreEvents>(event: E, listener: (told: StoreEvents[E]) => void): void {
+  off<E extends keyof StoreEvents>(event: E, listener: (event: StoreEvents[E]) => void): void {
     this.#emitter.off(event, listener);
   }
 
   /** @param name `host:port`; '' if there is only one server */
   node(name: string): NodeHealth {
-    let node = this.#nodes.get(name);
-    if (node === undefined) {
-      const warning = new OutageWarning(
-        () => (name === '' ? this.address() : name),
-        () => this.#emitter.listenerCount('degraded') > 0,
-      );
-      const isKnown = () => this.isKnown;
-      node = new NodeHealth(name || undefined, this.connectionError, isKnown, warning, this.#emit);
-      this.#nodes.set(name, node);
-      if (this.#ended) node.end();
-    }
+    return this.#nodes.get(name) ?? this.#newNode(name);
+  }
+
+  #newNode(name: string): NodeHealth {
+    const warning = new OutageWarning(
+      () => (name === '' ? this.address() : name),
+      () => this.#emitter.listenerCount('degraded') > 0,
+    );
+    const node = new NodeHealth(name || undefined, this, warning, this.#emit);
+    this.#nodes.set(name, node);
+    if (this.#ended) node.end();
     return node;
   }
 
@@ -115,12 +115,10 @@ export class NodeHealth implements CircuitListener {
   #lastReason: StoreErrorEvent['reason'] | undefined;
   #lastFailure = 0;
 
-  /** @param isKnown has the store ever answered? */
   constructor(
     /** Of a cluster: `host:port`. */
     readonly node: string | undefined,
-    private readonly connectionError: StoreHealth['connectionError'],
-    private readonly isKnown: () => boolean,
+    private readonly store: Pick<StoreHealth, 'connectionError' | 'isKnown'>,
     private readonly warning: OutageWarning,
     private readonly emit: Emit,
   ) {}
@@ -161,11 +159,11 @@ export class NodeHealth implements CircuitListener {
     this.#lastFailure = now;
     if (!known) this.emit('storeError', this.#eventOf(error));
     // A wrong address is reported at the first call: the five failures that open the circuit may take a day.
-    if (!this.isKnown() && isStoreUnavailableError(error)) this.warning.begin(error);
+    if (!this.store.isKnown && isStoreUnavailableError(error)) this.warning.begin(error);
   }
 
   #eventOf(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
-    const connectionError = this.connectionError(this.node);
+    const connectionError = this.store.connectionError(this.node);
     return { reason: error.reason, error, connectionError, node: this.node };
   }
 }

@@ -19,13 +19,13 @@ const limiterOn = (maxKeys: number, limit = 1) => {
   };
 };
 
-test('never remembers more than maxKeys keys', async () => {
+test('never stores more than maxKeys keys', async () => {
   const { limiter, store } = limiterOn(100);
   for (let key = 0; key < 1_000; key += 1) await limiter.consume(key);
   expect(store.size).toBe(100);
 });
 
-test('a flood of new keys does not let a denied one in again', async () => {
+test('a flood of new keys does not admit a denied key again', async () => {
   const { limiter } = limiterOn(100);
   await limiter.consume('attacker');
   for (let key = 0; key < 2_000; key += 1) {
@@ -34,7 +34,7 @@ test('a flood of new keys does not let a denied one in again', async () => {
   }
 });
 
-test('a flood of new keys forgets no block, no override and nobody who waits', async () => {
+test('a flood of new keys evicts no block, no override and no waiting call', async () => {
   const { limiter, clock } = limiterOn(100, 5);
   await limiter.block('blocked', '1h');
   await limiter.override('overridden', fixedWindow({ limit: 1, window: '10s' }), { expiresIn: '1h' });
@@ -62,7 +62,7 @@ test('a flood of new keys evicts no held permit', async () => {
   expect(await locks.consume('job')).toMatchObject({ allowed: true });
 });
 
-test('no denied key is forgotten, however many were denied before it, and after', async () => {
+test('no denied key is evicted, however many were denied before and after it', async () => {
   const { limiter } = limiterOn(1_000);
   const keys = Array.from({ length: 500 }, (_, i) => `denied-${i}`);
   for (const key of keys) for (let call = 0; call < 2; call += 1) await limiter.consume(key);
@@ -70,7 +70,7 @@ test('no denied key is forgotten, however many were denied before it, and after'
   for (const key of keys) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
 });
 
-test('who is let in again is as easily forgotten as anybody', async () => {
+test('a denied key that is admitted again is an ordinary key', async () => {
   const { limiter, clock, store } = limiterOn(3);
   for (const key of ['a', 'a', 'b', 'b']) await limiter.consume(key);
   await clock.advance('10s');
@@ -82,7 +82,7 @@ test('who is let in again is as easily forgotten as anybody', async () => {
   expect(await limiter.peek('b')).toMatchObject({ allowed: false });
 });
 
-test('when there are none but denied keys, the one denied for the longest goes, and no block or override', async () => {
+test('among denied keys only, the key denied first is evicted, and no block or override', async () => {
   const { limiter, store } = limiterOn(10);
   await limiter.block('blocked', '1h');
   await limiter.override('overridden', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1h' });
@@ -98,7 +98,7 @@ test('when there are none but denied keys, the one denied for the longest goes, 
   expect(await limiter.peek('overridden')).toMatchObject({ limit: 9 });
 });
 
-test('when there are none but blocked keys, the first of them goes', async () => {
+test('among blocked keys only, the first is evicted', async () => {
   const { limiter, store } = limiterOn(3);
   for (const key of ['a', 'b', 'c', 'd']) await limiter.block(key, '1h');
   expect(store.size).toBe(3);
@@ -106,7 +106,7 @@ test('when there are none but blocked keys, the first of them goes', async () =>
   for (const key of ['b', 'c', 'd']) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
 });
 
-test('a key that is no longer blocked is an ordinary one', async () => {
+test('a key that is no longer blocked is an ordinary key', async () => {
   const { limiter } = limiterOn(3, 5);
   await limiter.block('a', '1h');
   await limiter.consume('a');
@@ -116,7 +116,7 @@ test('a key that is no longer blocked is an ordinary one', async () => {
   expect(await limiter.peek('a')).toMatchObject({ remaining: 5 });
 });
 
-test('room is made over and over, also after sweeps and after the store was empty', async () => {
+test('evictions go on after sweeps and after the store was empty', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
   try {
     const { limiter, store, clock } = limiterOn(10);
@@ -132,7 +132,7 @@ test('room is made over and over, also after sweeps and after the store was empt
   }
 });
 
-test('a block and an override end, and leave nothing behind', async () => {
+test('a block and an override end, and leave no entry', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
   try {
     const { limiter, store, clock } = limiterOn(100);
@@ -150,7 +150,7 @@ test('a block and an override end, and leave nothing behind', async () => {
   }
 });
 
-test('looking takes no memory, and what is given back frees it', async () => {
+test('a peek takes no memory, and a refund frees it', async () => {
   const { limiter, store } = limiterOn(100);
   await limiter.peek('k');
   await limiter.unblock('k');
@@ -161,7 +161,7 @@ test('looking takes no memory, and what is given back frees it', async () => {
   expect(store.size).toBe(0);
 });
 
-test('who listens is told who was let in, until it no longer listens', async () => {
+test('a listener gets the ids of admitted calls until it unsubscribes', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limiter = new RateLimiter({ name: 'demo', policy: concurrency({ limit: 1 }), store });
@@ -180,7 +180,7 @@ test('who listens is told who was let in, until it no longer listens', async () 
   expect(told).toHaveLength(1);
 });
 
-test('when all are denied it still makes room, and stays within its bound', async () => {
+test('with denied keys only it still evicts, and stays within maxKeys', async () => {
   const { limiter, store } = limiterOn(10);
   for (let key = 0; key < 100; key += 1) {
     await limiter.consume(key);
@@ -189,7 +189,7 @@ test('when all are denied it still makes room, and stays within its bound', asyn
   expect(store.size).toBe(10);
 });
 
-test('expired keys are swept without being asked for, by a timer that keeps no process alive', async () => {
+test('a timer removes expired keys, and does not keep the process alive', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
   try {
     const { limiter, store, clock } = limiterOn(1_000);

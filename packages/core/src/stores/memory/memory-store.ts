@@ -35,7 +35,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return new MemoryStore(options);
 }
 
-/** What `memoryStore` makes. */
+/** The store that `memoryStore` returns. */
 export class MemoryStore implements Store {
   readonly name = 'memory';
   readonly remote = false;
@@ -58,7 +58,7 @@ export class MemoryStore implements Store {
     this.clock = clock;
   }
 
-  /** How many keys are remembered now. */
+  /** Number of keys stored now. */
   get size(): number {
     return this.#table.size;
   }
@@ -104,7 +104,7 @@ export class MemoryStore implements Store {
         const rank =
           entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(keyState.part));
         this.#keep(prefix, key, entry, rank, now);
-        this.#tell(keyState);
+        this.#wake(keyState);
       }
       const { shared } = keyState.part.limit;
       if (shared !== undefined && call.operation !== 'peek') {
@@ -147,7 +147,7 @@ export class MemoryStore implements Store {
     this.#listeners.clear();
   }
 
-  #tell({ granted, part }: KeyState): void {
+  #wake({ granted, part }: KeyState): void {
     const listeners = granted.length > 0 ? this.#listeners.get(storageKey(part)) : undefined;
     for (const id of granted) for (const listener of listeners ?? []) listener(id);
   }
@@ -174,7 +174,7 @@ export class MemoryStore implements Store {
 
 function rankOf(entry: Entry, now: number, denied: boolean): Rank {
   if (isEnvelope(entry)) {
-    if (entry.blockedUntil > now || entry.overrideUntil > now) return Rank.ruled;
+    if (entry.blockedUntil > now || entry.overrideUntil > now) return Rank.pinned;
     if (entry.queue.length > 0) return Rank.denied;
   }
   return denied ? Rank.denied : Rank.ordinary;

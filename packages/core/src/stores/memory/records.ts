@@ -2,21 +2,21 @@ import { randomFillSync } from 'node:crypto';
 import { CELL_NUMBERS, type Cell } from '../../algorithms/cell.js';
 import { charCodeAt } from '../../keys/redis-key.js';
 
-/** Why an entry is kept, from what is evicted first to what is evicted last. */
+/** Why an entry is kept. The lowest rank is evicted first. */
 export const Rank = {
   ordinary: 0,
   /** Its last call was denied, a call waits at it, or its permits are held: evicting it would admit calls above the limit. */
   denied: 1,
-  /** It is blocked or overridden: what operators say outlasts whatever clients can do. */
-  ruled: 2,
+  /** It is blocked or overridden by an operator: no client can evict it. */
+  pinned: 2,
 } as const;
 export type Rank = (typeof Rank)[keyof typeof Rank];
 
-/** No slot. The first slots hold no keys: each is both ends of the list of a rank, so that no list is ever empty. */
+/** No slot. The first slots have no keys: each is both ends of the list of a rank, so no list is ever empty. */
 export const NONE = 0;
 export const FIRST_SLOT = Object.keys(Rank).length;
 
-/** A record: four numbers of four bytes, then those of the state, of eight. Together, so that a key is one place in memory and not five. */
+/** A record: four numbers of four bytes, then the numbers of the state, of eight bytes. A key is one place in memory, not five. */
 const FIELDS = 4 + 2 * CELL_NUMBERS;
 const HASH = 0;
 /** From the lowest bit: two of the rank, three of the length of the state, the others of the keyspace. */
@@ -27,15 +27,15 @@ const NUMBERS = FIELDS / 2;
 const FIRST_NUMBER = 2;
 const LENGTH = 7 << 2;
 
-/** Places for each slot: fewer take less memory, more make searches shorter. */
+/** Places per slot: fewer need less memory, more make searches shorter. */
 const PLACES = 1.7;
 
 /** The most characters of a key; longer ones are digests. */
 const POSITIONS = 128;
 
 /**
- * Random odd factors, other ones in each process: nobody who does not know them can find keys that meet in one place
- * (multilinear hashing: Lemire and Kaser, "Strongly universal string hashing is fast").
+ * Random odd factors, different in each process: without them nobody can find keys with the same place (multilinear hashing: Lemire and
+ * Kaser, "Strongly universal string hashing is fast").
  */
 const FACTORS = randomFillSync(new Int32Array(POSITIONS + 1)).map((factor) => factor | 1);
 
@@ -44,16 +44,14 @@ function hashOf(keyspace: number, key: string): number {
   for (let i = 0; i < key.length; i += 1) {
     hash = (hash + Math.imul(FACTORS[i & (POSITIONS - 1)]!, charCodeAt(key, i))) | 0;
   }
-  // The upper bits are the good ones: they are mixed into those that choose a place.
+  // The upper bits are the best: mix them into the bits that choose a place.
   hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
 /**
- * What is known of each key but its text: a record for each slot, all in one buffer, so that there is nothing to collect.
- *
- * Slots are found by a hash table with open addressing and linear probing. A search touches fewer lines of memory than in a Map of
- * strings, and at a million keys that is what it costs.
+ * All data of each key but its text: one record per slot, in one buffer, so there is no garbage to collect. A hash table with open addressing
+ * and linear probing finds the slots: a search touches fewer cache lines than in a Map of strings, and at a million keys they are the cost.
  */
 export class Records {
   /** The keys of the slots; `undefined` of a slot that has none. */
@@ -67,7 +65,7 @@ export class Records {
     for (let end = 0; end < FIRST_SLOT; end += 1) this.#link(end, end);
   }
 
-  /** Makes room for so many slots, never fewer than there are. */
+  /** Changes the number of slots, never to fewer. */
   resize(slots: number): void {
     this.keys.length = slots;
     const fields = new Uint32Array(slots * FIELDS);
@@ -89,7 +87,7 @@ export class Records {
     }
   }
 
-  /** Gives a slot that has none a key that has none. */
+  /** Assigns a free slot to a new key. */
   add(slot: number, keyspace: number, key: string, rank: Rank): void {
     this.keys[slot] = key;
     this.#fields[slot * FIELDS + HASH] = hashOf(keyspace, key);
@@ -98,7 +96,7 @@ export class Records {
     this.#append(slot, rank);
   }
 
-  /** @param next what `next` says of the slot from now on */
+  /** @param next result of `next` for this slot from now on */
   remove(slot: number, next: number): void {
     this.keys[slot] = undefined;
     this.#leave(slot);
@@ -114,7 +112,7 @@ export class Records {
     return (this.#fields[slot * FIELDS + KIND]! & 3) as Rank;
   }
 
-  /** A slot that changes its rank becomes the newest of it; one that keeps its rank keeps its place. */
+  /** A slot with a new rank becomes the newest of that rank; otherwise it keeps its place. */
   setRank(slot: number, rank: Rank): void {
     if (this.rank(slot) === rank) return;
     this.#unlink(slot);
@@ -126,21 +124,21 @@ export class Records {
     return this.#fields[slot * FIELDS + NEXT]!;
   }
 
-  /** All slots with keys: rank by rank, the oldest first. */
+  /** All slots with keys, by rank, oldest first. */
   *all(): Generator<number, undefined> {
     for (let end = 0; end < FIRST_SLOT; end += 1) {
       for (let slot = this.next(end); slot !== end; slot = this.next(slot)) yield slot;
     }
   }
 
-  /** Makes the cell the state of the slot: its own numbers, not a copy. */
+  /** Points the cell at the state of the slot: no copy. */
   open(slot: number, cell: Cell): void {
     cell.numbers = this.#numbers;
     cell.at = slot * NUMBERS + FIRST_NUMBER;
     cell.length = (this.#fields[slot * FIELDS + KIND]! & LENGTH) >>> 2;
   }
 
-  /** @param length 0 if the state is elsewhere */
+  /** @param length 0 if the state is not in the record */
   setLength(slot: number, length: number): void {
     const at = slot * FIELDS + KIND;
     this.#fields[at] = (this.#fields[at]! & ~LENGTH) | (length << 2);
@@ -181,7 +179,7 @@ export class Records {
     this.#places[place] = slot;
   }
 
-  /** Moves slots behind it up, where that brings them nearer to their homes: so there are never holes to step over. */
+  /** Moves later slots up if that brings them nearer to their homes, so that searches never skip holes. */
   #leave(slot: number): void {
     const places = this.#places;
     const distance = (from: number, to: number) => (to < from ? to - from + places.length : to - from);

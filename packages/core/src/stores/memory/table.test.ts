@@ -56,7 +56,7 @@ const steps = fc.oneof(
 
 const placeOf = ([prefix = '', n]: [string | undefined, number]) => [prefix, `key-${n}`] as const;
 
-test('remembers what a plain list would, and forgets in the same order', () => {
+test('stores what a plain list stores, and evicts in the same order', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(steps, { maxLength: 400 }), (maxKeys, all) => {
       const plain = new PlainEntries(maxKeys);
@@ -92,7 +92,7 @@ test('remembers what a plain list would, and forgets in the same order', () => {
   );
 });
 
-test('thousands of keys of many limits that come and go are all found, and no others', () => {
+test('finds all of thousands of keys of many limits that come and go, and no others', () => {
   const table = new Table(20_000);
   const place = (n: number) => [`limit-${n % 700}:{`, `user:${n}`] as const;
   for (let n = 0; n < 60_000; n += 1) table.add(...place(n), [n + 1, n], Rank.ordinary);
@@ -106,7 +106,7 @@ test('thousands of keys of many limits that come and go are all found, and no ot
   expect(found).toEqual(expected);
 });
 
-test('a sweep looks at so many slots and goes on where the last one ended', () => {
+test('a sweep continues where the last one ended', () => {
   const table = new Table(100);
   for (let n = 0; n < 100; n += 1) table.add('', String(n), [5, 0], Rank.ordinary);
   for (const left of [70, 40, 10, 0]) {
@@ -115,7 +115,7 @@ test('a sweep looks at so many slots and goes on where the last one ended', () =
   }
 });
 
-test('after a flood what is left is worth a copy, which takes no more room than it needs', () => {
+test('after a flood a table is copied to a small one', () => {
   const table = new Table(10_000);
   for (let n = 0; n < 10_000; n += 1) table.add('', String(n), [n, 0], Rank.ordinary);
   expect(table.roomy).toBe(false);

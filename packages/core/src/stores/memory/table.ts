@@ -5,8 +5,9 @@ import { FIRST_SLOT, NONE, Rank, Records } from './records.js';
 
 /** Slots of the smallest table. */
 const LEAST = 16;
-/** A table is worth a copy if its slots are so many times its keys, and its keys so few that this takes no more than a few ms. */
+/** Slots per key from which a table is copied to a smaller one. */
 const ROOMY = 8;
+/** Most keys to copy: that takes a few ms. */
 const FEW = 5_000;
 
 /** The keys of one limit. */
@@ -23,16 +24,16 @@ interface Keyspace {
 export class Table {
   readonly #maxKeys: number;
   readonly #records = new Records();
-  /** Entries that do not fit into a record: logs, windows of slots, and whatever is more than a state. */
+  /** Entries that do not fit into a record: logs, windows of slots, and entries with more than a state. */
   readonly #objects = new Map<number, Entry>();
   readonly #keyspaces = new Map<string, Keyspace>();
   readonly #numbered: Keyspace[] = [];
   readonly #freeNumbers: number[] = [];
   readonly #cell = new Cell();
-  /** What was found last: the next call often has the same key, and most calls have the same limit. */
+  /** The last search: the next call often has the same key, and most calls have the same limit. */
   #lastKeyspace: Keyspace | undefined;
   #lastSlot = NONE;
-  /** A slot that had a key and has none now: each names the next one. */
+  /** The first free slot that had a key; `next` of each is the next free one. */
   #free = NONE;
   /** The first slot that never had a key. */
   #unused = FIRST_SLOT;
@@ -73,7 +74,7 @@ export class Table {
     return this.#records.rank(slot);
   }
 
-  /** Decides a `consume` on the state in its record. @returns undefined, with nothing changed, if the general way must decide it */
+  /** Decides a `consume` on the state in its record. @returns undefined, with nothing changed, if it cannot */
   step({ limit, key, cost }: KeyCall, now: number): Cell | undefined {
     const { rule, prefix } = limit;
     const slot = this.find(prefix, key);
@@ -124,7 +125,7 @@ export class Table {
     this.#size -= 1;
   }
 
-  /** Looks at the next so many slots, and removes the keys whose entries have expired. */
+  /** Removes expired keys from the next slots. */
   sweep(now: number, slots: number): void {
     const end = Math.min(this.#unused, this.#sweptTo + slots);
     for (let slot = this.#sweptTo; slot < end; slot += 1) {
@@ -136,7 +137,7 @@ export class Table {
     this.#sweptTo = end < this.#unused ? end : FIRST_SLOT;
   }
 
-  /** Would a copy take much less memory, and little time? So it is when a flood is over. */
+  /** Would a copy need much less memory, and little time? That is so after a flood. */
   get roomy(): boolean {
     return this.#size <= FEW && Math.max(LEAST, this.#size) * ROOMY < this.#records.keys.length;
   }
@@ -185,7 +186,7 @@ export class Table {
   }
 }
 
-/** V8 copies shorter texts instead of referring to what they were built from. */
+/** V8 copies shorter texts, and only refers to parts of longer ones. */
 const SHORTEST_REFERENCE = 13;
 
 /**

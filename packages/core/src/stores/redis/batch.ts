@@ -4,16 +4,16 @@ import type { Departure, DepartureDeadline } from '../../pipeline/deadlines.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
 
-/** Calls in a row that have the same keys: the script reads each key once and writes it at most once. */
+/** Consecutive calls with the same keys: the script reads each key once and writes it at most once. */
 export class KeyGroup {
   /** In the order in which they were made. */
   readonly calls: PendingCall[];
 
   constructor(
     readonly first: PendingCall,
-    /** The keys, if it is not the one key of the first call. */
+    /** The keys, unless it is the one key of the first call. */
     readonly several: readonly string[] | undefined,
-    /** Are they all the same call, to consume of one key? */
+    /** Are all of them the same `consume` of one key? */
     public isRun: boolean,
   ) {
     this.calls = [first];
@@ -24,19 +24,16 @@ export class KeyGroup {
   }
 }
 
-/**
- * Calls that are sent together, as the fewest groups that keep the order of those that have a key in common. Between others there is
- * no order to keep.
- */
+/** Calls that are sent together, in the fewest groups that keep the order of calls with a key in common. Other calls need no order. */
 export class Batch implements Departure {
   readonly began = performance.now();
   sent = false;
   hasEnded = false;
   deadline: DepartureDeadline | undefined = undefined;
   groups: KeyGroup[] = [];
-  /** µs that Redis will be busy with it, about. */
+  /** About how long Redis is busy with it, µs. */
   weight = SCRIPT;
-  /** The last group to each key, by prefix and key; made when there is a second group. */
+  /** The last group of each key, by prefix and key; undefined while there is one group, of one key. */
   #last: Map<string, Map<string, KeyGroup>> | undefined = undefined;
 
   #open = 0;
@@ -44,8 +41,8 @@ export class Batch implements Departure {
 
   /**
    * @param localTime µs of this process's clock
-   * @param node of a cluster, if all keys live on it: then they may lie in several slots
-   * @param whole whose calls these are, if they are sent once more
+   * @param node the cluster node of all keys, which may be in several slots
+   * @param whole the batch whose calls these are, if they are sent again
    */
   constructor(
     readonly localTime: number,
@@ -53,7 +50,7 @@ export class Batch implements Departure {
     readonly whole?: Batch,
   ) {}
 
-  /** Parts of its groups as batches of their own. It ends when all of them have. */
+  /** Splits it into batches of these groups. It ends when all of them have ended. */
   apart(parts: readonly (readonly KeyGroup[])[]): readonly Batch[] {
     this.#open = parts.length;
     return parts.map((groups) => {
@@ -91,28 +88,19 @@ export class Batch implements Departure {
     const group = new KeyGroup(pending, plain || isSingle(call) ? undefined : keysOf(call), plain);
     this.weight += plain ? keyWeight(call.limit.rule) : firstWeight(call);
     this.groups.push(group);
-    if (this.groups.length > 1) this.#note(group);
+    if (this.groups.length === 2 && this.#last === undefined) this.#note(this.groups[0]!);
+    if (this.groups.length > 1 || call.several !== undefined) this.#note(group);
   }
 
   #lastTo(prefix: string, key: string): KeyGroup | undefined {
     if (this.#last !== undefined) return this.#last.get(prefix)?.get(key);
-    const first = this.groups[0]!;
-    const { call } = first.first;
-    if (call.several === undefined) {
-      return call.key === key && call.limit.prefix === prefix ? first : undefined;
-    }
-    return call.several.some((part) => part.key === key && part.limit.prefix === prefix) ? first : undefined;
+    const [group] = this.groups as [KeyGroup];
+    const { call } = group.first;
+    return call.key === key && call.limit.prefix === prefix ? group : undefined;
   }
 
   #note(group: KeyGroup): void {
-    if (this.#last === undefined) {
-      this.#last = new Map();
-      this.#noteParts(this.groups[0]!);
-    }
-    this.#noteParts(group);
-  }
-
-  #noteParts(group: KeyGroup): void {
+    this.#last ??= new Map();
     const { call } = group.first;
     if (call.several === undefined) this.#notePart(call, group);
     else for (const part of call.several) this.#notePart(part, group);
@@ -128,9 +116,9 @@ export class Batch implements Departure {
   }
 
   /**
-   * Leaves out the calls that have ended. The others are grouped again: one that is gone may have been all that stood between two groups
-   * of one key, and those must be one, as the script takes the keys of groups that are alike for different ones.
-   * @returns whether there is any call left
+   * Drops calls that have ended, and groups the others again: a dropped call may have been all that separated two groups of one key. The
+   * script takes equal groups for groups of different keys.
+   * @returns whether any call is left
    */
   forget(): boolean {
     this.hasEnded = false;
@@ -146,7 +134,7 @@ export class Batch implements Departure {
     for (const { calls } of this.groups) for (const call of calls) action(call);
   }
 
-  /** The store has answered, or will not: no deadline ends these calls any more. */
+  /** The store has answered or failed: no deadline ends these calls any more. */
   end(): void {
     this.#open -= 1;
     if (this.#open > 0) return;
@@ -172,25 +160,25 @@ export class Batch implements Departure {
   }
 }
 
-/** As the script has them: the entry of a shared rate may be one for each client, and the rate has a key itself. */
+/** The keys of a script call. A shared rate has a key itself, and may have one for each client. */
 const keysOf = (call: Call): string[] =>
   call.parts.flatMap((part) => {
     const { shared } = part.limit;
     return shared === undefined ? [storageKey(part)] : [storageKey(part), shared.client, shared.config];
   });
 
-/** A call of which the script needs only the cost. */
+/** Does the script need only its cost? */
 const isPlain = ({ operation, traced, several, limit }: KeyCall): boolean =>
   operation === 'consume' && !traced && several === undefined && limit.shared === undefined;
 
-/** Of one key. */
+/** Has it one key? */
 const isSingle = (call: KeyCall): boolean => call.several === undefined && call.limit.shared === undefined;
 
-/** Equal calls: they are decided one after the other, and sent once with their number. */
+/** Equal calls are decided one after the other, and sent once with their number. */
 export function isSame(a: KeyCall, b: KeyCall): boolean {
-  if (a === b) return a.operation !== 'override';
-  if (a.operation !== b.operation || a.operation === 'override' || a.wait !== b.wait) return false;
-  if (a.traced !== b.traced || a.cost !== b.cost || a.at !== b.at || a.limit.rule !== b.limit.rule)
+  if (a.operation === 'override') return false;
+  if (a === b) return true;
+  if (a.operation !== b.operation || a.wait !== b.wait || a.traced !== b.traced || !isSamePart(a, b))
     return false;
   if (a.several === undefined) return b.several === undefined;
   return a.several.every((part, i) => isSamePart(part, b.parts[i]!));

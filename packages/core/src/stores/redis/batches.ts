@@ -1,48 +1,40 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../clock.js';
+import { storageKey } from '../../engine/call.js';
+import { getOrCreate } from '../../get-or-create.js';
+import { setImmediate } from '../../native-timers.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { Batch, type KeyGroup } from './batch.js';
 
-/** Node's own, whatever a test puts in its place: under a fake one nothing would ever leave. */
-const { setImmediate } = globalThis;
 /** For microtasks: `queueMicrotask` makes a resource for async hooks each time. */
 const resolved = Promise.resolve();
 
-/**
- * µs that one script call may hold Redis, about: of the first of a turn, which sets Redis to work while the rest still gathers, and
- * of each that follows it.
- */
+/** µs that the first script call of a turn may hold Redis, about. It is short: Redis works while the other calls are still gathered. */
 const FIRST = 80;
+/** The same for each that follows. */
 const MOST = 250;
 
-/** So many calls are worth a trip of their own: to gather as many more takes this process as long as Redis is at work with them. */
+/** Minimum size of an early batch: Redis needs about as long for it as this process needs to gather as many calls. */
 const MANY = 20;
 /** ms without any call after which a store counts as idle. */
 const IDLE = 1;
 
-/** What the keys of one script call have in common in a cluster. */
-export interface Place {
-  readonly name: string;
-  /** `host:port`, if it is a node; otherwise it is a slot. */
-  readonly node: string | undefined;
-}
-
 /**
- * Lets the calls of one turn of the event loop leave together: as one script call, or a few where they would be long. Those of an idle store
- * leave as soon as the code that asks has run. While nothing is under way, half of many leave before the rest is there.
+ * Sends the calls of one turn of the event loop together: as one script call, or as a few if one would take long. Calls to an idle store are
+ * sent as soon as the current code has run. If nothing is under way, the first half of many calls is sent early.
  */
 export class Batches {
-  /** Where the key of a call lives, in a cluster. */
-  placeOf: ((call: PendingCall) => Place) | undefined;
+  /** For a cluster: the node of a call's key, `host:port`. If it is '', only calls of one slot are sent together. */
+  nodeOf: ((call: PendingCall) => string) | undefined;
   readonly #clock: Clock;
   readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
   #gathering: Batch | undefined;
   /**
-   * In a cluster: by place. A new one for each turn: V8 links what a Map held
-   * before `clear()` to what it holds next, and so the old generation of the heap would keep the calls of all turns.
+   * In a cluster: by node or slot. A new Map for each turn: V8 links what a Map held before `clear()` to what it holds next, and so the
+   * old generation of the heap would keep the calls of all turns.
    */
   #placed: Map<string, Batch> | undefined;
-  /** Is the end of this turn waited for? */
+  /** Is `#end` scheduled? */
   #begun = false;
   #most = FIRST;
   /** Calls of this turn, and of the last that had any. */
@@ -51,9 +43,7 @@ export class Batches {
   #underWay = 0;
   #idleSince = 0;
 
-  /**
-   * @param send calls `arrived` once for each batch, before anybody has his answer: who asks again then finds nothing under way
-   */
+  /** @param send calls `arrived` once for each batch, before its calls resolve: a call made then finds nothing under way */
   constructor(clock: Clock, send: (batches: readonly Batch[], arrived: () => void) => void) {
     this.#clock = clock;
     this.#send = send;
@@ -61,13 +51,14 @@ export class Batches {
 
   /** @returns the batch that it is sent with */
   add(call: PendingCall): Batch {
-    const place = this.placeOf?.(call);
-    let batch = this.#gathering;
-    if (place !== undefined) {
-      batch = this.#batchAt(place);
-    } else if (batch === undefined) {
-      batch = new Batch(this.#clock.now());
-      this.#gathering = batch;
+    const node = this.nodeOf?.(call);
+    // A tag never has a space.
+    const place = node === undefined ? '' : node === '' ? tagOf(storageKey(call.call)) : ` ${node}`;
+    let batch = place === '' ? this.#gathering : this.#placed?.get(place);
+    if (batch === undefined) {
+      batch = new Batch(this.#clock.now(), node || undefined);
+      if (place === '') this.#gathering = batch;
+      else this.#placed = (this.#placed ?? new Map()).set(place, batch);
     }
     if (!this.#begun) this.#begin();
     batch.add(call);
@@ -76,19 +67,9 @@ export class Batches {
       this.#leave();
     } else if (batch.weight >= this.#most) {
       this.#most = MOST;
-      if (place === undefined) this.#gathering = undefined;
-      else this.#placed!.delete(place.name);
+      if (place === '') this.#gathering = undefined;
+      else this.#placed!.delete(place);
       this.#depart([batch]);
-    }
-    return batch;
-  }
-
-  #batchAt(place: Place): Batch {
-    this.#placed ??= new Map();
-    let batch = this.#placed.get(place.name);
-    if (batch === undefined) {
-      batch = new Batch(this.#clock.now(), place.node);
-      this.#placed.set(place.name, batch);
     }
     return batch;
   }
@@ -129,7 +110,7 @@ export class Batches {
   };
 }
 
-/** What decides the slot of a key: its hash tag. Keys with different ones seldom share a slot. */
+/** The hash tag of a key, which decides its slot. Keys with different tags seldom share a slot. */
 export function tagOf(key: string): string {
   const open = key.indexOf('{');
   const end = key.indexOf('}', open + 1);
@@ -139,11 +120,6 @@ export function tagOf(key: string): string {
 /** Groups whose keys have the same hash tag, in their order. */
 export function bySlot(groups: readonly KeyGroup[]): readonly (readonly KeyGroup[])[] {
   const found = new Map<string, KeyGroup[]>();
-  for (const group of groups) {
-    const tag = tagOf(group.keys[0]!);
-    const known = found.get(tag);
-    if (known === undefined) found.set(tag, [group]);
-    else known.push(group);
-  }
+  for (const group of groups) getOrCreate(found, tagOf(group.keys[0]!), () => []).push(group);
   return [...found.values()];
 }

@@ -1,12 +1,7 @@
-import { errorMonitor } from 'node:events';
-import { performance } from 'node:perf_hooks';
 import type { Script } from '../../algorithms/algorithm.js';
 import { FIRST_CONNECTION_MS } from '../../clock.js';
-import { NoConnectionError } from './errors.js';
+import { clearTimeout, setTimeout } from '../../native-timers.js';
 import type { Written } from './wire.js';
-
-/** Node's own: with a fake timer a silent server would be awaited for ever. */
-const { setTimeout, clearTimeout } = globalThis;
 
 /**
  * What we need of a Redis client: a `Redis` or `Cluster` of ioredis (5 or 6) or iovalkey is one as it is. A client without `status`
@@ -51,15 +46,13 @@ export interface RedisClientSettings {
 }
 
 /**
- * Sends EVALSHA, and the whole script only if the server does not know it. No other error is retried.
- * @param write keys and arguments as of now; undefined when all calls were abandoned. `bytes`: may the reply be bytes? ioredis decodes
- *   integers more slowly than we do.
+ * Keys and arguments as of now; undefined when all calls were abandoned.
+ * @param bytes may the reply be bytes? ioredis decodes integers more slowly than we do
  */
-export function runScript(
-  client: RedisClient,
-  script: Script,
-  write: (bytes: boolean) => Written | undefined,
-): Promise<unknown> {
+export type Write = (bytes: boolean) => Written | undefined;
+
+/** Sends EVALSHA, and the whole script only if the server does not know it. No other error is retried. */
+export function runScript(client: RedisClient, script: Script, write: Write): Promise<unknown> {
   const bytes = client.evalshaBuffer !== undefined && client.evalBuffer !== undefined;
   const call = write(bytes);
   if (call === undefined) return abandoned();
@@ -93,84 +86,18 @@ type Listener = (...args: unknown[]) => void;
 
 /** Listeners that can be removed together. */
 export class Listeners {
-  readonly #byClient = new Map<RedisClient, (readonly [string | symbol, Listener])[]>();
+  #added: (readonly [client: RedisClient, event: string | symbol, listener: Listener])[] = [];
 
   add(client: RedisClient, event: string | symbol, listener: Listener): void {
     client.on?.(event, listener);
-    const known = this.#byClient.get(client) ?? [];
-    known.push([event, listener]);
-    this.#byClient.set(client, known);
+    this.#added.push([client, event, listener]);
   }
 
-  remove(client: RedisClient): void {
-    for (const [event, listener] of this.#byClient.get(client) ?? [])
-      client.removeListener?.(event, listener);
-    this.#byClient.delete(client);
-  }
-
-  removeAll(): void {
-    for (const client of [...this.#byClient.keys()]) this.remove(client);
-  }
-}
-
-/** A connection attempt that calls wait for. */
-export interface ConnectionAttempt {
-  readonly ready: Promise<void>;
-  /** Rejects `ready`. A client that is ended between two attempts emits no event. */
-  giveUp(): void;
-}
-
-/**
- * Waits until the client is connected. `ready` rejects when the server refuses or the client gives up. After a slow or broken attempt the
- * client tries again; the caller decides how long to wait.
- * @param isRefusal would the next attempt fail with the same error?
- * @param settled called before `ready` settles
- * @throws NoConnectionError if the client has ended
- */
-export function attemptConnection(
-  client: RedisClient,
-  isRefusal: (error: unknown) => boolean,
-  settled: () => void,
-): ConnectionAttempt {
-  if (client.status === 'end' || client.on === undefined) {
-    throw new NoConnectionError(`the connection is in state '${client.status}'`);
-  }
-  const listeners = new Listeners();
-  let giveUp = () => {};
-  const ready = new Promise<void>((resolve, reject) => {
-    const settle = (done: () => void) => {
-      listeners.removeAll();
-      settled();
-      done();
-    };
-    giveUp = () => settle(() => reject(new NoConnectionError('no connection')));
-    listeners.add(client, 'ready', () => settle(resolve));
-    listeners.add(client, 'end', giveUp);
-    // With `errorMonitor` an error without another listener stays an uncaught one.
-    listeners.add(client, errorMonitor, (error) => {
-      if (isRefusal(error)) giveUp();
-    });
-  });
-  return { ready, giveUp };
-}
-
-/** The time limit for the very first connection of a store. */
-export class FirstConnection {
-  /** Undefined when it is over; infinite before it begins. */
-  #until: number | undefined = Number.POSITIVE_INFINITY;
-
-  /** ms of the monotonic clock; undefined once connected, or when the time is over. The first read starts the time. */
-  get until(): number | undefined {
-    if (this.#until === undefined) return undefined;
-    const now = performance.now();
-    this.#until = Math.min(this.#until, now + FIRST_CONNECTION_MS);
-    if (now >= this.#until) this.end();
-    return this.#until;
-  }
-
-  /** The store is connected, or calls must not wait for it any longer. */
-  end(): void {
-    this.#until = undefined;
+  /** Removes those of one client, or all. */
+  remove(of?: RedisClient): void {
+    for (const [client, event, listener] of this.#added)
+      if (client === (of ?? client)) client.removeListener?.(event, listener);
+    this.#added = this.#added.filter(([client]) => client !== (of ?? client));
   }
 }
 

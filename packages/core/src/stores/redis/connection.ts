@@ -1,5 +1,6 @@
 import { LONGEST_TIMER } from '../../clock.js';
 import { StoreConfigurationError } from '../../errors.js';
+import { clearTimeout, setTimeout } from '../../native-timers.js';
 import type { RedisClient } from './client.js';
 import {
   clusterOptions,
@@ -19,15 +20,12 @@ type OwnClient = RedisClient & {
   readonly options: { socketTimeout?: number | undefined; connectTimeout?: number | undefined };
 };
 
-/** Node's own: under a fake one an ended client would never reconnect. */
-const { setTimeout, clearTimeout } = globalThis;
-
 /** ms until a client that has ended reconnects. */
 const REVIVAL_MS = 100;
 /** ms until a connection to the wrong database is replaced. */
 const SELECT_AGAIN_MS = 1_000;
 /** ms; a silent connection is kept at least this long. With the usual deadline the store is known to be out by then. */
-const SHORTEST_PATIENCE = recommendedRedisOptions.socketTimeout;
+const SHORTEST_SILENCE = recommendedRedisOptions.socketTimeout;
 /** Time limit of a connection attempt, ms, unless a call waits longer. */
 const SHORTEST_ATTEMPT = recommendedRedisOptions.connectTimeout;
 
@@ -76,7 +74,7 @@ export class OwnConnection {
   #setTimeouts(connection: OwnClient | undefined): void {
     if (connection === undefined) return;
     const { options } = connection;
-    options.socketTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_PATIENCE, 3 * this.#deadline));
+    options.socketTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_SILENCE, 3 * this.#deadline));
     if (!('url' in this.server) || this.server.options?.connectTimeout !== undefined) return;
     options.connectTimeout = Math.min(LONGEST_TIMER, Math.max(SHORTEST_ATTEMPT, this.#deadline));
   }
@@ -109,7 +107,7 @@ export class OwnConnection {
 function loadIoredis(): Promise<Ioredis> {
   return import('ioredis').catch((cause: unknown) => {
     throw new StoreConfigurationError(
-      'redisStore needs the package ioredis, unless it is given a client: npm install ioredis',
+      'redisStore cannot load the package ioredis: install it (npm install ioredis), or pass a client of your own',
       { cause },
     );
   });

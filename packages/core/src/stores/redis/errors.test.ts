@@ -6,7 +6,7 @@ class ReplyError extends Error {
 }
 const withParts = (message: string, parts: object) => Object.assign(new Error(message), parts);
 
-describe('not now', () => {
+describe('unavailable', () => {
   test.each([
     ['LOADING', 'LOADING Redis is loading the dataset in memory'],
     ['BUSY', 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'],
@@ -87,7 +87,7 @@ describe('not now', () => {
   });
 });
 
-describe('never like this', () => {
+describe('set up wrongly', () => {
   test.each([
     [
       'WRONGTYPE',
@@ -123,7 +123,7 @@ describe('never like this', () => {
   });
 });
 
-test('keys of callers stand in errors of our own script: they decide nothing, and are told to nobody but the log', () => {
+test("a caller's key in an error of our script does not change the meaning, and only cause shows it", () => {
   const cause = new ReplyError(
     'ERR user_script:22: SLUICE foreign value in sluice:v2:fw:x:{LOADING NOPERM WRONGPASS}',
   );
@@ -132,7 +132,7 @@ test('keys of callers stand in errors of our own script: they decide nothing, an
   expect(told.message).toBe('redis store: a key of this limit holds a foreign value; `cause` names it');
 });
 
-test('errors that stand for others are what those are', () => {
+test('an error that wraps others has their meaning', () => {
   const down = new AggregateError([
     new Error('connect ECONNREFUSED ::1:6379'),
     new Error('connect ECONNREFUSED 127.0.0.1:6379'),
@@ -168,7 +168,7 @@ test("where there was no connection, the connection's last error is the reason",
   expect(classified(new ReplyError('OOM command not allowed'), refused).reason).toBe('OOM');
 });
 
-test('without its command an error is what it was, in a cluster those of its nodes, too', () => {
+test('withoutCommand removes only the command, also from the errors of cluster nodes', () => {
   const command = { name: 'hello', args: ['AUTH', 'secret'] };
   const error = Object.assign(new ReplyError('WRONGPASS no'), { command, code: 'x' });
   const all = withParts('None of the nodes is available', { lastNodeError: error });

@@ -1,6 +1,8 @@
 import { types } from 'node:util';
 import {
   type ConfigurationReason,
+  isStoreConfigurationError,
+  isStoreUnavailableError,
   StoreConfigurationError,
   StoreUnavailableError,
   type UnavailableReason,
@@ -30,61 +32,57 @@ type Meaning =
       readonly instead?: string;
     };
 
-const unavailable = (reason: UnavailableReason) => (): Meaning => ({ unavailable: reason });
-const wrong = (configuration: ConfigurationReason, remedy?: string) => (): Meaning =>
-  remedy === undefined ? { configuration } : { configuration, remedy };
-
 /** Before Redis 7 an error in a script arrives wrapped; clients prepend a class name, or append the last of several errors. */
 const START = /^(?:.*Last error: )?(?:\w*Error: )?(?:ERR Error running script.*?: -?)?/.source;
 const word = (words: string): RegExp => new RegExp(`${START}(${words})\\b`);
 const phrase = (words: string): RegExp => new RegExp(`${START}(?:${words})`);
 
+const CONNECTION: Meaning = { unavailable: 'connection' };
+const wrong = (configuration: ConfigurationReason): Meaning => ({ configuration });
+const fixedBy = (remedy: string): Meaning => ({ configuration: 'other', remedy });
+/** Unavailable, for the reason that the matched word names. */
+const BY_WORD = 'by word';
+
 /** The first matching row counts. Without a match the network failed. */
-const ROWS: readonly (readonly [message: RegExp, meaning: (found: RegExpExecArray) => Meaning])[] = [
+const ROWS: readonly (readonly [message: RegExp, meaning: Meaning | typeof BY_WORD])[] = [
   // Errors of our own scripts.
   [
     /\bSLUICE foreign value\b/,
-    () => ({
+    {
       configuration: 'other',
       instead: 'a key of this limit holds a foreign value; `cause` names it',
-    }),
+    },
   ],
   [/\bSLUICE\b/, wrong('other')],
-  [
-    word('LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN'),
-    ([, reason]) => ({ unavailable: reason as UnavailableReason }),
-  ],
-  [/Script killed by user/, unavailable('BUSY')],
-  [word('UNBLOCKED'), unavailable('connection')], // the server became a replica
+  [word('LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN'), BY_WORD],
+  [/Script killed by user/, { unavailable: 'BUSY' }],
+  [word('UNBLOCKED'), CONNECTION], // the server became a replica
   // The nodes of a cluster do not agree yet.
-  [/^Too many Cluster redirections.*\b(?:MOVED|ASK) \d/, unavailable('connection')],
+  [/^Too many Cluster redirections.*\b(?:MOVED|ASK) \d/, CONNECTION],
   // The server is full, or limits its users.
-  [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), unavailable('connection')],
+  [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), CONNECTION],
   [
     word('CROSSSLOT'),
-    wrong(
-      'other',
-      'a Redis Cluster decides together only what lies in one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
-        'and redisStore a Cluster client, with which this error comes at construction',
+    fixedBy(
+      'a Redis Cluster decides together only keys of one slot: give all limiters of a CombinedLimiter the same hashTag, ' +
+        'and redisStore a Cluster client, with which this error is thrown at construction',
     ),
   ],
   [
     phrase('(?:MOVED|ASK) \\d'),
-    wrong(
-      'other',
+    fixedBy(
       'this server is one node of a Redis Cluster: give redisStore a Cluster client, new Cluster([…]) of ioredis',
     ),
   ],
   [
     phrase('ERR This instance has cluster support disabled'),
-    wrong(
-      'other',
+    fixedBy(
       'this server is no node of a Redis Cluster: give redisStore its address or a client for one server',
     ),
   ],
   [
     phrase('ERR (?:DB index is out of range|invalid DB index)'),
-    wrong('other', 'the server has no such database: give redisStore one that it has, such as 0'),
+    fixedBy('the server has no such database: give redisStore one that it has, such as 0'),
   ],
   [word('WRONGTYPE'), wrong('WRONGTYPE')],
   [/\bNOPERM\b|ACL failure in script|ERR The user executing the script can't/, wrong('NOPERM')],
@@ -92,10 +90,8 @@ const ROWS: readonly (readonly [message: RegExp, meaning: (found: RegExpExecArra
   [/\bNOAUTH\b/, wrong('NOAUTH')],
   [/\bDENIED\b|unknown command|\bERR /, wrong('other')],
   // The timeout of one call. A timeout of the connection breaks it, and all its calls with it.
-  [/command timed? ?out/i, unavailable('timeout')],
+  [/command timed? ?out/i, { unavailable: 'timeout' }],
 ];
-
-const NETWORK: Meaning = { unavailable: 'connection' };
 
 /**
  * Turns a client's error into one of ours with a class, a code and a reason; `cause` is the client's error. Only this function decides
@@ -108,6 +104,7 @@ export function classified(
   lastConnectionError?: Error,
   neverSent = false,
 ): StoreUnavailableError | StoreConfigurationError {
+  if (isStoreUnavailableError(error) || isStoreConfigurationError(error)) return error;
   const cause = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
   const meaning = meaningOf(cause);
   if ('configuration' in meaning) {
@@ -151,7 +148,7 @@ export const isSocketTimeout = (error: unknown): boolean => /^Socket timeout/.te
 
 /** The same error without its command, which ioredis attaches: events are logged whole, and a login command has the password. */
 export function withoutCommand(error: Error): Error {
-  const { command, lastNodeError, ...rest } = error as Error & { command?: unknown; lastNodeError?: unknown };
+  const { command, lastNodeError, ...rest } = error as ErrorOfSeveral & { command?: unknown };
   if (command === undefined && !isError(lastNodeError)) return error;
   const inner = isError(lastNodeError) && { lastNodeError: withoutCommand(lastNodeError) };
   const copy = Object.assign(new Error(error.message), rest, inner);
@@ -163,13 +160,17 @@ export function withoutCommand(error: Error): Error {
 
 function meaningOf(error: unknown): Meaning {
   for (const text of textsOf(error)) {
-    for (const [answer, meaning] of ROWS) {
-      const found = answer.exec(text);
-      if (found !== null) return meaning(found);
+    for (const [message, meaning] of ROWS) {
+      const found = message.exec(text);
+      if (found !== null)
+        return meaning === BY_WORD ? { unavailable: found[1] as UnavailableReason } : meaning;
     }
   }
-  return NETWORK;
+  return CONNECTION;
 }
+
+/** Errors of several addresses arrive as an AggregateError without a message; those of cluster nodes as `lastNodeError`. */
+type ErrorOfSeveral = Error & { errors?: unknown; lastNodeError?: unknown };
 
 /** The messages of an error and of its inner errors. The depth is limited: an error may be its own cause. */
 function* textsOf(error: unknown, depth = 0): Generator<string> {
@@ -178,7 +179,7 @@ function* textsOf(error: unknown, depth = 0): Generator<string> {
     return;
   }
   yield error.message;
-  const { errors, lastNodeError, cause } = error as Error & { errors?: unknown; lastNodeError?: unknown };
+  const { errors, lastNodeError, cause } = error as ErrorOfSeveral;
   const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
   for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
 }
@@ -186,11 +187,10 @@ function* textsOf(error: unknown, depth = 0): Generator<string> {
 /** The message of ioredis for a lost connection advises against settings of the store, so it is replaced. */
 const LOST = /^(?:Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/;
 
-/** Errors of several addresses arrive as an AggregateError without a message; those of cluster nodes as `lastNodeError`. */
 function messageOf(error: unknown): string {
   if (!isError(error)) return String(error);
   if (LOST.test(error.message)) return 'the connection was lost';
-  const { errors, lastNodeError } = error as { errors?: unknown; lastNodeError?: unknown };
+  const { errors, lastNodeError } = error as ErrorOfSeveral;
   if (Array.isArray(errors) && error.message === '') return errors.map(messageOf).join('; ');
   return isError(lastNodeError) ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
 }

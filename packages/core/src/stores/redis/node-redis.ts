@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../get-or-create.js';
 import type { RedisClient, RedisClientSettings } from './client.js';
 import type { Subscriber } from './release-subscriber.js';
 
@@ -44,14 +45,8 @@ export function isNodeRedis(client: unknown): client is NodeRedisClient {
 const adapted = new WeakMap<NodeRedisClient, NodeRedisAdapter>();
 
 /** A client of node-redis with the interface of ioredis; always the same for one client. */
-export function adaptNodeRedis(client: NodeRedisClient): NodeRedisAdapter {
-  let adapter = adapted.get(client);
-  if (adapter === undefined) {
-    adapter = new NodeRedisAdapter(client as Client);
-    adapted.set(client, adapter);
-  }
-  return adapter;
-}
+export const adaptNodeRedis = (client: NodeRedisClient): NodeRedisAdapter =>
+  getOrCreate(adapted, client, () => new NodeRedisAdapter(client as Client));
 
 export class NodeRedisAdapter implements RedisClient {
   readonly isCluster: boolean;

@@ -53,7 +53,7 @@ test.each([1, 15, 16, 65_535, 65_536])('lists of %d numbers come back', async (s
   expect(unpacked(bytes)).toEqual(Array.from({ length: size }, (_, i) => i + 1));
 });
 
-test('anything else is an error of configuration', async () => {
+test('anything else is a StoreConfigurationError', async () => {
   const list = await pack(`{${EDGES.map((n) => n.toFixed(0))}, 'text'}`);
   const cut = Array.from(list, (_, i) => list.subarray(0, i));
   const others = await Promise.all(

@@ -12,9 +12,9 @@ export class Numbers {
   }
 
   next(): number {
-    const told = this.#reply[this.#place];
+    const value = this.#reply[this.#place];
     this.#place += 1;
-    return Number.isSafeInteger(told) ? (told as number) : numberOf(told);
+    return Number.isSafeInteger(value) ? (value as number) : numberOf(value);
   }
 
   text(): string {
@@ -39,22 +39,22 @@ export class Numbers {
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
- * Clients may be set to give numbers as text, and their parsers round the largest that there is up.
- * @throws StoreConfigurationError when it is none
+ * Clients can be set to return numbers as text, and their parsers round the largest number up.
+ * @throws StoreConfigurationError unless it is an integer
  */
-function numberOf(told: unknown): number {
-  const value = typeof told === 'string' && /^-?\d+$/.test(told) ? Number(told) : told;
+function numberOf(given: unknown): number {
+  const value = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
   if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
     throw new StoreConfigurationError(
-      `redis store: the script answered ${describe(value)} where integers were due`,
+      `redis store: the script returned ${describe(value)} instead of an integer`,
     );
   }
   return Math.min(value as number, MOST);
 }
 
 /**
- * Reads what `cmsgpack.pack` makes of a list of texts and whole numbers; see the MessagePack specification.
- * @throws StoreConfigurationError when the bytes are something else
+ * Reads a list of texts and whole numbers that `cmsgpack.pack` has packed; see the MessagePack specification.
+ * @throws StoreConfigurationError if the bytes are anything else
  */
 export function unpacked(bytes: Buffer): unknown[] {
   let place = 1;
@@ -81,7 +81,7 @@ export function unpacked(bytes: Buffer): unknown[] {
   if (values.length < count || place !== bytes.length) throw foreign();
   return values;
 
-  /** Negative numbers have their complement. In two halves, as 2^64 is beyond exact numbers. */
+  /** Two's complement. In two halves, because 2^64 is beyond exact numbers. */
   function signed(size: number): number {
     const high = whole(Math.min(size, 4));
     const bits = 8 * Math.min(size, 4);
@@ -96,4 +96,4 @@ export function unpacked(bytes: Buffer): unknown[] {
 }
 
 const foreign = () =>
-  new StoreConfigurationError('redis store: the script answered bytes that are no list of its own');
+  new StoreConfigurationError('redis store: the script returned bytes that are not one of its replies');

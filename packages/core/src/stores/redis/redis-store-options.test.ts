@@ -38,7 +38,7 @@ test.each<[string, object, RegExp]>([
   ],
   ['an option of another place', { cluster: [at], name: 'mymaster' }, /no option 'name'/],
   ['settings for a client that has its own', { client: client(), password: 'x' }, /no option 'password'/],
-  ['what is no client', { client: { evalsha: 1 } }, /its client is an object/],
+  ['what is no client', { client: { evalsha: 1 } }, /redisStore takes .*, not an object/],
   ['what is no address', { url: 'localhost:6379' }, /takes an address such as .*, not "localhost:6379"/],
   [
     'an address that is misspelt, without telling its password',
@@ -52,7 +52,7 @@ test.each<[string, object, RegExp]>([
   ],
   ['no sentinels', { sentinels: [], name: 'mymaster' }, /sentinels must be a list of \{ host, port \}/],
   ['sentinels as text', { sentinels: ['127.0.0.1:26379'], name: 'mymaster' }, /sentinels must be a list/],
-  ['sentinels without a name', { sentinels: [at] }, /name must be what the sentinels call the primary/],
+  ['sentinels without a name', { sentinels: [at] }, /name must be the sentinels' name of the primary/],
   ['a cluster of text that is no address', { cluster: ['127.0.0.1'] }, /cluster must be a list/],
   ['a database that is not a number', { url: 'redis://h/shop' }, /is a database number.*"\/shop"/],
   [
@@ -66,7 +66,7 @@ test.each<[string, object, RegExp]>([
   [
     'a password among options',
     { url: 'redis://h', options: { password: 'x' } },
-    /'password' stands beside options/,
+    /'password' is an option of redisStore itself/,
   ],
   [
     'what is ours to set',
@@ -93,6 +93,6 @@ test.each<[string, object, RegExp]>([
   expect(() => redisStore(options as never)).toThrow(message);
 });
 
-test('refuses an address that sets what is ours', () => {
+test('refuses an address that sets an option of the store', () => {
   expect(() => redisStore('redis://h?autoResendUnfulfilledCommands=true')).toThrow(/cannot set/);
 });

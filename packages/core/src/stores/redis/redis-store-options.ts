@@ -108,11 +108,10 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
   if ('url' in options) checkUrl(options.url);
   if ('sentinels' in options) {
     checkAddresses('sentinels', options.sentinels);
-    if (typeof options.name !== 'string' || options.name === '') {
-      throw new TypeError(
-        `redisStore: name must be what the sentinels call the primary, such as 'mymaster', not ${describe(options.name)}`,
+    if (typeof options.name !== 'string' || options.name === '')
+      throw wrong(
+        `name must be the sentinels' name of the primary, such as 'mymaster', not ${describe(options.name)}`,
       );
-    }
   }
   if ('cluster' in options) checkAddresses('cluster', options.cluster, true);
   checkClientOptions('options', options.options);
@@ -121,20 +120,23 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
 }
 
 export function checkUrl(url: unknown): string {
-  if (typeof url !== 'string' || !/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url)) {
-    throw new TypeError(
-      `redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options, not ${describe(withoutPassword(url))}`,
-    );
-  }
+  if (typeof url !== 'string' || !/^(?:rediss?|valkeys?):\/\//.test(url) || !URL.canParse(url))
+    throw notTaken(withoutPassword(url));
   const { pathname, searchParams } = new URL(url);
-  if (!/^\/?\d*$/.test(pathname)) {
-    throw new TypeError(
-      `redisStore: the path of an address is a database number, as in redis://127.0.0.1:6379/0, not ${describe(pathname)}`,
+  if (!/^\/?\d*$/.test(pathname))
+    throw wrong(
+      `the path of an address is a database number, as in redis://127.0.0.1:6379/0, not ${describe(pathname)}`,
     );
-  }
   checkClientOptions('the query of the address', Object.fromEntries(searchParams));
   return url;
 }
+
+const wrong = (message: string): TypeError => new TypeError(`redisStore: ${message}`);
+
+export const notTaken = (value: unknown): TypeError =>
+  new TypeError(
+    `redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options, not ${describe(value)}`,
+  );
 
 /** For error messages, which are logged. */
 const withoutPassword = (url: unknown): unknown =>
@@ -145,28 +147,21 @@ function checkAddresses(what: string, addresses: unknown, orUrls = false): void 
     (orUrls && typeof address === 'string' && URL.canParse(address)) ||
     typeof (address as RedisAddress | null)?.host === 'string';
   if (Array.isArray(addresses) && addresses.length > 0 && addresses.every(isAddress)) return;
-  throw new TypeError(
-    `redisStore: ${what} must be a list of { host, port }, not ${describe(withoutPassword(addresses))}`,
-  );
+  throw wrong(`${what} must be a list of { host, port }, not ${describe(withoutPassword(addresses))}`);
 }
 
 function checkClientOptions(where: string, options: unknown): void {
   if (options === undefined) return;
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(
-      `redisStore: ${where} must be an object of ioredis's options, not ${describe(options)}`,
-    );
-  }
+  if (typeof options !== 'object' || options === null)
+    throw wrong(`${where} must be an object of ioredis's options, not ${describe(options)}`);
   const { db = 0 } = options as { db?: unknown };
-  if (!(typeof db === 'string' ? /^\d+$/.test(db) : Number.isInteger(db) && Number(db) >= 0)) {
-    throw new TypeError(`redisStore: ${where} needs a whole number ≥ 0 as db, not ${describe(db)}`);
-  }
+  if (!(typeof db === 'string' ? /^\d+$/.test(db) : Number.isInteger(db) && Number(db) >= 0))
+    throw wrong(`${where} needs a whole number ≥ 0 as db, not ${describe(db)}`);
   for (const name of Object.keys(options)) {
-    if (OWN.includes(name))
-      throw new TypeError(`redisStore: '${name}' stands beside options, not in ${where}`);
-    if (!FIXED.includes(name)) continue;
-    throw new TypeError(
-      `redisStore: ${where} cannot set '${name}': the store sets it, so that a call is counted once. A client of your own may have it: redisStore(client)`,
-    );
+    if (OWN.includes(name)) throw wrong(`'${name}' is an option of redisStore itself, not of ${where}`);
+    if (FIXED.includes(name))
+      throw wrong(
+        `${where} cannot set '${name}': the store sets it, so that a call is counted once. To set it, pass a client of your own: redisStore(client)`,
+      );
   }
 }

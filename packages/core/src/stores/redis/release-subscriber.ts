@@ -1,5 +1,6 @@
 import { EVERYONE } from '../../engine/call.js';
 import { StoreConfigurationError } from '../../errors.js';
+import { getOrCreate } from '../../get-or-create.js';
 import type { RedisClient } from './client.js';
 import { storeClosed } from './errors.js';
 
@@ -13,7 +14,7 @@ export interface Subscriber {
   disconnect(reconnect?: boolean): void;
 }
 
-/** ms that the connection stays open without a subscription, in case another comes. */
+/** ms that the connection stays open without a subscription. */
 const LINGER_MS = 1000;
 
 /**
@@ -21,7 +22,7 @@ const LINGER_MS = 1000;
  * A lost subscription is sent again; otherwise it would be neither confirmed nor refused. No ready check: ioredis 5 would run it between
  * subscriptions, which ends the connection.
  */
-const PATIENT = {
+const SUBSCRIBER_OPTIONS = {
   enableOfflineQueue: true,
   maxRetriesPerRequest: null,
   autoResendUnfulfilledCommands: true,
@@ -32,7 +33,11 @@ const PATIENT = {
 };
 
 /** A Cluster subscribes on one node, and on another when that one is lost. Messages in between are lost; waiting calls also poll. */
-const PATIENT_CLUSTER = { enableOfflineQueue: true, lazyConnect: false, retryDelayOnFailover: 100 };
+const CLUSTER_SUBSCRIBER_OPTIONS = {
+  enableOfflineQueue: true,
+  lazyConnect: false,
+  retryDelayOnFailover: 100,
+};
 
 type Granted = (id: number) => void;
 
@@ -64,11 +69,10 @@ export class ReleaseSubscriber {
     clearTimeout(this.#lingering);
     this.#connection ??= this.#open(client);
     const connection = await this.#connection;
-    let channel = this.#channels.get(name);
-    if (channel === undefined) {
-      channel = { listeners: new Set(), ready: connection.subscribe(name) };
-      this.#channels.set(name, channel);
-    }
+    const channel = getOrCreate(this.#channels, name, () => ({
+      listeners: new Set<Granted>(),
+      ready: connection.subscribe(name),
+    }));
     channel.listeners.add(granted);
     const stop = () => this.#stop(connection, name, granted);
     try {
@@ -93,7 +97,9 @@ export class ReleaseSubscriber {
       );
     }
     const connection = (
-      client.isCluster ? client.duplicate([], PATIENT_CLUSTER) : client.duplicate(PATIENT)
+      client.isCluster
+        ? client.duplicate([], CLUSTER_SUBSCRIBER_OPTIONS)
+        : client.duplicate(SUBSCRIBER_OPTIONS)
     ) as Subscriber & Pick<RedisClient, 'on'>;
     // Decisions use the same server and report its errors.
     connection.on('error', () => {});
@@ -141,7 +147,7 @@ export class ReleaseSubscriber {
     if (this.#channels.size > 0 || this.#closed) return;
     clearTimeout(this.#lingering);
     this.#lingering = setTimeout(() => {
-      if (this.#channels.size === 0) this.#disconnect(); // a listener may have come meanwhile
+      if (this.#channels.size === 0) this.#disconnect(); // a listener may have been added meanwhile
     }, LINGER_MS).unref();
   }
 

@@ -18,16 +18,16 @@ import { classified } from './errors.js';
 import type { Numbers } from './numbers.js';
 import { learn } from './weights.js';
 
-/** What could not be decided with undeclared keys. Nothing was written for it. */
+/** Groups that could not be decided with undeclared keys. Nothing was written for them. */
 export interface Undecided {
   readonly undecided: readonly KeyGroup[];
-  /** What the server said if keys must be declared. */
+  /** The server's error if keys must be declared. */
   readonly refusal: string | undefined;
 }
 
 /**
- * Settles each call of the groups by what the reply of `decide.lua` says to it.
- * @throws StoreConfigurationError when it is not such a reply; then some may be settled, and some not
+ * Settles each call of the groups by its answer in the reply of `decide.lua`.
+ * @throws StoreConfigurationError if it is not such a reply; then some calls may be settled, and some not
  */
 export function settle(groups: readonly KeyGroup[], reply: Numbers): Undecided {
   const now = reply.next();
@@ -48,7 +48,7 @@ export function settle(groups: readonly KeyGroup[], reply: Numbers): Undecided {
   return { undecided, refusal };
 }
 
-/** @returns how many it settled */
+/** @returns the number of calls settled */
 function settleNext(
   calls: readonly PendingCall[],
   i: number,
@@ -98,17 +98,19 @@ function traceOf(reply: Numbers): Trace {
   return { parameters, before: state(before), after: state(after), queue, blockedUntil };
 }
 
-/** Where in the script it went wrong; before Redis 7 also for what a command answers. */
+/** The place in the script; before Redis 7 also before the error of a command. */
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 
-/** Equal calls that took their permits, one after the other. @returns how many */
+/** Equal calls that took their permits, one after the other. @returns the number of calls settled */
 function settleRun(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
   const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
   const { cost, limit } = calls[i]!.call.parts[0]!;
   const { algorithm, parameters } = limit.rule;
   if (algorithm.expandRun === undefined)
-    throw new StoreConfigurationError('redis store: the script answered a run');
+    throw new StoreConfigurationError(
+      `redis store: the script returned a run for the algorithm '${algorithm.tag}', which has none`,
+    );
   let next = i;
   algorithm.expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
     settleOne(calls[next]!, plainAnswer(true, now, 0, remaining, reset, now));
@@ -117,7 +119,7 @@ function settleRun(calls: readonly PendingCall[], i: number, now: number, reply:
   return count;
 }
 
-/** Calls in a row that took nothing, and so were answered alike. @returns how many */
+/** Consecutive calls that took nothing and so have the same answer. @returns the number of calls settled */
 function settleAlike(
   calls: readonly PendingCall[],
   i: number,

@@ -1,4 +1,3 @@
-import { describe } from '../../options.js';
 import type { RedisClient } from './client.js';
 import { nameOf } from './cluster.js';
 import { OwnConnection } from './connection.js';
@@ -6,12 +5,10 @@ import { adaptNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.
 import {
   checkStoreOptions,
   checkUrl,
+  notTaken,
   type OwnServer,
   type RedisStoreOptions,
 } from './redis-store-options.js';
-
-const TAKES =
-  "redisStore takes an address such as 'redis://127.0.0.1:6379', a client of ioredis or node-redis, or options";
 
 /**
  * The client that `redisStore` was given, or a connection of its own.
@@ -23,11 +20,11 @@ export function resolveClient(
   if (typeof redis === 'string') return new OwnConnection({ url: checkUrl(redis) });
   const client = clientOf(redis);
   if (client !== undefined) return client;
-  if (typeof redis !== 'object' || redis === null) throw new TypeError(`${TAKES}, not ${describe(redis)}`);
+  if (typeof redis !== 'object' || redis === null) throw notTaken(redis);
   const options = checkStoreOptions(redis as RedisStoreOptions);
   if (!('client' in options)) return new OwnConnection(options);
   const given = clientOf(options.client);
-  if (given === undefined) throw new TypeError(`${TAKES}; its client is ${describe(options.client)}`);
+  if (given === undefined) throw notTaken(options.client);
   return given;
 }
 

@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
+import { setImmediate, setTimeout } from '../../native-timers.js';
 import type { RedisClient } from './client.js';
 import { isSocketTimeout } from './errors.js';
-
-/** Node's own: with fake timers a connection would never be checked. */
-const { setTimeout, setImmediate } = globalThis;
 
 /** ms in which a connection can still show that it is alive, after its `socketTimeout`. */
 const GRACE = 100;
@@ -35,7 +33,7 @@ export function readBeforeTimeout({ stream }: RedisClient): void {
  * Runs `commands` so that they leave in one write for each node of a cluster: a write to a socket costs as much as the rest of a command.
  * Only a Cluster of ioredis shows its sockets; commands of other clients leave one by one.
  */
-export function together(client: RedisClient | undefined, commands: () => void): void {
+export function inOneWrite(client: RedisClient | undefined, commands: () => void): void {
   const sockets = (client?.nodes?.('master') ?? [])
     .map(({ stream }) => stream as Partial<Socket> | undefined)
     .filter((socket): socket is Socket => typeof socket?.cork === 'function');

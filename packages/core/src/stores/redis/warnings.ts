@@ -12,7 +12,7 @@ export function warnOfResending({ isCluster, options = {} }: RedisClient): void 
   warnOnce(
     'SLUICE_CLIENT_RESENDS',
     settings,
-    `redisStore: this client sends a call again when a connection was lost with its reply, and then it counts twice: give the client ${settings} of @sluice/core`,
+    `redisStore: this client resends a call when its connection is lost before the reply, so one call can count twice: create the client with ${settings} of @sluice/core`,
   );
 }
 
@@ -30,14 +30,13 @@ export async function warnOfEviction(client: RedisClient): Promise<void> {
   warnOnce(
     'SLUICE_EVICTION',
     policy,
-    `redisStore: this Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and whose key is evicted has its whole limit again: use noeviction`,
+    `redisStore: this Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and an evicted key gets its whole limit again: set maxmemory-policy to noeviction`,
   );
 }
 
 /**
  * Warns when a cluster refuses keys that are not declared: each slot gets its own script call.
- * @param address of the cluster
- * @param refusal what it said
+ * @param refusal the server's error
  */
 export function warnOfDeclaredKeys(address: string, refusal: string): void {
   warnOnce(
@@ -45,6 +44,6 @@ export function warnOfDeclaredKeys(address: string, refusal: string): void {
     address,
     `redisStore: ${address} refuses a script call for keys of several slots (${refusal}), as proxies and serverless clusters do. ` +
       'Limits stay exact, but each slot gets a script call of its own, which costs more time and CPU: connect to the nodes of the ' +
-      'cluster themselves, or give each limiter a hashTag',
+      'cluster directly, or give each limiter a hashTag',
   );
 }

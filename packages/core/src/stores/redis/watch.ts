@@ -1,9 +1,23 @@
 import { errorMonitor } from 'node:events';
-import { attemptConnection, type ConnectionAttempt, isReady, Listeners, type RedisClient } from './client.js';
+import { getOrCreate } from '../../get-or-create.js';
+import { isReady, Listeners, type RedisClient } from './client.js';
 import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
-import { isMistake, isRefusal, isSelectError, isSocketTimeout, withoutCommand } from './errors.js';
+import {
+  isMistake,
+  isRefusal,
+  isSelectError,
+  isSocketTimeout,
+  NoConnectionError,
+  withoutCommand,
+} from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
 import { readBeforeTimeout } from './socket.js';
+
+/** A connection attempt that calls wait for. */
+interface Attempt {
+  readonly ready: Promise<void>;
+  giveUp(): void;
+}
 
 /**
  * The state of a client, and of each node of a cluster, learned by listening to its events. It listens to errors with `errorMonitor`, so
@@ -15,7 +29,7 @@ export class RedisWatch {
   readonly #prefix: string;
   /** The last error by node; of the client as a whole under ''. */
   readonly #errors = new Map<string, Error>();
-  readonly #attempts = new Map<RedisClient, ConnectionAttempt>();
+  readonly #attempts = new Map<RedisClient, Attempt>();
   readonly #listeners = new Listeners();
   #lastKey: string | undefined;
   #lastSlot = 0;
@@ -45,9 +59,8 @@ export class RedisWatch {
   /** One store less. @returns whether it was the last; then all listeners are removed */
   end(): boolean {
     this.#stores -= 1;
-    if (this.#stores > 0) return false;
-    this.#listeners.removeAll();
-    return true;
+    if (this.#stores === 0) this.#listeners.remove();
+    return this.#stores === 0;
   }
 
   /** The node that serves a key, `host:port`; empty if there is only one server, or the client does not know yet. */
@@ -108,19 +121,32 @@ export class RedisWatch {
     for (const attempt of [...this.#attempts.values()]) attempt.giveUp();
   }
 
-  /** All callers share one attempt. */
-  #attempt(client: RedisClient): ConnectionAttempt {
-    let attempt = this.#attempts.get(client);
-    if (attempt === undefined) {
-      attempt = attemptConnection(
-        client,
-        (error) => this.#isRefusal(error),
-        () => this.#attempts.delete(client),
-      );
-      this.#attempts.set(client, attempt);
-      // The events of the client report how this ends.
-      if (client.status === 'wait') client.connect?.().catch(() => {});
+  /** All callers share one attempt. After one that was slow or broken the client tries again: the caller decides how long to wait. */
+  #attempt(client: RedisClient): Attempt {
+    const known = this.#attempts.get(client);
+    if (known !== undefined) return known;
+    if (client.status === 'end' || client.on === undefined) {
+      throw new NoConnectionError(`the connection is in state '${client.status}'`);
     }
+    const listeners = new Listeners();
+    let giveUp = () => {};
+    const ready = new Promise<void>((resolve, reject) => {
+      const settle = (done: () => void) => {
+        listeners.remove();
+        this.#attempts.delete(client);
+        done();
+      };
+      giveUp = () => settle(() => reject(new NoConnectionError('no connection')));
+      listeners.add(client, 'ready', () => settle(resolve));
+      listeners.add(client, 'end', giveUp);
+      listeners.add(client, errorMonitor, (error) => {
+        if (this.#isRefusal(error)) giveUp();
+      });
+    });
+    const attempt = { ready, giveUp };
+    this.#attempts.set(client, attempt);
+    // The events of the client report how this ends.
+    if (client.status === 'wait') client.connect?.().catch(() => {});
     return attempt;
   }
 
@@ -160,14 +186,8 @@ export class RedisWatch {
 const watches = new WeakMap<RedisClient, RedisWatch>();
 
 /** One for each client, however many stores use it: its listeners do not grow in number. Return it with `unwatch`. */
-export function watch(client: RedisClient): RedisWatch {
-  let watching = watches.get(client);
-  if (watching === undefined) {
-    watching = new RedisWatch(client);
-    watches.set(client, watching);
-  }
-  return watching.begin();
-}
+export const watch = (client: RedisClient): RedisWatch =>
+  getOrCreate(watches, client, () => new RedisWatch(client)).begin();
 
 export function unwatch(client: RedisClient): void {
   if (watches.get(client)?.end()) watches.delete(client);

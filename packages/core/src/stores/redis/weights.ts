@@ -1,23 +1,23 @@
 import type { Rule } from '../../algorithms/algorithm.js';
 import type { Answer, Call, KeyCall } from '../../engine/call.js';
 
-// What a script call weighs: µs that Redis is busy, about, as measured on one core of a server.
+// Weights of a script call: about how long Redis is busy with it, µs, as measured on one core of a server.
 
-/** A script call, whatever is in it. */
+/** A script call without calls. */
 export const SCRIPT = 6;
-/** A key that is read and written, by an algorithm with a `take-run.lua` and by another. */
+/** Reading and writing a key, for algorithms with a `take-run.lua` and for others. */
 const KEY = 3;
 const SLOW_KEY = 7;
-/** One more call of that key, equal to the one before, by an algorithm with a `take-run.lua` and by another. */
+/** One more call of that key, equal to the call before, for the same two. */
 const EQUAL = 0.05;
 const SLOW_EQUAL = 3;
-/** One more call of that key that is not equal. */
+/** One more call of that key that differs from the call before. */
 export const OTHER = 4;
-/** Each part of a call that does more than to consume of one key. */
+/** Each part of a call that is more than a `consume` of one key. */
 const GENERAL = 10;
-/** Each who is booked at a key: every call that may be booked there reads and writes all of them. */
+/** Each booking at a key: every call that can book there reads and writes all of them. */
 const BOOKED = 0.8;
-/** Bytes of a long state, such as a log, that are read and written in a µs. */
+/** Bytes of a long state, such as a log, that are read and written in 1 µs. */
 const BYTES = 400;
 
 export const keyWeight = ({ algorithm, parameters }: Rule): number =>
@@ -26,7 +26,7 @@ export const keyWeight = ({ algorithm, parameters }: Rule): number =>
 export const equalWeight = ({ algorithm }: Rule): number =>
   algorithm.expandRun !== undefined ? EQUAL : SLOW_EQUAL;
 
-/** Of a call that is not plain and begins a group. */
+/** Weight of a call that is not plain and begins a group. */
 export function firstWeight(call: KeyCall): number {
   let weight = moreWeight(call);
   for (const { limit } of call.parts) weight += keyWeight(limit.rule);
@@ -38,19 +38,16 @@ export function moreWeight({ operation, parts }: KeyCall): number {
   return parts.reduce((weight, { limit }) => weight + GENERAL + (booking ? bookingWeight(limit.rule) : 0), 0);
 }
 
-/** How many are booked at a key of a rule, about: as the last answer has it, and the calls since. */
-const booked = new WeakMap<Rule, number>();
-
 function bookingWeight(rule: Rule): number {
-  const before = booked.get(rule) ?? 0;
-  booked.set(rule, before + 1);
+  const before = rule.booked ?? 0;
+  rule.booked = before + 1;
   return BOOKED * before;
 }
 
-/** Learns from an `acquire`: a call that waits for so long is behind as many as go in that time. */
+/** Learns from the answer to an `acquire`: a call that waits `wait` µs is behind as many calls as pass in that time. */
 export function learn({ parts }: Call, { wait }: Answer): void {
   for (const { limit } of parts) {
     const { rule } = limit;
-    booked.set(rule, Math.max(0, Math.ceil((wait * rule.limit) / rule.window)));
+    rule.booked = Math.max(0, Math.ceil((wait * rule.limit) / rule.window));
   }
 }

@@ -1,4 +1,4 @@
-import type { Parameters, Rule } from '../../algorithms/algorithm.js';
+import type { Rule } from '../../algorithms/algorithm.js';
 import { type Part, storageKey } from '../../engine/call.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { isSame, type KeyGroup } from './batch.js';
@@ -34,44 +34,44 @@ export function written(groups: readonly KeyGroup[], now: number, at?: number, p
   return { keys, args: [moment, '', ...rules.text, ...args] };
 }
 
-/** Is each of them the same call, of one key, as often? */
+/** Has each group one key, and the same calls? */
 function areAlike(groups: readonly KeyGroup[]): boolean {
   const [first] = groups as [KeyGroup];
-  if (!first.isRun) return false;
-  for (let i = 1; i < groups.length; i += 1) if (!isAlike(groups[i]!, first)) return false;
-  return true;
+  return first.isRun && (groups.length === 1 || groups.every((group) => isAlike(group, first)));
 }
 
 const isAlike = ({ isRun, calls, first }: KeyGroup, other: KeyGroup): boolean =>
   isRun && calls.length === other.calls.length && isSame(first.call, other.first.call);
 
 /**
- * The same for keys of any slot of one cluster node: such keys must not be declared.
- * @param prefix the client's own, which it adds to declared keys only
+ * The same with undeclared keys, which may be in any slot of one cluster node.
+ * @param prefix the client's `keyPrefix`: the client adds it to declared keys only
  */
 export const undeclared = ({ keys, args }: Written, prefix: string): Written => ({
   keys: [],
   args: [String(keys.length), ...(prefix === '' ? keys : keys.map((key) => prefix + key)), ...args],
 });
 
-const REFUSED =
-  /CROSSSLOT|\b(?:MOVED|ASK) \d|hash to the same slot|non local key|undeclared|numkeys|number of keys|not supported/i;
+const says = (error: unknown, words: RegExp): boolean =>
+  words.test(String((error as Partial<Error> | undefined)?.message));
 
-/** Did a proxy or a serverless cluster refuse such a script call? Then nothing was written. */
+/** Did a proxy or a serverless cluster refuse undeclared keys? Then nothing was written. */
 export const refusesUndeclared = (error: unknown): boolean =>
-  REFUSED.test(String((error as Partial<Error> | undefined)?.message));
+  says(
+    error,
+    /CROSSSLOT|\b(?:MOVED|ASK) \d|hash to the same slot|non local key|undeclared|numkeys|number of keys|not supported/i,
+  );
 
 /**
- * Did the node not run such a script call at all? Without a key it does not redirect it: a primary that became a replica says so while it
- * loads the data of the new one.
+ * Did the node not run a script call with undeclared keys at all? Without a key it does not redirect the call: a primary that became a
+ * replica returns these errors while it loads the data of the new one.
  */
 export const wasNotRun = (error: unknown): boolean =>
-  refusesUndeclared(error) ||
-  /^(?:LOADING|MASTERDOWN)\b/.test(String((error as Partial<Error> | undefined)?.message));
+  refusesUndeclared(error) || says(error, /^(?:LOADING|MASTERDOWN)\b/);
 
 function writeGroups(groups: readonly KeyGroup[], rules: Rules): string[] {
   const args: string[] = [];
-  /** Where in `args` is the number of groups that are like the last plain one. */
+  /** The place in `args` of the number of groups like the last run. */
   let count = -1;
   let before: KeyGroup | undefined;
   for (const group of groups) {
@@ -88,14 +88,6 @@ function writeGroups(groups: readonly KeyGroup[], rules: Rules): string[] {
   return args;
 }
 
-/** How many from place `i` on are the same call. */
-function timesOf(calls: readonly PendingCall[], i: number): number {
-  const { call } = calls[i]!;
-  let next = i + 1;
-  while (next < calls.length && isSame(calls[next]!.call, call)) next += 1;
-  return next - i;
-}
-
 function writeCalls(
   args: string[],
   rules: Rules,
@@ -105,8 +97,10 @@ function writeCalls(
   const count = args.push('0', String(keys.length), '') - 1;
   let distinct = 0;
   for (let i = 0; i < calls.length; ) {
-    const { operation, wait, parts, traced, overrides } = calls[i]!.call;
-    const times = timesOf(calls, i);
+    const { call } = calls[i]!;
+    const { operation, wait, parts, traced, overrides } = call;
+    let times = 1;
+    while (i + times < calls.length && isSame(calls[i + times]!.call, call)) times += 1;
     args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
     parts.forEach((part, n) => {
       args.push(rules.of(part), String(part.cost), String(part.at));
@@ -120,7 +114,7 @@ function writeCalls(
   args[count] = String(distinct);
 }
 
-/** The rules of a script call, each sent once. */
+/** The rules of a script call. Each is sent once. */
 class Rules {
   readonly #now: number;
   readonly #places = new Map<Rule | string, string>();
@@ -134,7 +128,7 @@ class Rules {
     return [String(this.#places.size), ...this.#text];
   }
 
-  /** The place of a rule, as text. */
+  /** The place of a part's rule, as text. */
   of({ limit: { rule, shared } }: Part): string {
     const { tag } = rule.algorithm;
     const known = this.#places.get(shared === undefined ? rule : tag);
@@ -151,15 +145,9 @@ class Rules {
   }
 }
 
-const texts = new WeakMap<Parameters, readonly string[]>();
-
 /** The tag of its algorithm, and each parameter. */
-function textOf({ algorithm, parameters: given, parametersAt }: Rule, now: number): readonly string[] {
-  const parameters = parametersAt?.(now) ?? given;
-  let text = texts.get(parameters);
-  if (text === undefined) {
-    text = [algorithm.tag, ...parameters.map(String)];
-    texts.set(parameters, text);
-  }
-  return text;
+function textOf(rule: Rule, now: number): readonly string[] {
+  const of = rule.parametersAt?.(now) ?? rule.parameters;
+  if (rule.text?.of !== of) rule.text = { of, args: [rule.algorithm.tag, ...of.map(String)] };
+  return rule.text.args;
 }

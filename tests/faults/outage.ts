@@ -15,62 +15,62 @@ import { uniqueName } from '../support/redis-url.js';
 import { Callers } from './callers.js';
 import { type FaultRow, record } from './table.js';
 
-/** Something that makes a store unavailable from its beginning to its end. */
-export interface Ordeal extends Pick<FaultRow, 'group' | 'fault'> {
+/** A fault that makes a store unavailable from `begin` to `end`. */
+export interface Outage extends Pick<FaultRow, 'group' | 'fault'> {
   readonly store: RedisStore;
-  /** Several are asked together, of which the first has a limit of `LIMIT` or as given. Default: one. */
+  /** The policies of the limiters; the first has this limit. Default: one fixed window. */
   readonly policies?: (limit: number) => Readonly<Record<string, Policy>>;
-  /** Of all keys: a key on the node of a cluster that it is about. */
+  /** The hash tag of all keys: selects the cluster node of the fault. */
   readonly hashTag?: string;
   begin(): unknown;
-  /** What holds while the store is known to be out. */
+  /** Runs while the store is known to be out. */
   meanwhile?(): unknown;
   end(): unknown;
-  /** One of these is what callers are told. */
+  /** Callers get one of these. */
   readonly reasons: readonly UnavailableReason[];
-  /** What the client says of its connection, where that is the reason. */
+  /** The client's connection error, if it is the reason. */
   readonly connectionError?: RegExp;
-  /** Has what was counted before been lost when it is over? Default false. */
+  /** Does the fault lose earlier counts? Default false. */
   readonly forgets?: boolean;
-  /** May calls that were not answered have been counted, each once? Default false: none of them has reached the server's data. */
+  /** May an unanswered call have been counted, once? Default false: none has reached the server's data. */
   readonly mayCount?: boolean;
-  /** Is there no before: was the server never there? Default false. */
+  /** Was the server never there? Default false. */
   readonly fromTheStart?: boolean;
 }
 
 const DEADLINE_MS = 100;
-/** What a busy machine may add. */
+/** Additional time on a busy machine, ms. */
 const SLACK_MS = 900;
-/** A tenth of this is what is promised; an answer that waited for the network would take the deadline. */
+/** Ten times the promise. An answer that waited for the network would take the whole deadline. */
 const KNOWN_MS = 50;
 const SMALL = 3;
 
 /**
- * Lives through a fault with a limiter for each failure policy on one store, and expects what every fault has in common: each caller is
- * answered by his policy and in time, also before the store is known to be out; nothing is counted twice or late; Redis decides
- * again by itself. What was measured is recorded.
+ * Causes a fault for a limiter of each failure policy on one store, and checks what holds for every fault: each call is decided by its policy
+ * and in time, also before the store is known to be out; nothing is counted twice or late; Redis decides again without help. Records the
+ * measurements.
  */
-export async function endure(ordeal: Ordeal): Promise<void> {
-  const { store, reasons, forgets = false, mayCount = false, fromTheStart = false } = ordeal;
+export async function runOutage(outage: Outage): Promise<void> {
+  const { store, reasons, forgets = false, mayCount = false, fromTheStart = false } = outage;
   const options = (limit: number): Omit<RateLimiterOptions, 'name'> => ({
-    policies: ordeal.policies?.(limit) ?? { only: fixedWindow({ limit, window: '1h' }) },
+    policies: outage.policies?.(limit) ?? { only: fixedWindow({ limit, window: '1h' }) },
     store,
     deadline: DEADLINE_MS,
-    ...(ordeal.hashTag === undefined ? {} : { hashTag: ordeal.hashTag }),
+    ...(outage.hashTag === undefined ? {} : { hashTag: outage.hashTag }),
   });
   const callers = new Callers(options, reasons);
   const events = heard(store);
 
   if (!fromTheStart) await callers.consume('k');
   const before = fromTheStart ? 0 : await callers.counted('k');
-  await ordeal.begin();
+  await outage.begin();
 
   const first: number[] = [];
   while (events.degraded.length === 0) {
     expect(first.length).toBeLessThan(100);
-    // To a key of its own: so it is seen whether one was counted twice.
+    // Each has a key of its own, which shows whether it was counted twice.
     first.push(await callers.ask(first.length, `first-${first.length}`));
-    await sleep(0); // events are told between the calls
+    await sleep(0); // events are emitted between the calls
   }
   expect(Math.max(...first)).toBeLessThan(DEADLINE_MS + SLACK_MS);
 
@@ -82,9 +82,9 @@ export async function endure(ordeal: Ordeal): Promise<void> {
     SMALL,
     new RateLimiter({ ...options(SMALL), name: uniqueName('small') } as RateLimiterOptions),
   );
-  await ordeal.meanwhile?.();
+  await outage.meanwhile?.();
 
-  await ordeal.end();
+  await outage.end();
   const ended = performance.now();
   while (events.recovered.length === 0) {
     expect(performance.now() - ended).toBeLessThan(20_000);
@@ -101,10 +101,10 @@ export async function endure(ordeal: Ordeal): Promise<void> {
     counted += times;
   }
   expect(await callers.counted('known')).toBe(0);
-  onceForEachChange(events, ordeal);
+  onceForEachChange(events, outage);
   record({
-    group: ordeal.group,
-    fault: ordeal.fault,
+    group: outage.group,
+    fault: outage.fault,
     seen: `\`${events.degraded[0]!.reason}\`: the failure policy`,
     first: Math.max(...first),
     known: median(known),
@@ -127,10 +127,10 @@ function heard(store: RedisStore): Heard {
   return events;
 }
 
-/** And not for each call. */
+/** Events come once per change, not per call. */
 function onceForEachChange(
   { degraded, recovered, errors }: Heard,
-  { reasons, connectionError }: Ordeal,
+  { reasons, connectionError }: Outage,
 ): void {
   expect([degraded.length, recovered.length]).toEqual([1, 1]);
   const possible: UnavailableReason[] = [...reasons, 'timeout']; // a busy machine may be late
@@ -145,7 +145,7 @@ function onceForEachChange(
   if (connectionError !== undefined) expect(String(degraded[0]!.connectionError)).toMatch(connectionError);
 }
 
-/** Counted by this process alone, since the failure policy is the default. */
+/** This process counts alone: that is the default failure policy. */
 async function isHeldTo(limit: number, limiter: RateLimiter): Promise<void> {
   let passed = 0;
   for (let call = 0; call < 2 * limit; call += 1) if ((await limiter.consume('k')).allowed) passed += 1;

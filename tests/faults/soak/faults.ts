@@ -4,17 +4,17 @@ import { freePort } from '../../support/redis/free-port.ts';
 import type { RedisServer } from '../../support/redis/redis-server.ts';
 import type { TcpProxy } from '../../support/redis/tcp-proxy.ts';
 
-/** What stands between the program and its decisions. */
-export interface Sky {
+/** What the faults act on. */
+export interface FaultTargets {
   readonly redis: RedisServer;
   readonly proxy: TcpProxy;
   /** Straight to the server. */
   readonly admin: Redis;
 }
 
-export type Fault = (sky: Sky, ms: number) => Promise<unknown>;
+export type Fault = (targets: FaultTargets, ms: number) => Promise<unknown>;
 
-/** Each makes a fault, for about so long as it is told, and ends it. */
+/** Each causes a fault for about `ms` and ends it. */
 export const faults: Readonly<Record<string, Fault>> = {
   'replies lost': async ({ proxy }, ms) => {
     proxy.resetEvery(1 + Math.floor(Math.random() * 50), Math.floor(Math.random() * 6));
@@ -70,23 +70,27 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Each fault once, without calm. */
-export async function shower(sky: Sky, ms: number): Promise<void> {
-  for (const fault of Object.values(faults)) await fault(sky, ms);
+/** Each fault once, without pauses. */
+export async function eachFault(targets: FaultTargets, ms: number): Promise<void> {
+  for (const fault of Object.values(faults)) await fault(targets, ms);
 }
 
 /**
- * Faults at random, one after the other, with calm between them, until the time is over.
- * @param longest ms that one lasts, at the most
- * @returns how often each was made
+ * Random faults, one after the other, with pauses, until the time is over.
+ * @param longest longest duration of a fault, ms
+ * @returns the number of each fault
  */
-export async function storms(sky: Sky, ms: number, longest: number): Promise<Record<string, number>> {
+export async function randomFaults(
+  targets: FaultTargets,
+  ms: number,
+  longest: number,
+): Promise<Record<string, number>> {
   const made: Record<string, number> = {};
   const end = Date.now() + ms;
   for (let names: string[] = []; Date.now() < end; ) {
     if (names.length === 0) names = Object.keys(faults).sort(() => Math.random() - 0.5);
     const name = names.pop()!;
-    await faults[name]!(sky, longest * Math.random());
+    await faults[name]!(targets, longest * Math.random());
     made[name] = (made[name] ?? 0) + 1;
     await sleep(longest * Math.random());
   }

@@ -1,0 +1,125 @@
+import { performance } from 'node:perf_hooks';
+import { FIRST_CONNECTION_MS } from '../../clock.js';
+import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
+import type { StoreHealth } from '../store-health.js';
+import { isReady, type RedisClient, withinFirstConnection } from './client.js';
+import { OwnConnection } from './connection.js';
+import { classified, isMistake, notConnected, storeClosed } from './errors.js';
+import type { NodeRedisClient } from './node-redis.js';
+import type { RedisStoreOptions } from './redis-store-options.js';
+import { addressOfClient, addressOfServer, resolveClient } from './resolve-client.js';
+import { warnOfEviction, warnOfResending } from './warnings.js';
+import { type RedisWatch, unwatch, watch } from './watch.js';
+
+/** The client of a store, its own or a borrowed one, and what is known of the connection. */
+export class Session {
+  readonly own: OwnConnection | undefined;
+  /** The server's address, without a password. */
+  readonly address: string;
+  /** Undefined until the store's own client is created, and again after `close`. */
+  client: RedisClient | undefined;
+  watch: RedisWatch | undefined;
+  /** Has the server answered? */
+  met = false;
+  readonly #health: StoreHealth;
+  /** End of the first connection's time, ms of the monotonic clock: infinite before it begins, undefined when it is over. */
+  #firstUntil: number | undefined = Number.POSITIVE_INFINITY;
+  #connecting: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions, health: StoreHealth) {
+    this.#health = health;
+    const client = resolveClient(redis);
+    if (client instanceof OwnConnection) {
+      this.own = client;
+      this.address = addressOfServer(client.server);
+    } else {
+      this.address = addressOfClient(client);
+      this.#use(client);
+      warnOfResending(client);
+      if (isReady(client)) this.#firstUntil = undefined;
+    }
+  }
+
+  /** The first read starts the time. */
+  get firstConnectionUntil(): number | undefined {
+    if (this.#firstUntil === undefined) return undefined;
+    const now = performance.now();
+    const until = Math.min(this.#firstUntil, now + FIRST_CONNECTION_MS);
+    this.#firstUntil = now < until ? until : undefined;
+    return this.#firstUntil;
+  }
+
+  /** @throws StoreUnavailableError once the store is closed */
+  async opened(): Promise<RedisClient> {
+    const client = this.client ?? (this.#closed ? undefined : await this.own!.open());
+    if (client === undefined || this.#closed) throw storeClosed();
+    return this.#use(client);
+  }
+
+  /** All callers share one attempt. @param warmUp runs a script that changes nothing */
+  connect(warmUp: (client: RedisClient) => Promise<unknown>): Promise<void> {
+    this.#connecting ??= this.#connect(warmUp).finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #connect(warmUp: (client: RedisClient) => Promise<unknown>): Promise<void> {
+    try {
+      await this.opened();
+      const late = () => notConnected(FIRST_CONNECTION_MS, this.watch!.error());
+      await withinFirstConnection(this.watch!.warmUp(warmUp), late);
+    } catch (error) {
+      throw this.#closed ? storeClosed() : classified(error, this.watch?.error());
+    }
+  }
+
+  /** Resolves when there is a connection to the node of `key`. */
+  async connected(key: string): Promise<RedisClient> {
+    const client = await this.opened();
+    const watching = this.watch!;
+    await watching.connected(client);
+    const node = watching.connectionFor(key);
+    if (node !== undefined && !isReady(node)) await watching.connected(node, watching.nodeOf(key));
+    return client;
+  }
+
+  /** The error of a call for a key. */
+  errorOf(error: unknown, key: string, neverSent = false): StoreUnavailableError | StoreConfigurationError {
+    return classified(error, this.watch?.error(this.watch.nodeOf(key)), neverSent);
+  }
+
+  /** Leaves a borrowed client open. */
+  close(): void {
+    const { client } = this;
+    this.#closed = true;
+    this.client = undefined;
+    this.own?.close();
+    if (client === undefined) return;
+    if (this.own !== undefined) this.watch?.stopWaiting();
+    unwatch(client);
+  }
+
+  /** Checks the server's settings once, after the first call that it answers. */
+  meet(client: RedisClient, reply: Promise<unknown>): void {
+    this.met = true;
+    void warnOfEviction(client);
+    reply.then(
+      () => {
+        this.#firstUntil = undefined;
+        this.#health.answered();
+      },
+      (error) => {
+        if (isMistake(error)) this.#firstUntil = undefined;
+        else this.met = false;
+      },
+    );
+  }
+
+  #use(client: RedisClient): RedisClient {
+    this.watch ??= watch(client);
+    this.client = client;
+    return client;
+  }
+}
