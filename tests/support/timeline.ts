@@ -23,7 +23,10 @@ export class Timeline {
     this.entries = policies.map(() => undefined);
   }
 
-  ask(micros: number, { operation = 'consume', wait = 0, cost = 1, at = 0, override }: CallOptions = {}): Answer {
+  ask(
+    micros: number,
+    { operation = 'consume', wait = 0, cost = 1, at = 0, override }: CallOptions = {},
+  ): Answer {
     const now = START + micros;
     const parts = this.rules.map((rule, i) => ({ limit: limitOf(rule), key: String(i), cost, at }));
     const overrides = override && parts.map(() => override);

@@ -27,7 +27,7 @@ const TYPES = `
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
-  Algorithm Rule Limit SharedKeys Decider Asked Operation Call Part Answer PartAnswer RateChange StoredRate Clock
+  Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock
   RequestLimitOptions CountingOptions DenialOptions HeaderOptions HeaderStyle KeyOptions LimitChoice OfRequest OneOfLimits OwnLimiter
   Policies Proxies ClientIpOptions RequestView UserOf HttpProblem RateLimitProblem Reply`;
 

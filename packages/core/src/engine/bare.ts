@@ -1,5 +1,5 @@
-import type { State, Usage } from '../algorithms/algorithm.js';
-import type { Answer, Call } from './call.js';
+import type { State } from '../algorithms/algorithm.js';
+import { type Answer, answerOf, type Call } from './call.js';
 import { live } from './counter.js';
 import { type Entry, isEnvelope } from './entry.js';
 
@@ -47,12 +47,7 @@ export function decideBare(
     changed = true;
   }
 
-  const answer = answerOf(now, wait, taken ? now : 0, algorithm.usage(parameters, state, now));
+  const { remaining, reset } = algorithm.usage(parameters, state, now);
+  const answer = answerOf(now, wait, taken ? now : 0, remaining, reset);
   return { answer, state, changed };
-}
-
-/** The answer to a call of one part that is allowed now or denied. */
-export function answerOf(now: number, wait: number, at: number, { remaining, reset }: Usage): Answer {
-  const part = { remaining, wait, reset, at, override: undefined };
-  return { allowed: wait === 0, queued: false, now, wait, parts: [part] };
 }

@@ -166,6 +166,21 @@ export interface PartAnswer {
   readonly trace?: Trace;
 }
 
+/** The answer to a call of one part that books nothing. */
+export const answerOf = (
+  now: number,
+  wait: number,
+  at: number,
+  remaining: number,
+  reset: number,
+): Answer => ({
+  allowed: wait === 0,
+  queued: false,
+  now,
+  wait,
+  parts: [{ remaining, wait, reset, at, override: undefined }],
+});
+
 /** The inputs and outputs of the decision on one part. */
 export interface Trace {
   /** Parameters of the policy, of its override or of a shared rate. */

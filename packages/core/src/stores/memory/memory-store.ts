@@ -1,6 +1,14 @@
 import { type Clock, systemClock, unref } from '../../clock.js';
-import { answerOf, decideBare } from '../../engine/bare.js';
-import { type Answer, type Call, isHeld, KeyCall, type Part, storageKey } from '../../engine/call.js';
+import { decideBare } from '../../engine/bare.js';
+import {
+  type Answer,
+  answerOf,
+  type Call,
+  isHeld,
+  KeyCall,
+  type Part,
+  storageKey,
+} from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { KeyState } from '../../engine/key-state.js';
@@ -74,7 +82,7 @@ export class MemoryStore implements Store {
     if (rule.algorithm.step === undefined || shared !== undefined) return undefined;
     if (call.several !== undefined || call.traced) return undefined;
     const cell = this.#table.step(call, now);
-    return cell && answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell);
+    return cell && answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell.remaining, cell.reset);
   }
 
   #decideBare(call: Call, now: number): Answer | undefined {

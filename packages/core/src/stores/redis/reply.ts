@@ -1,4 +1,4 @@
-import type { Answer, PartAnswer, Trace } from '../../engine/call.js';
+import { type Answer, answerOf, type PartAnswer, type Trace } from '../../engine/call.js';
 import {
   ALLOWED,
   ELSEWHERE,
@@ -58,12 +58,11 @@ function settleNext(
 ): number {
   const pending = calls[i]!;
   if (code >= 0) {
-    settleOne(pending, plainAnswer(true, now, 0, code, reply.next(), now));
+    settleOne(pending, answerOf(now, 0, now, code, reply.next()));
     return 1;
   }
   if (code === RUN) return settleRun(calls, i, now, reply);
-  if (code === SAME_DENIED || code === SAME_ALLOWED)
-    return settleAlike(calls, i, now, code === SAME_ALLOWED, reply);
+  if (code === SAME_DENIED || code === SAME_ALLOWED) return settleAlike(calls, i, now, reply);
   if (code === FAILED) {
     const text = reply.text().replace(LINE, '');
     const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
@@ -77,14 +76,12 @@ function settleNext(
     const wait = reply.next();
     const answers = parts.map((): PartAnswer => {
       const [remaining, own, reset, at] = [reply.next(), reply.next(), reply.next(), reply.next()];
-      const override = reply.list();
-      return { remaining, wait: own, reset, at, override: override.length > 0 ? override : undefined };
+      return { remaining, wait: own, reset, at, override: given(reply.list()) };
     });
     const answered = pending.call.traced
       ? answers.map((part) => ({ ...part, trace: traceOf(reply) }))
       : answers;
-    const answer = { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered };
-    settleOne(pending, answer);
+    settleOne(pending, { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered });
   }
   return 1;
 }
@@ -94,9 +91,10 @@ function traceOf(reply: Numbers): Trace {
   const [parameters, before, after] = [reply.list(), reply.list(), reply.list()];
   const queue = reply.list();
   const [blockedUntil = 0] = reply.list();
-  const state = (numbers: readonly number[]) => (numbers.length === 0 ? undefined : numbers);
-  return { parameters, before: state(before), after: state(after), queue, blockedUntil };
+  return { parameters, before: given(before), after: given(after), queue, blockedUntil };
 }
+
+const given = (numbers: readonly number[]) => (numbers.length === 0 ? undefined : numbers);
 
 /** The place in the script; before Redis 7 also before the error of a command. */
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
@@ -113,25 +111,16 @@ function settleRun(calls: readonly PendingCall[], i: number, now: number, reply:
     );
   let next = i;
   algorithm.expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
-    settleOne(calls[next]!, plainAnswer(true, now, 0, remaining, reset, now));
+    settleOne(calls[next]!, answerOf(now, 0, now, remaining, reset));
     next += 1;
   });
   return count;
 }
 
 /** Consecutive calls that took nothing and so have the same answer. @returns the number of calls settled */
-function settleAlike(
-  calls: readonly PendingCall[],
-  i: number,
-  now: number,
-  allowed: boolean,
-  reply: Numbers,
-): number {
+function settleAlike(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
-  const wait = reply.next();
-  const remaining = reply.next();
-  const reset = reply.next();
-  const answer = plainAnswer(allowed, now, wait, remaining, reset, 0);
+  const answer = answerOf(now, reply.next(), 0, reply.next(), reply.next());
   const end = Math.min(i + count, calls.length);
   for (let n = i; n < end; n += 1) settleOne(calls[n]!, answer);
   return count;
@@ -141,21 +130,6 @@ function settleOne(pending: PendingCall, answer: Answer): void {
   if (pending.call.operation === 'acquire') learn(pending.call, answer);
   pending.answered(answer);
 }
-
-const plainAnswer = (
-  allowed: boolean,
-  now: number,
-  wait: number,
-  remaining: number,
-  reset: number,
-  at: number,
-): Answer => ({
-  allowed,
-  queued: false,
-  now,
-  wait,
-  parts: [{ remaining, wait, reset, at, override: undefined }],
-});
 
 /** The reply of `shared-rate.lua`. */
 export function rateAnswer([changed, keepAlive, perClient, ...parameters]: readonly number[]): RateAnswer {

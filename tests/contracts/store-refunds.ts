@@ -2,7 +2,7 @@ import { concurrency } from '../../packages/core/src/index.js';
 import { HOUR, nextWait, rates, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 /** `refund`, `penalty` and `reward`: what was taken comes back, or more is taken. */
-export function givingBackContract(kind: StoreKind): void {
+export function refundContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
   describe.each(Object.entries(rates))('%s refunds', (name, policyOf) => {

@@ -2,7 +2,7 @@ import { fixedWindow, gcra, leakyBucket, tokenBucket } from '../../packages/core
 import { HOUR, policies, rates, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 /** Several policies of one limiter: all or nothing. */
-export function togetherContract(kind: StoreKind): void {
+export function severalPoliciesContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
   const narrow = fixedWindow({ limit: 3, window: '1h' });
 
