@@ -11,7 +11,7 @@ const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new RangeError(`--minutes must be above 0, not ${values.minutes}`);
 
-/** ms that a fault lasts, at the most. */
+/** ms that a fault lasts, at most. */
 const LONGEST = 3_000;
 
 console.log(`${minutes} minutes of faults…`);

@@ -26,7 +26,7 @@ const pair = (policy: fc.Arbitrary<Policy>) => fc.tuple(policy, policy);
 /** Before and after a deploy. */
 const any = fc.oneof(...Object.values(others).map(pair));
 const RATES = 3;
-/** A key that holds something foreign stands behind all others. */
+/** A key that holds something foreign comes after all others. */
 const KEYS = RATES + 2;
 const FOREIGN = KEYS - 1;
 

@@ -77,7 +77,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'sl: if not (leaves > OLDEST and newest <= moment and newest + window == forgotten and base <= total) then break end',
   ],
   'where each tick is a µs a call that goes later delays no fewer': ['tb: return p[7] >= 1'],
-  'the last holder is put where he stands': ['cc: if place < holders then'],
+  'the last holder keeps its place': ['cc: if place < holders then'],
   'asked of waiting calls only': ['cc: if not place or place < holders then return 1 end'],
   'no call is taken at the moment at which its window ends': [
     'fw: if at ~= ANY and (at > last or at < start_of(p, last)) then return state end',

@@ -52,6 +52,6 @@ export function mutantsOf(source: string): Mutant[] {
   return mutants;
 }
 
-/** A slip may make a loop endless, which would hold Redis for ever. */
+/** A mutation may make a loop endless, which would block Redis. */
 export const guarded = (source: string): string =>
   `local spins = 0\n${source.replace(/^(while .* do)/gm, "$1\nspins = spins + 1\nif spins > 100000 then error('endless') end")}`;

@@ -139,7 +139,7 @@ test.each(names)(
       });
       count.spent += spent.length;
       count.here += spent.filter(({ source }) => source === 'prefetch').length;
-      // What a bucket keeps in reserve is a tenth of it at the most.
+      // What a bucket keeps in reserve is at most a tenth of it.
       const short = name.includes('Window') ? 1 : 1 + Math.ceil(one.most / 10);
       if (refused(spent, cases[name]!(randomFrom(seed)), short) !== undefined) count.found += 1;
     }

@@ -28,7 +28,7 @@ export function walk(
       return `step ${step}: ${available} permits were left, and a call for ${cost} had to wait ${wait} µs`;
     }
     if (wait === NEVER) {
-      if (cost <= most - 1) return `step ${step}: a cost of ${cost} was refused for ever`;
+      if (cost <= most - 1) return `step ${step}: a cost of ${cost} was refused without end`;
       continue;
     }
     retry = now + wait;

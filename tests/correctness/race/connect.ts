@@ -8,7 +8,7 @@ import type { StoreAddress } from './race-run.js';
 
 export interface Connected {
   readonly store: RedisStore;
-  /** What stands before a single server, and can lose replies. */
+  /** The proxy before a single server, which can lose replies. */
   readonly proxy: TcpProxy | undefined;
 }
 

@@ -120,7 +120,7 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     const key = await own.keyOn(own.nodes[2]!);
     const held = await holder!.acquire(key);
     const waiting = waiter!.acquire(key);
-    await waiter!.peek(key); // answered after it stands in line
+    await waiter!.peek(key); // answered after it is in the queue
     const slot = await own.slotOf(key);
     await own.move(slot, own.nodes[2]!, own.nodes[0]!);
     await holder!.release(held);

@@ -4,7 +4,7 @@ import { uniqueName } from '../../support/redis-url.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
 const own = new OwnCluster({ connectionsAreLost: true });
-/** Far beyond the test: who is let in before a third of it has passed was woken. */
+/** Far beyond the test: a call that gets its permit before a third of it has passed was woken. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 
 /** The node on which somebody listens for permits of this limiter. */
@@ -45,7 +45,7 @@ describe.each(KINDS)('$name', (kind) => {
         return decision;
       });
       waits.push({ limiter, waiting });
-      await limiter.peek('k'); // on the same connection: answered after it stands in line
+      await limiter.peek('k'); // on the same connection: answered after it is in the queue
     }
     for (const { limiter, waiting } of waits) {
       await holder.release(held);

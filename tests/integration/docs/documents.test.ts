@@ -14,7 +14,7 @@ const blocks = documents.flatMap((file) =>
 );
 const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pid}` };
 
-/** What blocks leave open, as programs do that run for ever. */
+/** What blocks leave open, like programs that do not end. */
 const stores: core.RedisStore[] = [];
 const clients: Redis[] = [];
 /** Generous: what is tested is not how fast a busy machine connects. */

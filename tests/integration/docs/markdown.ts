@@ -39,7 +39,7 @@ export const runBlock = async (
 /**
  * Runs a block as a module of its own.
  * @param load the caller's `require`, so that our packages are found as its own are
- * @param replace what stands in the text for readers, and what the test has instead
+ * @param replace what the text has for readers, and what the test has instead
  * @param names constants of the block to return
  */
 export async function evaluateBlock(

@@ -66,7 +66,7 @@ test('the memory of a key is what the page says: else npm run pictures -- --memo
 const near = (measured: number, told: number, tolerance: number): boolean =>
   Math.abs(measured - told) <= Math.max(32, told * tolerance);
 
-/** The rows of a table: what stands first, and the numbers after it. */
+/** The rows of a table: the first cell, and the numbers after it. */
 const figures = (text: string): Map<string, number[]> =>
   new Map(
     text

@@ -23,7 +23,7 @@ export function blockOf(page: string, side: Side, title?: string): Block {
 /**
  * Runs a code block of a page as it is.
  * @param load the caller's `require`
- * @param replace what else stands in the text for readers, such as a name that is not unique
+ * @param replace what else the text has for readers, such as a name that is not unique
  * @returns the constants of these names
  */
 export async function evaluate<T>(

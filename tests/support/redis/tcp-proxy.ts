@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 type Mode = { kind: 'pass' } | { kind: 'delay'; from: number; to: number } | { kind: 'blackhole' };
 
 /**
- * Stands between a client and Redis, and misbehaves as networks do. A change of mode holds for connections that are open, too.
+ * A proxy between a client and Redis that misbehaves as networks do. A change of mode holds for connections that are open, too.
  */
 export class TcpProxy {
   readonly #server: Server;

@@ -37,7 +37,7 @@ test('slots on the move: nothing more passes, for what a slot has counted moves 
   });
 }, 180_000);
 
-test('masters killed and their replicas promoted: one limit more at the most', async () => {
+test('masters killed and their replicas promoted: at most one limit more', async () => {
   const slots = new Map<number, number>();
   for (const key of KEY_NUMBERS) slots.set(key, await slotOf(key));
   await trial(fleet, 'cluster, failovers', async () => {

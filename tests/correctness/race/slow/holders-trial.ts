@@ -14,8 +14,8 @@ const table: string[][] = [
 export const printHolders = (): void => void process.stdout.write(`\n${aligned(table)}\n\n`);
 
 /**
- * Races for permits that are held while something happens. At no moment are more held than may be; should a server forget who holds, one
- * limit more at the most, for as long as a lease.
+ * Races for permits that are held while something happens. At no moment are more held than may be; should a server forget who holds, at most
+ * one limit more, for the length of a lease.
  * @param meanwhile what happens; returns the moments (µs) at which the server forgot
  */
 export async function holdersTrial(

@@ -34,7 +34,7 @@ const RESET_EACH = 1_000;
 
 /**
  * Races for all algorithms at once while something happens. Between two losses every promise holds to the letter, so that each loss can
- * cost one limit at the most; of the limit of an hour that is counted, too.
+ * cost at most one limit; of the limit of an hour that is counted, too.
  * @param meanwhile what happens; returns when what each key had was lost, in whole or in part
  */
 export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise<Losses>): Promise<Outcome> {
