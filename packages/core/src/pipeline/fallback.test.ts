@@ -183,7 +183,9 @@ test('known to be out it is asked no more; back again it decides by itself; each
   for (let i = 0; i < 20; i += 1) await limiter.consume('k');
   expect(one.questions.length).toBe(5);
   const refused = await rejection(limiter.block('k', '1m'));
-  expect(isStoreUnavailableError(refused) && refused.message).toMatch(/gone; the store is out, and calls are not sent until/);
+  expect(isStoreUnavailableError(refused) && refused.message).toMatch(
+    /gone; the store is out, and calls are not sent until/,
+  );
   one.mend();
   while ((await limiter.consume('k')).degraded) await sleep(5);
   await sleep(1);
