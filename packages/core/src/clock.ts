@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { type Duration, toMicros } from './duration.js';
 
-/** The source of time. Pass another one to `memoryStore({ clock })`, so that tests need not wait. */
+/** The source of time. In tests, pass a `ManualClock` to `memoryStore({ clock })` instead of waiting. */
 export interface Clock {
   /** Whole microseconds since some fixed moment. */
   now(): number;
@@ -74,7 +74,7 @@ function abortable(signal: AbortSignal | undefined, begin: (wake: () => void) =>
   });
 }
 
-/** A clock that stands still until you move it. For tests, yours and ours. */
+/** A clock that you move by hand, for tests. */
 export class ManualClock implements Clock {
   #now: number;
   #sleepers: { due: number; wake: () => void }[] = [];
@@ -104,7 +104,7 @@ export class ManualClock implements Clock {
     await settled();
   }
 
-  /** Sets the time, also backwards, and wakes no sleep. */
+  /** Sets the time, also backwards. Wakes no sleeping call. */
   set(micros: number): void {
     this.#now = micros;
   }

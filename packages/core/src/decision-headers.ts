@@ -35,7 +35,7 @@ const escaped = (text: string) => Buffer.from(text).toString('hex').replace(/../
 /** An RFC 9651 string. */
 const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;
 
-/** The parts of draft 11 that are the same for all decisions of one set of policies; an item for each policy. */
+/** Parts of draft 11 that all decisions of one set of policies share; one item per policy. */
 export interface Draft11Items {
   /** The policies' names, as RFC 9651 strings. */
   readonly names: readonly string[];
@@ -69,7 +69,7 @@ export const rateLimitPolicy = (
 
 /**
  * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals
- * `Retry-After`. Nobody knows when held permits return, so an allowed request gets no t for them.
+ * `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
  */
 export function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
   const { policies, policy: bound, allowed } = decision;
@@ -87,8 +87,8 @@ export function rateLimit(decision: Decision, { names }: Draft11Items, partition
 }
 
 /**
- * The value of `Retry-After` (RFC 9110, 10.2.3): whole seconds ≥ 1, never before a retry can pass. `undefined` when a retry
- * is needless or can never pass.
+ * The value of `Retry-After` (RFC 9110, 10.2.3): whole seconds ≥ 1, never before a retry can pass. `undefined` if a retry
+ * is not needed or can never pass.
  */
 export const retryAfterSeconds = ({ allowed, retryAfter }: Decision): string | undefined =>
   allowed || !Number.isFinite(retryAfter) ? undefined : oneOrMoreSeconds(retryAfter);

@@ -2,7 +2,7 @@
 export interface PolicyDecision {
   /** The policy's name in `policies`; of a single policy the limiter's name. */
   readonly name: string;
-  /** The permits that this call asked for. */
+  /** The permits that this call needs. */
   readonly cost: number;
   /** The most permits that can be taken at once. */
   readonly limit: number;

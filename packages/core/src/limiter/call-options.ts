@@ -5,7 +5,7 @@ import { checkBoolean, checkInteger, checkOptions, describe } from '../options.j
 export type Cost = number | Readonly<Record<string, number>>;
 
 export interface ConsumeOptions {
-  /** Permits that the call takes; default 1. With 0 nothing is taken. */
+  /** Permits that the call takes; default 1. A cost of 0 takes nothing. */
   readonly cost?: Cost;
 }
 
@@ -19,8 +19,8 @@ export interface DecisionOptions extends ConsumeOptions {
 
 export interface WaitOptions {
   /**
-   * The longest wait; default: as long as it takes. A wait that would be longer is refused at once, and so is one behind
-   * 1,000 others who wait at the same key.
+   * The longest wait; default: no limit. A call is denied at once if its wait would be longer, or if 1,000 calls wait at the same
+   * key.
    */
   readonly timeout?: Duration;
   /** Aborting it ends the wait and gives the permits back. */
@@ -38,7 +38,7 @@ export interface AcquireOptions extends ConsumeOptions, WaitOptions {}
 
 export const NO_OPTIONS: AcquireOptions = {};
 
-/** What each policy counts, by its name. */
+/** The cost for each policy, by its name. */
 export type Costs = number | ReadonlyMap<string, number>;
 
 export const costFor = (costs: Costs, policy: string): number =>
@@ -54,7 +54,7 @@ export function debugOption(method: string, { debug }: DecisionOptions): boolean
   return debug;
 }
 
-/** Refuses `consume(key, 5)` and misspelt options, which would otherwise count as 1. */
+/** @throws TypeError for `consume(key, 5)` and misspelt options, which would otherwise count as 1 */
 export function costOption(
   method: string,
   options: ConsumeOptions,

@@ -2,7 +2,7 @@ import type { Decision } from '../decision.js';
 import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
 import { DecisionRecord } from './decision-record.js';
 
-/** Was it denied because its store is out, and not because a limit was exceeded? */
+/** Denied because the store is out, and not because a limit was exceeded. */
 export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
   !allowed && degraded && source === 'deny';
 

@@ -10,7 +10,7 @@ import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } fr
 import { RateLimiter } from './rate-limiter.js';
 import { RecentMap } from './recent-map.js';
 
-/** Options of a `LimiterFactory`: those of a `RateLimiter`, without its name and policies. */
+/** Options of a `LimiterFactory`: the options of a `RateLimiter`, without its name and policies. */
 export interface LimiterFactoryOptions extends Omit<LimiterBaseOptions, 'name'> {
   /** The store of all limiters. Default: a `memoryStore()` of the factory. A store that you pass is yours to close. */
   readonly store?: Store | undefined;

@@ -9,8 +9,8 @@ import { Limits } from './limits.js';
 /** Everything about a limiter but its policies. */
 export interface LimiterBaseOptions {
   /**
-   * Names the limit in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Required with a
-   * `store`, which other limits may use as well.
+   * The name in keys, headers and errors. Letters, digits and `. _ - : / @ #`; default `'default'`. Required with a
+   * `store`, which other limits may also use.
    */
   readonly name?: string | undefined;
   /** Where state lives; default a `memoryStore()` of this limiter's own. A store that you pass is yours to close. */
@@ -18,15 +18,15 @@ export interface LimiterBaseOptions {
   /** The first part of every storage key; default `'sluice'`. */
   readonly keyPrefix?: string | undefined;
   /**
-   * Puts all keys of this limiter into one slot of a Redis Cluster, and so on one of its nodes. A `CombinedLimiter` needs it
-   * there: all its members with the same tag. Default: keys are spread over all slots.
+   * Puts all keys of this limiter into one slot of a Redis Cluster, and so on one node. In a cluster, all members of a `CombinedLimiter`
+   * need the same tag. Default: keys are spread over all slots.
    */
   readonly hashTag?: string | undefined;
-  /** How long the answer of a remote store may take, the wait of `acquire` not counted; default 100 ms. */
+  /** How long the answer of a remote store may take, without the wait of `acquire`; default 100 ms. */
   readonly deadline?: Duration | undefined;
   /**
-   * How to decide while a remote store is out: `'local'`, `'allow'`, `'deny'` or a function that says which; see `FailurePolicy`. Default
-   * `'local'`: each process holds its callers to the whole limit by itself.
+   * How to decide while a remote store is out: `'local'`, `'allow'`, `'deny'` or a function that returns one of them; see `FailurePolicy`.
+   * Default `'local'`: each process counts for itself, with the whole limit.
    */
   readonly failurePolicy?: FailurePolicy | undefined;
   /**
@@ -68,7 +68,7 @@ export const LIMITER_BASE_OPTIONS = [
   'prefetch',
 ] as const satisfies readonly (keyof LimiterBaseOptions)[];
 
-/** @throws TypeError when it is not a store */
+/** @throws TypeError unless it is a store */
 export function checkStore(where: string, store: Store): void {
   if (typeof store?.decide !== 'function') {
     throw new TypeError(`${where}: store must be memoryStore() or redisStore(…), not ${describe(store)}`);
@@ -97,7 +97,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
   if (store !== undefined) checkStore('RateLimiter', store);
   if (store !== undefined && options.name === undefined) {
     throw new TypeError(
-      "RateLimiter: a limit in a store of yours needs a name, such as 'login': two without would count together",
+      "RateLimiter: a limiter with a store needs a name, such as 'login': limiters without a name would count together",
     );
   }
   const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);

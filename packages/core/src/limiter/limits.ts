@@ -10,7 +10,7 @@ import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/poli
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch-options.js';
 import { type Costs, costFor } from './call-options.js';
 
-/** Changes when the form of stored states does, so that old and new processes can run side by side: `docs/operations.md` says when. */
+/** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */
 export const LAYOUT = 'v2';
 /** Separates the limiter's name from the policy's: neither contains it. */
 const OF = '|';
@@ -72,7 +72,7 @@ export class Limits {
     return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
   }
 
-  /** @throws KeyResolutionError for a wrong key */
+  /** @throws KeyResolutionError for an invalid key */
   call(operation: Operation, key: LimiterKey, costs: Costs, traced = false): KeyCall {
     const last = this.#lastCall;
     if (
@@ -101,7 +101,7 @@ export class Limits {
     return call;
   }
 
-  /** @throws KeyResolutionError for a wrong key */
+  /** @throws KeyResolutionError for an invalid key */
   parts(key: LimiterKey, costs: Costs): readonly PolicyPart[] {
     return policyParts(this.call('consume', key, costs));
   }
@@ -110,7 +110,7 @@ export class Limits {
   checkSpent(): void {
     if (this.#limits.some(({ rule }) => rule.algorithm.holders !== undefined)) {
       throw new TypeError(
-        `Limiter '${this.limiter}': the permits of concurrency are held and not spent: penalty and reward are for other policies`,
+        `Limiter '${this.limiter}': the permits of concurrency are held and not spent. penalty and reward need another algorithm`,
       );
     }
   }

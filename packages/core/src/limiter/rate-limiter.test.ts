@@ -253,7 +253,7 @@ test.each([
   [{ name: '' }, /name must be/],
   [{ keyPrefix: 'a b' }, /keyPrefix must be/],
   [{ store: {} }, /store must be memoryStore\(\) or redisStore/],
-  [{ store: memoryStore() }, /in a store of yours needs a name/],
+  [{ store: memoryStore() }, /a limiter with a store needs a name/],
   [{ deadline: 0 }, /deadline must be a duration/],
   [{ denyCache: 0 }, /denyCache must be a duration .*, or false for none, not 0/],
   [{ denyCache: true }, /or false for none, not true/],

@@ -79,7 +79,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#admission.charge(this.#limits.parts(key, checkInteger('penalty: permits', permits, 1)));
   }
 
-  /** Returns permits as a gift, those taken last first. Never more than were taken. */
+  /** Returns permits as a gift: the permits taken last first, and never more than were taken. */
   async reward(key: LimiterKey, permits = 1): Promise<void> {
     this.#limits.checkSpent();
     await this.#admission.reward(this.#limits.parts(key, checkInteger('reward: permits', permits, 1)));
@@ -104,7 +104,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
    * without the override, but never owes more than one whole limit.
    * A refund during the override also counts under the policy. A `tokenBucket`, `gcra` or `leakyBucket` cannot know whether the policy had
    * counted those permits. So a key that was over its own limit may have up to one limit more when the override ends.
-   * @param policy of the same algorithm; with several `policies` an object of those to override, by their names
+   * @param policy of the same algorithm; with several `policies` an object of the policies to override, by their names
    * @throws TypeError for a policy of another algorithm or an unknown name
    */
   async override(

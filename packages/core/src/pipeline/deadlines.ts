@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { StoreUnavailableError } from '../errors.js';
 
-/** Node's own: a fake one that never fires would leave all later calls without a deadline. */
+/** The real ones: a fake timer that never fires would leave all later calls without a deadline. */
 const { setTimeout, setImmediate } = globalThis;
 
 /** ms; a timer that fires later than this was delayed by the process itself. */
@@ -13,16 +13,16 @@ export interface Departure {
   readonly began: number;
   /** The same moment, in µs of this process's clock: times in the answer count from here, and so never end too late. */
   readonly localTime: number;
-  /** A call that has ended before is left out. Afterwards it may have been counted. */
+  /** Before, an ended call is left out. Afterwards, it may have been counted. */
   sent: boolean;
-  /** Has one of its calls ended? It is not sent then, or not sent again. */
+  /** One of its calls has ended: that call must not be sent, or not sent again. */
   hasEnded: boolean;
   /** The deadlines of its calls: a list, with one for each length. */
   deadline: DepartureDeadline | undefined;
   each(visit: (call: TimedCall) => void): void;
 }
 
-/** A call, as far as its deadline is concerned. */
+/** What a deadline needs of a call. */
 export interface TimedCall {
   readonly over: boolean;
   readonly departure: Departure | undefined;
@@ -35,7 +35,7 @@ export interface TimedCall {
 export abstract class Deadline {
   /** ms of the monotonic clock; 0 while it is in no list. */
   due = 0;
-  /** Has it got more time once? */
+  /** It got more time once. */
   extended = false;
   before: Deadline | undefined = undefined;
   after: Deadline | undefined = undefined;
@@ -63,7 +63,7 @@ export class DepartureDeadline extends Deadline {
   }
 }
 
-/** The deadline of a call that may ask the store more than once. It starts once, and each stage gets the time that is left. */
+/** The deadline of a call that may need several requests. It starts once, and each stage gets the time that is left. */
 export class CallDeadline extends Deadline {
   readonly #start: (deadline: CallDeadline) => Deadlines;
   #deadlines: Deadlines | undefined;
@@ -182,8 +182,8 @@ export class Deadlines {
   };
 
   /**
-   * If the event loop was blocked, overdue calls get that time back: the store did not cause the delay. Once only, or in a process
-   * that is always late no call would ever fail.
+   * If the event loop was blocked, overdue calls get that time back: the store did not cause the delay. Once only: otherwise no call would
+   * ever fail in a process that is always late.
    */
   #extend(ms: number): void {
     const due = performance.now() + ms;

@@ -19,9 +19,9 @@ export interface Denial extends Renewal {
   readonly key: string;
   readonly call: KeyCall;
   readonly answer: Answer;
-  /** When the call began, µs of this process's clock: times in the answer count from here, and so never end too late. */
+  /** When the call began, µs of this process's clock: times in the answer count from here, so none ends too late. */
   readonly sentAt: number;
-  /** Until when no call asks the store, on the same clock. */
+  /** Until when calls get this denial, on the same clock. */
   readonly until: number;
   /** The counter of `Invalidations` for its key, and its value then. */
   readonly counter: number;
@@ -133,7 +133,7 @@ export class DenyCache {
   }
 }
 
-/** A power of two. Keys share counters, so a denial may be forgotten too early, and never too late. */
+/** A power of two. Keys share counters, so a denial may be removed too early, but never too late. */
 const COUNTERS = 1024;
 
 /** Counts the operations of this process in one store that may let a key pass sooner. */
@@ -159,7 +159,7 @@ function counterOf(key: string): number {
 const bindingPart = ({ parts }: Answer): number =>
   parts.reduce((longest, { wait }, i) => (wait > parts[longest]!.wait ? i : longest), 0);
 
-/** The cost counts, too: a smaller one might pass, and a larger one waits longer. */
+/** The cost must be equal: a smaller one might pass, and a larger one waits longer. */
 function isEqual(a: KeyCall, b: KeyCall): boolean {
   if (a === b) return true;
   if (a.several === undefined && b.several === undefined) return isEqualPart(a, b);

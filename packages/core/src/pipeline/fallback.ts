@@ -6,7 +6,7 @@ import { type DegradedAnswer, degraded } from './answers.js';
 import type { FailureChoice } from './failure-policy.js';
 import { policyParts } from './policy-limit.js';
 
-/** `retryAfter` while everything is denied, µs: nobody knows when the store will be back. */
+/** `retryAfter` while everything is denied, µs: when the store will be back is unknown. */
 const SOON = 1_000_000;
 
 /** Operations that a failure policy can decide. All others are about the state in the store. */
@@ -42,7 +42,7 @@ export class Fallback {
   }
 }
 
-/** Parts of several limiters are decided by the strictest of their policies. Each limiter's policy is called once. */
+/** The strictest policy decides parts of several limiters. Each limiter's policy is called once. */
 function strictest(call: Call, error: StoreUnavailableError): FailureChoice {
   const policies = new Set(policyParts(call).map(({ limit }) => limit.fallback!.choose));
   const choices = [...policies].map((choose) => choose(error));

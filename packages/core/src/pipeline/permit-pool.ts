@@ -22,7 +22,7 @@ export interface PermitBlock {
   readonly part: Part;
   /** The store's answer when they were taken. */
   readonly answer: Answer;
-  /** When the call began, µs of this process's clock: times in the answer count from here, and so never end too late. */
+  /** When the call began, µs of this process's clock: times in the answer count from here, so none ends too late. */
   readonly sentAt: number;
   /** Until when they may be used, on the same clock. */
   readonly until: number;
@@ -59,7 +59,7 @@ export class PermitPool {
     return true;
   }
 
-  /** Usable permits at `now`. A block that has expired goes back. */
+  /** Usable permits at `now`. An expired block is given back. */
   usable(now: number): number {
     const block = this.#block;
     if (block === undefined) return 0;
@@ -105,7 +105,7 @@ export class PermitPool {
     if (left === 0 || now - sentAt >= answer.parts[0]!.reset) return; // they are back by now
     try {
       await this.upstream.request(refundOf({ ...part, cost: left }, answer));
-    } catch {} // a caller that asks for a decision gets this error
+    } catch {} // calls that need a decision get this error
   }
 
   put(block: PermitBlock): void {
@@ -155,7 +155,7 @@ export const refundOf = (part: Part, { parts }: Answer): Call => ({
 
 /** Keys with a pool at once. */
 const MOST = 10_000;
-/** Busy pools that are kept when room is needed, so that a flood of keys used once does not evict pools in use. */
+/** Busy pools that an eviction may skip: keys used once must not evict pools in use. */
 const KEPT = 8;
 /** Shortest time between two sweeps, µs. */
 const SWEEP = 100_000;

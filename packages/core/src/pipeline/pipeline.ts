@@ -21,7 +21,7 @@ import { answerInTurn, currentTurn, mayAnswerNow, nextTurn } from './turns.js';
 /** Times are µs. */
 export interface PipelineOptions {
   readonly deadline: number;
-  /** How long a denial is cached at most; 0: not at all. */
+  /** The longest time for which a denial is cached; 0: none is. */
   readonly denyCache: number;
 }
 
@@ -32,7 +32,7 @@ const SHARE_CLOCK = 16;
 const INVALIDATES: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
 
 /**
- * The way of every call to a remote store, and of its answer back to the limiter:
+ * The path of every call to a remote store, and of its answer back to the limiter:
  *
  *     prefetched permits → deny cache → circuit → this turn's batch → script
  *     reply → circuit, deadline → deny cache → decision
@@ -45,7 +45,7 @@ export class Pipeline implements Decider, CallOwner {
   readonly #denyCache: DenyCache;
   readonly #times: TimeLimits;
   #loading: Promise<unknown> | undefined;
-  /** µs: the clock as the deny cache was asked last. */
+  /** µs: the clock at the last look into the deny cache. */
   #now = 0;
   /** The turn in which `#nowUses` more calls may use `#now`; undefined: read the clock. */
   #nowTurn: number | undefined;
@@ -341,7 +341,7 @@ export class Pipeline implements Decider, CallOwner {
 
   /**
    * Reads without changing anything. A store that refuses is not out: the next call gets its error, such as a missing right. A cluster may
-   * have moved the key to another node: then no call goes to this one.
+   * have moved the key to another node: then no call needs this node.
    */
   async #probe(node: NodeHealth, key: string, read: () => Promise<unknown>): Promise<void> {
     try {

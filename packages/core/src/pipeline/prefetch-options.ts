@@ -4,7 +4,7 @@ import { checkInteger, checkOptions, describe } from '../options.js';
 import type { PrefetchLimits } from './permit-pool.js';
 
 export interface PrefetchOptions {
-  /** The most permits of a key that this process takes beyond those it needs now: a whole number ≥ 1. Never more than a tenth of the limit. */
+  /** The most unneeded permits of a key that this process may take: a whole number ≥ 1. Never more than a tenth of the limit. */
   readonly most: number;
   /**
    * How long an unused permit stays here before it is given back; default `'1s'`, at least 10 ms. At most until the window or its slot
@@ -13,9 +13,9 @@ export interface PrefetchOptions {
   readonly idle?: Duration | undefined;
 }
 
-/** The options for a limit, whose algorithm may not allow prefetching. */
+/** The checked options. The algorithm of a limit may not allow them. */
 export interface WantedPrefetch extends PrefetchLimits {
-  /** A default of several limits: it does not apply to those whose algorithm does not allow it. */
+  /** A default of several limits: it does not apply to limits whose algorithm does not allow it. */
   readonly isDefault?: boolean;
 }
 
@@ -32,7 +32,7 @@ const SHARE = 10;
 /** µs: a shorter-lived block would expire on its way. */
 const SHORTEST = 10_000;
 
-/** @throws TypeError, RangeError when it is not acceptable */
+/** @throws TypeError, RangeError for an invalid option */
 export function readPrefetch(where: string, options: PrefetchOptions): WantedPrefetch {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
@@ -64,7 +64,7 @@ export function prefetching(
     if (isDefault) return { rule };
     throw new TypeError(
       `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily and lends nothing: ` +
-        'of others a permit has to be spent when it is taken. Use slidingWindow in place of slidingLog, a tokenBucket without borrow ' +
+        'other policies must count a permit when it is used. Use slidingWindow in place of slidingLog, a tokenBucket without borrow ' +
         "and mode 'interval', or leave prefetch out",
     );
   }

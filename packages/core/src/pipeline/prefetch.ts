@@ -42,7 +42,7 @@ export class Prefetch {
     const pools = policyParts(call).flatMap((part) => poolOf(part) ?? []);
     const inUse = pools.filter((pool) => pool.taking !== undefined || pool.usable(upstream.clock.now()) > 0);
     if (inUse.length === 0) return false;
-    pending.follow(operation === 'peek' ? this.#peek(call) : this.#beside(inUse, call));
+    pending.follow(operation === 'peek' ? this.#peek(call) : this.#withPoolsEmptied(inUse, call));
     return true;
   }
 
@@ -63,7 +63,7 @@ export class Prefetch {
     return this.#staged((deadline) => this.#takeBlock(pool, call, part, extra, deadline));
   }
 
-  /** Takes what the call needs and `extra` more. Permits that are left here are too few for it, and go back. */
+  /** Takes what the call needs and `extra` more. The permits here are too few for the call: they are given back. */
   async #takeBlock(
     pool: PermitPool,
     call: KeyCall,
@@ -114,7 +114,7 @@ export class Prefetch {
   async #takeBesideBlock(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
     const answer = await this.#upstream.request(call, deadline);
     if (answer.allowed || isDegraded(answer)) return answer;
-    // Denied, unless permits have arrived meanwhile, or there are enough together with those that are here.
+    // Denied, unless permits have arrived meanwhile, or the store and the permits here have enough together.
     const { clock } = this.#upstream;
     if (pool.taking !== undefined) await deadline.until(pool.taking);
     const here = pool.take(call.cost, clock.now(), this.#source);
@@ -124,8 +124,8 @@ export class Prefetch {
   }
 
   /**
-   * The block on its way is enough for this call, too, and arrives before an answer of its own would. If it fails, so does this call: to
-   * ask then would take the time of a second deadline.
+   * The block on its way also has permits for this call, and arrives before an answer to a request of its own. If the block fails, so does
+   * this call: a second request would take the time of a second deadline.
    */
   async #awaitBlock(
     pool: PermitPool,
@@ -141,7 +141,7 @@ export class Prefetch {
   }
 
   /** A call of several parts, or an operation that is not `consume`. */
-  #beside(pools: readonly PermitPool[], call: KeyCall): Promise<Answer> {
+  #withPoolsEmptied(pools: readonly PermitPool[], call: KeyCall): Promise<Answer> {
     const upstream = this.#upstream;
     return this.#staged(async (deadline) => {
       const first = call.operation === 'consume' ? await upstream.request(call, deadline) : undefined;
@@ -153,7 +153,7 @@ export class Prefetch {
     });
   }
 
-  /** The answer of `consume`, with the permits here counted. */
+  /** The answer that `consume` would get, with the permits here included. */
   async #peek(call: KeyCall): Promise<Answer> {
     const answer = await this.#upstream.request(call);
     const now = this.#upstream.clock.now();
@@ -180,7 +180,7 @@ export class Prefetch {
 
 const poolOf = (part: PolicyPart): PermitPool | undefined => part.limit.prefetch?.find(part);
 
-/** µs for which permits that were taken with this answer may be used. */
+/** µs for which permits taken with this answer may be used. */
 function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [first] }: Answer): number {
   if (first!.override !== undefined) return 0;
   const { longest } = prefetch!.limits;

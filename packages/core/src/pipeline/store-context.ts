@@ -10,7 +10,7 @@ import { Fallback } from './fallback.js';
 export class StoreContext {
   readonly invalidations = new Invalidations();
   readonly health: StoreHealth | undefined;
-  /** Without `health` nobody knows whether the store is out, and its errors are the caller's. */
+  /** Without `health` it is unknown whether the store is out: calls reject with its errors. */
   readonly #fallback: Fallback | undefined;
 
   constructor({ health, clock }: Store) {

@@ -1,4 +1,4 @@
-/** Node's own: with a fake one no call would ever be answered. */
+/** The real one: with a fake timer no call would ever be answered. */
 const { setImmediate } = globalThis;
 
 /** Answers without waiting per turn of the event loop. So many cached denials take 0.2 ms. */
@@ -22,15 +22,15 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * Runs `answer` at once, or in the next turn of the event loop if this turn already had many. Otherwise a caller that asks again
- * without a pause would keep timers and sockets from running, since no network delay lies in between.
+ * Runs `answer` at once, or in the next turn of the event loop if this turn already had many. Otherwise a caller that
+ * calls again without a pause would keep timers and sockets from running, because no network delay lies between its calls.
  */
 export function answerInTurn(answer: () => void): void {
   if (mayAnswerNow()) answer();
   else waiting.push(answer);
 }
 
-/** Has this turn room for one more answer? Then it counts. */
+/** Counts an answer. Returns whether this turn has room for it. */
 export function mayAnswerNow(): boolean {
   if (!begun) {
     begun = true;

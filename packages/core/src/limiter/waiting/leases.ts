@@ -1,7 +1,7 @@
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 
-/** Renewals per lease: after two failed ones, the third still comes before its end. */
+/** Renewals per lease: after two failures there is time for a third attempt. */
 const RENEWALS = 4;
 
 /** µs; an override may have another lease than the policy. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 
-/** µs. Two calls whose local due times are further apart are ordered by those: the store's clock jumped between their decisions. */
+/** µs. If local due times are further apart, they decide the order: the store's clock jumped between the two decisions. */
 const CLOCK_JUMP = 1_000_000;
 
 interface Waiting {
@@ -12,10 +12,7 @@ interface Waiting {
   go(): void;
 }
 
-/**
- * Resolves the waiting calls of one key in the order of their moments. Without it, timers that are close fire in any order,
- * and replies arrive out of order.
- */
+/** Resolves the waiting calls of one key in the order of their moments. Timers that are close fire in any order, and replies arrive so. */
 export class WakeOrder {
   readonly #queues = new Map<string, Waiting[]>();
 
