@@ -112,7 +112,7 @@ beforeEach(() => {
   demo = new OfClass();
 });
 
-test('each method has a count of its own, common to all objects', async () => {
+test('each method has its own count, shared by all objects', async () => {
   await expect(demo.list()).resolves.toBe('list');
   await expect(demo.find('7')).resolves.toBe('find 7');
   await expect(new OfClass().list()).rejects.toMatchObject(denied('countLimit:OfClass.list'));
@@ -142,7 +142,7 @@ test('all that is limited returns a promise; @SkipLimit() leaves a method as it 
   expect(skipsLimit(OfClass.prototype.plain)).toBe(false);
 });
 
-test('statics, accessors, fields, private methods and what the language calls stay as they are', () => {
+test('statics, accessors, fields, private methods and methods that JavaScript calls are not limited', () => {
   for (let i = 0; i < 2; i++) {
     expect(OfClass.atClass()).toBe('atClass');
     expect(demo.size).toBe(1);
@@ -168,7 +168,7 @@ test('name, length, this, own properties, metadata and flags of a method stay', 
   });
 });
 
-test('subclasses: what they inherit is limited, what they override is their own', async () => {
+test('subclasses: inherited methods are limited, overriding methods are not', async () => {
   const derived = new Derived();
   await derived.own();
   await demo.own();

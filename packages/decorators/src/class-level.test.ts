@@ -11,7 +11,7 @@ import {
 
 const once = fixedWindow({ limit: 1, window: '1m' });
 
-describe('what is refused where it is decorated', () => {
+describe('errors at decoration', () => {
   test.each<[string, () => unknown, RegExp]>([
     [
       'a class without methods',

@@ -203,7 +203,7 @@ describe('the same decorator twice on one method', () => {
     );
   });
 
-  test('works where one has a prefix of its own', async () => {
+  test('works if one of them has another prefix', async () => {
     class Demo {
       @CountLimit({ limit: 2 })
       @CountLimit({ prefix: 'byKey:', key: '#{key}', limitType: 'CUSTOM' })
@@ -238,7 +238,7 @@ test('names with any characters name limiters', async () => {
   await expect(demo.shared()).rejects.toMatchObject(denied('size'));
 });
 
-test('a default value is part of a key like one that is given', async () => {
+test('a default value is part of a key like a passed value', async () => {
   class Pages {
     @CountLimit({ key: '#{lang}:#{page}', limitType: 'CUSTOM' })
     async list(page = 1, { lang = 'en' } = {}) {

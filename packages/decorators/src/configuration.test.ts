@@ -196,7 +196,7 @@ describe('closeSluice', () => {
   });
 });
 
-describe('a configuration of its own', () => {
+describe('an own configuration', () => {
   test('for a class: its objects, statics and subclasses', async () => {
     const store = recordingStore();
     const common = recordingStore();

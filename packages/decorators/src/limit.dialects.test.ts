@@ -175,14 +175,14 @@ test('a call that waits for a held permit gets it when it is released', async ()
   await expect(Promise.all(calls)).resolves.toEqual(['first', 'second']);
 });
 
-test('what the method came to is not lost when the permit cannot be released', async () => {
+test('the result of the method is not lost if the permit cannot be released', async () => {
   const store = failingStore(/refund/, memoryStore({ clock }));
   configureSluice({ store });
   await expect(demo.held(Promise.resolve('held'))).resolves.toBe('held');
   expect(store.asked).toEqual([expect.stringMatching(/^consume/), expect.stringMatching(/^refund/)]);
 });
 
-test('limitType, key, prefix and params mean what they mean for the others', async () => {
+test('limitType, key, prefix and params work as in the other decorators', async () => {
   const by = (id: string) => runWithRequest({ user: { id } } as RequestView, () => demo.byUser());
   await by('1');
   await by('2');

@@ -203,7 +203,7 @@ describe('attributes', () => {
     await demo.half();
   });
 
-  test('timeout waits for a permit that comes in time, and refuses at once what would be later', async () => {
+  test('timeout waits for a permit that comes in time; a call that would wait longer rejects at once', async () => {
     await demo.waits();
     const second = demo.waits();
     const third = demo.waits();
@@ -225,7 +225,7 @@ describe('attributes', () => {
     expect(error).toMatchObject({ headers: { 'Retry-After': '1' } });
   });
 
-  test('what the method throws is passed on, and its permit stays spent', async () => {
+  test('an error of the method is passed on, and its permit stays used', async () => {
     await expect(demo.fails()).rejects.toThrow('of the method');
     await expect(demo.fails()).rejects.toMatchObject({ status: 429 });
   });
@@ -323,7 +323,7 @@ describe('sharing', () => {
   });
 });
 
-describe('what stays', () => {
+describe('the decorated method keeps', () => {
   test('name, length, this, own properties and metadata', async () => {
     const { tagged } = Demo.prototype;
     expect(tagged.name).toBe('tagged');

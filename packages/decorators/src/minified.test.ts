@@ -31,7 +31,7 @@ test('parameters that are declared are found in minified code', async () => {
   });
 });
 
-test('without that the error tells the remedy, where it is decorated', () => {
+test('without it the error at decoration names the remedy', () => {
   expect(() => minified({ key: '#{phone}', limitType: 'CUSTOM' })).toThrow(
     /uses 'phone', .* declare the names in order: params: \['phone', …\]/,
   );

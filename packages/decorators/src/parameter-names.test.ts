@@ -119,6 +119,6 @@ test.each<[string, unknown, unknown]>([
   expect(read(method, 'a', given)).toBe(1);
 });
 
-test('what every object inherits is no value of a destructured parameter', () => {
+test('inherited properties are no values of a destructured parameter', () => {
   expect(read(({ constructor: c }: Loose) => c, 'c', {})).toBeUndefined();
 });

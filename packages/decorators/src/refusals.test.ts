@@ -108,7 +108,7 @@ describe('attributes that are refused at decoration', () => {
     expect(() => createSluice(options as never)).toThrow(message);
   });
 
-  test('a store may be given', () => {
+  test('a store may be passed', () => {
     expect(() => createSluice({ store: memoryStore(), ipv6Subnet: 56, deadline: '50ms' })).not.toThrow();
   });
 });
@@ -118,7 +118,7 @@ const custom = (key: string, params?: readonly string[]) =>
 // biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
 const limit: any = CountLimit();
 
-describe('what is refused where it is decorated', () => {
+describe('errors at decoration', () => {
   test('an unknown name in a key, naming those that are known and the remedy', () => {
     expect(() => {
       class Sms {

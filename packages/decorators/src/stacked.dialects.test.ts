@@ -68,7 +68,7 @@ test('each counts by itself', async () => {
   await demo.send('b');
 });
 
-test('what the outer ones took is given back when an inner one denies', async () => {
+test('permits of outer limits are refunded if an inner limit denies', async () => {
   await demo.three();
   // Were it not given back, the outer limits of 2 and 3 would deny by then.
   for (let i = 0; i < 5; i++) {
@@ -76,7 +76,7 @@ test('what the outer ones took is given back when an inner one denies', async ()
   }
 });
 
-test('they are asked from the outside in', async () => {
+test('limits decide from the outside in', async () => {
   const store = failingStore(/never/);
   configureSluice({ store });
   await demo.three();

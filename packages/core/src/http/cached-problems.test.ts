@@ -29,7 +29,7 @@ test('a problem is the same as long as the seconds to wait are', () => {
   expect(problem(denial(2001))).not.toBe(problem(denial(2000)));
 });
 
-test('it is what problemOf makes, also for other limits, several policies and a cost beyond the limit', () => {
+test('it equals the result of problemOf, also for other limits, several policies and a cost beyond the limit', () => {
   const problem = cachedProblems(503);
   const denials = [
     denial(1000),

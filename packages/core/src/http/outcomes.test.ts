@@ -77,7 +77,7 @@ test('a dry run that cannot decide lets the request pass and warns once', async 
   expect(warnings).toMatchObject([{ code: 'SLUICE_DRY_RUN_FAILED', message: /shadow.*body.phone/ }]);
 });
 
-test('permits that cannot be given back stay spent, and a warning says so', async () => {
+test('permits that cannot be refunded stay used, and a warning says so', async () => {
   const store = memoryStore();
   const name = 'refunded';
   const refunding = limit({ name, policy: hourly(2), store, skipFailedRequests: true, limitType: 'METHOD' });
@@ -92,7 +92,7 @@ test('permits that cannot be given back stay spent, and a warning says so', asyn
   expect(await refunding.limiter.peek('all')).toMatchObject({ remaining: 1 });
 });
 
-test('a requestWasSuccessful that throws leaves the permits spent, and gives back what was held', async () => {
+test('if requestWasSuccessful throws, permits stay used and held permits are released', async () => {
   const requestWasSuccessful = () => {
     throw new Error('cannot tell');
   };
@@ -107,7 +107,7 @@ test('a requestWasSuccessful that throws leaves the permits spent, and gives bac
   expect(left.map(({ remaining }) => remaining)).toEqual([1, 1]);
 });
 
-test('nobody is answered whom somebody has answered, or who has left', async () => {
+test('a request that has a response, or whose client disconnected, gets no second response', async () => {
   const one = limit({ policy: hourly(1), denyList: ['mallory'], keyGenerator: () => 'k' });
   await deciding(one)(request);
   const answered = new OpenResponse();
@@ -154,7 +154,7 @@ test('lists ask about addresses before there is a key, and about keys only when 
 });
 
 describe('refund', () => {
-  test('gives back what a request took of all limits', async () => {
+  test('refunds the permits of all limits', async () => {
     const both = limit({ limits: { a: { policy: hourly(1) }, b: { policy: hourly(1) } } });
     const decision = await deciding(both)(request);
     await both.refund(decision!);
@@ -204,7 +204,7 @@ test('a cost that rejects while the policy is still to come is an error of its r
   await each.close();
 });
 
-test('what `message` throws arrives as an error', async () => {
+test('an error of `message` is the error of the request', async () => {
   const throwing = limit({ policy: hourly(1), message: () => Promise.reject(undefined) });
   await deciding(throwing)(request);
   const verdict = await throwing.handle(request, new OpenResponse());
@@ -212,7 +212,7 @@ test('what `message` throws arrives as an error', async () => {
   await expect(reply()).rejects.toThrow('rateLimit: an option threw undefined');
 });
 
-test('who has left, and so has no address, is no error', async () => {
+test('a disconnected client, which has no address, is no error', async () => {
   const left = new OpenResponse();
   left.end(0, false);
   const gone = { ...request, ip: undefined };

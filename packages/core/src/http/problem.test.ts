@@ -61,7 +61,7 @@ test.each([
   expect(problemOf(denied([policy]), status)).toMatchObject({ status, title, detail: 'Try again in 2 s.' });
 });
 
-test('who is on a deny list learns no more than that', () => {
+test('a client on a deny list learns nothing else', () => {
   expect(FORBIDDEN).toEqual({
     type: 'about:blank',
     title: 'Forbidden',

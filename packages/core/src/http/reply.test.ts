@@ -37,7 +37,7 @@ test.each<[string, string | undefined, string]>([
   else expect(reply.body).toContain('Try again in 2 s.');
 });
 
-test('text is the title and what to do', () => {
+test('text is the title and the detail', () => {
   expect(replyTo(problem, 'text/plain').body).toBe('Too Many Requests\nTry again in 2 s.\n');
 });
 

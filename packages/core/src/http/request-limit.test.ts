@@ -144,7 +144,7 @@ test('a cost that a function gives is checked', async () => {
   await expect(deciding(limit({ policy, cost: () => Number.NaN }))(request)).rejects.toThrow(RangeError);
 });
 
-test('what a request holds is released when its response is over', async () => {
+test('held permits are released when the response is over', async () => {
   const held = limit({ policy: concurrency({ limit: 2 }), limitType: 'METHOD' });
   const [first, second] = [new OpenResponse(), new OpenResponse()];
   for (const response of [first, second]) await deciding(held, response)(request);
@@ -156,7 +156,7 @@ test('what a request holds is released when its response is over', async () => {
   expect(await held.limiter.peek('all')).toMatchObject({ remaining: 2 });
 });
 
-test('what a request spent stays spent, beside what it held', async () => {
+test('other permits stay used when held permits are released', async () => {
   const policies = { atOnce: concurrency({ limit: 1 }), rate: fixedWindow({ limit: 2, window: '1h' }) };
   const held = limit({ policies, limitType: 'METHOD' });
   for (let i = 0; i < 2; i += 1) {
@@ -168,7 +168,7 @@ test('what a request spent stays spent, beside what it held', async () => {
   expect(left.map(({ remaining }) => remaining)).toEqual([1, 0]);
 });
 
-test('closes the limiter that it made, never one that was given', async () => {
+test('closes its own limiter, never one that was passed', async () => {
   const limiter = new RateLimiter({ policy });
   const given = limit({ limiter });
   await given.close();

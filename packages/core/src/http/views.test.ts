@@ -10,7 +10,7 @@ afterEach(async () => {
   }
 });
 
-/** A server that hands its responses out, and so many requests to it on one connection. */
+/** A server that returns its responses, and several requests to it on one connection. */
 async function pipelined(requests: number) {
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => void responses.push(response));
@@ -32,7 +32,7 @@ const told = (responses: readonly ServerResponse[]) => {
   return over;
 };
 
-test('answers are complete one after the other, and who asks afterwards is told at once', async () => {
+test('responses are complete one after the other, and a later listener is called at once', async () => {
   const { responses } = await pipelined(2);
   const over = told(responses);
   for (const response of responses) response.end('answer');
@@ -43,7 +43,7 @@ test('answers are complete one after the other, and who asks afterwards is told 
   expect(late).toEqual([true, true]);
 });
 
-test('a connection that breaks ends what stands behind the first answer, too', async () => {
+test('a broken connection also ends the responses behind the first one', async () => {
   const { responses, socket } = await pipelined(3);
   const over = told(responses);
   socket.destroy();

@@ -3,7 +3,7 @@ import { type NodeResponse, onFinished } from './on-finished.js';
 
 // A framework's request and response, as limits see them.
 
-/** Which `X-Forwarded-For` a framework trusts: none, that of some proxies, or any. */
+/** The proxies whose `X-Forwarded-For` a framework trusts. */
 export type Proxies = 'none' | 'some' | 'all';
 
 /** @internal The meaning of Express's setting `trust proxy`. */

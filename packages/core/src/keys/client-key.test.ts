@@ -18,7 +18,7 @@ test.each(ADDRESSES)('%s has the key of clientIp, the first time and again', (ad
   }
 });
 
-test('limits with different subnets do not share what they know', () => {
+test('limits with different subnets have separate caches', () => {
   const [wide, narrow] = [compileClientKey({ ipv6Subnet: 32 }), compileClientKey({ ipv6Subnet: 128 })];
   expect([wide({ ip: '2001:db8::1' }), narrow({ ip: '2001:db8::1' })]).toEqual([
     '2001:db8::/32',
@@ -36,7 +36,7 @@ test('more addresses than are known have their keys, too', () => {
   }
 });
 
-test('what is no address is refused each time', () => {
+test('an invalid address is refused each time', () => {
   const keyOf = compileClientKey({});
   for (const address of [undefined, '', '127.1', '1:2', '1:2'])
     expect(() => keyOf({ ip: address })).toThrow(KeyResolutionError);

@@ -150,7 +150,7 @@ describe('pk', () => {
     expect(pkOf(headers['RateLimit-Policy'])).toEqual([hash(hashed), hash(hashed)]);
   });
 
-  test('of keys by limit is that of the limit', () => {
+  test('of keys by limit is the pk of the limit', () => {
     const one = { ...perMinute, name: 'perIp' };
     const several = ['perAccount.perMinute', 'perAccount.perHour', 'perIps'].map((name) => ({
       ...one,

@@ -167,7 +167,7 @@ test.each(['draft-11', 'draft-7', 'draft-6'] as const)(
   },
 );
 
-test('a denial that was thrown is told once, whether its headers are its own or those of the whole response', () => {
+test('a thrown denial is in the headers once, whether it has its own headers or those of the whole response', () => {
   const response = new Response().write({}, decision('first', 5));
   const error = new RateLimitExceededError(denied(0, 2000, 1000));
   writeErrorHeaders(error, response);
