@@ -39,8 +39,10 @@ export async function bundle(compiled, entries, target) {
     plugins: [commonJsFiles, partsPlugin(parts, compiled)],
   });
   const [esm, cjs] = [join(target, 'esm'), join(target, 'cjs')];
-  for (const { path, text } of outputFiles) {
+  for (const { path, text: printed } of outputFiles) {
     if (basename(path).startsWith('part-')) continue;
+    // No module has effects when it loads (`sideEffects: false`), so imports without names do nothing, and bundlers warn of them.
+    const text = printed.replace(/^import "\.[^"]+";\n/gm, '');
     write(path.replace(esm, cjs), commonJsOf(text, path));
     write(path, text.length > WINDOW ? reexport(text, path) : text);
   }
@@ -128,7 +130,6 @@ function commonJsOf(text, path) {
       (_, list, from) => `const {${names(list)}} = require(${from});`,
     )
     .replace(/^import (?:\* as )?(\w+) from ("[^"]+");$/gm, 'const $1 = require($2);')
-    .replace(/^import ("[^"]+");$/gm, 'require($1);')
     .replace(/^export \{([^}]*)\};$/gm, (_, list) => {
       return `module.exports = {${list.replace(/(\w+) as (\w+)/g, '$2: $1')}};\nObject.defineProperty(module.exports, "__esModule", { value: true });`;
     });
