@@ -1,7 +1,7 @@
 import { ManualClock, systemClock } from './clock.js';
 
 describe('ManualClock', () => {
-  test('stands still until it is told to move, and wakes sleepers in the order of their moments', async () => {
+  test('stands still until advance, and wakes sleepers in the order of their moments', async () => {
     const clock = new ManualClock(5_000);
     const woken: [string, number][] = [];
     const sleeper = async (name: string, micros: number) => {
@@ -68,7 +68,7 @@ describe.each([
   });
 });
 
-test('systemClock sleeps no shorter than it was told, also when a timer comes early', async () => {
+test('systemClock sleeps no shorter than its argument, also when a timer comes early', async () => {
   for (const micros of [0, 1, 999, 1_500, 10_000]) {
     const start = systemClock.now();
     await systemClock.sleep(micros);

@@ -5,7 +5,15 @@ import { NAMES, PHRASES } from './words.js';
 const root = resolve(__dirname, '../../..');
 
 /** Folders that are not held to this yet. The list only gets shorter. */
-const LATER = ['packages/core/src', 'tests/contracts', 'tests/faults'];
+const LATER = [
+  'packages/core/src/algorithms',
+  'packages/core/src/engine',
+  'packages/core/src/http',
+  'packages/core/src/keys',
+  'packages/core/src/stores',
+  'tests/contracts',
+  'tests/faults',
+];
 
 /** Neither ours to write, nor English, nor words at all. The words themselves are in two files here. */
 const SKIPPED =

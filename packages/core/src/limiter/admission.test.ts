@@ -50,7 +50,7 @@ test.each([
   expect(await after.peek('k')).toMatchObject({ remaining: 1, resetAfter: 0 });
 });
 
-test('called off while the store is out: the reason is told all the same, and the permits stay spent', async () => {
+test('an acquire aborted while the store is out rejects with the reason, and the permits stay spent', async () => {
   const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   await limiter.consume('k');
@@ -110,7 +110,7 @@ test('what was released is renewed no more', async () => {
   expect(questions).toEqual(['consume', 'refund']);
 });
 
-test('who waits in line tells that it lives, and begins anew when it was taken for dead', async () => {
+test('a waiting call renews its place, and joins the queue again if its place expired', async () => {
   const { clock, store, memory, questions } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
@@ -159,7 +159,7 @@ test('a store that is out of reach for less than a lease costs nobody his place 
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
-test('an error of the store for as long as a lease is told to who waits in line, and its place is left', async () => {
+test('a waiting call rejects if the store fails for a whole lease, and leaves the queue', async () => {
   const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');

@@ -38,7 +38,7 @@ test.each([[undefined], [null], [{}], [[]], [5], [{ a: {} }], [{ a: memoryStore(
   },
 );
 
-test('its name is those of its members, and policies of a member with several are told by both names', async () => {
+test('its name joins the names of its members, and policies of a member with several have both names', async () => {
   const store = memoryStore();
   const user = new RateLimiter({
     name: 'u',
@@ -114,7 +114,7 @@ test('a key that two members share counts for both', async () => {
   expect(await user.peek('ada')).toMatchObject({ remaining: 2 });
 });
 
-test('a task that holds permits of two members is told when either is lost', async () => {
+test('the signal of a task with permits of two members aborts when either is lost', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const policy = concurrency({ limit: 1, lease: '40s' });

@@ -17,7 +17,7 @@ function begin(deadlines: Deadlines, expire: () => void): () => void {
   return () => deadlines.end(one);
 }
 
-test('who waits is told when the time has passed, in the order in which the waits began, and once', async () => {
+test('deadlines expire in the order in which they began, and once', async () => {
   const told: string[] = [];
   const deadlines = listOf(20);
   begin(deadlines, () => told.push('first'));
@@ -35,7 +35,7 @@ test('who waits is told when the time has passed, in the order in which the wait
   expect(told).toHaveLength(3);
 });
 
-test('who stopped waiting is told nothing, whoever waits beside him', async () => {
+test('a deadline that has ended does not expire, whether or not others run', async () => {
   const told: string[] = [];
   const deadlines = listOf(10);
   const stops = ['a', 'b', 'c'].map((name) => begin(deadlines, () => told.push(name)));
@@ -74,7 +74,7 @@ async function quiet(): Promise<number> {
   return timers();
 }
 
-test('who is told that the time has passed may wait again, and there is one timer all the same', async () => {
+test('an expired call may begin again, and there is still one timer', async () => {
   const before = await quiet();
   const deadlines = listOf(20);
   const stops: (() => void)[] = [];
@@ -114,7 +114,7 @@ const busy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; );
 };
 
-test('time for which this process stood still is not held against who is waited for', async () => {
+test('the store gets back the time in which the event loop was blocked', async () => {
   const told: string[] = [];
   const deadlines = listOf(50);
   const stop = begin(deadlines, () => told.push('answered'));
@@ -124,7 +124,7 @@ test('time for which this process stood still is not held against who is waited 
   expect(told).toEqual([]);
 });
 
-test('where nothing comes it is told all the same, however busy this process is', async () => {
+test('without a reply the deadline expires, however busy the process is', async () => {
   const deadlines = listOf(20);
   const told = new Promise<string>((resolve) => {
     begin(deadlines, () => resolve('told'));

@@ -187,7 +187,7 @@ test('a cost that can never pass is asked each time, and told as ever', async ()
   ]);
 });
 
-describe('many calls of a denied key at the moment at which it is asked anew', () => {
+describe('many calls of a denied key at the moment of its renewal', () => {
   async function flooded(options: Partial<RateLimiterOptions> = {}, parts: Partial<Store> = {}) {
     const { clock, limiter, elsewhere, asks, fail } = far(parts);
     const one = limiter(window, options);

@@ -20,7 +20,7 @@ test('a share is local with a part of the limit', () => {
   expect([choose(error), share]).toEqual(['local', 0.25]);
 });
 
-test('a function is told what is wrong, and chooses each time', () => {
+test('a function gets the reason, and chooses each time', () => {
   const policy = jest.fn(({ reason }) => (reason === 'BUSY' ? ('allow' as const) : ('deny' as const)));
   const { choose } = compileFailurePolicy('here', 'login', policy);
   expect(choose(error)).toBe('allow');

@@ -176,7 +176,7 @@ test('an error of configuration no policy answers, and it opens nothing', async 
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
 });
 
-test('known to be out it is asked no more; back again it decides by itself; each change is told once', async () => {
+test('a store known to be out gets no calls; once back it decides again; each change emits one event', async () => {
   const one = far();
   const limiter = limiterOf(one);
   one.fail();
@@ -196,7 +196,7 @@ test('known to be out it is asked no more; back again it decides by itself; each
   ]);
 });
 
-test('another reason is told, the same is not', async () => {
+test('another reason emits an event, the same reason does not', async () => {
   const one = far();
   const limiter = limiterOf(one);
   for (const reason of ['timeout', 'timeout', 'OOM', 'timeout'] as const) {
@@ -238,13 +238,13 @@ test('of several limiters together the strictest policy holds', async () => {
   expect(shares).toMatchObject({ allowed: false, policy: 'a', limit: 1 });
 });
 
-test('a closed store is not out: whoever still asks it is told', async () => {
+test('a closed store is not out: later calls reject with its error', async () => {
   const one = far();
   one.fail(new StoreUnavailableError('it was closed', { reason: 'closed' }));
   expect(isStoreUnavailableError(await rejection(limiterOf(one, 'allow').consume('k')))).toBe(true);
 });
 
-test('a rate that is shared is nowhere else: its callers are told, at once when that is known', async () => {
+test('a shared rate has no fallback: its calls reject, at once if the store is known to be out', async () => {
   const one = far();
   const shared = new SharedLimiter({ name: 'shared', store: one.store });
   await shared.trySetRate({ rate: 1, interval: '1h' });

@@ -52,7 +52,7 @@ test('an answer and a late failure after the deadline are ignored', async () => 
     fail = reject;
   });
   await expect(limited(remote({ decide: () => late }), 1_000).decide(call)).rejects.toThrow('no answer');
-  fail(new Error('too late to be told'));
+  fail(new Error('too late'));
   await sleep(5); // an unhandled rejection would end the test run
 });
 
@@ -85,7 +85,7 @@ test('what this process has to load first does not count', async () => {
   expect(await store.decide(call)).toMatchObject({ allowed: false });
 });
 
-test('what cannot be loaded is told to each call', async () => {
+test('if loading fails, each call rejects with its error', async () => {
   const loading = Promise.reject(new Error('not installed'));
   const store = limited(remote({ loading }), LONG);
   await expect(store.decide(call)).rejects.toThrow('not installed');

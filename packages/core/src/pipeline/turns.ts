@@ -1,7 +1,7 @@
 /** The real one: with a fake timer no call would ever be answered. */
 const { setImmediate } = globalThis;
 
-/** Answers without waiting per turn of the event loop. So many cached denials take 0.2 ms. */
+/** Answers without waiting per turn of the event loop. A thousand cached denials take 0.2 ms. */
 const MOST = 1_000;
 
 let given = 0;

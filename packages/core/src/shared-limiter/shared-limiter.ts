@@ -105,7 +105,7 @@ export class SharedLimiter {
       await this.#acquire('tryAcquire', permits, { timeout });
       return true;
     } catch (error) {
-      // False would make the caller retry for ever.
+      // False would make the caller retry without end.
       if (isRateLimitExceededError(error) && error.retryAfter < Number.POSITIVE_INFINITY) return false;
       throw error;
     }

@@ -34,7 +34,7 @@ test('the listener on a signal goes with the last who listens, and comes again w
   expect(told).toEqual(['third']);
 });
 
-test('who is told may stop listening, or begin to', () => {
+test('a listener may remove or add listeners', () => {
   const stop = new AbortController();
   const told: string[] = [];
   onAbort(stop.signal, () => {
