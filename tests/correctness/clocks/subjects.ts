@@ -20,24 +20,27 @@ export interface Subject {
   readonly policy: Policy;
   /** µs: the longest after which every permit is back. */
   readonly window: number;
+  /** µs: the longest TTL of a key. A bucket's key lasts up to twice as long as the bucket takes to fill. */
+  readonly longestTtl: number;
   /** The most permits that go in a span of `span` µs, both of its ends included. */
   most(span: number): number;
 }
 
 export const LIMIT = 4;
 
+const times = (window: number) => ({ window, longestTtl: window });
+
 /** Windows that follow one another. `edges`: how many more of them a span can touch than lie in it completely. */
 const windows = (policy: Policy, length: number, edges: number): Subject => ({
+  ...times(Math.max(length, compilePolicy(policy).window)),
   policy,
-  window: Math.max(length, compilePolicy(policy).window),
   most: (span) => LIMIT * (Math.floor(span / length) + edges),
 });
 
-const bucket = (policy: Policy, most: (span: number) => number): Subject => ({
-  policy,
-  window: compilePolicy(policy).window,
-  most,
-});
+const bucket = (policy: Policy, most: (span: number) => number): Subject => {
+  const { window } = compilePolicy(policy);
+  return { policy, window, longestTtl: 2 * window, most };
+};
 const steady = (span: number) => LIMIT + Math.floor((LIMIT * span) / HOUR);
 
 /**
@@ -53,11 +56,11 @@ export const subjects: Readonly<Record<string, Subject>> = {
       23 * HOUR,
       2,
     ),
-    window: 25 * HOUR,
+    ...times(25 * HOUR),
   },
   slidingWindow: {
     ...windows(slidingWindow({ limit: LIMIT, window: '1h' }), HOUR, 1),
-    window: HOUR + HOUR / 10,
+    ...times(HOUR + HOUR / 10),
   },
   slidingLog: windows(slidingLog({ limit: LIMIT, window: '1h' }), HOUR, 1),
   'tokenBucket, continuous': bucket(tokenBucket({ capacity: LIMIT, refill: LIMIT, every: '1h' }), steady),
@@ -66,10 +69,11 @@ export const subjects: Readonly<Record<string, Subject>> = {
     (span) => LIMIT + 2 * Math.ceil(span / (HOUR / 2)),
   ),
   'tokenBucket, borrow': bucket(tokenBucket({ capacity: 2, borrow: 2, refill: LIMIT, every: '1h' }), steady),
-  'tokenBucket, initial': bucket(
-    tokenBucket({ capacity: LIMIT, initial: 1, refill: LIMIT, every: '1h' }),
-    steady,
-  ),
+  // A bucket that begins with less than it holds is known for a day.
+  'tokenBucket, initial': {
+    ...bucket(tokenBucket({ capacity: LIMIT, initial: 1, refill: LIMIT, every: '1h' }), steady),
+    longestTtl: DAY,
+  },
   gcra: bucket(gcra({ limit: 8, period: '2h', burst: LIMIT }), steady),
   leakyBucket: bucket(leakyBucket({ capacity: LIMIT, leak: LIMIT, every: '1h' }), steady),
   // Nobody releases here: what is taken is held for a lease.
