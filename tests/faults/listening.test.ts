@@ -17,7 +17,7 @@ test.each([
     },
   ],
 ])(
-  'a subscription whose reply is lost is made once more, and whoever listens hears (%s)',
+  'a subscription whose reply is lost is sent again, and its listeners get messages (%s)',
   async (_, storeOn) => {
     const admin = redis.client();
     const proxy = await redis.proxy();

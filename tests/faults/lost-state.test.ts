@@ -108,18 +108,18 @@ describe.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'noeviction'])(
       else await flood();
       await admin.config('SET', 'maxmemory', 0);
 
-      let anew = 0;
+      let readmitted = 0;
       for (const user of USERS) {
         const again = await admitted(limiter, user);
         expect([0, LIMIT]).toContain(again);
-        if (again > 0) anew += 1;
+        if (again > 0) readmitted += 1;
       }
-      if (policy === 'noeviction') expect(anew).toBe(0);
-      if (policy === 'allkeys-lru') expect(anew).toBeGreaterThan(0);
+      if (policy === 'noeviction') expect(readmitted).toBe(0);
+      if (policy === 'allkeys-lru') expect(readmitted).toBeGreaterThan(0);
       record({
         ...{ group, fault: `memory full, \`${policy}\`` },
         seen: policy === 'noeviction' ? '`OOM`, and the failure policy' : 'nothing',
-        counted: `${anew} of ${USERS.length} users at their limit had it again`,
+        counted: `${readmitted} of ${USERS.length} users at their limit had it again`,
       });
     });
   },
@@ -140,10 +140,10 @@ test('a lagging replica is promoted: it admits again the calls it had not receiv
   const unheard = await admitted(limiter, 'k');
   await redis.server.kill();
   await admin.replicaof('NO', 'ONE');
-  const anew = await admitted(limiterOn(store(replica.url), 100, limiter.name), 'k');
-  expect([heard, unheard, anew]).toEqual([60, 40, 40]);
+  const readmitted = await admitted(limiterOn(store(replica.url), 100, limiter.name), 'k');
+  expect([heard, unheard, readmitted]).toEqual([60, 40, 40]);
   record({
     ...{ group, fault: 'a replica that lags by 40 calls is promoted', seen: 'the failure policy meanwhile' },
-    counted: `${heard + unheard} + ${anew} admitted of a limit of 100`,
+    counted: `${heard + unheard} + ${readmitted} admitted of a limit of 100`,
   });
 });

@@ -12,9 +12,9 @@ import type { Came, Ledger } from './ledger.js';
 import { DEADLINE, type Limits, type Stand } from './limits.js';
 
 const KEYS = 300;
-/** Questions to the store that one call may ask, each within its deadline: in line, held, given back, … */
+/** Most requests to the store by one call, each within its deadline: wait, renew, release, … */
 const QUESTIONS = 8;
-const CALLED_OFF = new Error('called off');
+const ABORTED = new Error('aborted by the caller');
 const FAILED = new Error('the task failed');
 
 const among = <T>(things: readonly T[]): T => things[Math.floor(things.length * Math.random())]!;
@@ -42,7 +42,7 @@ export class Calls {
 
   /** Ends the waits that share a signal. */
   callOff(): void {
-    for (const controller of this.#signals) controller.abort(CALLED_OFF);
+    for (const controller of this.#signals) controller.abort(ABORTED);
   }
 
   get listeners(): number {
@@ -183,13 +183,13 @@ export class Calls {
   async #waiting(stand: Stand, wait: (signal: AbortSignal) => Promise<Decision | undefined>): Promise<Came> {
     const shares = upTo(1) === 0;
     const controller = shares ? among(this.#signals) : new AbortController();
-    const timer = shares ? undefined : setTimeout(() => controller.abort(CALLED_OFF), upTo(1_000));
+    const timer = shares ? undefined : setTimeout(() => controller.abort(ABORTED), upTo(1_000));
     try {
       const decision = await wait(controller.signal);
       return decision === undefined ? 'redis' : cameOf(decision, stand, true);
     } catch (error) {
       const refused =
-        error === CALLED_OFF ||
+        error === ABORTED ||
         isRateLimitExceededError(error) ||
         isStoreUnavailableError(error) ||
         isLimiterClosedError(error);

@@ -11,7 +11,7 @@ const CALLERS = 24;
 /** ms within which Redis must decide again for everybody. */
 const RECOVERY = 30_000;
 /** ms until idle timers have run, such as the timer that ends an idle connection. */
-const CALM = 2_500;
+const IDLE_MS = 2_500;
 const SAMPLE_EACH = 15_000;
 
 const accidents: string[] = [];
@@ -33,7 +33,7 @@ async function live(url: string, guestUrl: string, end: Promise<void>): Promise<
   const sampling = setInterval(() => heaps.push(heapNow()), SAMPLE_EACH);
   const left = await called(openLimits(url, guestUrl), ledger, end);
   clearInterval(sampling);
-  await sleep(CALM);
+  await sleep(IDLE_MS);
   return {
     ...left,
     heap: await heapAtRest(),

@@ -23,7 +23,7 @@ const EXIT_MS = 15_000;
 
 /** ms of each fault in the first life, to which the second is compared: it has gone all ways, so that their code is there. */
 const SHORT_MS = 300;
-const CALM_MS = 2_000;
+const PAUSE_MS = 2_000;
 
 /** @param ms of faults; @param longest ms that one of them lasts */
 export async function soak(ms: number, longest: number): Promise<Soak> {
@@ -52,7 +52,7 @@ export async function soak(ms: number, longest: number): Promise<Soak> {
     };
     const targets: FaultTargets = { redis, proxy, admin };
     const [before] = await live(async () => {
-      await sleep(CALM_MS);
+      await sleep(PAUSE_MS);
       await eachFault(targets, SHORT_MS);
     });
     const [after, faults] = await live(() => randomFaults(targets, ms, longest));
