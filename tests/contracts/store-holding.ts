@@ -90,7 +90,7 @@ export function holdingContract(kind: StoreKind): void {
       ['the first', 0],
       ['the middle one', 1],
       ['the last', 2],
-    ])('of three who wait %s gives up: the others go in their order', async (_, which) => {
+    ])('of three waiting calls %s is aborted: the others pass in their order', async (_, which) => {
       const limiter = limiterOf();
       let held = await limiter.acquire('k');
       const waits = [];

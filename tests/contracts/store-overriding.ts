@@ -171,7 +171,7 @@ export function overridingContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(rates))(
-    '%s: who waits already goes at its moment, block or not',
+    '%s: a call that waits already passes at its moment, block or not',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });

@@ -70,7 +70,7 @@ export function waitingContract(kind: StoreKind): void {
       ['the middle one', 1],
       ['the last', 2],
     ])(
-      'of three waits %s is called off: the next who comes has its place, and nobody else moves',
+      'of three waits %s is aborted: the next call gets its moment, and no other call moves',
       async (_, which) => {
         const limiter = await full();
         const moments: number[] = [];
@@ -97,7 +97,7 @@ export function waitingContract(kind: StoreKind): void {
     test.each([
       ['one by one', false],
       ['on one signal', true],
-    ])('all waits are called off, %s: as if they had never come', async (_, together) => {
+    ])('all waits are aborted, %s: they leave no trace', async (_, together) => {
       const limiter = await full();
       const before = await limiter.peek('k', { cost: 10 });
       const wait = await nextWait(limiter, 'k', cost);

@@ -20,8 +20,8 @@ import { Table } from './table.js';
 
 export interface MemoryStoreOptions {
   /**
-   * The most keys to remember, from 1 to 16,000,000; default 1,000,000. So many buckets or windows take about 100 MB: 63 bytes each, and the
-   * text of the key; logs and slots take more. When full, see `memoryStore`.
+   * The most keys to store, from 1 to 16,000,000; default 1,000,000. That many buckets or windows take about 100 MB: 63 bytes each, and the
+   * text of the key; logs and slots take more. `memoryStore` says what a full store evicts.
    */
   readonly maxKeys?: number;
   /** Default: the process's monotonic clock. */

@@ -54,7 +54,7 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ copy: fc.constant(true) }) },
 );
 
-const placeOf = ([prefix = '', n]: [string | undefined, number]) => [prefix, `key-${n}`] as const;
+const keyOf = ([prefix = '', n]: [string | undefined, number]) => [prefix, `key-${n}`] as const;
 
 test('stores what a plain list stores, and evicts in the same order', () => {
   fc.assert(
@@ -62,20 +62,20 @@ test('stores what a plain list stores, and evicts in the same order', () => {
       const plain = new PlainEntries(maxKeys);
       let table = new Table(maxKeys);
       const check = (name: [string | undefined, number]) => {
-        const slot = table.find(...placeOf(name));
+        const slot = table.find(...keyOf(name));
         const known = slot === NONE ? undefined : { entry: table.read(slot), rank: table.rank(slot) };
         const expected = plain.find(name.join());
         expect(known).toEqual(expected && { entry: expected.entry, rank: expected.rank });
       };
       for (const step of all) {
         if ('put' in step) {
-          const slot = table.find(...placeOf(step.put));
-          if (slot === NONE) table.add(...placeOf(step.put), step.entry, step.rank);
+          const slot = table.find(...keyOf(step.put));
+          if (slot === NONE) table.add(...keyOf(step.put), step.entry, step.rank);
           else table.write(slot, step.entry, step.rank);
           plain.put(step.put.join(), step.entry, step.rank);
           check(step.put);
         } else if ('remove' in step) {
-          const slot = table.find(...placeOf(step.remove));
+          const slot = table.find(...keyOf(step.remove));
           if (slot !== NONE) table.remove(slot);
           plain.remove(step.remove.join());
         } else if ('sweep' in step) {

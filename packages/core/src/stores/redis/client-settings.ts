@@ -67,7 +67,7 @@ export const recommendedClusterOptions = {
 
 const ofOwnConnection = {
   connectionName: 'sluice',
-  /** ms; ioredis waits so long for the end of a connection, even of one that has ended, and keeps the process alive. */
+  /** How long ioredis waits for the end of a connection, ms. It waits even after the end, and keeps the process alive. */
   disconnectTimeout: 100,
 } as const;
 

@@ -85,7 +85,7 @@ export class NodeRedisAdapter implements RedisClient {
     return this.#client.info?.(section);
   }
 
-  /** An error without a listener ends the process, so whoever opens a client must add one. */
+  /** An error without a listener ends the process, so a client that is opened here gets one. */
   connect(): Promise<unknown> {
     if (this.#client.listenerCount('error') === 0) this.#client.on('error', () => {});
     return this.#client.connect();
