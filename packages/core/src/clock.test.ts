@@ -1,11 +1,7 @@
 import { ManualClock, systemClock } from './clock.js';
 
 describe('ManualClock', () => {
-<<<<<<< HEAD
   test('stands still until advance, and wakes sleepers in the order of their moments', async () => {
-=======
-  test('stands still until advance(), and wakes sleepers in the order of their moments', async () => {
->>>>>>> 25d6326 (stores: hold them to the lint of words)
     const clock = new ManualClock(5_000);
     const woken: [string, number][] = [];
     const sleeper = async (name: string, micros: number) => {
@@ -72,11 +68,7 @@ describe.each([
   });
 });
 
-<<<<<<< HEAD
 test('systemClock sleeps no shorter than its argument, also when a timer comes early', async () => {
-=======
-test('systemClock sleeps no shorter than its duration, even if a timer fires early', async () => {
->>>>>>> 25d6326 (stores: hold them to the lint of words)
   for (const micros of [0, 1, 999, 1_500, 10_000]) {
     const start = systemClock.now();
     await systemClock.sleep(micros);

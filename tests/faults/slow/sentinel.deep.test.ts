@@ -25,7 +25,7 @@ beforeEach(async () => {
     ...recommendedRedisOptions,
     sentinels: [...servers.addresses],
     name: servers.name,
-    // Not failoverDetector: what it hears while the client is connecting ends that for ever (ioredis 6.0.0).
+    // Not failoverDetector: what it hears while the client is connecting ends that forever (ioredis 6.0.0).
     retryStrategy: () => 50,
     sentinelRetryStrategy: () => 50,
     disconnectTimeout: 100,

@@ -44,7 +44,7 @@ const FAILURE_POLICIES: Readonly<Record<Stand, FailurePolicy>> = {
     throw error;
   },
 };
-const STANDS = Object.keys(FAILURE_POLICIES) as Stand[];
+const FIXED_LIMITS = Object.keys(FAILURE_POLICIES) as Stand[];
 
 export const DEADLINE = 100;
 
@@ -61,7 +61,7 @@ export function openLimits(url: string, guestUrl: string) {
   const rates = names.flatMap((name, i): Limit[] => {
     // Each algorithm in both stores, with two failure policies of the four.
     return [own, borrowing].map((store, j) => {
-      const stand = STANDS[(i + 2 * j) % STANDS.length]!;
+      const stand = FIXED_LIMITS[(i + 2 * j) % FIXED_LIMITS.length]!;
       const failurePolicy = FAILURE_POLICIES[stand];
       const options = { name: `${name}-${stand}`, policy: POLICIES[name]!, deadline: DEADLINE };
       return { limiter: new RateLimiter({ ...options, store, failurePolicy }), stand };

@@ -9,13 +9,7 @@ const LATER = [
   'packages/core/src/algorithms',
   'packages/core/src/engine',
   'packages/core/src/http',
-const LATER = [
-  'packages/core/src/algorithms',
-  'packages/core/src/engine',
-  'packages/core/src/http',
   'packages/core/src/keys',
-  'tests/contracts',
-];
   'tests/contracts',
 ];
 
