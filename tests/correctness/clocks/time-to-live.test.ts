@@ -19,7 +19,7 @@ const ms = (micros: number) => Math.ceil(micros / 1000);
 /** A state is forgotten a ms and a part of one later than it must be. */
 const MORE = 3;
 
-describe.each(Object.entries(subjects))('%s', (name, { policy, window, longestTtl }: Subject) => {
+describe.each(Object.entries(subjects))('%s', (name, { policy, longestTtl }: Subject) => {
   test.each(Object.entries(jumps))(
     'the clock goes %s: every key has a TTL, and a short one',
     async (_, jump) => {
