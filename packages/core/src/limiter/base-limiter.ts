@@ -120,7 +120,11 @@ export abstract class BaseLimiter<Key> {
 
   /** Runs `task` when its permits are due, and releases held permits when it ends. Options are those of `acquire`. */
   async schedule<T>(key: Key, task: ScheduledTask<T>, options: AcquireOptions = NO_OPTIONS): Promise<T> {
-    checkTask('schedule', task);
+    checkTask(
+      'schedule',
+      task,
+      typeof key === 'function' ? ". Pass the key first: schedule('all', task)" : '',
+    );
     const decision = await this.acquire(key, options);
     try {
       return await task({ decision, signal: this.#admission.lost(decision) ?? NEVER_LOST });
@@ -145,8 +149,8 @@ export abstract class BaseLimiter<Key> {
 }
 
 /** @throws TypeError */
-export function checkTask(method: string, task: unknown): void {
+export function checkTask(method: string, task: unknown, remedy = ''): void {
   if (typeof task !== 'function') {
-    throw new TypeError(`${method}: the task must be a function, not ${describe(task)}`);
+    throw new TypeError(`${method}: the task must be a function, not ${describe(task)}${remedy}`);
   }
 }
