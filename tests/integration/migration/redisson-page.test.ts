@@ -31,7 +31,7 @@ test.each([
 describe('differences that the page names', () => {
   const hourly = { rate: 2, interval: '1h' } as const;
 
-  test('setRate begins anew for every client', async () => {
+  test('setRate clears every client', async () => {
     const store = redisStore(redisUrl());
     const name = uniqueName('redisson');
     const [one, two] = ['1', '2'].map(
