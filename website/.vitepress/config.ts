@@ -3,7 +3,7 @@ import type { Plugin } from 'vite';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { core } from './browser';
 import { drawings } from './drawings';
-import { repository, repositoryLinks } from './links';
+import { githubAnchor, repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf } from './pages';
 import { referenceSidebars, sidebar } from './sidebar';
 
@@ -75,6 +75,7 @@ export default defineConfig({
   rewrites: (file) => `${pathOf(file)}.md`,
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   markdown: {
+    anchor: { slugify: githubAnchor },
     config: (md) => {
       repositoryLinks(md);
       drawings(md);
