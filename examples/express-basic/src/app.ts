@@ -2,11 +2,11 @@ import { type Duration, fixedWindow, RateLimiter, type Store, slidingLog, tokenB
 import { rateLimit, rateLimitErrors } from '@sluice/express';
 import express, { type Express } from 'express';
 
-/** A server whose limits are all in one store, which has `deadline` to answer. */
+/** A server with all limits in one store. @param deadline the longest wait for the store */
 export function createApp(store: Store, deadline: Duration = '100ms'): Express {
-  const place = { store, deadline };
+  const shared = { store, deadline };
   const app = express();
-  app.set('trust proxy', 'loopback'); // a proxy on this machine says who the client is; anybody else is not believed
+  app.set('trust proxy', 'loopback'); // trust only a proxy on this machine to name the client
 
   // Each client address: 10 requests a second, and bursts of 20.
   app.use(
@@ -15,7 +15,7 @@ export function createApp(store: Store, deadline: Duration = '100ms'): Express {
       policy: tokenBucket({ capacity: 20, refill: 10, every: '1s' }),
       skip: ({ path }) => path === '/health',
       allowList: ['10.0.0.0/8'], // our own network
-      ...place,
+      ...shared,
     }),
   );
   app.get('/', (request, response) => {
@@ -25,7 +25,7 @@ export function createApp(store: Store, deadline: Duration = '100ms'): Express {
     response.type('text').send('up\n');
   });
 
-  // A route that costs us more: both limits count here, and each has headers of its own.
+  // An expensive route. Both limits count here, and each has its own headers.
   const reports = rateLimit({
     name: 'reports',
     policy: fixedWindow({ limit: 3, window: '1m' }),
@@ -34,14 +34,14 @@ export function createApp(store: Store, deadline: Duration = '100ms'): Express {
       error: `No more than ${limit} reports a minute`,
       retryInSeconds: Math.ceil(retryAfter / 1000),
     }),
-    ...place,
+    ...shared,
   });
   app.post('/reports', reports, (request, response) => {
     response.type('text').send(`your report; ${request.rateLimit?.remaining} left\n`);
   });
 
-  // A limit in the midst of our own code: what it throws becomes a 429 by rateLimitErrors.
-  const mails = new RateLimiter({ name: 'mails', policy: slidingLog({ limit: 2, window: '1m' }), ...place });
+  // A limit in your own code: rateLimitErrors turns its error into a 429.
+  const mails = new RateLimiter({ name: 'mails', policy: slidingLog({ limit: 2, window: '1m' }), ...shared });
   app.post('/mails', async (_request, response) => {
     await mails.acquire('everybody', { timeout: 0 });
     response.status(202).type('text').send('the mail is on its way\n');

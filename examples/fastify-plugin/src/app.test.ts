@@ -23,7 +23,7 @@ async function statuses(...paths: string[]): Promise<number[]> {
 }
 const times = (count: number, path: string) => new Array<string>(count).fill(path);
 
-test('routes that say nothing, and what is not found, share the limit of the plugin', async () => {
+test('routes without settings, and 404s, share the limit of the plugin', async () => {
   await client.get('/').expect(200, 'hello, 19 left\n');
   expect(await statuses(...times(19, '/nowhere'), '/', '/nowhere')).toEqual([
     ...new Array(19).fill(404),
@@ -34,7 +34,7 @@ test('routes that say nothing, and what is not found, share the limit of the plu
   expect(await statuses('/', '/')).toEqual([200, 429]);
 });
 
-test('a route without a limit, and one with its own, take nothing from it', async () => {
+test('a route without a limit, and a route with its own, take nothing from it', async () => {
   expect(await statuses(...times(25, '/health'))).toEqual(new Array(25).fill(200));
   expect(await statuses(...times(4, '/search'))).toEqual([200, 200, 200, 429]);
   await client.get('/').expect(200, 'hello, 19 left\n');
@@ -48,7 +48,7 @@ test('the routes of a group count together', async () => {
   ]);
 });
 
-test('login links are counted by the address in the body', async () => {
+test('login links are counted by the e-mail address in the body', async () => {
   const ask = (body: object) => client.post('/login-links').send(body);
   await ask({ email: 'ann@example.com' }).expect(202);
   await ask({ email: 'ann@example.com' }).expect(429).expect('Retry-After', '60');

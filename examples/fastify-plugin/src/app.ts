@@ -2,11 +2,11 @@ import { type Duration, fixedWindow, type Store, tokenBucket } from '@sluice/cor
 import { rateLimit } from '@sluice/fastify';
 import fastify, { type FastifyInstance } from 'fastify';
 
-/** A server whose limits are all in one store, which has `deadline` to answer. */
+/** A server with all limits in one store. @param deadline the longest wait for the store */
 export async function createApp(store: Store, deadline: Duration = '100ms'): Promise<FastifyInstance> {
   const app = fastify();
 
-  // Each client address, on all routes that say nothing else. The others take over the store and the deadline.
+  // Per client address, on all routes without their own settings. Other limits inherit the store and the deadline.
   await app.register(rateLimit, {
     global: true, // the default; with false only routes with a `config.rateLimit` are limited
     name: 'all',
@@ -26,7 +26,7 @@ export async function createApp(store: Store, deadline: Duration = '100ms'): Pro
   app.get('/exports/csv', { config: { rateLimit: exporting } }, async () => 'a;b;c\n');
   app.get('/exports/pdf', { config: { rateLimit: exporting } }, async () => '%PDF\n');
 
-  // By an address in the body. At 'preHandler' the body has been read, and the schema has seen that it is text.
+  // By an e-mail address in the body. Before 'preHandler' the body is parsed, and the schema has checked that it is text.
   const email = { type: 'string', minLength: 3, maxLength: 200 };
   const link = {
     schema: { body: { type: 'object', required: ['email'], properties: { email } } },

@@ -13,7 +13,7 @@ beforeEach(async () => {
   clock = new ManualClock();
   store = memoryStore({ clock });
   const app = createApp(store);
-  app.silent = true; // what clients do wrong is not for the log of the tests
+  app.silent = true; // keeps client errors out of the test log
   server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -52,7 +52,7 @@ test('logins that succeed are not counted', async () => {
   }
 });
 
-test('a sixth wrong password for an account is not looked at, nor is the right one, for 15 min', async () => {
+test('after five wrong passwords for an account no password is checked for 15 min', async () => {
   for (const spelling of ['ann', 'Ann', ' ann', 'ANN', 'ann ']) await fail(spelling).expect(401);
   await fail('ann').expect(429).expect('Retry-After', '900');
   await login(RIGHT).expect(429);
@@ -61,7 +61,7 @@ test('a sixth wrong password for an account is not looked at, nor is the right o
   await login(RIGHT).expect(200);
 });
 
-test('what is denied for the account takes nothing from the address, and the other way round', async () => {
+test('a denial for the account takes nothing from the address, and the other way round', async () => {
   for (let i = 0; i < 5; i++) await fail('ann').expect(401);
   for (let i = 0; i < 20; i++) await fail('ann').expect(429);
   expect(await left('ann')).toEqual({ ip: 15, account: 0 });
@@ -71,7 +71,7 @@ test('what is denied for the account takes nothing from the address, and the oth
   expect(await left('ben')).toEqual({ ip: 0, account: 5 });
 });
 
-test('of many at once no more than five are looked at', async () => {
+test('at most five of many logins at once are checked', async () => {
   const all = await Promise.all(Array.from({ length: 12 }, () => fail('ann')));
   const count = (wanted: number) => all.filter(({ status }) => status === wanted).length;
   expect([count(401), count(429)]).toEqual([5, 7]);

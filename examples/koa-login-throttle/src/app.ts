@@ -5,7 +5,7 @@ import Koa, { type Middleware } from 'koa';
 import { isRight } from './passwords.js';
 import { readJson } from './read-json.js';
 
-/** A server that counts failed logins in a store, which has `deadline` to answer. */
+/** A server that counts failed logins in a store. @param deadline the longest wait for the store */
 export function createApp(store: Store, deadline: Duration = '100ms'): Koa {
   const app = new Koa();
   const router = new Router();
@@ -30,9 +30,9 @@ export function throttle(store: Store, deadline: Duration): RateLimitMiddleware 
       perIp: { policy: fixedWindow({ limit: 20, window: '15m' }) },
       perAccount: { policy: fixedWindow({ limit: 5, window: '15m' }), key: '#{body.account}' },
     },
-    // The permits are taken first and come back with the right password: who tries 1000 at once gets no further.
+    // Permits are taken first, and come back after the right password. So 1000 guesses at once pass no more often.
     skipSuccessfulRequests: true,
-    requestWasSuccessful: ({ status }) => status !== 401, // a mishap of ours is not the user's failure
+    requestWasSuccessful: ({ status }) => status !== 401, // an error of the server is no failed login
     store,
     deadline,
   });

@@ -11,7 +11,7 @@ const accounts = new Map([
 ]);
 const nobody = hash('', salt, 32);
 
-/** Takes as long for an account that there is not. */
+/** Takes the same time for an unknown account. */
 export async function isRight(account: string, password: string): Promise<boolean> {
   const [known, given] = await Promise.all([accounts.get(account) ?? nobody, hash(password, salt, 32)]);
   return timingSafeEqual(known, given) && accounts.has(account);

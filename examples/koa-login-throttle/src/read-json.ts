@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa';
 
-/** Puts the JSON body of a request, of at most `maxBytes`, where limits and routes look for it: `ctx.request.body`. */
+/** Parses a JSON body of at most `maxBytes` into `ctx.request.body`. */
 export function readJson(maxBytes: number): Middleware {
   return async (context, next) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // The request is not destroyed when we stop to read: its connection is needed for the answer.
+    // Stop reading without destroying the request: the response needs its connection.
     for await (const chunk of context.req.iterator({ destroyOnReturn: false })) {
       chunks.push(chunk);
       size += chunk.length;

@@ -30,7 +30,7 @@ const ask = (user: string, maxTokens = 3999) =>
   client().post('/chat').set('X-User', user).send({ prompt: 'why', maxTokens });
 const left = async (user: string) => (await client().get('/tokens').set('X-User', user)).body.left;
 
-/** The store does all but these. */
+/** A store that fails for these operations. */
 function failAt(...operations: Call['operation'][]): jest.SpyInstance {
   const decide = store.decide.bind(store);
   const logged = jest.spyOn(console, 'error').mockImplementation();
@@ -41,13 +41,13 @@ function failAt(...operations: Call['operation'][]): jest.SpyInstance {
   return logged;
 }
 
-test('what the estimate was too much comes back', async () => {
+test('a too high estimate is given back', async () => {
   await ask('ann').expect(200, { text: 'yes', tokens: 1500 });
   expect(await left('ann')).toBe(8500);
   expect(await left('ben')).toBe(10_000);
 });
 
-test('what it was too little is taken afterwards, down to a debt', async () => {
+test('a too low estimate is taken afterwards, down to a debt', async () => {
   complete = async () => ({ text: 'a lot', tokens: 15_000 });
   await ask('ann').expect(200);
   expect(await left('ann')).toBe(0);
@@ -58,7 +58,7 @@ test('what it was too little is taken afterwards, down to a debt', async () => {
   await ask('ann', 100).expect(200);
 });
 
-test('questions under way count with their estimates', async () => {
+test('requests in progress count with their estimates', async () => {
   const answered: (() => void)[] = [];
   complete = () =>
     new Promise<Answer>((resolve) => answered.push(() => resolve({ text: 'yes', tokens: 10 })));
@@ -71,18 +71,18 @@ test('questions under way count with their estimates', async () => {
   expect(await left('ann')).toBe(9980);
 });
 
-test('a question that the model fails costs nothing', async () => {
+test('a request that the model fails costs nothing', async () => {
   complete = () => Promise.reject(new Error('overloaded'));
   await ask('ann').expect(502, 'overloaded\n');
   expect(await left('ann')).toBe(10_000);
 });
 
-test('a store that fails as well does not hide what the model said', async () => {
+test('if the store fails too, the caller still gets the error of the model', async () => {
   const logged = failAt('refund');
   complete = () => Promise.reject(new Error('overloaded'));
   await ask('ann').expect(502, 'overloaded\n');
   expect(logged.mock.calls).toEqual([['the store is out']]);
-  expect(await left('ann')).toBe(6000); // too few may go then, never too many
+  expect(await left('ann')).toBe(6000); // fewer may pass then, never more
 });
 
 test.each([
@@ -96,7 +96,7 @@ test.each([
   expect(await left('ann')).toBe(6000);
 });
 
-test('without the store nothing is asked of the model', async () => {
+test('without the store the model is not called', async () => {
   failAt('consume');
   const asked: string[] = [];
   complete = async (prompt) => {
@@ -119,6 +119,6 @@ test.each([[{}], [{ prompt: 7 }], [{ prompt: 'x', maxTokens: 5000 }], [{ prompt:
   },
 );
 
-test('who does not say who he is has a 401', async () => {
+test('a request without a user gets a 401', async () => {
   await client().post('/chat').send({ prompt: 'why' }).expect(401);
 });

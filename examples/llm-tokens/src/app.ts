@@ -4,7 +4,7 @@ import express, { type ErrorRequestHandler, type Express, type Request } from 'e
 import { MeteredModel } from './metered-model.js';
 import type { Model } from './model.js';
 
-/** A server that lets users ask a model, with their tokens in a store, which has `deadline` to answer. */
+/** A server in front of a model, with the users' tokens in a store. @param deadline the longest wait for the store */
 export function createApp(model: Model, store: Store, deadline: Duration = '100ms'): Express {
   const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1m' });
   const limiter = new RateLimiter({ name: 'tokens', policy, store, deadline });
@@ -23,14 +23,14 @@ export function createApp(model: Model, store: Store, deadline: Duration = '100m
   return app;
 }
 
-/** The demo believes everybody; yours checks a token or a session. */
+/** The demo trusts the header. Your server checks a token or a session. */
 function userOf(request: Request): string {
   const user = request.get('x-user');
   if (!user) throw Object.assign(new Error('Say who you are: x-user'), { status: 401 });
   return user;
 }
 
-/** With these bounds no question costs more than a user ever has. */
+/** Within these bounds no request costs more than a user's limit. */
 function questionOf({ body }: Request): { prompt: string; maxTokens: number } {
   const { prompt, maxTokens = 1000 } = body ?? {};
   if (typeof prompt === 'string' && Number.isInteger(maxTokens) && maxTokens >= 1 && maxTokens <= 4000) {
@@ -41,7 +41,7 @@ function questionOf({ body }: Request): { prompt: string; maxTokens: number } {
   });
 }
 
-/** What is wrong with a request (400, 401, 413), a model that fails (502). */
+/** Answers an invalid request (400, 401, 413) and a failure of the model (502). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, _next) => {
   response
     .status(error.status ?? 502)

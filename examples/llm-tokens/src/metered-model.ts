@@ -3,29 +3,29 @@ import type { Answer, Model } from './model.js';
 
 /** A model with a limit of tokens a minute for each user. */
 export class MeteredModel {
-  /** @param report gets errors of the counting, which no caller sees */
+  /** @param report gets errors of the store that are hidden from callers */
   constructor(
     readonly model: Model,
     readonly limiter: RateLimiter,
     readonly report: (error: Error) => void,
   ) {}
 
-  /** @throws RateLimitExceededError when the user has not enough left; what the model throws */
+  /** @throws RateLimitExceededError if the user has too few tokens left; any error of the model */
   async complete(user: string, prompt: string, maxTokens: number): Promise<Answer> {
     const reservation = await this.limiter.reserve(user, estimate(prompt) + maxTokens);
     let answer: Answer;
     try {
       answer = await this.model.complete(prompt, maxTokens);
     } catch (error) {
-      // Should this fail as well, the tokens stay spent for a minute; the caller gets the model's error.
+      // If this fails too, the estimate stays taken. The caller still gets the model's error.
       await reservation.cancel().catch(this.report);
       throw error;
     }
-    // The answer is there and paid for, so it is given, also when the store is out: then the estimate stays spent.
+    // The answer is already paid for. So return it even if the store is out: then the estimate stays taken.
     await reservation.settle(answer.tokens).catch(this.report);
     return answer;
   }
 }
 
-/** Rather too much: English has about four characters a token, others fewer. */
+/** Deliberately high: English has about four characters per token, other languages fewer. */
 const estimate = (prompt: string): number => Math.ceil(prompt.length / 3);

@@ -1,15 +1,15 @@
 export interface Answer {
   readonly text: string;
-  /** What the model counted: those of the prompt and those of the text. */
+  /** The tokens of prompt and text together, as the model counts them. */
   readonly tokens: number;
 }
 
-/** Somebody else's model, which is paid by tokens. */
+/** A model that is paid per token. */
 export interface Model {
   complete(prompt: string, maxTokens: number): Promise<Answer>;
 }
 
-/** Echoes the prompt, slowly; a prompt that begins with `fail` is too much for it. */
+/** Echoes the prompt after a pause. Fails for a prompt that begins with `fail`. */
 export const echoingModel: Model = {
   async complete(prompt, maxTokens) {
     if (prompt.startsWith('fail')) throw new Error('the model is overloaded');

@@ -2,7 +2,7 @@ import { Body, Controller, Post, UseGuards } from '@nestjs/common';
 import { fixedWindow } from '@sluice/core';
 import { RateLimitGuard } from '@sluice/nestjs';
 
-/** Three attempts in 10 s for each account. Its store is the module's. */
+/** Three attempts in 10 s for each account, in the module's store. */
 const LoginGuard = RateLimitGuard({
   name: 'login',
   policy: fixedWindow({ limit: 3, window: '10s' }),

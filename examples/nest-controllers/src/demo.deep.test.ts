@@ -40,7 +40,7 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     );
   });
 
-  test('two processes on one Redis share limits, and end when told to', async () => {
+  test('two processes on one Redis share limits, and end at SIGTERM', async () => {
     const redis = await startRedis();
     try {
       const both = await Promise.all([1, 2].map(() => start({ PLATFORM, REDIS_URL: redis.url })));

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { CountLimit, RateLimit } from '@sluice/decorators';
 
-/** Services are limited as controllers are, and know the request they are called for. */
+/** Decorators limit services as they limit controllers, and know the current request. */
 @Injectable()
 export class GatewayService {
-  /** Five a second for all callers together; a call waits up to 2 s for its turn. */
+  /** Five a second for all callers together. A call waits up to 2 s. */
   @RateLimit({ rate: 5, timeout: 2 })
   async send(phone: string): Promise<string> {
     return `code sent to ${phone}\n`;

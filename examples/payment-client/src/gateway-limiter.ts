@@ -10,20 +10,20 @@ import {
 } from '@sluice/core';
 import { Redis } from 'ioredis';
 
-/** What the gateway takes in any second. */
+/** The calls that the gateway takes in any second. */
 export const LIMIT = 5;
 
-/** Payments are in no hurry: they rather wait for a slow Redis than fail. One that is not there fails at once. */
-const PATIENCE_MS = 30_000;
+/** Payments may wait for a slow Redis. If Redis refuses the connection, they fail at once. */
+const TIMEOUT_MS = 30_000;
 
-/** The log is the policy for "in any second": it knows no edges that two bursts could meet at. */
+/** `slidingLog` holds in any second: it has no window edges where two bursts could meet. */
 export function gatewayLimiter(store: Store, window: Duration, name = 'payment-gateway'): RateLimiter {
   const policy = slidingLog({ limit: LIMIT, window });
-  return new RateLimiter({ name, policy, store, deadline: PATIENCE_MS, failurePolicy: tellCaller });
+  return new RateLimiter({ name, policy, store, deadline: TIMEOUT_MS, failurePolicy: rejectCall });
 }
 
-/** Without Redis nobody knows what the others send: rather no payment than one too many. */
-const tellCaller = ({ error }: StoreFailure): never => {
+/** Without Redis the calls of other processes are unknown. No payment is better than one too many. */
+const rejectCall = ({ error }: StoreFailure): never => {
   throw error;
 };
 
@@ -35,13 +35,13 @@ export function openStore(redisUrl: string | undefined): { store: Store; close()
   }
   const client = new Redis(redisUrl, {
     ...recommendedRedisOptions,
-    connectTimeout: PATIENCE_MS,
-    socketTimeout: PATIENCE_MS,
+    connectTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
     disconnectTimeout: 0,
   });
-  client.on('error', () => undefined); // each call tells
+  client.on('error', () => undefined); // each call rejects with its own error
   const store = redisStore(client);
-  store.on('degraded', () => undefined); // turns the warning off: here nothing is decided without Redis
+  store.on('degraded', () => undefined); // turns the warning off: rejectCall reports outages
   return {
     store,
     async close() {

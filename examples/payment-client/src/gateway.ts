@@ -7,8 +7,8 @@ export interface Arrival {
 }
 
 /**
- * Somebody else's payment system, or what we know of it: it takes `limit` calls in any window of this length, wherever the
- * window begins, and refuses the next one.
+ * A model of the partner's payment system: it takes `limit` calls in any window of this length, wherever the window begins, and
+ * refuses the next one.
  */
 export class Gateway {
   readonly arrivals: Arrival[] = [];
@@ -24,17 +24,17 @@ export class Gateway {
     return this.arrivals.filter(({ taken }) => !taken).length;
   }
 
-  /** Whether the call is taken. Calls may be passed in any order: only their moments count. */
+  /** @returns whether the call is taken. Calls may be passed in any order: only their moments count. */
   arrive(moment: number): boolean {
     const calls = [...this.#taken, moment].sort((a, b) => a - b);
-    // With this call, is there any row of `limit` + 1 in less than a window?
+    // With this call, are there `limit` + 1 calls in less than a window?
     const crowded = calls.some((first, i) => calls[i + this.limit]! - first < this.window);
     if (!crowded) this.#taken = calls;
     this.arrivals.push({ moment, taken: !crowded });
     return !crowded;
   }
 
-  /** Serves it: 200, or 429 for a call that is refused. A HEAD request is no call: it lets a client connect. */
+  /** Serves 200, or 429 for a refused call. A HEAD request is not counted: clients connect with it. */
   async listen(momentOf: (request: IncomingMessage) => number = () => performance.now()) {
     const server = createServer((request, response) => {
       const taken = request.method === 'HEAD' || this.arrive(momentOf(request));

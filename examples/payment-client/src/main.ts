@@ -12,7 +12,7 @@ const { REDIS_URL } = process.env;
 const PROCESSES = REDIS_URL ? 4 : 1;
 const WORKERS = 8;
 const SECOND_MS = 1000;
-/** The network may delay one call more than the next: we count a little more than a second, so that a whole one is left. */
+/** A little more than the gateway's second, because the network may delay one call more than the next. */
 const WINDOW_MS = SECOND_MS + 100;
 
 type Way = 'unlimited' | 'consume' | 'acquire';
@@ -25,16 +25,16 @@ const [role, way, url] = process.argv.slice(2);
 
 async function demo(): Promise<void> {
   await calls('consume').catch((cause: Error) => {
-    throw new Error(`No Redis to use at ${REDIS_URL}: ${cause.message}`, { cause });
+    throw new Error(`Cannot use the Redis at ${REDIS_URL}: ${cause.message}`, { cause });
   });
   const processes = REDIS_URL ? `${PROCESSES} processes on one Redis` : 'one process';
   console.log(
     `A gateway takes ${LIMIT} calls in any second; ${WORKERS} workers in ${processes} make two each.\n`,
   );
   await show('Without a limiter', 'unlimited');
-  await show('With consume, now or not', 'consume');
-  await sleep(WINDOW_MS); // so that the next begins with an empty window
-  await show('With acquire, each in its turn', 'acquire');
+  await show('With consume, without waiting', 'consume');
+  await sleep(WINDOW_MS); // the next part begins with an empty window
+  await show('With acquire, first come, first served', 'acquire');
 }
 
 async function show(title: string, way: Way): Promise<void> {
@@ -44,12 +44,12 @@ async function show(title: string, way: Way): Promise<void> {
   const outcomes = await run(way, server.url).finally(server.close);
   const count = (outcome: Outcome) => `${outcomes.filter((other) => other === outcome).length} ${outcome}`;
   console.log(
-    `${title}: ${count('paid')}, ${count('refused by the gateway')}, ${count('turned away by us')}`,
+    `${title}: ${count('paid')}, ${count('refused by the gateway')}, ${count('denied by the limiter')}`,
   );
   console.log(`${chart(gateway.arrivals)}\n`);
 }
 
-/** What one process does; without an address nothing but to look whether its store is there. */
+/** The work of one process. Without a `url` it only checks that the store answers. */
 async function calls(way: Way, url?: string): Promise<Outcome[]> {
   const { store, close } = openStore(REDIS_URL);
   const limiter = gatewayLimiter(store, WINDOW_MS);
@@ -57,7 +57,7 @@ async function calls(way: Way, url?: string): Promise<Outcome[]> {
     await limiter.peek('connected');
     if (url === undefined) return [];
     const client = new PaymentClient(limiter, sendTo(url));
-    await fetch(url, { method: 'HEAD' }); // the first request of a process is slow: it would arrive together with the next
+    await fetch(url, { method: 'HEAD' }); // connects, because the first request of a process is slow and would arrive together with the next
     return await work({ workers: WORKERS / PROCESSES, calls: 2, pause: 500 }, (order) => {
       if (way === 'unlimited') return client.send(order);
       return way === 'consume' ? client.payNow(order) : client.pay(order);
@@ -73,7 +73,7 @@ async function inProcesses(way: Way, url: string): Promise<Outcome[]> {
     const child = fork(process.argv[1]!, ['worker', way, url]);
     return new Promise<Outcome[]>((resolve, reject) => {
       child.once('message', (message) => resolve(message as Outcome[]));
-      child.once('exit', (code) => reject(new Error(`a process ended with ${code}`)));
+      child.once('exit', (code) => reject(new Error(`A worker process ended with exit code ${code}`)));
     });
   });
   return (await Promise.all(outcomes)).flat();

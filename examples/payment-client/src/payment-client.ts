@@ -1,12 +1,12 @@
 import type { RateLimiter } from '@sluice/core';
 
-export type Outcome = 'paid' | 'refused by the gateway' | 'turned away by us';
+export type Outcome = 'paid' | 'refused by the gateway' | 'denied by the limiter';
 
 /** Sends a payment over the network. */
 export type Send = (order: string) => Promise<Outcome>;
 
-/** All who pay share one limit: the gateway does not care which of our processes calls. */
-const EVERYBODY = 'gateway';
+/** One key for all payments: the gateway counts the calls of all processes together. */
+const ALL_PAYMENTS = 'gateway';
 
 export class PaymentClient {
   constructor(
@@ -14,15 +14,15 @@ export class PaymentClient {
     readonly send: Send,
   ) {}
 
-  /** Pays now or not at all. */
+  /** Pays at once or not at all. */
   async payNow(order: string): Promise<Outcome> {
-    const { allowed } = await this.limiter.consume(EVERYBODY);
-    return allowed ? this.send(order) : 'turned away by us';
+    const { allowed } = await this.limiter.consume(ALL_PAYMENTS);
+    return allowed ? this.send(order) : 'denied by the limiter';
   }
 
-  /** Pays as soon as it is this payment's turn. */
+  /** Waits for a permit, then pays. */
   pay(order: string): Promise<Outcome> {
-    return this.limiter.schedule(EVERYBODY, () => this.send(order));
+    return this.limiter.schedule(ALL_PAYMENTS, () => this.send(order));
   }
 }
 

@@ -1,12 +1,12 @@
 export interface Work {
   readonly workers: number;
-  /** What each worker does, one call after the other. */
+  /** Calls of each worker, one after the other. */
   readonly calls: number;
-  /** ms of rest after each call. */
+  /** Pause after each call, ms. */
   readonly pause: number;
 }
 
-/** Workers that all begin at once. Resolves to what their calls came to. */
+/** Runs workers that all begin at once. @returns the results of their calls */
 export async function work<T>(
   { workers, calls, pause }: Work,
   call: (order: string) => Promise<T>,

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Store } from '@sluice/core';
 
-/** When a call was decided, and when it may go: µs of the store's clock. */
+/** When a call was decided, and when it may start: µs of the store's clock. */
 export interface Booked {
   now: number;
   at: number;
 }
 
-/** Whatever is asked within `bookings.run(booked, …)` is noted in `booked`. */
+/** Calls made inside `bookings.run(booked, …)` are recorded in `booked`. */
 export const bookings = new AsyncLocalStorage<Booked>();
 
-/** The store itself, which also notes its answers in µs: decisions have milliseconds only. */
+/** The given store, which also records its answers in µs, because decisions have milliseconds only. */
 export function noting(store: Store): Store {
   return {
     name: store.name,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => program?.remove());
 
-// How many arrive in which second depends on the machine; that none is lost, and that acquire loses none, does not.
+// The machine decides how many calls arrive in which second, but none may be lost, and with acquire all are paid.
 test.each([
   ['in one process', () => ({ REDIS_URL: '' })],
   ['in four processes on Redis', () => ({ REDIS_URL: redisUrl() })],
@@ -20,11 +20,11 @@ test.each([
   'npm start shows what arrives, %s',
   async (_, env) => {
     const { ok, output } = await run(process.execPath, [program.file], { env: env() });
-    const scenes = [...output.matchAll(/^(W.*): (\d+) paid, (\d+) refused .*, (\d+) turned away/gm)];
+    const scenes = [...output.matchAll(/^(W.*): (\d+) paid, (\d+) refused .*, (\d+) denied/gm)];
     expect(scenes.map(([, title]) => title)).toEqual([
       'Without a limiter',
-      'With consume, now or not',
-      'With acquire, each in its turn',
+      'With consume, without waiting',
+      'With acquire, first come, first served',
     ]);
     for (const [, , ...counts] of scenes) {
       expect(counts.map(Number).reduce((a, b) => a + b, 0)).toBe(16);
@@ -41,5 +41,5 @@ test('without its Redis it ends with one sentence', async () => {
   const env = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
   const { ok, output } = await run(process.execPath, [program.file], { env });
   expect(ok).toBe(false);
-  expect(output).toMatch(/^No Redis to use at redis:.*\n$/);
+  expect(output).toMatch(/^Cannot use the Redis at redis:.*\n$/);
 }, 120_000);

@@ -64,15 +64,15 @@ function trial(way: 'consume' | 'acquire'): Promise<TrialCall[][]> {
 const count = (calls: readonly TrialCall[], outcome: TrialCall['outcome']) =>
   calls.filter((call) => call.outcome === outcome).length;
 
-test('with consume some calls are turned away by us, and none by the gateway', async () => {
+test('with consume the limiter denies some calls, and the gateway refuses none', async () => {
   const calls = (await trial('consume')).flat();
   expect(calls).toHaveLength(CALLS);
   expect(gateway.refused).toBe(0);
   expect(count(calls, 'refused by the gateway')).toBe(0);
   expect(count(calls, 'paid')).toBe(gateway.arrivals.length);
-  expect(count(calls, 'paid') + count(calls, 'turned away by us')).toBe(CALLS);
+  expect(count(calls, 'paid') + count(calls, 'denied by the limiter')).toBe(CALLS);
   expect(count(calls, 'paid')).toBeGreaterThanOrEqual(LIMIT);
-  expect(count(calls, 'turned away by us')).toBeGreaterThan(0);
+  expect(count(calls, 'denied by the limiter')).toBeGreaterThan(0);
 }, 120_000);
 
 test('with acquire all calls arrive, in their order, without loss of time', async () => {
@@ -81,7 +81,7 @@ test('with acquire all calls arrive, in their order, without loss of time', asyn
   expect(count(calls, 'paid')).toBe(CALLS);
   expect([gateway.arrivals.length, gateway.refused]).toEqual([CALLS, 0]);
 
-  // First come, first served: in each process by the order of its calls, and in the fleet by the order of Redis's decisions.
+  // First come, first served: by the order of calls in each process, and by the order of Redis's decisions in all of them.
   for (const inOrder of [...byProcess, calls]) {
     expect(inOrder.map(({ at }) => at)).toEqual(inOrder.map(({ at }) => at).sort((a, b) => a - b));
   }

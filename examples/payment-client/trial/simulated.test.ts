@@ -4,7 +4,7 @@ import { gatewayLimiter } from '../src/gateway-limiter.js';
 import { type Outcome, PaymentClient } from '../src/payment-client.js';
 import { work } from '../src/workers.js';
 
-// The trial of `processes.test.ts` in its full length, with a clock that need not wait.
+// The trial of `processes.deep.test.ts` at full length, with a simulated clock.
 const SECOND = 1_000_000;
 const CALLS = 500;
 
@@ -34,11 +34,11 @@ async function trial(way: 'payNow' | 'pay') {
   return { gateway, processes, count };
 }
 
-test('with consume some calls are turned away by us, and none by the gateway', async () => {
+test('with consume the limiter denies some calls, and the gateway refuses none', async () => {
   const { gateway, count } = await trial('payNow');
   expect(gateway.refused).toBe(0);
-  // All ask at 0, 0.9, 1.8, 2.7 and 3.6 s: at 0.9 and at 2.7 s the second is not over.
-  expect([count('paid'), count('turned away by us')]).toEqual([15, CALLS - 15]);
+  // All workers call at 0, 0.9, 1.8, 2.7 and 3.6 s. At 0.9 and at 2.7 s the second is not over.
+  expect([count('paid'), count('denied by the limiter')]).toEqual([15, CALLS - 15]);
 });
 
 test('with acquire all calls arrive, in their order, in the time that they need', async () => {
@@ -52,7 +52,7 @@ test('with acquire all calls arrive, in their order, in the time that they need'
   expect(Math.abs(moments.at(-1)! - moments[0]! - ideal) / ideal).toBeLessThan(0.02);
 });
 
-test('a fixed window would not do: what its edge parts arrives together', async () => {
+test('a fixed window is not enough: calls on both sides of its edge arrive together', async () => {
   const clock = new ManualClock();
   const policy = fixedWindow({ limit: 5, window: '1s', align: 'clock' });
   const limiter = new RateLimiter({ name: 'payments', policy, store: memoryStore({ clock }) });

@@ -3,16 +3,16 @@ import { type Outcome, PaymentClient, sendTo } from '../src/payment-client.js';
 import { work } from '../src/workers.js';
 import { type Booked, bookings, noting } from './booked-store.js';
 
-// One of the four processes of the trial: `processes.test.ts` bundles this file and starts it.
+// One of the four processes of the trial: `processes.deep.test.ts` bundles this file and starts it.
 
-/** What a call of this process came to; calls are listed in the order in which they were made. */
+/** The outcome of a call of this process, in the order of its calls. */
 export interface TrialCall extends Booked {
   readonly outcome: Outcome;
 }
 
 async function main(name: string, redisUrl: string, gatewayUrl: string): Promise<void> {
   const limiter = gatewayLimiter(noting(openStore(redisUrl).store), '100ms', name);
-  // The gateway goes by the moments for which calls were booked: how late a busy machine sends them proves nothing.
+  // The gateway uses the booked moments: the delay of a busy machine is no fault of the limiter.
   const headers = () => ({ 'X-Moment': String(bookings.getStore()!.at) });
   const client = new PaymentClient(limiter, sendTo(gatewayUrl, headers));
 

@@ -49,7 +49,7 @@ test('five a day', async () => {
   expect(JSON.parse(denied.text)).toMatchObject({ 'violated-policies': ['codes.perPhone.perDay'] });
 });
 
-test('what a phone number is denied takes nothing from the address, and the other way round', async () => {
+test('a denial for the phone number takes nothing from the address, and the other way round', async () => {
   for (let i = 0; i < 20; i++) await ask(PHONE).expect(i === 0 ? 202 : 429);
   for (let i = 1; i < 10; i++) await ask(other(i)).expect(202);
   const denied = await ask(other(10)).expect(429);
@@ -58,7 +58,7 @@ test('what a phone number is denied takes nothing from the address, and the othe
   await ask(other(10)).expect(202);
 });
 
-test('what the gateway did not take is not counted', async () => {
+test('a message that the gateway did not take is not counted', async () => {
   const works = send;
   send = async () => {
     throw new Error('out of order');
@@ -69,7 +69,7 @@ test('what the gateway did not take is not counted', async () => {
   await ask(PHONE).expect(429);
 });
 
-test('a client who hangs up before the answer has had his code', async () => {
+test('a client that disconnects before the response has used its code', async () => {
   const { port } = server.address() as AddressInfo;
   const gone = new AbortController();
   const works = send;

@@ -4,9 +4,9 @@ import { rateLimit } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { SmsGateway } from './gateway.js';
 
-/** A server that sends codes, with its limits in a store, which has `deadline` to answer. */
+/** A server that sends codes, with its limits in a store. @param deadline the longest wait for the store */
 export function createApp(gateway: SmsGateway, store: Store, deadline: Duration = '100ms'): Express {
-  // One question to the store: a code that one of them denies takes nothing from the others.
+  // All or nothing: a code that one limit denies takes nothing from the others.
   const limit = rateLimit({
     name: 'codes',
     limits: {
@@ -18,13 +18,13 @@ export function createApp(gateway: SmsGateway, store: Store, deadline: Duration 
         key: '#{body.phone}',
       },
       perIp: { policy: fixedWindow({ limit: 10, window: '1h' }) },
-      // What a day may cost us, from all clients together.
+      // The budget of a day, for all clients together.
       everybody: {
         policy: fixedWindow({ limit: 10_000, window: '1d', align: 'clock' }),
         limitType: 'METHOD',
       },
     },
-    standardHeaders: false, // do not show what is left of the day; Retry-After is still sent
+    standardHeaders: false, // hides the rest of the day's budget; Retry-After is still sent
     store,
     deadline,
   });
@@ -37,7 +37,7 @@ export function createApp(gateway: SmsGateway, store: Store, deadline: Duration 
     try {
       await gateway.send(phone, `Your code is ${code}`);
     } catch (error) {
-      // Not by skipFailedRequests: to that a client who hangs up has failed, too, and his code was sent.
+      // Not with skipFailedRequests, which also refunds a client that disconnects after its code was sent.
       await limit.refund(request.rateLimit!).catch((reason: Error) => console.error(reason.message));
       response
         .status(502)
@@ -51,7 +51,7 @@ export function createApp(gateway: SmsGateway, store: Store, deadline: Duration 
   return app;
 }
 
-/** `?phone[]=`, objects and what else is no phone number never come to count; of one number all spellings count together. */
+/** Rejects everything that is no phone number, such as `?phone[]=`. All spellings of a number become one. */
 const onlyPhoneNumbers: RequestHandler = (request, response, next) => {
   const phone: unknown = request.body?.phone;
   const number = typeof phone === 'string' ? phone.replace(/[\s().-]/g, '') : '';
@@ -63,7 +63,7 @@ const onlyPhoneNumbers: RequestHandler = (request, response, next) => {
   }
 };
 
-/** A body that cannot be read (400, 413). */
+/** Answers a body that cannot be read (400, 413). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
   if (error.status === undefined) next(error);
   else response.status(error.status).type('text').send(`${error.message}\n`);

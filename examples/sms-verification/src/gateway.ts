@@ -1,10 +1,10 @@
-/** Somebody else's system, as far as we know it. */
+/** Sends text messages. */
 export interface SmsGateway {
-  /** @throws when the message was not taken */
+  /** @throws if the gateway does not take the message */
   send(phone: string, text: string): Promise<void>;
 }
 
-/** Prints messages instead of sending them; numbers that end with 000 are out of order. */
+/** Prints messages instead of sending them. Fails for numbers that end with 000. */
 export const printingGateway: SmsGateway = {
   async send(phone, text) {
     if (phone.endsWith('000')) throw new Error('the gateway did not take the message');

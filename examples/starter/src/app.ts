@@ -7,7 +7,7 @@ import { LimiterController } from './limiter-controller.js';
 import { page } from './page.js';
 import { SmsController } from './sms-controller.js';
 
-/** The demo's routes, with all their limits in one store, which has `deadline` to answer. */
+/** The demo's routes, with all their limits in one store. @param deadline the longest wait for the store */
 export function createApp(store: Store, deadline: Duration = '100ms'): Express {
   configureSluice({ store, deadline });
   const limiter = new LimiterController(store, deadline);
@@ -48,7 +48,7 @@ export function createApp(store: Store, deadline: Duration = '100ms'): Express {
   return app;
 }
 
-/** A key that cannot be made, for want of a phone number (400) or an address (500). */
+/** Answers a request without its key: no phone number (400) or no client address (500). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
   if (!isKeyResolutionError(error)) next(error);
   else response.status(error.status).type('text').send(`${error.message}\n`);

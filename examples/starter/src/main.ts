@@ -29,7 +29,7 @@ try {
   fail((error as Error).message);
 }
 
-/** Says when Redis is lost and when it is back: in between each process counts for itself. */
+/** Logs when Redis is lost and when it is back. In between each process counts for itself. */
 function watched(store: RedisStore): RedisStore {
   return store
     .on('degraded', ({ error }) =>

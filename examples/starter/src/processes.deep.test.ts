@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import { type RedisServer, startRedis } from '../../../tests/support/redis/redis-server.js';
 import { routes } from './routes.js';
 
-// The demo as users run it: processes of their own, real time, a Redis of its own.
+// The demo as users run it: in its own processes, with real time and its own Redis.
 let folder: string;
 let redis: RedisServer;
 const running: ChildProcess[] = [];
@@ -49,7 +49,7 @@ async function stopped(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
-/** Starts the demo and gives what it printed once it listens. */
+/** Starts the demo. @returns its output once it listens */
 async function start(env: Record<string, string>): Promise<string> {
   const child = launched({ PORT: '0', DEADLINE: '5s', ...env });
   let text = '';
@@ -67,7 +67,7 @@ function launched(env: Record<string, string>): ChildProcess {
   return child;
 }
 
-/** What a process prints from now on. */
+/** The output of a process from now on. */
 function lines({ stdout }: ChildProcess): () => string {
   let text = '';
   stdout!.on('data', (chunk) => {
@@ -124,7 +124,7 @@ test('each curl line that is printed ends with a 429, and a 200 comes after Retr
   );
 }, 60_000);
 
-test('two processes on one Redis share limits: one of both gets through', async () => {
+test('two processes on one Redis share limits: one request of both passes', async () => {
   const [first, second] = (
     await Promise.all([start({ REDIS_URL: redis.url }), start({ REDIS_URL: redis.url })])
   ).map(urlOf) as [string, string];
@@ -140,7 +140,7 @@ test('two processes on one Redis share limits: one of both gets through', async 
   expect(again.map(({ status }) => status).sort()).toEqual([200, 429]);
 }, 60_000);
 
-test('without its Redis each process counts for itself and says so, and with it again as before', async () => {
+test('without Redis each process counts for itself and logs it; afterwards they share counts again', async () => {
   const own = await startRedis();
   try {
     const origin = urlOf(await start({ REDIS_URL: own.url, DEADLINE: '300ms' }));
