@@ -17,7 +17,7 @@ const FORMS: readonly [string, RegExp][] = [
 ];
 
 onEachAdapter(({ start }) => {
-  test('who is denied gets what it can read', async () => {
+  test('a denied client gets a form that it can read', async () => {
     const client = await start({ limits: [{ policy: hourly(1) }] });
     await client.get('/').expect(200);
     for (const [accept, type] of FORMS) {
@@ -29,7 +29,7 @@ onEachAdapter(({ start }) => {
     }
   });
 
-  test('who is denied by a list reads that in the same forms', async () => {
+  test('a client denied by a list gets the same forms', async () => {
     const client = await start({ limits: [{ policy: hourly(1), denyList: () => true }] });
     await client
       .get('/')

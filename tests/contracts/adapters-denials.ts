@@ -10,7 +10,7 @@ const decisionOn = (first: unknown): unknown => {
 const textOf = ({ text, body }: Body) => text ?? String(body);
 
 onEachAdapter(({ start }) => {
-  test('onLimited is told of each denial, before it is answered', async () => {
+  test('onLimited gets each denial, before the answer is sent', async () => {
     const told: unknown[] = [];
     const client = await start({
       limits: [

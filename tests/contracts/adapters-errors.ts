@@ -34,7 +34,7 @@ onEachAdapter(({ start }) => {
     },
   );
 
-  test('what the limits told is told also when the handler fails', async () => {
+  test('headers of the limits are also sent when the handler fails', async () => {
     const handler = () => {
       throw Object.assign(new Error('tea'), { status: 418, headers: { 'X-Pot': 'short' } });
     };

@@ -29,7 +29,7 @@ onEachAdapter(
       expect(handler).toHaveBeenCalledTimes(1);
     });
 
-    test("with 'allow' all pass, and are told of no limit", async () => {
+    test("with 'allow' all pass, without headers of a limit", async () => {
       const { client, handler } = await out({ failurePolicy: 'allow' });
       for (let i = 0; i < 2; i += 1) {
         const { headers } = await client.get('/').expect(200, { source: 'allow' });

@@ -118,7 +118,7 @@ onEachAdapter(({ start, advance }) => {
     expect(all).toBe(again);
   });
 
-  test('limits of one style share its headers: the tighter one is told', async () => {
+  test('limits of one style share its headers: they show the tighter one', async () => {
     const client = await start({
       limits: [
         { name: 'wide', policy: hourly(9), standardHeaders: 'draft-6' },

@@ -115,11 +115,11 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
     await client.get('/').set('x-limit', '2').expect(200);
     open();
     await done;
-    // Its end may be told a moment before its permit is back.
+    // The response may end a moment before its permit is back.
     await eventually(async () => (await client.get('/').set('x-limit', '1')).status === 200);
   });
 
-  test('whoever waits elsewhere is let in', async () => {
+  test('a call that waits elsewhere gets the permit', async () => {
     const there = elsewhere('busy');
     const other = new RateLimiter({ ...there, policy });
     const { open, reached, pass } = gate();

@@ -59,7 +59,7 @@ onEachAdapter(({ start, url, limiter }) => {
     await client.get('/v2/x').expect(429);
   });
 
-  test('several limits on one route are told together; the first that denies answers', async () => {
+  test('several limits on one route share the headers; the first that denies answers', async () => {
     const client = await start({
       limits: [{ name: 'all', policy: hourly(9) }],
       scopes: [
@@ -100,7 +100,7 @@ onEachAdapter(({ start, url, limiter }) => {
     await client.get('/b/x').expect(429);
   });
 
-  test('#{params.id} is that of the route', async () => {
+  test('#{params.id} is the parameter of the route', async () => {
     const limits = [{ policy: hourly(1), key: '#{params.id}' }];
     const client = await start({ scopes: [{ at: '/users', routes: { '/:id': limits } }] });
     await client.get('/users/1').expect(200);

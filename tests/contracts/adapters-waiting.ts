@@ -30,7 +30,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
       .expect('RateLimit', '"default";r=0;t=3600');
   });
 
-  test('those who wait go in the order in which they came', async () => {
+  test('waiting calls go in the order in which they came', async () => {
     const order: unknown[] = [];
     const client = await start({
       limits: [
@@ -73,7 +73,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     const { leave } = visitor(url());
     await asleep(1);
     leave();
-    // The place of who left is free again: who comes later waits for the next window, not for the one after it.
+    // The place of the cancelled call is free again: a later call waits for the next window, not for the one after it.
     await eventually(async () => (await limiter.peek('all')).retryAfter === 3_600_000);
     const waiting = client
       .get('/')
@@ -112,7 +112,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     await limiter.release(await limiter.acquire('all'));
   });
 
-  test('a release lets in who waits', async () => {
+  test('a release wakes a waiting call', async () => {
     const limiter = limiterOf('busy', concurrency({ limit: 1, lease: '1h' }));
     const held = await limiter.acquire('all');
     const client = await start({ limits: [{ limiter, limitType: 'METHOD', timeout: '30m' }] });
@@ -120,7 +120,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
       .get('/')
       .expect(200)
       .then(() => {});
-    await asleep(2); // the holder's lease, and who waits
+    await asleep(2); // the holder's lease, and the waiting call
     await limiter.release(held);
     await waiting;
   });

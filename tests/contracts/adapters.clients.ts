@@ -72,7 +72,7 @@ export class RawClient {
   }
 }
 
-/** Asks again until it is so: for what happens after a response, which nobody is told of. */
+/** Asks again until it is so: for what happens after a response, which no event announces. */
 export async function eventually(so: () => Promise<boolean>): Promise<void> {
   while (!(await so())) await new Promise(setImmediate);
 }

@@ -38,7 +38,7 @@ export interface Service {
   readonly handler?: (decision: Decision | undefined, answer: Answer) => unknown;
   /** Comes before the limits, and may answer. */
   readonly before?: (raw: ServerResponse) => void;
-  /** Answers who is denied, in place of the limits. */
+  /** Answers denied requests, in place of the limits. */
   readonly denied?: (decision: Decision, request: unknown) => unknown;
   /** Default: the framework. */
   readonly errors?: Errors;

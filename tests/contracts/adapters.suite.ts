@@ -14,7 +14,7 @@ import type { Limit, Running, Service } from './adapters.service.js';
 import { memory, redisByAddress } from './store-openers.js';
 
 /** Where a limit counts. */
-export interface Place {
+export interface LimitStorage {
   readonly name: string;
   readonly store: Store;
   readonly keyPrefix: string;
@@ -27,21 +27,21 @@ export interface Tools {
   start(service: Service): Promise<ReturnType<typeof supertest>>;
   /** The address of the service that was started last. */
   url(): string;
-  /** Serves beside it, as it is told; whoever asks for it closes it. */
+  /** Starts another service beside it; the caller closes it. */
   serve(service: Service): Promise<Running>;
   /** The test's own place, on the clock that `advance` moves. */
-  place(name?: string): Place;
-  /** What another process would have open there; whoever asks for it closes its store. */
-  elsewhere(name?: string): Place;
+  place(name?: string): LimitStorage;
+  /** What another process would have open there; the caller closes its store. */
+  elsewhere(name?: string): LimitStorage;
   /** A limiter there, which is closed when the test ends. */
   limiter(name: string, policy: Policy): RateLimiter;
   advance(by: Duration): Promise<void>;
-  /** Resolves when so many waits have begun in this test. */
+  /** Resolves when this number of waits have begun in this test. */
   asleep(waits: number): Promise<void>;
 }
 
 /**
- * So many in an hour of a clock that only the test moves. Hours, because what lies in Redis must not expire by the
+ * `limit` permits in an hour of a clock that only the test moves. Hours, because what lies in Redis must not expire by the
  * server's own clock meanwhile.
  */
 export const hourly = (limit: number): FixedWindowPolicy => fixedWindow({ limit, window: '1h' });
@@ -100,7 +100,12 @@ export function onEachAdapter(
       await last.close();
     };
 
-    const place = (name = 'default', at = store): Place => ({ name, store: at, keyPrefix, deadline: '10s' });
+    const place = (name = 'default', at = store): LimitStorage => ({
+      name,
+      store: at,
+      keyPrefix,
+      deadline: '10s',
+    });
     const placed = (limit: Limit): Limit =>
       limit.limiter === undefined && limit.store === undefined ? { ...place(), ...limit } : limit;
 

@@ -7,7 +7,7 @@ import type { Running, Service } from './adapters.service.js';
 
 export interface Adapter {
   readonly name: string;
-  /** Listens on 127.0.0.1. Who is logged in stands in the header `x-user`. JSON bodies are parsed before the limits. */
+  /** Listens on 127.0.0.1. The header `x-user` names the user. JSON bodies are parsed before the limits. */
   serve(service: Service): Promise<Running>;
 }
 

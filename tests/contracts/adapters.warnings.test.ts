@@ -51,7 +51,7 @@ onEachAdapter(
       expect(codes()).toEqual([]);
     });
 
-    test('a limit that counts a request twice is told of, and denies no earlier than it says', async () => {
+    test('a limit that counts a request twice warns, and denies no earlier than it says', async () => {
       const limit = { ...place('twice'), policy: hourly(4) };
       const client = await start({ limits: [limit, limit] });
       await client.get('/').expect(200);
@@ -86,7 +86,7 @@ onEachAdapter(
       expect(codes()).toEqual([]);
     });
 
-    test('a whole IPv6 address for a key is told of', async () => {
+    test('a whole IPv6 address for a key causes a warning', async () => {
       const keyGenerator = ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
         String(headers['x-key']);
       const client = await start({ limits: [{ policy: hourly(9), keyGenerator }] });
@@ -94,7 +94,7 @@ onEachAdapter(
       expect(codes()).toEqual(['SLUICE_IPV6_KEY']);
     });
 
-    test('permits that could not be given back are told of, and stay taken', async () => {
+    test('permits that could not be refunded cause a warning, and stay taken', async () => {
       const requestWasSuccessful = () => Promise.reject(new Error('who knows'));
       const limits = [{ policy: hourly(1), skipSuccessfulRequests: true, requestWasSuccessful }];
       const client = await start({ limits });
@@ -103,7 +103,7 @@ onEachAdapter(
       await client.get('/').expect(429);
     });
 
-    test('a dry run that could not decide is told of', async () => {
+    test('a dry run that could not decide causes a warning', async () => {
       const limits = [{ policy: hourly(1), limitType: 'USER' as const, dryRun: true, onLimited: () => {} }];
       const client = await start({ limits });
       await client.get('/').expect(200);

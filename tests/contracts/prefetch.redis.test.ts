@@ -47,7 +47,7 @@ test.each(policies)(
         while (await ask(limiter)) if (allowed % 7 === 0) await Promise.all([ask(limiter), ask(limiter)]);
       };
       await Promise.all([spend(one), spend(two)]);
-      // Whoever was denied while the other had a block finds nothing in the store either.
+      // After a denial while the other process had a block, the store has nothing left either.
       expect(await plain.peek('k')).toMatchObject({ remaining: 0 });
       expect(allowed).toBe(1_000);
       expect(sources.here).toBeGreaterThan(sources.asked);

@@ -58,7 +58,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await limiter.delete()).toBe(false);
   });
 
-  test('setRate begins anew: what was taken counts no more, for nobody', async () => {
+  test('setRate starts from zero: what was taken no longer counts, for any client', async () => {
     const limiter = await harness.set(RATE);
     const other = harness.elsewhere(limiter);
     expect([await drain(limiter), await drain(other)]).toEqual([5, 0]);
@@ -69,7 +69,7 @@ export function settingContract(kind: FleetKind): void {
     expect([await drain(other), await drain(limiter)]).toEqual([3, 0]);
   });
 
-  test('setRate begins anew for each client', async () => {
+  test('setRate starts from zero for each client', async () => {
     const a = await harness.set(PER_CLIENT, { clientId: 'a' });
     const b = harness.elsewhere(a, 'b');
     const c = harness.limiter({ name: a.name, clientId: 'c' });
@@ -172,7 +172,7 @@ export function settingContract(kind: FleetKind): void {
     await harness.moment();
     expect(await limiter.availablePermits()).toBe(5);
     expect(await limiter.tryAcquire(5)).toBe(true);
-    // Whoever was promised a moment has it.
+    // A promised moment is kept.
     await harness.clock.advance('2h');
     expect(await Promise.all(waits)).toHaveLength(2);
   });

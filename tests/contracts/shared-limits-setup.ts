@@ -32,7 +32,7 @@ export const memoryFleet: FleetKind = {
   },
 };
 
-/** Two connections, whose scripts are told the time, as they may be for tests. */
+/** Two connections, whose scripts get the time as an argument, as tests may pass it. */
 export const redisFleet: FleetKind = {
   name: 'redis',
   open(clock) {

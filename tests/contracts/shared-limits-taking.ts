@@ -176,7 +176,7 @@ export function takingContract(kind: FleetKind): void {
     await expect(limiter.refund({} as never)).rejects.toThrow(TypeError);
   });
 
-  test('an abort after the rate was deleted ends the wait all the same', async () => {
+  test('an abort after the rate was deleted still ends the wait', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     const stop = new AbortController();
@@ -205,7 +205,7 @@ export function takingContract(kind: FleetKind): void {
     },
   );
 
-  test('a rate that was lowered below what somebody asks for is told as one that was always too low', async () => {
+  test('a rate lowered below the cost of a call gives the same error as one that was always too low', async () => {
     const limiter = await harness.set(RATE);
     await limiter.updateRate({ ...RATE, rate: 2 });
     expect(await rejection(limiter.tryAcquire(3))).toMatchObject({ retryAfter: Number.POSITIVE_INFINITY });

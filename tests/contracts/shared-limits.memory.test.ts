@@ -32,7 +32,7 @@ describe('a shared limit in memory that nobody uses', () => {
   });
 });
 
-test('who waits keeps the rate until he has gone, and for as long after as any other use of it', async () => {
+test('a waiting call keeps the rate until it passes, and for as long after as any other use', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limiter = new SharedLimiter({ name: 'waited-for', store });

@@ -56,7 +56,7 @@ test('two processes share a limit by the clock of the server', async () => {
   expect(isRateNotSetError(await rejection(other.tryAcquire()))).toBe(true);
 });
 
-test('who waits has its permits when they are due, and no two have the same', async () => {
+test('a waiting call has its permits when they are due, and no two calls have the same', async () => {
   const one = limiter();
   const other = limiter(one.name, stores[1]);
   await one.setRate({ rate: 2, interval: '100ms' });
@@ -117,7 +117,7 @@ test('each use renews the TTL of the rate, a look does not, and a lost TTL is se
   }
 });
 
-test('who waits keeps the rate until he has gone, and for as long after as any other use of it', async () => {
+test('a waiting call keeps the rate until it passes, and for as long after as any other use', async () => {
   const one = limiter();
   const key = `${place(one)}:rate`;
   const rate = { rate: 1, interval: '1h', keepAliveTime: HOUR } as const;

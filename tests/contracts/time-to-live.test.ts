@@ -3,7 +3,7 @@ import { CombinedLimiter, RateLimiter, redisStore, SharedLimiter } from '../../p
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 import { policies } from './store-setup.js';
 
-/** Everything that can be done to a key is done; then the keys are looked at: a key without a TTL would block somebody for ever. */
+/** Everything that can be done to a key is done; then the keys are looked at: a key without a TTL could block a user without end. */
 test('no key of ours is ever without a TTL', async () => {
   const keyPrefix = uniqueName('ttl');
   const client = new Redis(redisUrl());

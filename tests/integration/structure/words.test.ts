@@ -5,13 +5,7 @@ import { NAMES, PHRASES } from './words.js';
 const root = resolve(__dirname, '../../..');
 
 /** Folders that are not held to this yet. The list only gets shorter. */
-const LATER = [
-  'packages/core/src/algorithms',
-  'packages/core/src/engine',
-  'packages/core/src/http',
-  'packages/core/src/keys',
-  'tests/contracts',
-];
+const LATER = ['packages/core/src/algorithms'];
 
 /** Neither ours to write, nor English, nor words at all. The words themselves are in two files here. */
 const SKIPPED =

@@ -141,7 +141,7 @@ export interface Decider {
 export interface Answer {
   /** May it go: now, or after `wait`? For `renew`: does it hold its permits? */
   readonly allowed: boolean;
-  /** It stands in line until somebody releases what it waits for, or for `wait`; then it should `renew`. */
+  /** It waits in the queue until the permits are released, or for `wait`; then it should `renew`. */
   readonly queued: boolean;
   /** The moment of the decision. */
   readonly now: number;

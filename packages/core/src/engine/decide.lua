@@ -6,11 +6,11 @@
 --           Or none: then ARGV begins with the number of keys and the keys, and those may lie in any slot of this cluster node. A group of
 --           which a key is not on this node is not decided, and nothing of it is written: ELSEWHERE
 -- ARGV[1]   the moment in µs; or '' for the server's clock; or 'packed': the server's clock, and the reply as one text, by cmsgpack
--- Then, where the calls of all groups are alike, to consume of one rule so much so many times:
+-- Then, where the calls of all groups are alike, and consume the same cost of one rule:
 --   cost, number of calls, tag of the rule's algorithm, its parameters…
 -- or else '', the number of rules, and for each: tag of its algorithm, number of parameters, parameters…; then groups, in one of two forms,
--- where a rule is told by its place in the list:
---   number of groups n, rule, cost, number of calls: n groups of one key each, all different, to consume `cost` so many times
+-- where a rule is given by its index in the list:
+--   number of groups n, rule, cost, number of calls: n groups of one key each, all different, whose calls consume `cost`
 --   0, number of keys, number of calls, and for each: operation, wait (µs), how often, number of parts, and
 --     for each part: rule, cost, at, and to override the number of other parameters, those parameters…
 -- Reply: now, and for each group answers until all its calls have one. A number ≥ 0 is what remains to a call that is allowed now, and its
@@ -18,7 +18,7 @@
 --   RATE_NOT_SET           no shared rate is set
 --   FAILED                 what went wrong, as text, for all calls of the group
 --   RUN                    equal calls, all allowed now: how many, and three numbers that the algorithm's expandRun reads
---   SAME_DENIED            so many are denied, or SAME_ALLOWED: so many may go and take nothing: how many, wait, remaining, reset
+--   SAME_DENIED            equal calls, all denied, or SAME_ALLOWED: all allowed without taking anything: how many, wait, remaining, reset
 --   ELSEWHERE              a key of the group lives on another node
 --   UNDECLARED             what the server said, as text, when it takes no keys of this group that are not declared; nothing is written
 --   DENIED ALLOWED QUEUED  wait; for each part: remaining, wait, reset, at, number of overriding parameters, those;

@@ -74,7 +74,7 @@ test('a block puts everything off until it ends, in all parts', () => {
   expect(line.book(0, 2)).toBe(seconds(5));
   expect(line.book(0, 2)).toBe(seconds(5));
   line.ask(ms(1), { operation: 'block', wait: 0 });
-  // Now there is time before those who were put off; their four of the five permits are theirs.
+  // Now there is time before the delayed bookings; four of the five permits belong to them.
   expect(line.ask(ms(1), { cost: 2 })).toMatchObject({ allowed: false });
   expect(line.ask(ms(1), { cost: 1 })).toMatchObject({ allowed: true });
 });

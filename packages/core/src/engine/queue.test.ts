@@ -15,7 +15,7 @@ const bookings = (entry: Entry | undefined): [at: number, cost: number][] => {
 };
 const onePerSecond = tokenBucket({ capacity: 1, refill: 1, every: '1s' });
 
-/** A bucket that is empty, and three who wait: for 1 s, 2 s and 3 s. */
+/** An empty bucket, and three waiting calls: for 1 s, 2 s and 3 s. */
 function threeWaiting() {
   const line = new Timeline(onePerSecond);
   line.consume(0);

@@ -75,7 +75,7 @@ interface Entry<T> {
 /** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
 const MAX_ENTRIES = 8;
 
-/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters have one set for ever. */
+/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters never have another set. */
 function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
   const entries: Entry<T>[] = [];
   let next = 0;

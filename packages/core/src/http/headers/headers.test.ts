@@ -117,7 +117,7 @@ describe('a response that has headers already', () => {
     ['', ['a']],
     [[], ['a']],
     [5, ['a']],
-  ])('what stands in RateLimit as %j is kept', (before, names) => {
+  ])('the value %j of RateLimit is kept', (before, names) => {
     const headers = response([['RateLimit', before]]);
     writeHeaders(named('a'), headers);
     expect(headers.names()).toEqual(names);
