@@ -43,10 +43,12 @@ const text = (tag: string) =>
   blockTagged(page, tag).replace('policies: {', `name: '${uniqueName('page')}', policies: {`);
 
 /** Starts the application of a code block of the page. */
-async function start(tag: string, more = '') {
+async function start(tag: string, more = '', replace: Readonly<Record<string, string>> = {}) {
   const source = join(folder, `${tag}.legacy.ts`);
   await mkdir(folder, { recursive: true });
-  const program = `import { serve } from ${JSON.stringify(serve)};\n${text(tag)}\n${more}\nserve(AppModule);\n`;
+  let block = text(tag);
+  for (const [from, to] of Object.entries(replace)) block = block.replace(from, to);
+  const program = `import { serve } from ${JSON.stringify(serve)};\n${block}\n${more}\nserve(AppModule);\n`;
   await writeFile(source, program);
   const compiled = await compile(source);
   const app = await NestApp.start(compiled.file, { REDIS_URL: redisUrl() }).finally(compiled.remove);
@@ -106,6 +108,18 @@ test('several throttlers: the same statuses', async () => {
   const statuses = (await series(before, ...requests)).map(({ status }) => status);
   expect(statuses).toEqual([200, 200, 200, 429, 429]);
   expect((await series(after, ...requests)).map(({ status }) => status)).toEqual(statuses);
+});
+
+test('in front of the throttler with dryRun, it reports the same denials', async () => {
+  const guard =
+    "{ provide: APP_GUARD, useClass: RateLimitGuard({ policy: slidingLog({ limit: 3, window: '1m' }), dryRun: true, onLimited: () => console.log('denial ' + (denials += 1)) }) }";
+  const imports =
+    "import { slidingLog } from '@sluice/core';\nimport { RateLimitGuard } from '@sluice/nestjs';\nlet denials = 0;";
+  const client = await start('nest-before', imports, { 'providers: [': `providers: [${guard}, ` });
+  const answers = await series(client, ...times(5, ['get', '/'] as const));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);
+  expect(answers[0]!.headers).not.toHaveProperty('ratelimit');
+  await started.at(-1)!.says('denial 2'); // what it logs comes by another way than its answers
 });
 
 test('the throttler blocks for another ttl after a denial; here a request passes when the window allows it', async () => {
