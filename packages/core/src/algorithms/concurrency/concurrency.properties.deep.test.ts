@@ -96,7 +96,7 @@ test('never more than the limit is held, no waiting call is overtaken, and the s
   );
 });
 
-/** The state at `then` if nobody releases, renews (but who is `alive`) or leaves, while those who wait look every µs. */
+/** The state at `then` if nobody releases, renews (but who is `alive`) or leaves, while waiting calls look every µs. */
 function silence(p: Numbers, { state, now }: Moment, then: number, alive = -1): State | undefined {
   let kept = state;
   for (let at = now; at <= then; at += 1) {

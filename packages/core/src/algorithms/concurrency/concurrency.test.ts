@@ -70,7 +70,7 @@ test('2 at once: the third is allowed after a release, or to the µs when the fi
   expect(room.usage()).toEqual({ remaining: 0, reset: 10e6 });
 });
 
-test('a renewed lease begins anew; one that ended cannot be renewed', () => {
+test('a renewed lease starts again; one that ended cannot be renewed', () => {
   const room = new Room({ limit: 1 });
   const a = room.at(sec(0)).take();
   room.at(sec(7)).renew(a);
@@ -88,7 +88,7 @@ test('first come, first served: a large cost at the head is not overtaken by sma
   const room = new Room({ limit: 3 });
   const a = room.at(sec(0)).take(2);
   const [large, small, more] = [room.at(sec(1)).join(2), room.join(1), room.join(3)];
-  expect(room.wait()).toBeGreaterThan(0); // one is free, but not for who comes now
+  expect(room.wait()).toBeGreaterThan(0); // one is free, but not for a new call
   expect(room.usage().remaining).toBe(0);
   expect(room.at(sec(2)).refund(a).granted).toEqual([large, small]);
   expect([a, large, small, more].map(room.holderStatus)).toEqual([-1, 1, 1, 0]);

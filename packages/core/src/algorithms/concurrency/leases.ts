@@ -19,7 +19,7 @@ export const costOf = (state: State, place: number): number => state[place + 2]!
 /** The place of the first waiting call. */
 export const queueOf = (state: State): number => HEAD + EACH * state[2]!;
 
-export function placeOf(state: State, id: number): number {
+export function indexOfId(state: State, id: number): number {
   for (let place = HEAD; place < state.length; place += EACH) if (state[place] === id) return place;
   return -1;
 }

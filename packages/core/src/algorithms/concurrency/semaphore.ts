@@ -6,9 +6,9 @@ import {
   EACH,
   endOf,
   HEAD,
+  indexOfId,
   living,
   NOBODY,
-  placeOf,
   queueOf,
   sealed,
   waitUntil,
@@ -26,7 +26,7 @@ const holders: Holders = {
   /** A lease that has ended is not renewed: another call may have been promised its permits. */
   renew([limit, lease], state, now, id) {
     const { list } = living(limit!, state, now);
-    const place = placeOf(list, id);
+    const place = indexOfId(list, id);
     if (place < 0) return list;
     const entry = [id, now + lease!, costOf(list, place)];
     const kept = [Math.max(list[0]!, now + lease!), ...list.slice(1, place), ...list.slice(place + EACH)];
@@ -35,14 +35,14 @@ const holders: Holders = {
   },
 
   holderStatus(state, id) {
-    const place = placeOf(state, id);
+    const place = indexOfId(state, id);
     if (place < 0) return -1;
     return place < queueOf(state) ? 1 : 0;
   },
 
   remainingWait(p, state, now, id) {
     const alive = living(p[0]!, state, now);
-    const place = placeOf(alive.list, id);
+    const place = indexOfId(alive.list, id);
     if (place < queueOf(alive.list)) return 1;
     return Math.max(1, waitUntil(p, alive, now, costOf(alive.list, place), place));
   },
@@ -95,7 +95,7 @@ export const concurrencyAlgorithm: Algorithm = {
 
   /** `at` is the id of a holder, all of whose permits come back, or of a waiting call, which leaves. A reward (`ANY`) changes nothing. */
   refund([, lease], state, now, _cost, at) {
-    const place = at === ANY ? -1 : placeOf(state, at);
+    const place = at === ANY ? -1 : indexOfId(state, at);
     if (place < 0) return state;
     const list = [...state];
     list.splice(place, EACH);

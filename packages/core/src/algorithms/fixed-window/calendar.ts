@@ -76,7 +76,7 @@ function periodsOf(offset: Offset, from: number, until: number): Period[] {
   return periods;
 }
 
-/** The first second at which the offset is no longer that of `low`, found by halving. */
+/** The first second at which the offset differs from the offset at `low`, found by halving. */
 function changeBetween(offset: Offset, low: number, high: number): number {
   const before = offset(low);
   let [last, first] = [low / SECOND, high / SECOND];

@@ -61,7 +61,7 @@ test('an interval that is no whole number of µs: the rate is exact, and so is t
   expect(left.at(-1)).toBe(99_998); // the 69,999th interval of 10/7 µs ends at 99,998.57
 });
 
-test('a call as large as the bucket waits until nothing is in it; a larger one for ever', () => {
+test('a call as large as the bucket waits until the bucket is empty; a larger one never passes', () => {
   const { parameters } = rule(3, 3);
   const state = take(parameters, undefined, START, 1);
   expect(acquireWait(parameters, state, START, 3)).toBe(333_334);

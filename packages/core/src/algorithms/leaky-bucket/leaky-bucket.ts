@@ -23,7 +23,7 @@ export interface LeakyBucketPolicy extends Policy {
 }
 
 /**
- * A bucket that calls pour permits into, and that leaks at a constant rate. `consume` is a meter: it goes at once or, when the
+ * A bucket that calls pour permits into, and that leaks at a constant rate. `consume` is a meter: it passes at once or, when the
  * bucket would overflow, not at all. `acquire` is a queue of that size: calls leave it at the rate of the leak. In any time
  * span of length t at most `capacity + leak × t / every` permits go.
  * @throws RangeError naming the number that is not acceptable

@@ -36,7 +36,7 @@ describe.each([
           else expect(remaining).toBeGreaterThanOrEqual(limit - within(went, now, window + slot));
 
           if (sooner > 0) {
-            // Retried at the moment that was told it goes, and a µs before it does not.
+            // A retry at the named moment passes, and a µs earlier it does not.
             expect(wait(parameters, state, now + sooner, cost)).toBe(0);
             expect(wait(parameters, state, now + sooner - 1, cost)).toBe(1);
             continue;

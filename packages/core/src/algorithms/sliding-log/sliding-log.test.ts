@@ -49,7 +49,7 @@ describe('slidingLog', () => {
     expect(take(two, after(two, 3), 3 * S, 1)).toEqual([13 * S, 0, 3 * S, 2]);
   });
 
-  test('several permits at once wait until enough of the oldest are back; above the limit they wait for ever', () => {
+  test('several permits at once wait until enough of the oldest are back; above the limit they never pass', () => {
     const five = rule(5, '10s');
     const state = take(five, take(five, undefined, 0, 2), 1 * S, 3);
     expect([1, 2, 3, 5, 6].map((cost) => wait(five, state, 2 * S, cost))).toEqual([

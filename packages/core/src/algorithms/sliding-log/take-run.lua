@@ -1,5 +1,5 @@
 -- @tag sl sw
--- See running-log.lua for parameters and state, engine/take-run.lua for what this is. A state is not that simple when it has so many pairs that
+-- See running-log.lua for parameters and state, engine/take-run.lua for what this is. A state is not that simple when it has enough pairs that
 -- a search by halves is faster.
 local limit, window, slot = rule[1], rule[2], rule[3]
 if cost > limit then break end

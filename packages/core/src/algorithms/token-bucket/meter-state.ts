@@ -123,6 +123,6 @@ export function grown(p: MeterParameters, state: State | undefined, now: number,
 const LATE = 3;
 const SPAN = 5;
 
-/** The state as it would be had time stood still for `micros`. */
+/** The state as if time had stopped for `micros`. */
 export const delayed = (state: State, micros: number): State =>
   state.map((value, i) => (i === LATE || i === SPAN ? value : Math.max(0, value - micros)));

@@ -132,7 +132,7 @@ describe("mode 'interval'", () => {
     expect([key.ask(seconds(14)), key.ask(seconds(15)), key.ask(seconds(16))]).toEqual([0, 0, seconds(8)]);
     expect(key.ask(seconds(16), 3)).toBe(seconds(18));
     expect(key.left(seconds(24))).toEqual([2, seconds(10)]);
-    // At 34 s it is whole: the ticks begin anew with the next call.
+    // At 34 s it is whole: the ticks start again with the next call.
     expect([key.ask(seconds(40), 3), key.ask(seconds(49))]).toEqual([0, seconds(1)]);
   });
 
@@ -169,7 +169,7 @@ describe('borrow', () => {
     expect(key.ask(seconds(4), 4)).toBe(0);
   });
 
-  test('the debt has a bound: a call with a higher cost waits longer, one above capacity + borrow for ever', () => {
+  test('the debt has a bound: a call with a higher cost waits longer, one above capacity + borrow never passes', () => {
     const key = bucket(2, 1, '1s', { borrow: 3 });
     key.ask(0);
     expect([key.ask(0, 5), key.ask(0, 6)]).toEqual([seconds(1), NEVER]);
