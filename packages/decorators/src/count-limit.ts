@@ -3,7 +3,7 @@ import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, commonLimit, milliseconds } from './limitation.js';
 
 export interface CountLimitOptions extends CommonOptions {
-  /** Calls in one period: a whole number ≥ 1; default 1. */
+  /** Calls in one period: a whole number; default 1. 0 denies every call. */
   readonly limit?: number;
   /** Seconds in a period, which begins with the first call: whole milliseconds, such as 0.25; default 1. */
   readonly period?: number;

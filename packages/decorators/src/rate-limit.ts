@@ -8,7 +8,7 @@ export interface RateLimitOptions extends CommonOptions {
    * exactly until it is full again.
    */
   readonly expire?: number;
-  /** Permits per second, from 1e-8 to 1e12; default 1. `1 / 60` is one per minute. */
+  /** Permits per second, from 1e-8 to 1e12; default 1. `1 / 60` is one per minute; 0 denies every call. */
   readonly rate?: number;
   /** Seconds for which unused permits are kept, from 1e-8 to 1e12; default 1. The bucket holds `rate × burst` permits, at least one. */
   readonly burst?: number;

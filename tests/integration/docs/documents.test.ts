@@ -151,7 +151,10 @@ function markdownFiles(): string[] {
 async function forgetCounts(): Promise<void> {
   const client = new Redis(redisUrl());
   const keys = await client.keys('sluice:v2:*:{merchant-7}');
-  keys.push(...(await client.keys('sluice:v2:*SmsService*')));
+  keys.push(
+    ...(await client.keys('sluice:v2:*SmsService*')),
+    ...(await client.keys('sluice:v2:*:{127.0.0.1}')),
+  );
   if (keys.length > 0) await client.del(keys);
   client.disconnect();
 }

@@ -109,7 +109,7 @@ describe('clientIp', () => {
 
   it('names the problem without a flood of text', () => {
     expect(() => clientIp('unknown')).toThrow('not an IPv4 or IPv6 address: "unknown"');
-    expect(() => clientIp(undefined)).toThrow('There is no client address');
+    expect(() => clientIp(undefined)).toThrow(/^There is no client address.*limit\(request, \{ ip \}\)$/);
     expect(() => clientIp('x'.repeat(100_000))).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^.{1,250}$/) }),
     );

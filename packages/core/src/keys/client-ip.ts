@@ -87,7 +87,9 @@ function refusal(address: unknown): KeyResolutionError {
     address === undefined || address === ''
       ? 'There is no client address: the connection is closed, or the framework has none'
       : `The client address is not an IPv4 or IPv6 address: ${describe(address)}`;
-  return new KeyResolutionError(`${problem}; pass the framework's own result, such as req.ip`);
+  return new KeyResolutionError(
+    `${problem}; pass the framework's own result, such as req.ip, and to @sluice/fetch limit(request, { ip })`,
+  );
 }
 
 /** Number of cached addresses: half a megabyte at most. */
