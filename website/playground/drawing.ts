@@ -109,12 +109,15 @@ export function stripAt(run: Run, at: number): Strip | undefined {
   };
 }
 
+const LABEL = 32;
+
 /** Steps of the axis that leave room for their labels. */
 export function ticksOf(length: number, width: number): readonly number[] {
   const least = (length / width) * 50;
   const step =
     [500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000].find((ms) => ms >= least) ?? 300_000;
-  return Array.from({ length: Math.floor(length / step) + 1 }, (_, i) => i * step);
+  const last = length * (1 - LABEL / width);
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => i * step);
 }
 
 /** What happened until `at`, in numbers. */
