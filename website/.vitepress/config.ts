@@ -56,8 +56,8 @@ function tokenize(text: string): string[] {
     );
 }
 
-/** Guides before the API, whose many pages have every word. As text, like `tokenize`. */
-const boostDocument = (path: string): number => (path.includes('/reference/') ? 0.2 : 1);
+/** Guides before the API, whose many pages have every word, and before decisions. As text, like `tokenize`. */
+const boostDocument = (path: string): number => (/\/(reference|decisions)\//.test(path) ? 0.2 : 1);
 
 /** Pages lie outside of this folder, from where their imports of Vue would not be found. */
 const vueOfThisFolder: Plugin = {

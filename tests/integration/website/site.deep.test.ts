@@ -123,7 +123,9 @@ test.each([
   const page = await open(path);
   await page.locator('#local-search button').first().click();
   await page.locator('#localsearch-input').fill(words);
-  const result = page.locator('.VPLocalSearchBox .result').filter({ hasText: found }).first();
+  const result = page.locator('.VPLocalSearchBox .result').first();
+  await result.filter({ hasText: found }).waitFor();
+  expect(await result.getAttribute('href')).not.toMatch(/reference|decisions/);
   await result.click();
   await page.locator('.vp-doc h1').waitFor();
   expect(new URL(page.url()).pathname).not.toBe(path);
