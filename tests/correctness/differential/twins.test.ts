@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
-import { gcra, tokenBucket } from '../../../packages/core/src/index.js';
+import { gcra, slidingWindow, tokenBucket } from '../../../packages/core/src/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { difference, history } from './histories.js';
 import { guarded } from './mutants.js';
@@ -56,6 +56,24 @@ test('with an override that begins empty while a call saves up the twins agree',
   await expectTwins(steps);
 });
 
+test('a booking in an empty queue starts from the state, also from none, and not from earlier bookings', async () => {
+  const bucket = { capacity: 2, refill: 1, every: 1, mode: 'interval', initial: 1 } as const;
+  const question = { move: 0, cost: 2, wait: 36e9, given: 0, policy: 0 } as const;
+  const policies = [
+    tokenBucket({ ...bucket, waitBeyondCapacity: true }),
+    slidingWindow({ limit: 2, window: 1, slots: 1 }),
+  ];
+  const steps = history(
+    [policies],
+    [
+      { ...question, operation: 'acquire' },
+      { ...question, operation: 'charge', cost: 86_399_998 }, // full a day later, when the key may be forgotten
+      { ...question, operation: 'acquire', move: { to: 'reset', off: 0 }, wait: 2000 },
+    ],
+  );
+  await expectTwins(steps, { keys: 2 });
+});
+
 test('the search for a moment in a gap ends, also where each moment is as bad as the one before', async () => {
   const batches = { every: '1s', mode: 'interval' } as const;
   const question = { move: 0, cost: 1, wait: 10_000_000, given: 0, policy: 0 } as const;
@@ -75,14 +93,17 @@ test('the search for a moment in a gap ends, also where each moment is as bad as
       { ...question, operation: 'acquire', policy: 1 },
     ],
   );
-  await expectTwins(steps, guarded(decideScript.source));
+  await expectTwins(steps, { source: guarded(decideScript.source) });
 });
 
 /** Runs the calls of the TypeScript twin in the script. */
-async function expectTwins(steps: ReturnType<typeof history>, source = decideScript.source): Promise<void> {
+async function expectTwins(
+  steps: ReturnType<typeof history>,
+  { source = decideScript.source, keys = 1 } = {},
+): Promise<void> {
   const sha1 = String(await redis.script('LOAD', replayScript(source)));
   const asked = steps.map((step) => step.asked);
-  expect(difference(steps, await replay(redis, sha1, 1, asked), 60_000)).toBeUndefined();
+  expect(difference(steps, await replay(redis, sha1, keys, asked), 60_000)).toBeUndefined();
 }
 
 describe('what the script refuses by itself, before it writes', () => {

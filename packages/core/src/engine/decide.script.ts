@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '68890ca9676af352ef2e20b617a69e3d7e9a0b2b',
+  sha1: '45aa6c11ac206567dfe4379be19c6d90be1a3c46',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1122,7 +1122,9 @@ queue[place + 1], queue[place + 2] = moment, cost
 for i = place + 1, size do queue[i + 2] = key_state.queue[i] end
 key_state.queue = queue
 if place < size then return project_end(key_state) end
-key_state.queue_end_state = book(key_state, size == 0 and key_state.state or key_state.queue_end_state, moment, cost)
+local before = key_state.queue_end_state
+if size == 0 then before = key_state.state end
+key_state.queue_end_state = book(key_state, before, moment, cost)
 end
 local function cancel_booking(key_state, at, cost)
 local queue, rest = {}, cost

@@ -96,7 +96,9 @@ local function add_booking(key_state, moment, cost, early)
   for i = place + 1, size do queue[i + 2] = key_state.queue[i] end
   key_state.queue = queue
   if place < size then return project_end(key_state) end
-  key_state.queue_end_state = book(key_state, size == 0 and key_state.state or key_state.queue_end_state, moment, cost)
+  local before = key_state.queue_end_state
+  if size == 0 then before = key_state.state end
+  key_state.queue_end_state = book(key_state, before, moment, cost)
 end
 
 local function cancel_booking(key_state, at, cost)
