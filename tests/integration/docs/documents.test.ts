@@ -3,6 +3,7 @@ import { type AddressInfo, Server } from 'node:net';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
 import * as decorators from '@sluice/decorators';
+import * as express from '@sluice/express';
 import { Redis } from 'ioredis';
 import { redisUrl } from '../../support/redis-url.js';
 import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
@@ -40,6 +41,12 @@ const packages: Record<string, object> = {
         super({ deadline, ...options });
       }
     },
+  },
+  '@sluice/express': {
+    ...express,
+    __esModule: true,
+    rateLimit: (options: express.RateLimitOptions) =>
+      express.rateLimit('store' in options ? { deadline, ...options } : options),
   },
   '@sluice/decorators': {
     ...decorators,
