@@ -1,9 +1,10 @@
-// Sluice in a Redis Cluster, where it sends one script call for each node, beside rate-limiter-flexible in the same Cluster, and both on a
-// single Redis, in one run.
+// Compares Sluice and rate-limiter-flexible in a Redis Cluster and on a single Redis, in one run. In the Cluster, Sluice sends one script
+// call per node.
 //   node bench/cluster.mjs            two minutes (after npm run build)
 //   node bench/cluster.mjs --quick    a few seconds, to see that it works
-//   node bench/cluster.mjs --write    also writes what is said of the Cluster into bench/README.md
-// The Redis Cluster of three masters, and the single Redis (or REDIS_URL), are its own. SLUICE_BENCH_CORE: another build of @sluice/core.
+//   node bench/cluster.mjs --write    also writes the Cluster's tables into bench/README.md
+// It starts its own Redis Cluster of three masters, and its own single Redis unless REDIS_URL is set. SLUICE_BENCH_CORE: another build of
+// @sluice/core.
 import { parseArgs } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { contenders, PEER } from './lib/contenders/index.mjs';
@@ -19,7 +20,7 @@ import { writeSection } from './lib/write.mjs';
 
 const flag = { type: 'boolean', default: false };
 const { quick, write } = parseArgs({ options: { quick: flag, write: flag } }).values;
-if (write && quick) throw new Error('--write: only what a whole run has measured');
+if (write && quick) throw new Error('--write needs a whole run: leave out --quick');
 const said = [];
 const rounds = quick ? 1 : 15;
 const sliceMs = quick ? 10 : 100;
@@ -31,7 +32,7 @@ const single = await benchRedis();
 const cluster = await benchCluster();
 const servers = [single, ...cluster.nodes].map(({ url }) => inspector(url));
 const [alone] = servers;
-/** Of all servers: those that are not asked do little. */
+/** CPU of all servers. Idle servers use little. */
 const cpu = async () => (await Promise.all(servers.map((server) => server.cpu()))).reduce((a, b) => a + b);
 
 const workload = {
@@ -66,13 +67,13 @@ try {
   await Promise.all([single.stop(), cluster.stop()]);
 }
 
-/** @param redisOptions those of a contender that has settings of its own for single servers, which are ours */
+/** @param redisOptions of a contender that has its own settings for single servers (Sluice) */
 function clusterClient(redisOptions) {
   const ours = redisOptions && { ...core.recommendedClusterOptions, redisOptions };
   return new Cluster([...cluster.addresses], ours);
 }
 
-/** How far Sluice is ahead: in the Cluster, and without. */
+/** The ratio of Sluice to rate-limiter-flexible, in the Cluster and on a single Redis. */
 function leadTable(title, lead, inCluster, onSingle) {
   const of = (column, who) =>
     lead(
@@ -91,7 +92,7 @@ function leadTable(title, lead, inCluster, onSingle) {
   );
 }
 
-/** How many times as much CPU rate-limiter-flexible takes for a decision, in client and servers: others on the machine change it little. */
+/** CPU per decision of rate-limiter-flexible, client and servers, divided by Sluice's. Other programs on the machine change it little. */
 function savingOf(column, cell) {
   const sum = ({ clientCpu, redisCpu }) => clientCpu.map((client, round) => client + redisCpu[round]);
   const peer = column.find(({ contender }) => contender.id === PEER.redis);

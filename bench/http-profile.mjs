@@ -1,6 +1,6 @@
-// Where the CPU time of a server goes: of a CPU profile under load, the µs of each request by who spends them.
+// Takes a CPU profile of a server under load, and prints the µs per request of framework, limiter and Redis client.
 //   node bench/http-profile.mjs fastify memory            (after npm run build) a framework and a store: memory or redis
-//   node bench/http-profile.mjs koa redis --functions=20  also the functions of the limiter that take most
+//   node bench/http-profile.mjs koa redis --functions=20  also the limiter's most expensive functions
 // Redis: REDIS_URL, or one that it starts itself.
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
@@ -9,7 +9,7 @@ import { shares } from './http/profile.mjs';
 import { startServer } from './http/servers.mjs';
 import { benchRedis } from './lib/redis.mjs';
 
-const WARM_UP = 3; // seconds, until V8 has compiled what is hot
+const WARM_UP = 3; // seconds, until V8 has compiled the hot code
 const SECONDS = 4;
 const LIMITS = {
   allowed: { limit: 1_000_000_000, windowMs: 60_000 },
@@ -40,7 +40,7 @@ async function profile(limiter, what) {
     });
     const { by, top } = shares(profile);
     const all = by.framework + by.limiter + by.client + by.garbage;
-    // Samples are by the clock, also while another process has the core.
+    // Samples are taken by the clock, also while another process has the core.
     const us = (micros) => ((micros / all) * (cpu / requests)).toFixed(1);
     const title = { none: 'bare', sluice: `Sluice, ${what}`, peer: `${PEERS[framework]}, ${what}` }[limiter];
     print(title, [by.framework, by.limiter, by.deciding, by.client, by.garbage, all].map(us));
@@ -67,9 +67,10 @@ function options() {
       options: { functions: { type: 'string', default: '0' } },
     });
     const [framework, store] = positionals;
-    if (!Object.hasOwn(PEERS, framework ?? '')) throw new TypeError(`no such framework: ${framework}`);
-    if (store !== 'memory' && store !== 'redis') throw new TypeError(`no such store: ${store}`);
-    if (!/^\d+$/.test(values.functions)) throw new TypeError(`no number of functions: ${values.functions}`);
+    if (!Object.hasOwn(PEERS, framework ?? '')) throw new TypeError(`unknown framework: ${framework}`);
+    if (store !== 'memory' && store !== 'redis') throw new TypeError(`unknown store: ${store}`);
+    if (!/^\d+$/.test(values.functions))
+      throw new TypeError(`--functions needs a whole number, not ${values.functions}`);
     return { framework, store, functions: Number(values.functions) };
   } catch (error) {
     console.error(`${error.message}\n${usage}`);

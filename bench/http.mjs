@@ -1,5 +1,5 @@
-// What a limiter costs an HTTP server: requests per second and the server's CPU for each request, bare, with Sluice, and with
-// the limiter that each framework's users take today, in one run.
+// Measures the cost of a limiter in an HTTP server: requests per second and CPU per request, bare, with Sluice, and with the usual
+// limiter of each framework, in one run.
 //   node bench/http.mjs                    about six minutes (after npm run build, or: npm run bench)
 //   node bench/http.mjs --quick            under a minute, to see that it works
 //   node bench/http.mjs --only=express     one framework: express, fastify or koa
@@ -34,7 +34,7 @@ try {
   await redis.stop();
 }
 
-/** Bare twice: how far the second is from the first is how far two servers can be apart that do the same. */
+/** The bare server runs twice: the distance between the two is the distance to expect between equal servers. */
 function variants(framework) {
   const each = ['memory', 'redis'].flatMap((store) =>
     [
@@ -60,7 +60,7 @@ async function measured(framework) {
       }),
     );
     for (const { reason } of started) if (reason !== undefined) throw reason;
-    // Spends the permit of those that are to deny.
+    // Takes the only permit of servers that must deny.
     await Promise.all(list.map(({ server: { url } }) => fetch(url).then((response) => response.text())));
     await measureServers(list, { rounds, sliceMs, warmUpMs, onRound: progress(framework) });
   } finally {
@@ -74,7 +74,7 @@ function progress(framework) {
     process.stderr.write(`\r${framework}: round ${round} of ${rounds} ${round === rounds ? '\n' : ''}`);
 }
 
-/** Each slice is held against the bare one of its own round, so that a slow moment slows both sides of a ratio. */
+/** Compares each slice with the bare slice of the same round, so that a slow moment slows both sides of a ratio. */
 function print(framework, list) {
   const [bare] = list;
   console.log();

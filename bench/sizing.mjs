@@ -1,7 +1,7 @@
-// What a key takes in Redis and in memory, and what a decision costs Redis: the figures of docs/operations.md.
+// Measures the bytes of a key in Redis and in memory, and the Redis CPU of a decision: the figures of docs/operations.md.
 //   node bench/sizing.mjs           about two minutes, after npm run build
 //   node bench/sizing.mjs --quick   a few seconds, to see that it works
-// Redis: REDIS_URL, or one that it starts itself. Nobody else should use it meanwhile.
+// Redis: REDIS_URL, or one that it starts itself. No other program should use it meanwhile.
 import { cpus } from 'node:os';
 import { memoryStore, RateLimiter, recommendedRedisOptions, redisStore } from '@sluice/core';
 import { Redis } from 'ioredis';
@@ -19,7 +19,7 @@ const quick = option === '--quick';
 const KEYS = quick ? 100 : 20_000;
 const hotKeys = Array.from({ length: quick ? 100 : 1_000 }, (_, i) => `user:${i}`);
 const ROUNDS = quick ? 3 : 15;
-/** Times that each of them is asked in a round. A log remembers them all, and as many holders are there. */
+/** Calls per key in a round. A log stores all of them, and a semaphore has as many holders. */
 const ASKED = 3;
 const IN_FLIGHT = 50;
 
@@ -43,8 +43,8 @@ try {
 }
 
 /**
- * By how many bytes Redis grows with each of many keys, its TTL and its share of all tables included (`MEMORY USAGE` leaves these out:
- * see docs/choosing.md), and this process with a memory store.
+ * The growth in bytes per key, of Redis and of this process with a memory store. Redis's growth includes the TTL and the share of all
+ * tables, which `MEMORY USAGE` leaves out: see docs/choosing.md.
  */
 async function printSizes() {
   row('bytes a key', 'Redis', 'memoryStore');
@@ -70,8 +70,8 @@ async function printSizes() {
 }
 
 /**
- * Medians of µs of Redis's CPU a decision (`used_cpu_user` and `used_cpu_sys` of `INFO`): the script and all around it. All are
- * measured in turns, so that whatever else the machine does meets them all.
+ * Medians of Redis's CPU per decision, µs (`used_cpu_user` and `used_cpu_sys` of `INFO`), for the script and everything around it. All
+ * are measured in turns, so that other load on the machine affects all of them.
  */
 async function printCosts() {
   const cells = decisions.map(({ name, allowed, denied, used }, i) => ({
@@ -96,7 +96,7 @@ async function printCosts() {
   for (const { limiter } of sides) await limiter.close();
 }
 
-/** @param used calls of each key that come before those that are measured */
+/** @param used calls of each key before the measured ones */
 function cellOf(name, policy, expected, used) {
   const limiter = limiterOf(policy, store, name);
   const decide = async (key) => {
@@ -106,7 +106,7 @@ function cellOf(name, policy, expected, used) {
   return { limiter, decide, used, costs: [] };
 }
 
-/** Does the work for each, `IN_FLIGHT` of them at a time. */
+/** Runs the work for each, `IN_FLIGHT` at a time. */
 async function inTurns(items, work) {
   let next = 0;
   const worker = async () => {
@@ -118,7 +118,7 @@ async function inTurns(items, work) {
 function limiterOf(policy, where, name = 'login') {
   const limit = Array.isArray(policy) ? { policies: { ...policy } } : { policy };
   const failurePolicy = ({ error }) => {
-    throw error; // what a failure policy decides costs Redis nothing
+    throw error; // a decision of the failure policy would cost Redis nothing
   };
   return new RateLimiter({
     name,

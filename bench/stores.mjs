@@ -1,4 +1,4 @@
-// Decisions per second, latency, CPU and bytes of the stores, beside those that others use, in one run.
+// Measures decisions per second, latency, CPU and bytes of Sluice's stores and of other libraries, in one run.
 //   node bench/stores.mjs                    about six minutes (after npm run build, or: npm run bench)
 //   node bench/stores.mjs --quick            a few seconds, to see that it works
 //   node bench/stores.mjs --only=hot,50,upstash    workloads (hot, keys, denied, memory), calls in flight (1, 50, 500), contenders
@@ -80,7 +80,7 @@ function say(text) {
   console.log(`${text}\n`);
 }
 
-/** On a terminal only: elsewhere it would stand among the tables. */
+/** Progress, on a terminal only: in a file it would be among the tables. */
 function progress(what) {
   if (!process.stderr.isTTY) return undefined;
   return (round) =>
@@ -94,7 +94,7 @@ function options() {
     });
     const { quick = false, write = false, only } = values;
     if (write && (quick || only !== undefined))
-      throw new Error('--write: only what a whole run has measured');
+      throw new Error('--write needs a whole run: leave out --quick and --only');
     return { quick, write, chosen: choose(only?.split(',')) };
   } catch (error) {
     console.error(error.message);

@@ -35,7 +35,7 @@ function buildExample(folder) {
 }
 
 /**
- * Compiles beside dist and swaps at the end: a reader of dist never sees half of it, and nothing stays of deleted sources.
+ * Compiles beside dist and swaps at the end, so that readers of dist never see a half build, and outputs of deleted sources vanish.
  */
 async function build(folder, compileInto) {
   const start = performance.now();
@@ -49,7 +49,7 @@ async function build(folder, compileInto) {
   console.log(`built ${relative(root, folder)} in ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 
-/** Another build may do the same at the same moment: the last one's folder stays, and each is right. */
+/** Another build may do the same at the same moment. The last one's folder stays, and each is complete. */
 function swap(fresh, target) {
   for (let attempt = 1; ; attempt += 1) {
     const old = `${fresh}-${attempt}`;
@@ -76,7 +76,7 @@ function compile(args) {
   });
 }
 
-/** Lets all of them end before it fails, so that each one's errors are seen and nothing is left running. */
+/** Waits for all of them before it rejects, so that every error is shown and no process keeps running. */
 async function all(work) {
   const failed = (await Promise.allSettled(work)).filter(({ status }) => status === 'rejected');
   if (failed.length > 0) throw new Error(failed.map(({ reason }) => reason.message).join('\n'));

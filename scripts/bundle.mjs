@@ -1,12 +1,12 @@
 // Bundles what tsc compiled, as ES modules and as CommonJS. Both formats are cut into the same parts, each smaller than the window
-// of gzip: a tarball has the two forms of a part side by side, so the second one adds next to nothing to it.
+// of gzip. A tarball has the two formats of a part side by side, so the second format adds little to it.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
-/** How far gzip looks back. */
+/** The window of gzip, bytes. */
 const WINDOW = 32_768;
-/** Some of the window is left for a part's imports and exports, and for the headers of the tarball. */
+/** Leaves room in the window for a part's imports and exports, and for the headers of the tarball. */
 const LARGEST_PART = 26_000;
 
 /**
@@ -29,7 +29,7 @@ export async function bundle(compiled, entries, target) {
     write: false,
     logLevel: 'warning',
   };
-  // Without this file esbuild would believe the package's `sideEffects: false` and drop the imports that make the parts.
+  // Without this file esbuild would read the package's `sideEffects: false`, and drop the imports that define the parts.
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }\n');
   const whole = await build({ ...options, entryPoints, metafile: true, plugins: [commonJsFiles] });
   const parts = cut(modulesInOrder(whole.metafile));
@@ -49,11 +49,11 @@ export async function bundle(compiled, entries, target) {
   for (const file of readdirSync(compiled, { recursive: true }).filter((name) => name.endsWith('.cjs'))) {
     for (const folder of [esm, cjs]) write(join(folder, basename(file)), readFileSync(join(compiled, file)));
   }
-  // Bundlers look here, and not in the package's own file, for what they may leave out.
+  // Bundlers read `sideEffects` here, and not in the package's own file.
   write(join(cjs, 'package.json'), '{ "type": "commonjs", "sideEffects": false }\n');
 }
 
-/** A CommonJS source, x.cts, stays a file of its own beside the parts of both formats, because it calls `require` later. */
+/** A CommonJS source, x.cts, stays a separate file beside the parts of both formats, because it calls `require` later. */
 const commonJsFiles = {
   name: 'commonjs-files',
   setup({ onResolve }) {
@@ -61,17 +61,19 @@ const commonJsFiles = {
   },
 };
 
-/** One module larger than the window, which is the Lua text: the CommonJS file serves both formats. */
+/** The Lua text is larger than the window, so both formats use the CommonJS file. */
 function reexport(text, path) {
   const names = /^export (\{[^}]*\});$/m.exec(text)?.[1];
   if (names === undefined || /^import\b/m.test(text)) {
-    throw new Error(`${path}: a module of ${text.length} bytes must be plain data, or be divided`);
+    throw new Error(
+      `${path}: a module of ${text.length} bytes must only export constants. Split it into smaller modules`,
+    );
   }
   const variables = names.replace(/\w+ as (\w+)/g, '$1');
   return `export ${variables} from "../cjs/${basename(path)}";\n`;
 }
 
-/** Every module after those that it imports (there are no circles), with its size in the bundle. */
+/** All modules, each after its imports (there are no circular ones), with its size in the bundle. */
 function modulesInOrder({ inputs, outputs }) {
   const sizes = new Map();
   for (const output of Object.values(outputs)) {

@@ -1,4 +1,4 @@
-// Packs every package, and checks what users would download: publint (strict), attw, and the sizes allowed by package-sizes.json.
+// Packs every package, and checks the tarballs with publint (strict), attw, and the size limits of package-sizes.json.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

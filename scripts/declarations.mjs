@@ -1,13 +1,13 @@
-// Declarations, once for both formats: those of CommonJS, which an ES module can import, and an entry file for ES modules.
+// Writes the declarations once for both formats: the CommonJS form, which an ES module can import, and an entry file for ES modules.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
-/** Every path in a declaration that leads to another one. */
+/** Matches every path in a declaration to another one. */
 const RELATIVE = /((?:from |import\()['"])(\.[^'"]+)(?=\.js['"])/g;
 
 /**
  * @param declared folder of all declarations that tsc wrote
- * @param entries entry points, as in `bundle`. Only what they reach is kept.
+ * @param entries entry points, as in `bundle`. Only declarations that they reach are kept.
  * @param target its folders `esm` and `cjs` get the declarations
  */
 export function writeDeclarations(declared, entries, target) {

@@ -1,7 +1,7 @@
 // Builds the site from docs/, the pages of the algorithms and the types: website/dist.
-//   node scripts/docs.mjs             builds it; fails on warnings and links that lead nowhere
-//   node scripts/docs.mjs dev         serves it on 127.0.0.1 and shows changes at once
-//   node scripts/docs.mjs preview     serves what was built
+//   node scripts/docs.mjs             builds it; fails on warnings and broken links
+//   node scripts/docs.mjs dev         serves it on 127.0.0.1 and reloads on changes
+//   node scripts/docs.mjs preview     serves the built site
 // The packages of website/ are installed first if they are not yet, or if its package-lock.json changed.
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Runs the fault suite, quick and deep, prints a table of what was measured, and when all has passed writes it
-// into docs/reliability.md. One test file at a time: the figures are those of a machine that does nothing else.
+// Runs the fault suite, quick and deep, and prints a table of the measurements. If all tests pass, it writes the table into
+// docs/reliability.md. It runs one test file at a time, so that the machine does nothing else.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

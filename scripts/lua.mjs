@@ -1,7 +1,6 @@
-// Turns the .lua files into the committed, typed *.script.ts: engine/decide.lua, with its other files and those of every algorithm set
-// into it, and the scripts that stand alone.
+// Turns the .lua files into the committed, typed *.script.ts: engine/decide.lua with all files that it includes, and the separate scripts.
 //   node scripts/lua.mjs           writes them
-//   node scripts/lua.mjs --check   fails when one is not what its .lua files say
+//   node scripts/lua.mjs --check   fails if one does not match its .lua files
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -25,7 +24,7 @@ const files = readdirSync(source, { recursive: true })
   .sort()
   .map((file) => join(source, file));
 
-/** A branch for each algorithm, of its `take-run.lua` or of its other file. */
+/** A branch for each algorithm, from its `take-run.lua` or from its other file. */
 function branches(isRun, of) {
   return files
     .filter((file) => file.includes('algorithms') && file.endsWith('take-run.lua') === isRun)
@@ -39,7 +38,7 @@ function branches(isRun, of) {
     .join('\n');
 }
 
-/** A script with all that is set into it: other files of its folder, and a branch for each algorithm. */
+/** A script with everything that it includes: other files of its folder, and a branch for each algorithm. */
 function assembled(file) {
   const beside = (name) => read(join(dirname(file), name));
   return read(file)
@@ -53,7 +52,7 @@ function assembled(file) {
 const camel = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
 let stale = 0;
 
-/** Scripts of their own; the other files are set into one. */
+/** The scripts. All other files are included in one of them. */
 const scripts = files.filter((file) => /\/(decide|shared-rate)\.lua$/.test(file));
 for (const file of scripts) {
   const name = basename(file, '.lua');
@@ -71,7 +70,7 @@ export const ${camel(name)}Script: Script = {
   const target = join(dirname(file), `${name}.script.ts`);
   if (existsSync(target) && read(target) === text) continue;
   if (check) {
-    console.error(`${relative(root, target)} is not what its .lua files say: run npm run scripts`);
+    console.error(`${relative(root, target)} does not match its .lua files: run npm run scripts`);
     stale += 1;
   } else {
     writeFileSync(target, text);

@@ -1,5 +1,5 @@
-// As a module: packAll. By hand, to try a build elsewhere:
-//   node scripts/pack.mjs <folder>   writes a tarball of every package there and prints what it wrote, as JSON
+// Exports packAll. From a shell, to try a build in another folder:
+//   node scripts/pack.mjs <folder>   writes a tarball of every package there and prints a list of them as JSON
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { packages, root } from './packages.mjs';
 
 /**
- * Packs every package with npm, as publishing would.
+ * Packs every package with npm, like `npm publish`.
  * @returns for each package its name, the path of its tarball in `destination`, and its bytes (packed, unpacked) and number of files
  */
 export function packAll(destination) {

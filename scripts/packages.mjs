@@ -6,7 +6,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 
 const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages', name) });
 
-/** The packages, in the order of building: those of one stage need only those of the stages before it. */
+/** The packages in stages of the build. A package needs only packages of earlier stages. */
 export const stages = [['core'], ['express', 'fastify', 'koa', 'fetch', 'decorators'], ['nestjs']].map(
   (stage) => stage.map(named),
 );
@@ -21,7 +21,7 @@ export function entriesOf(folder) {
   );
 }
 
-/** Examples that are compiled, and therefore come after the packages. */
+/** Examples that are compiled, after the packages. */
 export function compiledExamples() {
   const folder = join(root, 'examples');
   if (!existsSync(folder)) return [];

@@ -1,9 +1,9 @@
-// Draws docs/pictures/*.svg and fills in the tables of docs/choosing.md and docs/prefetch.md, from runs of the real limiters.
+// Draws docs/pictures/*.svg and fills in the tables of docs/choosing.md and docs/prefetch.md, from runs of real limiters.
 //   node scripts/pictures.mjs                       writes them
 //   node scripts/pictures.mjs --show tokenBucket    prints one picture, or all, in the terminal
 //   node scripts/pictures.mjs --memory              measures a key's memory, and writes that table
 //   node scripts/pictures.mjs --memory --print      prints it instead
-// Redis is the one of REDIS_URL, or one of our own; only --memory needs it. No build is needed.
+// Only --memory needs Redis: REDIS_URL, or one that it starts itself. No build is needed.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 // Releases the versions that are in package.json.
-//   npm run release                  builds, packs and checks, and says what it would publish
-//   npm run release -- --publish     publishes as well: in the workflow "Release", because provenance needs its identity
+//   npm run release                  builds, packs and checks, and prints what it would publish
+//   npm run release -- --publish     also publishes; only in the workflow "Release", because provenance needs its identity
 // Before it, `npm run changeset version` sets the versions.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { packAll } from './pack.mjs';
 import { packages, root } from './packages.mjs';
 
-/** Exits with a message. */
+/** Ends the program with its message. */
 class ReleaseError extends Error {}
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
@@ -29,21 +29,21 @@ function release({ publish }) {
   if (publish) refuseUnless(pending);
   run(process.execPath, 'scripts/build.mjs');
   run(process.execPath, 'scripts/check-packages.mjs');
-  // What was checked is packed once more from the same files: npm's tarballs have no times in them.
+  // Packs the checked files once more. The tarballs are the same, because npm's tarballs contain no times.
   for (const { name, tarball } of packAll(folder)) {
     const args = ['publish', tarball, '--access', 'public', '--provenance'];
     if (!publish) console.log(`would run: npm ${args.join(' ').replace(folder, '…')}`);
-    else if (isPublished(name, version)) console.log(`${name} ${version} is published already`);
+    else if (isPublished(name, version)) console.log(`${name} ${version} is already published`);
     else run('npm', ...args);
   }
   if (publish) return;
   console.log(`Dry run: nothing was published. All packages have version ${version}.`);
   if (pending.length > 0) {
-    console.log(`Run npm run changeset version first: ${pending.join(', ')} not in a version yet.`);
+    console.log(`Run npm run changeset version first: no version has ${pending.join(', ')} yet.`);
   }
 }
 
-/** A release has one version, and its packages need each other in that version. */
+/** All packages of a release have one version, and depend on each other in that version. */
 function commonVersion() {
   const manifests = packages.map(({ folder }) =>
     JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')),
@@ -63,7 +63,7 @@ function pendingChanges() {
   return readdirSync(join(root, '.changeset')).filter((file) => /^(?!README).*\.md$/.test(file));
 }
 
-/** Half a release cannot be taken back. */
+/** Checks everything first, because a published package cannot be withdrawn. */
 function refuseUnless(pending) {
   if (pending.length > 0) {
     throw new ReleaseError(
@@ -79,7 +79,7 @@ function refuseUnless(pending) {
   if (changed !== '') throw new ReleaseError(`Commit these files, or remove them:\n${changed}`);
 }
 
-/** A release that stopped half-way continues. */
+/** A release that stopped half-way continues where it stopped. */
 function isPublished(name, version) {
   const { status, stdout } = spawnSync('npm', ['view', `${name}@${version}`, 'version'], {
     cwd: root,

@@ -1,4 +1,4 @@
-// Runs each test file many times in a row while two busy loops hold two cores, and says which failed:
+// Runs each test file many times in a row while two busy loops use two cores, and prints the files that failed:
 //   node scripts/repeat.mjs 20 tests/integration/nestjs/guards.test.ts packages/core/src/pipeline
 import { spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';

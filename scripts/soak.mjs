@@ -1,4 +1,4 @@
-// Has a program live through faults of its Redis, at random, and looks at what is left of it: `npm run soak -- --minutes 10`.
+// Runs a program while its Redis fails in random ways, then checks the program's state: `npm run soak -- --minutes 10`.
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 
@@ -11,7 +11,7 @@ const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new RangeError(`--minutes must be above 0, not ${values.minutes}`);
 
-/** ms that a fault lasts, at most. */
+/** Longest fault, ms. */
 const LONGEST = 3_000;
 
 console.log(`${minutes} minutes of faults…`);

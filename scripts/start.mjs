@@ -1,4 +1,4 @@
-// node scripts/start.mjs <example>: runs an example from the sources of all packages. Nothing needs to be built before.
+// node scripts/start.mjs <example>: runs an example from the sources of all packages. It needs no build.
 // Environment: PORT (3000), and the variables of the example.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

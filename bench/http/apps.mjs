@@ -13,7 +13,7 @@ import { RedisStore } from 'rate-limit-redis';
 
 const HOST = '127.0.0.1';
 
-/** The limiter that each framework's users take today. */
+/** The usual limiter of each framework. */
 export const PEERS = {
   express: 'express-rate-limit',
   fastify: '@fastify/rate-limit',
@@ -21,8 +21,8 @@ export const PEERS = {
 };
 
 /**
- * One small service for each framework. Each limiter counts requests by address in a window, and all of its other
- * options are left alone: its headers, its key, its answer to a request beyond the limit. Each function resolves to the port.
+ * One small service per framework. Each limiter counts requests by address in a window, with defaults for its headers, its key and
+ * its response to a denied request. Each function resolves to the port.
  */
 export const apps = {
   async express(variant) {
@@ -84,7 +84,7 @@ export const apps = {
   },
 };
 
-/** What our three adapters are given. The deadline is long: that the machine was busy elsewhere is no answer. */
+/** Options of our three adapters. The deadline is long, so that a busy machine does not trigger the failure policy. */
 const sluice = ({ store, limit, windowMs, redis: url, name }) => ({
   name,
   policy: fixedWindow({ limit, window: windowMs }),

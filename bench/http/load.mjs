@@ -5,10 +5,10 @@ import { median } from '../lib/measure.mjs';
 const CONNECTIONS = 50;
 
 /**
- * Measures servers side by side: in each round every one gets one short slice, in an order that rotates, so that whatever
- * else the machine does meets all of them. A longer slice of each comes first, warms up, and is not counted.
- * @param servers each { server, status }, the status that every request must have; gets `slices`, one for each round:
- *   requests per second, and µs of the server's CPU for each request
+ * Measures servers side by side: in each round every server gets one short slice, in an order that rotates, so that other load on the
+ * machine affects all of them. First each server gets a longer slice to warm up, which is not counted.
+ * @param servers each { server, status }; every response must have this status. Each gets `slices`, one per round: requests per second,
+ *   and µs of the server's CPU per request
  */
 export async function measureServers(servers, { rounds, sliceMs, warmUpMs, onRound = () => {} }) {
   for (const one of servers) {
@@ -33,13 +33,13 @@ async function slice(one, ms) {
     url: server.url,
     connections: CONNECTIONS,
     duration: ms / 1000,
-    sampleInt: 10, // it looks this often whether its time is over
+    sampleInt: 10, // ms between two checks of the time
   });
   const seconds = (performance.now() - start) / 1000;
   rest();
   const cpu = (await server.cpu()) - before;
   const codes = Object.keys(statusCodeStats);
-  if (codes.length === 0 && errors === 0) return slice(one, 2 * ms); // the machine was busy elsewhere all the time
+  if (codes.length === 0 && errors === 0) return slice(one, 2 * ms); // the machine was busy during the whole slice
   if (errors > 0 || codes.join() !== String(status)) {
     throw new Error(
       `${server.url} answered ${JSON.stringify(statusCodeStats)} with ${errors} errors, not ${status}`,
@@ -50,8 +50,8 @@ async function slice(one, ms) {
 }
 
 /**
- * Waking a client that sleeps costs the server that writes to it as much as a small request, and the slower server, whose
- * client has less to do, would pay it more often. So the client does not sleep during a slice.
+ * Keeps the client awake during a slice. Waking a sleeping client costs the server as much as a small request, and a slower server,
+ * whose client sleeps more often, would pay that cost more often.
  */
 function stayAwake() {
   let next;
@@ -62,7 +62,7 @@ function stayAwake() {
   return () => clearImmediate(next);
 }
 
-/** The median, and half the distance between the quartiles: how much the slices differ. */
+/** The median, and half the distance between the quartiles. */
 export function summary(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const half = Math.floor(sorted.length / 2);

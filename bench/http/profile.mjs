@@ -1,17 +1,17 @@
-/** The limiters that are compared, and what they alone use. */
+/** The other limiters, and packages that only they use. */
 const LIMITERS =
   /node_modules\/(?:express-rate-limit|rate-limit-redis|@fastify\/rate-limit|koa-ratelimit|toad-cache|ip-address|@lukeed\/ms|ms)\//;
 const CLIENT = /node_modules\/(?:ioredis|@ioredis|redis-parser|redis-errors|standard-as-callback|denque)\//;
-/** Ours but for adapters, requests, headers and keys. */
+/** Our code without adapters, requests, headers and keys. */
 const DECIDING = / core\/dist\/(?:esm|cjs)\/(?!http\/|keys\/)/;
-/** What V8 tells as functions that are nobody's. */
+/** V8's pseudo functions. */
 const NOBODYS = { '(idle)': 'idle', '(garbage collector)': 'garbage' };
 
 /**
- * A CPU profile by the code that spends the time, in µs. What Node does for a caller (`setHeader`, the write to a socket) counts as that caller's, and what a
- * limiter's `next` runs as the framework's.
- * @returns `by`: framework, limiter, deciding (a part of the limiter's), client (of Redis), garbage, idle; `top`: the limiter's functions by
- *   their own time, most first
+ * Divides a CPU profile among the code that spends the time, in µs. Node's own functions (`setHeader`, the write to a socket) count for their caller. Code that
+ * a limiter's `next` runs counts for the framework.
+ * @returns `by`: framework, limiter, deciding (a part of limiter), client (of Redis), garbage, idle; `top`: the limiter's functions by
+ *   their own time, longest first
  */
 export function shares({ nodes, samples, timeDeltas }) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -40,7 +40,7 @@ export function shares({ nodes, samples, timeDeltas }) {
   return { by, top: [...functions].sort(([, a], [, b]) => b - a) };
 }
 
-/** Undefined for what is done for the caller. */
+/** Undefined if the function's time counts for its caller. */
 function ownerOf(functionName, url) {
   const nobody = NOBODYS[functionName];
   if (nobody !== undefined) return nobody;

@@ -1,7 +1,7 @@
 // A server with one limiter or none; forked by servers.mjs.
 //   node server.mjs '{"framework":"express","limiter":"sluice","store":"redis","limit":10,"redis":"redis://…","name":"…"}'
-// Sends { port } when it listens on 127.0.0.1. Asked for 'cpu' it sends { cpu }, in µs; 'profile' begins a CPU profile, answered at once, and
-// 'profiled' ends it and sends { profile }. Ends with its parent.
+// Sends { port } when it listens on 127.0.0.1. Answers the message 'cpu' with { cpu }, in µs. 'profile' begins a CPU profile and is answered at
+// once; 'profiled' ends it and is answered with { profile }. Ends with its parent.
 import { Session } from 'node:inspector/promises';
 import { apps } from './apps.mjs';
 

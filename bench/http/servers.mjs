@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 const program = fileURLToPath(new URL('server.mjs', import.meta.url));
 
 /**
- * One server, in a process of its own.
+ * One server, in its own process.
  * @param variant see `server.mjs`
  */
 export async function startServer(variant) {
   const child = fork(program, [JSON.stringify(variant)], {
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  /** What the child says next; fails rather than wait for one that has ended. */
+  /** The child's next message. Rejects if the child has ended. */
   const answer = async () => {
     const ended = new AbortController();
     const died = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
@@ -38,7 +38,7 @@ export async function startServer(variant) {
       const { cpu } = await ask('cpu');
       return cpu;
     },
-    /** Its CPU profile while `work` is done, as V8 tells it. */
+    /** V8's CPU profile while `work` runs. */
     async profiled(work) {
       await ask('profile');
       await work();

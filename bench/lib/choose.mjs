@@ -4,9 +4,9 @@ export const IN_FLIGHT = [1, 50, 500];
 const WORKLOADS = ['hot', 'keys', 'denied', 'memory'];
 
 /**
- * What the words of `--only` leave: names of workloads, numbers in flight, and parts of contenders' ids; of what no word speaks
- * all is left. The peers that others are compared with always are.
- * @throws Error for a word that names nothing, and when nothing is left
+ * Applies the words of `--only`: names of workloads, numbers in flight, and parts of contenders' ids. A kind without a word keeps all of
+ * its values. The peers that others are compared with always stay.
+ * @throws Error for a word that names nothing, or if nothing is left
  */
 export function choose(words = []) {
   const rest = words.filter((word) => !WORKLOADS.includes(word) && !IN_FLIGHT.includes(Number(word)));

@@ -11,7 +11,7 @@ const LIBRARIES = [
   'koa-ratelimit',
 ];
 
-/** Where it was measured, and what. */
+/** The machine, and the versions of the contenders. */
 export function machineText(redisVersion) {
   const [{ model }] = cpus();
   const versions = LIBRARIES.map((name) => {

@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 
-/** Calls between two readings of the clock, which show how long a call takes and whether the slice is over: reading it is not free. */
+/** Calls between two clock readings, which measure the latency and end the slice. A reading for each call would cost too much. */
 const LOOK = 32;
 
 /**
- * How long Sluice answers a denied key itself before it asks Redis again. Slices of a cell are further apart, so each would begin with
- * asking, where in steady traffic one in many does: the others begin with a call that is not counted.
+ * How long Sluice's deny cache answers before it calls Redis again. Slices of a cell are further apart, so each would begin with a call
+ * of Redis. In steady traffic few slices do, so the others begin with a call that is not counted.
  */
 const CACHED_MS = 1000;
 const stale = (round, sliceMs) => round % (CACHED_MS / sliceMs) === CACHED_MS / sliceMs / 2;
 
 /**
- * Measures cells side by side: in each round every cell gets one short slice, all contenders of a workload in a row, so that
- * whatever else the machine does meets all of them. The order rotates, and every other round goes backwards: nobody always has the
- * same one before him, whose garbage he may have to collect. The first round warms up and is not counted.
+ * Measures cells side by side: in each round every cell gets one short slice, all contenders of a workload in a row, so that other
+ * load on the machine affects all of them. The order rotates, and every other round runs backwards, so that no contender always
+ * collects the garbage of the same one before it. The first round warms up and is not counted.
  * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with one another. Each cell
  *   gets one number for each round: `rates` (decisions/s), `clientCpu` and `redisCpu` (µs a decision); and `latencies` (ms, of every
  *   32nd call)
@@ -67,12 +67,12 @@ async function slice(cell, sliceMs) {
   return { decisions, ms: performance.now() - start };
 }
 
-/** How many times as much as a peer: the median of the rounds, each compared with the peer's slice of the same round. */
+/** The ratio to a peer: the median of the rounds, each compared with the peer's slice of the same round. */
 export const ratio = (values, peer) => median(values.map((value, round) => value / peer[round]));
 
 export const median = (values) => quantile(values, 0.5);
 
-/** Between two neighbours it is interpolated. */
+/** Interpolates between two neighbours. */
 export function quantile(values, q) {
   const sorted = Float64Array.from(values).sort();
   const at = (sorted.length - 1) * q;

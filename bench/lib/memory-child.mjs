@@ -1,5 +1,5 @@
-// One contender in memory, in a process of its own: the keys of another contender would slow down its garbage collection.
-// Its parent sends what to do: { ask: 'fill' }, { ask: 'slice', kind, ms }.
+// One contender in memory, in its own process, because the keys of another contender would slow down its garbage collection.
+// Its parent sends { ask: 'fill' } or { ask: 'slice', kind, ms }.
 import { performance } from 'node:perf_hooks';
 import { contenders } from './contenders/index.mjs';
 import { ENOUGH, NEVER_REACHED } from './limits.mjs';
@@ -10,14 +10,14 @@ const size = Number(count);
 const { name, sync, storedKey = (key) => key, create } = contenders.find((contender) => contender.id === id);
 const bench = { prefix, keys: size };
 const many = Array.from({ length: size }, (_, i) => `user:${1_000_000 + i}`);
-/** What a slice may ask: limiter, keys, and the answer. */
+/** The kinds of slices: limiter, keys, and the expected answer. */
 const kinds = {
   one: { decide: await create(NEVER_REACHED, bench), keys: ['user:one'], expect: true },
   denied: { decide: await create(1, bench), keys: ['user:denied'], expect: false },
   many: { decide: await create(ENOUGH, bench), keys: many, expect: true },
 };
 check(await kinds.denied.decide('user:denied'), true);
-/** From one key to the next: a prime, so that all are met, and no two neighbours in memory in turn. */
+/** The step from one key to the next: a prime, so that all keys are used, and never two neighbours in memory in turn. */
 const STRIDE = 611_953;
 const CHUNK = 64;
 const work = { fill, slice };
@@ -25,7 +25,7 @@ const work = { fill, slice };
 process.on('message', async ({ ask, ...options }) => process.send(await work[ask](options)));
 process.send('ready');
 
-/** Bytes a key takes, and how many of them are its string, as the store has it. The caller's own strings are not counted. */
+/** Bytes per key, and the part of the stored string. The caller's own strings are not counted. */
 async function fill() {
   const own = await growth(() => many.map((key) => flat(storedKey(key, prefix))));
   own.kept.length = 0;
@@ -35,7 +35,7 @@ async function fill() {
   return { total: grown / size, own: own.grown / size - 8 };
 }
 
-/** ns of CPU that a decision takes, one after the other. */
+/** ns of CPU per decision, one after the other. */
 async function slice({ kind, ms }) {
   const { decide, keys, expect } = kinds[kind];
   const stride = STRIDE % keys.length;

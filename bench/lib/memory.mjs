@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 const CHILD = fileURLToPath(new URL('memory-child.mjs', import.meta.url));
 
 /**
- * Measures contenders in memory, each in a process of its own, in turns as `measure` does.
- * @returns a list of { contender, total, own, one, denied, many }: bytes a key and of them its string; ns of CPU a decision in each
- *   round, with one key, with one that is denied, and with all
+ * Measures contenders in memory, each in its own process, in turns as `measure` does.
+ * @returns a list of { contender, total, own, one, denied, many }: bytes per key, and the string's part of them; ns of CPU per decision in
+ *   each round, with one key, with one denied key, and with all keys
  */
 export async function measureMemory(contenders, { keys, prefix, rounds, sliceMs, onRound = () => {} }) {
   const children = [];
@@ -50,7 +50,7 @@ class Child {
     return answer;
   }
 
-  /** The next message; its end, if that comes sooner, is a failure, and the child has said on stderr why. */
+  /** The child's next message. Rejects if the child ends first; its stderr has the reason. */
   #answer() {
     return new Promise((resolve, reject) => {
       const ended = (code) => reject(new Error(`${this.contender.name}: its process ended (${code})`));

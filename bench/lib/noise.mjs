@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { median, quantile } from './measure.mjs';
 
-/** CPU time of the whole machine since it started, in µs; `steal` is what the host gave to others. */
+/** CPU time of the whole machine since it started, in µs; `steal` is the time that the host gave to other machines. */
 function machine() {
   let busy = 0;
   let total = 0;
@@ -23,8 +23,8 @@ function steal() {
 }
 
 /**
- * Watches how much of the machine somebody else uses from now on.
- * @param redisCpu µs that Redis has used, or undefined when it runs elsewhere
+ * Measures the CPU that other programs use from now on.
+ * @param redisCpu CPU of Redis, µs, or undefined if it runs elsewhere
  */
 export async function watchMachine(redisCpu) {
   const start = machine();
@@ -44,5 +44,5 @@ export async function watchMachine(redisCpu) {
   };
 }
 
-/** How much the slices of a cell differ: half the distance between the quartiles, as a part of the median. */
+/** The spread of a cell's slices: half the distance between the quartiles, divided by the median. */
 export const spread = (rates) => (quantile(rates, 0.75) - quantile(rates, 0.25)) / 2 / median(rates);

@@ -1,7 +1,7 @@
 import { AGAIN } from './contenders/index.mjs';
 import { speedOf } from './report.mjs';
 
-/** Middle tones, which can be read on white and on black, whatever the page around them is. */
+/** Middle tones, readable on white and on black pages. */
 const TEXT = '#717a84';
 const OTHERS = '#8b949e';
 const OURS = '#2579e0';
@@ -11,7 +11,7 @@ const PLOT = 190;
 const GAP = 46;
 const ROW = 20;
 const TOP = 62;
-/** Ratios are factors: as far from 1 to 10 as from 1 to 1/10. */
+/** Ratios are on a logarithmic scale: 10 and 1/10 are equally far from 1. */
 const TICKS = [0.1, 1, 10, 100];
 const LOWEST = Math.log10(TICKS[0]);
 const HIGHEST = 2.3;

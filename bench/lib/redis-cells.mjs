@@ -4,9 +4,9 @@ import { ENOUGH, NEVER_REACHED } from './limits.mjs';
 const FILLING = 50;
 
 /**
- * Everything that is measured on one Redis, or one Cluster. Each limiter has a client of its own and keys of its own.
- * @param connect makes a client, with the options of a connection that a contender wants
- * @returns columns for `measure`; `sizes`, which must be asked for before they are filled; and `close`
+ * All measurements on one Redis, or one Cluster. Each limiter has its own client and its own keys.
+ * @param connect creates a client with the contender's connection options
+ * @returns columns for `measure`; `sizes`, to be called before the columns are filled; and `close`
  */
 export function redisCells(contenders, { connect, prefix, server, keys, workloads, inFlight, settleMs }) {
   const clients = [];
@@ -15,7 +15,7 @@ export function redisCells(contenders, { connect, prefix, server, keys, workload
     clients.push(client);
     return client;
   };
-  /** All prefixes are equally long, for they are a part of the bytes a key takes. */
+  /** All prefixes have the same length, because they count in the bytes of a key. */
   const limiter = (contender, tag, limit) => {
     const number = String(contenders.indexOf(contender)).padStart(2, '0');
     return contender.create(limit, { open, prefix: `${prefix}:${tag}${number}` });
@@ -27,7 +27,7 @@ export function redisCells(contenders, { connect, prefix, server, keys, workload
     denied: { name: 'denied', keys: ['user:denied'], expect: false },
   };
 
-  /** Bytes that new keys take in Redis, each, with their share of its tables. The tables are empty each time. */
+  /** Bytes of each new key in Redis, with its share of Redis's tables, which are empty at the start. */
   async function sizes() {
     const found = new Map();
     for (const contender of contenders) {
@@ -53,7 +53,7 @@ export function redisCells(contenders, { connect, prefix, server, keys, workload
       if (workloads.includes('keys')) await fill(allowing, spread);
       const first = await denying('user:denied');
       if (!first || (await denying('user:denied')))
-        throw new Error(`${contender.name} lets not just one pass`);
+        throw new Error(`${contender.name} does not pass exactly one call`);
     }
     return Object.entries(kinds)
       .filter(([workload]) => workloads.includes(workload))
@@ -83,7 +83,7 @@ async function fill(decide, keys) {
   const worker = async () => {
     while (next < keys.length) {
       const key = keys[next++];
-      if (!(await decide(key))) throw new Error(`denied the first call of ${key}`);
+      if (!(await decide(key))) throw new Error(`The first call of ${key} was denied`);
     }
   };
   await Promise.all(Array.from({ length: FILLING }, worker));

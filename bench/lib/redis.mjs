@@ -6,20 +6,20 @@ import { Redis } from 'ioredis';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The Redis of REDIS_URL, or one of our own. */
+/** The Redis of REDIS_URL, or a new one. */
 export async function benchRedis() {
   if (process.env.REDIS_URL) return { url: process.env.REDIS_URL, stop: async () => {} };
   const { startRedis } = await testSupport('redis-server');
   return startRedis();
 }
 
-/** A Redis Cluster of our own: three masters. */
+/** Starts a Redis Cluster of three masters. */
 export async function benchCluster() {
   const { startRedisCluster } = await testSupport('redis-cluster');
   return startRedisCluster();
 }
 
-/** A module of tests/support/redis: servers are obtained as the tests obtain theirs. */
+/** A module of tests/support/redis: the bench gets its servers as the tests do. */
 async function testSupport(name) {
   const folder = join(root, 'node_modules/.cache/sluice-bench');
   mkdirSync(folder, { recursive: true });
@@ -40,7 +40,7 @@ async function testSupport(name) {
   return module;
 }
 
-/** Figures that Redis gives of itself, asked for over a connection that no contender uses. */
+/** Reads Redis's own statistics, over a connection that no contender uses. */
 export function inspector(url) {
   const client = new Redis(url);
   const field = async (section, name) => {

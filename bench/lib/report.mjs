@@ -2,13 +2,13 @@ import { AGAIN, PEER } from './contenders/index.mjs';
 import { median, quantile, ratio } from './measure.mjs';
 import { spread } from './noise.mjs';
 
-/** Three figures say enough. */
+/** Three significant figures. */
 export const short = (value) =>
   value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 const thousands = (rate) => short(rate / 1000);
 
-/** Markdown, padded so that it can be read as it is. */
+/** Padded Markdown, readable as plain text. */
 export function table(title, columns, rows) {
   const lines = [[title, ...columns], ...rows];
   const widths = [title, ...columns].map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
@@ -21,12 +21,12 @@ export function table(title, columns, rows) {
 
 const peerOf = (column) => column.find(({ contender }) => contender.id === PEER.redis);
 
-/** How many times as many decisions per second as rate-limiter-flexible, in one cell. */
+/** Decisions per second divided by rate-limiter-flexible's, in one cell. */
 export const speedOf = (column, cell) => ratio(cell.rates, peerOf(column).rates);
 
 const named = ([column]) => column.map(({ contender }) => contender).filter(({ id }) => id !== AGAIN);
 
-/** The tables of what was measured on Redis: ratios, numbers, CPU, latency. */
+/** The tables of the measurements on Redis: ratios, numbers, CPU, latency. */
 export function redisTables(columns) {
   const who = named(columns);
   const names = columns.map(([{ column }]) => column);
@@ -98,7 +98,7 @@ export function memoryTables(measured, keys) {
   ].join('\n\n');
 }
 
-/** What else went on, and how far apart two are that do the same. */
+/** The other load on the machine, and the distance between two equal contenders. */
 export function noiseText({ load, others, steal }, columns) {
   const peers = columns.map(peerOf);
   const twice = columns.map((column) =>

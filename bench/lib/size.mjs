@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc');
 
-/** Bytes in use when all that can be collected is. Buffers are given back beside the collector, and after it. */
+/** Bytes in use after garbage collection. Buffers are freed outside the collector, and later. */
 async function used() {
   gc();
   await setTimeout(50);
@@ -14,7 +14,7 @@ async function used() {
   return heapUsed + external;
 }
 
-/** By how many bytes this process has grown when the work is done; what that returned is kept until then. */
+/** The growth of this process by the work, in bytes. The work's result is kept alive until then. */
 export async function growth(work) {
   const before = await used();
   const kept = await work();
@@ -22,5 +22,5 @@ export async function growth(work) {
   return { grown, kept };
 }
 
-/** A joined string is a tree of its parts; this copy is one piece, as in a store. */
+/** V8 stores a joined string as a tree of its parts. This copy is one piece, as in a store. */
 export const flat = (text) => Buffer.from(text, 'latin1').toString('latin1');

@@ -19,7 +19,7 @@ const consume = (entries = 1) => ({
   },
 });
 
-/** What a key may hold: a policy, and what brings a key there. */
+/** States of a key: a policy, and the calls that lead to the state. */
 export const states = [
   { name: 'fixedWindow', policy: fixedWindow({ limit: 1000, window: '1h' }), ...consume() },
   { name: 'tokenBucket', policy: bucket(1000), ...consume() },
@@ -60,7 +60,7 @@ export const states = [
 const HUGE = 10_000;
 const SMALL = 10;
 
-/** What is asked of keys that were asked before, and all of which answer the same: `used` calls use a key up. */
+/** Calls of existing keys, which all get the same answer. After `used` calls a key is used up. */
 export const decisions = [
   ['fixedWindow', (limit) => fixedWindow({ limit, window: '1h' })],
   ['tokenBucket', bucket],

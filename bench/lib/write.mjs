@@ -10,7 +10,7 @@ export function writeSection(name, text) {
   const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const from = page.indexOf(start);
   const to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`bench/README.md has no place for ${name}`);
+  if (from < 0 || to < from) throw new Error(`bench/README.md needs <!-- ${name} --> and <!-- /${name} -->`);
   writeFileSync(README, `${page.slice(0, from + start.length)}\n\n${text}\n\n${page.slice(to)}`);
 }
 

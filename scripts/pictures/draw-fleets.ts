@@ -1,7 +1,7 @@
 import { DEMANDS, FLEETS, type Fleet, POLICY, PREFETCH } from './fleet.js';
 import { code, table } from './table.js';
 
-/** Middle tones, which can be read on white and on black, whatever the page around them is. */
+/** Middle tones, readable on white and on black pages. */
 const TEXT = '#717a84';
 const GRID = '#8b949e';
 const COLOURS = ['#2579e0', '#2f9e62', '#cc6a1a'] as const;
@@ -41,7 +41,7 @@ const PANELS: readonly Panel[] = [
   },
 ];
 
-/** What taking ahead saves and what it costs, by the number of processes that share a limit. */
+/** Savings and costs of prefetch, by the number of processes that share a limit. */
 export function drawFleets(fleets: readonly Fleet[]): string {
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">`,
@@ -79,7 +79,7 @@ const text = (left: number, base: number, content: string, more = ''): string =>
 const line = (colour: string, path: string, more: string): string =>
   `<path d="${path}" fill="none" stroke="${colour}" ${more}/>`;
 
-/** The same in numbers. */
+/** The same figures as a table. */
 export function fleetTable(fleets: readonly Fleet[]): string {
   const figures = (processes: number) =>
     DEMANDS.map((demand) => {

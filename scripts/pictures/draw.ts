@@ -1,7 +1,7 @@
 import { busiest, SECOND } from './offer.js';
 import { LENGTH, type Subject, WINDOW } from './subjects.js';
 
-/** Middle tones, which can be read on white and on black, whatever the page around them is. */
+/** Middle tones, readable on white and on black pages. */
 const TEXT = '#717a84';
 const CALLS = '#8b949e';
 const WENT = '#2579e0';
@@ -23,8 +23,8 @@ const x = (moment: number): string => short(LEFT + (moment / SECOND) * PER_SECON
 const y = (count: number): string => short(BOTTOM - Math.min(count, MOST) * PER_CALL);
 
 /**
- * The calls that were made, those that went, both added up, and the most that the algorithm promises, over one time axis. All
- * pictures have one scale.
+ * Over one time axis: the calls, the calls that passed, the sums of both, and the algorithm's upper bound. All pictures have the same
+ * scale.
  */
 export function draw({ code, note, moments, promise, step }: Subject, went: readonly number[]): string {
   const { count, end } = busiest(went, WINDOW);

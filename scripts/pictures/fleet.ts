@@ -8,11 +8,11 @@ import {
   slidingWindow,
 } from '@sluice/core';
 
-/** The limit that fleets of any size share, and what each of its processes may take ahead. */
+/** The limit that fleets of any size share, and the permits that each process may prefetch. */
 export const POLICY = slidingWindow({ limit: 10_000, window: '10s' });
 export const PREFETCH = { most: 100, idle: '1s' } as const;
 export const FLEETS = [2, 10, 50, 200, 1_000];
-/** Calls in all, as parts of what the limit lets go. */
+/** Total calls, as parts of the limit. */
 export const DEMANDS = [0.5, 0.9, 1.5] as const;
 
 const TICK = 10_000;
@@ -20,21 +20,21 @@ const SECONDS = 20;
 const PER_SECOND = 1_000;
 const { limit, window } = { limit: POLICY.limit, window: POLICY.window * 1000 };
 
-/** What a fleet did, once it was warm. */
+/** Figures of a fleet after its warm-up. */
 export interface Fleet {
   readonly processes: number;
   readonly demand: number;
-  /** Calls of the store for 100 decisions, refunds too. */
+  /** Calls of the store per 100 decisions, including refunds. */
   readonly calls: number;
-  /** Of the calls that a fleet without prefetch lets pass, in percent. */
+  /** Passed calls in percent of a fleet without prefetch. */
   readonly passed: number;
-  /** The most permits that were taken and not spent at one time. */
+  /** The most permits that were prefetched and unused at one time. */
   readonly idle: number;
-  /** The most that went in any window. */
+  /** The most permits used in any window. */
   readonly busiest: number;
 }
 
-/** A store in memory as processes see one far away, and what it was asked for. */
+/** A memory store with the delay of a remote one, and a count of its calls. */
 function shared(clock: ManualClock) {
   const memory = memoryStore({ clock });
   const seen = { calls: 0, taken: 0 };
@@ -57,7 +57,7 @@ function shared(clock: ManualClock) {
   return { store, seen };
 }
 
-/** Runs one limiter for each process, all asked at random by the same numbers each time. */
+/** Runs one limiter per process, with pseudo-random calls that are the same in each run. */
 async function run(policy: Policy, processes: number, demand: number, prefetch: typeof PREFETCH | false) {
   const clock = new ManualClock();
   const { store, seen } = shared(clock);
@@ -88,7 +88,7 @@ async function run(policy: Policy, processes: number, demand: number, prefetch: 
   return { calls: (100 * calls) / asked, idle, went, kept: seen.taken - spent };
 }
 
-/** @throws Error when more went than the limit lets go, or permits were lost */
+/** @throws Error if more permits were used than the limit allows, or permits were lost */
 export async function fleets(): Promise<Fleet[]> {
   const all: Fleet[] = [];
   for (const demand of DEMANDS) {
@@ -96,7 +96,7 @@ export async function fleets(): Promise<Fleet[]> {
     for (const processes of FLEETS) {
       const { calls, idle, went, kept } = await run(POLICY, processes, demand, PREFETCH);
       const most = busiest(went);
-      if (most > limit) throw new Error(`${processes} processes let ${most} go in a window`);
+      if (most > limit) throw new Error(`${processes} processes let ${most} calls pass in a window`);
       if (kept !== 0) throw new Error(`${processes} processes kept ${kept} permits when they were closed`);
       all.push({
         processes,

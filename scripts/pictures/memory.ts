@@ -6,7 +6,7 @@ import { type Made, make } from './subjects.js';
 import { code, table } from './table.js';
 
 interface Filling extends Made {
-  /** Calls that use up the limit, what each costs, and µs from one to the next. */
+  /** The calls that use up the limit, their cost, and µs from one to the next. */
   readonly calls: number;
   readonly cost: number;
   readonly gap: number;
@@ -21,7 +21,7 @@ const filled = (made: Made, calls = 1, gap = 0, cost = 100 / calls): Filling => 
   cost,
 });
 
-/** Each with its limit of 100 used up, and every slot and every moment in use. */
+/** Each key has used up its limit of 100, with every slot and every moment in use. */
 const fillings: readonly Filling[] = [
   filled(make('fixedWindow', hour)),
   filled(make('slidingWindow', hour), 20, 180 * SECOND),
@@ -34,10 +34,10 @@ const fillings: readonly Filling[] = [
 
 /** In the middle of a slot, so that an hour touches all eleven. */
 const START = 1_735_689_600 * SECOND + 180 * SECOND;
-/** In process: enough to tell them from the rest of the heap. */
+/** Keys in process: enough to measure them beside the rest of the heap. */
 const keysFor = ({ calls }: Filling): number => (calls === 1 ? 20_000 : calls > 20 ? 500 : 3_000);
 
-/** Stands still, and lets nobody wake: leases are renewed by who sleeps. */
+/** A clock that stands still and never wakes a sleeper, so that no lease is renewed. */
 class StillClock implements Clock {
   constructor(public moment = START) {}
 
@@ -53,7 +53,7 @@ class StillClock implements Clock {
 }
 const keyOf = (i: number): string => `user-${String(i).padStart(8, '0')}`;
 
-/** Uses up the limit of each key, in a store that has this clock. */
+/** Uses up the limit of each key, in a store with this clock. */
 async function use(
   filling: Filling,
   clock: StillClock,
@@ -72,7 +72,7 @@ async function use(
   await limiter.close();
 }
 
-/** A Redis store whose moments are those of `clock`, which are sent with each call. */
+/** A Redis store that sends the moment of `clock` with each call. */
 const clocked = (store: RedisStore, clock: Clock): Store => ({
   name: store.name,
   remote: true,
@@ -84,7 +84,7 @@ const clocked = (store: RedisStore, clock: Clock): Store => ({
   close: () => store.close(),
 });
 
-/** Bytes of a key's value, and of all that MEMORY USAGE counts. */
+/** Bytes of a key's value, and of everything that MEMORY USAGE counts. */
 async function inRedis(filling: Filling, client: Redis): Promise<{ value: number; usage: number }> {
   const clock = new StillClock();
   const caller = keyOf(Math.floor(Math.random() * 1e8)); // the Redis may be a shared one
@@ -108,7 +108,7 @@ async function inProcess(filling: Filling, collect: () => void): Promise<number>
   const clock = new StillClock();
   const used = async () => {
     collect();
-    await new Promise((resolve) => setTimeout(resolve, 50)); // buffers are given back after the collector; what renewed leases is garbage by then
+    await new Promise((resolve) => setTimeout(resolve, 50)); // buffers are freed after the collector; renewals of leases are garbage by then
     collect();
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;
@@ -123,7 +123,7 @@ async function inProcess(filling: Filling, collect: () => void): Promise<number>
   return bytes;
 }
 
-/** Measures, and writes the table down: a value in Redis, all that Redis has of the key, and a key of a memory store. */
+/** Measures, and returns the table: a value in Redis, a whole key in Redis, and a key of a memory store. */
 export async function memoryTable(url: string): Promise<string> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

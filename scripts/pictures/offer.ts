@@ -2,17 +2,17 @@ import { ManualClock, memoryStore, type Policy, RateLimitExceededError, RateLimi
 
 export const SECOND = 1_000_000;
 
-/** Calls of one caller, and how they ask. Moments are µs since the first one could have come. */
+/** The calls of one client, and their method. Moments are µs since the first possible call. */
 export interface Offer {
   readonly policy: Policy;
   readonly moments: readonly number[];
-  /** Do calls wait for their permits (`acquire`), or take a no (`consume`)? */
+  /** Calls wait for their permits (`acquire`). Otherwise they are decided at once (`consume`). */
   readonly waits?: boolean;
-  /** How long an admitted call holds its permit (µs), for `concurrency`. */
+  /** How long an admitted call holds its permit, for `concurrency`, µs. */
   readonly holds?: number;
 }
 
-/** Makes the calls of a real limiter, in memory and by a clock of our own. @returns when calls went, in order */
+/** Calls a real limiter, in memory and with a manual clock. @returns the moments at which calls passed, in order */
 export async function admitted({ policy, moments, waits = false, holds }: Offer): Promise<number[]> {
   const clock = new ManualClock();
   const start = clock.now();
@@ -31,7 +31,7 @@ export async function admitted({ policy, moments, waits = false, holds }: Offer)
   const until = (moment: number) => clock.advance((moment - clock.now()) / 1000);
 
   for (const moment of moments) {
-    // Where nobody sleeps there is nobody to wake, and thousands of calls take no time.
+    // Skips moments at which no call sleeps, so that thousands of calls take no time.
     if (waits || holds !== undefined) await until(start + moment);
     else clock.set(start + moment);
     const asked = call().catch(refused);
@@ -53,7 +53,7 @@ function refused(error: unknown): void {
 export const spread = (from: number, length: number, count: number): number[] =>
   Array.from({ length: count }, (_, i) => from + Math.round((i * length) / count));
 
-/** Of all windows (t - length, t] the one with most in it. */
+/** The window (t - length, t] with the most moments. */
 export function busiest(
   moments: readonly number[],
   length: number,
@@ -67,6 +67,6 @@ export function busiest(
   return best;
 }
 
-/** How many lie in [from, to). */
+/** The number of moments in [from, to). */
 export const between = (moments: readonly number[], from: number, to: number): number =>
   moments.filter((moment) => moment >= from && moment < to).length;

@@ -15,7 +15,7 @@ export { section, withSection } from '../sections.js';
 export const PAGE = 'docs/choosing.md';
 export const FLEETS_PAGE = 'docs/prefetch.md';
 
-/** Every generated file as it ought to be, by its path from the root: the pictures, and the pages with new tables. */
+/** The new text of every generated file, by its path from the root: the pictures, and the pages with new tables. */
 export async function generated(root: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const subject of subjects) {
@@ -31,7 +31,7 @@ export async function generated(root: string): Promise<Map<string, string>> {
   return files.set(FLEETS_PAGE, withSection(about, 'fleets', fleetTable(all)));
 }
 
-/** @throws Error naming the algorithms there are */
+/** @throws Error that lists the algorithms */
 export async function shown(name: string): Promise<string> {
   const chosen = subjects.filter((subject) => name === 'all' || subject.name === name);
   if (chosen.length === 0) {

@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 
 interface Row extends Made, Partial<Pick<Offer, 'waits'>> {
   readonly note?: string;
-  /** A call of the same caller before all others. */
+  /** A call of the same client before all others. */
   readonly before?: number;
 }
 
@@ -15,7 +15,7 @@ const label = ({ code: text, note, waits }: Row): string => {
   return more === '' ? code(text) : `${code(text)}, ${more}`;
 };
 
-/** What the pictures show, in numbers. */
+/** The figures of the pictures. */
 async function inThePictures(): Promise<string> {
   const rows = await Promise.all(
     subjects.map(async (subject) => {
@@ -119,7 +119,7 @@ async function slotsOfAMinute(): Promise<string> {
 const clock = (moment: number): string =>
   `${Math.floor(moment / MINUTE)}:${((moment % MINUTE) / SECOND).toFixed(1).padStart(4, '0')}`;
 
-/** Seeds 003 and 004: a burst into a bucket that lets it through, and into one that shapes it. */
+/** Seeds 003 and 004: a burst into a bucket that admits it, and into a bucket that shapes it. */
 async function shaping(): Promise<string> {
   const moments = Array.from({ length: 20 }, () => 0);
   const token = make('tokenBucket', { capacity: 10, refill: 10, every: '1s' });

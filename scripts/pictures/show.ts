@@ -7,7 +7,7 @@ const COLUMNS = LENGTH / COLUMN;
 /** Calls in a full block. */
 const FULL = 5;
 
-/** The picture for a terminal: a column for each half second, the taller the more calls. */
+/** The picture for a terminal: a column per half second, as tall as its number of calls. */
 export function show({ code, note, moments }: Subject, went: readonly number[]): string {
   const axis = ['0 s', '10 s', '20 s', '30 s', '40 s']
     .map((label) => label.padEnd((10 * SECOND) / COLUMN))

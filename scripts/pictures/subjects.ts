@@ -10,7 +10,7 @@ import {
 } from '@sluice/core';
 import { type Offer, SECOND, spread } from './offer.js';
 
-/** A policy, and the code that makes it, for readers. */
+/** A policy, and its code for readers. */
 export interface Made {
   readonly code: string;
   readonly policy: Policy;
@@ -19,7 +19,7 @@ export interface Made {
 const factories = { fixedWindow, slidingWindow, slidingLog, tokenBucket, gcra, leakyBucket, concurrency };
 type Factory = keyof typeof factories;
 
-/** Calls a factory, and writes the call down, so that the code that is shown is the code that ran. */
+/** Calls a factory and records the call, so that the shown code is the code that ran. */
 export function make(factory: Factory, options: Readonly<Record<string, string | number>>): Made {
   const values = Object.entries(options).map(
     ([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : value}`,
@@ -28,13 +28,13 @@ export function make(factory: Factory, options: Readonly<Record<string, string |
   return { code: `${factory}({ ${values.join(', ')} })`, policy: create(options) };
 }
 
-/** The pictures end here: all that waits has gone. */
+/** The end of the pictures: no call is waiting any more. */
 export const LENGTH = 44 * SECOND;
-/** What "busiest" looks at: one window of the policies below. */
+/** The window of "busiest": one window of the policies below. */
 export const WINDOW = 10 * SECOND;
 
 /**
- * The same for all: one call that opens a window, a burst on each side of that window's end, a steady phase at twice the rate, a
+ * The same calls for all: one call that opens a window, a burst on each side of that window's end, a steady phase at twice the rate, a
  * pause, a last burst.
  */
 export const traffic: readonly number[] = [
@@ -46,11 +46,11 @@ export const traffic: readonly number[] = [
 
 export interface Subject extends Made, Omit<Offer, 'policy'> {
   readonly name: Factory;
-  /** What else there is to know of the calls. */
+  /** Further settings of the calls. */
   readonly note: string;
-  /** The most calls that can have gone `elapsed` µs after the first. */
+  /** The most calls that can have passed `elapsed` µs after the first. */
   readonly promise: (elapsed: number) => number;
-  /** Where the promise jumps, in µs; 0: it rises steadily. */
+  /** Step of the bound, µs. 0: it rises steadily. */
   readonly step: number;
 }
 

@@ -1,4 +1,4 @@
-/** A Markdown table as Biome and Prettier would have it: columns of one width, numbers to the right. */
+/** A Markdown table in the format of Biome and Prettier: padded columns, numbers right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const cells = [head, ...rows.map((row) => row.map(String))];
   const right = head.map((_, column) => rows.every((row) => typeof row[column] === 'number'));

@@ -1,6 +1,6 @@
 const WEEK_US = 7 * 86_400_000_000;
 
-/** GCRA with the fewest commands that hold it: TIME, GET, SET PX. ARGV: µs between permits, µs that may be ahead. */
+/** GCRA with the fewest commands: TIME, GET, SET PX. ARGV: µs between permits, tolerance in µs. */
 const GCRA = `local time = redis.call('TIME')
 local now = time[1] * 1e6 + time[2]
 local tat = tonumber(redis.call('GET', KEYS[1]) or now)
@@ -10,7 +10,7 @@ if ahead > tonumber(ARGV[2]) then return math.ceil(ahead - ARGV[2]) end
 redis.call('SET', KEYS[1], string.format('%.0f', tat + ARGV[1]), 'PX', math.ceil(ahead / 1000))
 return 0`;
 
-/** Not limiters that anybody should use: what one command, and one script, cost through ioredis. */
+/** Not limiters to use: they show the cost of one command, and of one script, with ioredis. */
 export const bare = [
   {
     id: 'incr',

@@ -3,7 +3,7 @@ import { RedisStore } from 'rate-limit-redis';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The stores of express-rate-limit, asked as its middleware asks them. */
+/** The stores of express-rate-limit, called like its middleware calls them. */
 export const express = [
   {
     id: 'rate-limit-redis',

@@ -3,7 +3,7 @@ import RedisStore from '@fastify/rate-limit/store/RedisStore.js';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The stores of @fastify/rate-limit, asked as its hook asks them, with the options that it gives them. */
+/** The stores of @fastify/rate-limit, called like its hook calls them, with the same options. */
 export const fastify = [
   {
     id: 'fastify-redis',

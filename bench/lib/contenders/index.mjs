@@ -8,20 +8,20 @@ import { sluice } from './sluice.mjs';
 import { upstash } from './upstash.mjs';
 
 /**
- * Who is measured, in the order of the tables.
+ * The contenders, in the order of the tables.
  * @typedef {object} Contender
- * @property {string} id a word for --only
+ * @property {string} id its name for --only
  * @property {string} name
  * @property {'redis' | 'memory'} where
  * @property {boolean} [sync] `decide` returns its answer rather than a promise of it
- * @property {(key: string, prefix: string) => string} [storedKey] what its memory has for a key; default: the key itself
+ * @property {(key: string, prefix: string) => string} [storedKey] the key in its memory; default: the key itself
  * @property {(limit: number, bench: Bench) => Decide | Promise<Decide>} create a limiter of `limit` permits in a week
  *
- * @typedef {(key: string) => boolean | Promise<boolean>} Decide whether one call may go
+ * @typedef {(key: string) => boolean | Promise<boolean>} Decide whether one call passes
  * @typedef {object} Bench
  * @property {(options?: object) => import('ioredis').Redis} open a client of its own, closed by the bench
  * @property {string} prefix of all its keys
- * @property {number} keys how many it will be asked for, in memory
+ * @property {number} keys number of keys, in memory
  *
  * @type {readonly Contender[]}
  */
@@ -36,7 +36,7 @@ export const contenders = [
   ...bare,
 ];
 
-/** Whose speed the others are divided by. */
+/** The contender that the ratios compare with. */
 export const PEER = { redis: 'flexible', memory: 'flexible-memory', sync: 'fastify-local' };
-/** It has its place in what is said about noise, not in the tables. */
+/** Appears in the line about noise, not in the tables. */
 export const AGAIN = 'flexible-again';

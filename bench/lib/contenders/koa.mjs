@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 
 const WEEK_MS = 7 * 86_400_000;
-/** What koa-ratelimit's middleware asks; on Redis a log of the calls, in a sorted set (async-ratelimiter). */
+/** The limiter of koa-ratelimit's middleware; on Redis a log of the calls in a sorted set (async-ratelimiter). */
 const require = createRequire(import.meta.url);
 const limiters = { redis: 'koa-ratelimit/limiter/redis.js', memory: 'koa-ratelimit/limiter/memory.js' };
 
-/** Like the middleware: a limiter object a call. It tells what was left before the call, and 0 denies. */
+/** Like the middleware: one limiter object per call. It returns the permits left before the call; 0 denies. */
 const create = (where, shared) => (limit, bench) => {
   const Limiter = require(limiters[where]);
   const options = { db: shared(bench), max: limit, duration: WEEK_MS, namespace: bench.prefix };

@@ -10,7 +10,7 @@ if consumed == tonumber(ARGV[1]) then
 end
 return {consumed, redis.call('pttl', KEYS[1])}`;
 
-/** It rejects with its answer when it denies, and with an Error when it could not ask. */
+/** It rejects with its answer if it denies, and with an Error if the call failed. */
 const verdicts = [
   () => true,
   (answer) => {
@@ -37,7 +37,7 @@ const onRedis = (id, name, options = () => ({})) => ({
 
 export const rateLimiterFlexible = [
   onRedis('flexible', 'rate-limiter-flexible'),
-  // The same once more: how far it is from 1.00 is how far apart two can be that do the same.
+  // The same once more: its distance from 1.00 is the distance to expect between two equal contenders.
   onRedis('flexible-again', 'rate-limiter-flexible, once more'),
   onRedis('flexible-fastest', 'rate-limiter-flexible, fastest settings', (limit) => ({
     inMemoryBlockOnConsumed: limit,

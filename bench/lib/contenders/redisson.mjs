@@ -7,7 +7,7 @@ return redis.call('hsetnx', KEYS[1], 'type', ARGV[3])`;
 
 /**
  * What Redisson's RRateLimiter does for `tryAcquire`, command by command: the rate in a hash, the permits left in a string, and
- * who took them when in a sorted set. Answers nil, or for how many ms to wait.
+ * the taken permits in a sorted set. Replies nil, or the ms to wait.
  */
 const TRY_ACQUIRE = `local rate = redis.call('hget', KEYS[1], 'rate')
 local interval = redis.call('hget', KEYS[1], 'interval')
@@ -49,7 +49,7 @@ if not keep then
 end
 return wait`;
 
-/** Not Redisson itself, which is Java: its script's commands, over ioredis. */
+/** The commands of Redisson's script, over ioredis, because Redisson itself is Java. */
 export const redisson = [
   {
     id: 'redisson',
@@ -67,7 +67,7 @@ export const redisson = [
           known.add(name);
           await client.trySetRate(name, limit, WEEK_MS, 0);
         }
-        // Each call has an id of its own: equal ones would be one member of the set.
+        // Each call has its own id: equal ids would be one member of the set.
         const id = (calls++).toString(36).padStart(16, '0');
         return (
           (await client.tryAcquire(name, `${name}:value`, `${name}:permits`, 1, Date.now(), id)) === null

@@ -5,7 +5,7 @@ const window = (limit) => fixedWindow({ limit, window: '7d' });
 const bucket = (limit) => tokenBucket({ capacity: limit, refill: limit, every: '7d' });
 
 /**
- * Our modes on Redis. To measure another one: a line here, with the options of its limiter, or a `store` of its own.
+ * Our modes on Redis. To measure another one, add a line with the options of its limiter, or its own `store`.
  * @type {{ id: string, name: string, policy: (limit: number) => object, options?: object, store?: (client: object) => object }[]}
  */
 const REDIS_MODES = [
@@ -25,7 +25,7 @@ const REDIS_MODES = [
   },
 ];
 
-/** A machine under measurement may keep an answer waiting for longer than a service should. */
+/** Long, because a busy machine may delay a reply more than a service should accept. */
 const settings = { ...recommendedRedisOptions, socketTimeout: 30_000 };
 
 const onRedis = ({ id, name, policy, options, store = redisStore }) => ({
@@ -51,7 +51,7 @@ const onRedis = ({ id, name, policy, options, store = redisStore }) => ({
 });
 
 /**
- * For a Cluster: limiters with a `hashTag` each, as a service has for tenants or regions, on one client. A user belongs to one of them.
+ * For a Cluster: limiters that each have a `hashTag`, as for tenants or regions, on one client. Each user belongs to one of them.
  * @param groups how many
  */
 export const inGroups = (groups) => ({

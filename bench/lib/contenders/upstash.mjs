@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Ratelimit } from '@upstash/ratelimit';
 
 /**
- * @upstash/ratelimit with its scripts and its local cache of denied keys, as it comes, over ioredis: its own client speaks to
- * Upstash's REST service only, and HTTP would be measured instead of the library. The scripts begin with a flag that only Upstash's
- * server knows; without that line they are loaded here, and called by the hash that this gives them.
+ * @upstash/ratelimit with its own scripts and its local cache of denied keys, over ioredis. Its own client uses HTTP, which would be
+ * measured instead of the library. The scripts begin with a flag that only Upstash's server knows. They are loaded without that line,
+ * and called by their new hash.
  */
 function overIoredis(client) {
   const loaded = new Map();
