@@ -109,7 +109,7 @@ describe('errors at decoration', () => {
         }
         return A;
       },
-      /@SkipLimit needs parentheses/,
+      /@SkipLimit needs parentheses: write @SkipLimit\(\) or @SkipLimit\('login'\)/,
     ],
   ])('%s', (_, decorate, message) => {
     expect(decorate).toThrow(message);
@@ -176,4 +176,8 @@ test('a class may be exported under another name than its own', async () => {
   const Outer = Inner;
   await new Outer().list();
   await expect(new Outer().list()).rejects.toMatchObject({ decision: { name: 'countLimit:Inner.list' } });
+});
+
+test("@SkipLimit refuses the throttler's object, and says what a name is", () => {
+  expect(() => SkipLimit({ default: true } as never)).toThrow(/^@SkipLimit: the name of a limit /);
 });

@@ -98,9 +98,14 @@ export function commonLimit(
  * Without parentheses, `@CountLimit` receives the method, or in the legacy dialect a prototype, as its options. No option would be
  * invalid, and the method would have no limit.
  */
-export function checkParentheses(decorator: string, options: unknown, rest: readonly unknown[]): void {
+export function checkParentheses(
+  decorator: string,
+  options: unknown,
+  rest: readonly unknown[],
+  example = '{ … }',
+): void {
   if (rest.length > 0 || typeof options === 'function') {
-    throw new TypeError(`${decorator} needs parentheses: write ${decorator}() or ${decorator}({ … })`);
+    throw new TypeError(`${decorator} needs parentheses: write ${decorator}() or ${decorator}(${example})`);
   }
 }
 

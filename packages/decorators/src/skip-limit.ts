@@ -29,7 +29,7 @@ export interface SkipLimitDecorator {
  */
 export function SkipLimit(...names: string[]): SkipLimitDecorator {
   const [first] = names as unknown[];
-  checkParentheses('@SkipLimit', first, typeof first === 'object' ? names : []);
+  checkParentheses('@SkipLimit', first, typeof first === 'object' ? names.slice(1) : [], "'login'");
   for (const name of names) checkName('@SkipLimit: the name of a limit', name);
   return ((target: unknown, where?: unknown, descriptor?: PropertyDescriptor) => {
     const isClass = where === undefined || (where as ClassDecoratorContext).kind === 'class';

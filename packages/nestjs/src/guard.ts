@@ -27,6 +27,9 @@ import { SLUICE_ROOT, type SluiceRoot } from './root.js';
  * @throws RangeError, TypeError naming the invalid option
  */
 export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate> {
+  if (new.target !== undefined) {
+    throw new TypeError('RateLimitGuard makes a guard: write @UseGuards(RateLimitGuard({ … }))');
+  }
   const own = new LimitInParts('RateLimitGuard', options);
   class Guard implements CanActivate {
     readonly #limit: LimitInParts;

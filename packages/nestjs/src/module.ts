@@ -84,8 +84,8 @@ Module({
   providers: [
     {
       provide: SLUICE_ROOT,
-      useFactory: (options: SluiceModuleOptions) => new SluiceRoot(options),
-      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: (options?: SluiceModuleOptions) => new SluiceRoot(options),
+      inject: [{ token: MODULE_OPTIONS_TOKEN, optional: true }],
     },
     { provide: APP_FILTER, useClass: SluiceExceptionFilter },
     { provide: APP_GUARD, useFactory: (root: SluiceRoot) => new GlobalGuard(root), inject: [SLUICE_ROOT] },

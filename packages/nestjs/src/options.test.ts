@@ -1,5 +1,5 @@
 import { concurrency, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
-import { withDefaults } from './options.js';
+import { type SluiceModuleOptions, withDefaults } from './options.js';
 import { SluiceRoot } from './root.js';
 
 const policy = fixedWindow({ limit: 1, window: '1m' });
@@ -89,4 +89,15 @@ test('a limiter has a place of its own', () => {
 
 test('without options of the module a guard is as it is', () => {
   expect(withDefaults({ policy }, {})).toEqual({ policy });
+});
+
+test.each([
+  ['a policy', { policy }, "no option 'policy'"],
+  ["the throttler's options", { ttl: 60, limit: 3 }, "no option 'ttl'"],
+  ['a list of throttlers, as Nest spreads it', { 0: { ttl: 60, limit: 3 } }, "no option '0'"],
+  ['throttlers', { throttlers: [] }, "no option 'throttlers'"],
+])('the module refuses %s and says where it goes', (_, options, problem) => {
+  expect(() => new SluiceRoot(options as SluiceModuleOptions)).toThrow(
+    `SluiceModule has ${problem}: pass what limits all requests in 'limit'`,
+  );
 });

@@ -48,11 +48,24 @@ export type RootOptions = SluiceOptions;
 /** Stores that were closed with their application. */
 export const closedStores = new WeakSet<Store>();
 
+const IN_LIMIT =
+  "pass what limits all requests in 'limit', such as limit: { policy: fixedWindow({ limit: 100, window: '1m' }) }";
+/** By the options of a limit and of @nestjs/throttler. Nest spreads a list of throttlers: '0' is its first. */
+const MODULE_REMEDIES = Object.fromEntries(
+  [...GUARD_OPTIONS, 'ttl', 'throttlers', '0'].map((name) => [name, IN_LIMIT]),
+);
+
 /** @throws TypeError naming the invalid option */
 export function readModuleOptions(
-  options: SluiceModuleOptions,
+  options: SluiceModuleOptions | undefined,
 ): RootOptions & Pick<SluiceModuleOptions, 'limit'> {
-  checkOptions('SluiceModule', options, [...SLUICE_OPTIONS, 'limit']);
+  if (options === undefined) {
+    throw new TypeError(
+      "SluiceModule was imported without forRoot: import SluiceModule.forRoot({ … }) once, in the application's module. Other " +
+        'modules need not import it',
+    );
+  }
+  checkOptions('SluiceModule', options, [...SLUICE_OPTIONS, 'limit'], MODULE_REMEDIES);
   const { store: given, ...rest } = options;
   const store = typeof given === 'function' ? given() : given;
   if (store === undefined && given === undefined) return rest;

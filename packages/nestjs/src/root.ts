@@ -30,7 +30,7 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   readonly #ownStore = memoryStore();
 
   /** @throws RangeError, TypeError naming the invalid option */
-  constructor(given: SluiceModuleOptions) {
+  constructor(given: SluiceModuleOptions | undefined) {
     const { limit, ...options } = readModuleOptions(given);
     this.#options = options;
     this.#globalOptions = this.#inOneStore(limit ?? {});

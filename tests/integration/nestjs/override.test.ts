@@ -79,8 +79,10 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
   });
 });
 
-test('an invalid @OverrideLimit fails when the application starts', async () => {
-  await expect(NestApp.start(compiled.file, { WRONG: 'yes' })).rejects.toThrow(
-    /@OverrideLimit on Account.code: timeout must be/,
-  );
+test.each([
+  ['override', /@OverrideLimit on Account.code: timeout must be/],
+  ['module', /import SluiceModule\.forRoot\(\{ … \}\) once/],
+  ['guard', /write @UseGuards\(RateLimitGuard\(\{ … \}\)\)/],
+])('an invalid %s fails when the application starts', async (WRONG, message) => {
+  await expect(NestApp.start(compiled.file, { WRONG })).rejects.toThrow(message);
 });

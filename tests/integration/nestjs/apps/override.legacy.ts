@@ -1,7 +1,10 @@
-import { Controller, Get, Module, UseGuards } from '@nestjs/common';
+import { type CanActivate, Controller, Get, Module, type Type, UseGuards } from '@nestjs/common';
 import { fixedWindow } from '@sluice/core';
 import { OverrideLimit, RateLimitGuard, SkipLimit, SluiceModule } from '@sluice/nestjs';
 import { serve } from './serve.legacy.js';
+
+/** What the application has wrong, for tests of a start that fails. */
+const { WRONG } = process.env;
 
 const perHour = (limit: number) => fixedWindow({ limit, window: '1h' });
 const Shared = RateLimitGuard({
@@ -21,7 +24,7 @@ class Account {
     return 'passed';
   }
 
-  @OverrideLimit({ policy: perHour(1), ...(process.env.WRONG && { timeout: -1 }) })
+  @OverrideLimit({ policy: perHour(1), ...(WRONG === 'override' && { timeout: -1 }) })
   @Get('code')
   code(): string {
     return 'passed';
@@ -104,14 +107,22 @@ const limits = {
   everybody: { policy: perHour(100), limitType: 'METHOD' },
 } as const;
 
+const withoutParentheses = RateLimitGuard as unknown as Type<CanActivate>;
+
+@UseGuards(...(WRONG === 'guard' ? [withoutParentheses] : []))
+@Controller('wrong')
+class Wrong {}
+
 @Module({
   imports: [
-    SluiceModule.forRoot({
-      user: ({ headers }) => (headers as Record<string, string>)['x-user'],
-      limit: { limits, statusCode: 420 },
-    }),
+    WRONG === 'module'
+      ? SluiceModule
+      : SluiceModule.forRoot({
+          user: ({ headers }) => (headers as Record<string, string>)['x-user'],
+          limit: { limits, statusCode: 420 },
+        }),
   ],
-  controllers: [Account, Guarded, Few],
+  controllers: [Account, Guarded, Few, Wrong],
 })
 class AppModule {}
 
