@@ -14,7 +14,7 @@ const stale = (round, sliceMs) => round % (CACHED_MS / sliceMs) === CACHED_MS / 
  * Measures cells side by side: in each round every cell gets one short slice, all contenders of a workload in a row, so that other
  * load on the machine affects all of them. The order rotates, and every other round runs backwards, so that no contender always
  * collects the garbage of the same one before it. The first round warms up and is not counted.
- * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with one another. Each cell
+ * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with each other. Each cell
  *   gets one number for each round: `rates` (decisions/s), `clientCpu` and `redisCpu` (µs a decision); and `latencies` (ms, of every
  *   32nd call)
  */

@@ -29,7 +29,7 @@ const y = (count: number): string => short(BOTTOM - Math.min(count, MOST) * PER_
 export function draw({ code, note, moments, promise, step }: Subject, went: readonly number[]): string {
   const { count, end } = busiest(went, WINDOW);
   const from = Math.max(0, end - WINDOW);
-  const title = `${went.length} of ${moments.length} calls went, at most ${count} in any 10 s`;
+  const title = `${went.length} of ${moments.length} calls passed, at most ${count} in any 10 s`;
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">`,
     `<title>${code}: ${title}</title>`,
@@ -38,7 +38,7 @@ export function draw({ code, note, moments, promise, step }: Subject, went: read
     `<path d="M${x(from)} 26H${x(end)}V${BOTTOM}H${x(from)}Z" fill="${PROMISE}" opacity=".13"/>`,
     text(LEFT - 8, 38, 'calls', 'text-anchor="end"'),
     line(CALLS, ticks(moments, 28)),
-    text(LEFT - 8, 56, 'went', 'text-anchor="end"'),
+    text(LEFT - 8, 56, 'passed', 'text-anchor="end"'),
     line(WENT, ticks(went, 46), 'stroke-width="1.4"'),
     text(LEFT + PLOT * ((from + end) / 2 / LENGTH), 73, `busiest 10 s: ${count}`, 'text-anchor="middle"'),
     ...axes(),
@@ -93,8 +93,8 @@ function legend(): string[] {
     line(CALLS, `M${LEFT} ${middle}h24`),
     text(LEFT + 30, base, 'calls, added up'),
     line(WENT, `M${LEFT + 160} ${middle}h24`, 'stroke-width="2"'),
-    text(LEFT + 190, base, 'went'),
+    text(LEFT + 190, base, 'passed'),
     line(PROMISE, `M${LEFT + 250} ${middle}h24`, 'stroke-width="1.5" stroke-dasharray="5 4"'),
-    text(LEFT + 280, base, 'the most that can have gone'),
+    text(LEFT + 280, base, 'upper bound'),
   ];
 }

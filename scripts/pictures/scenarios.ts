@@ -24,7 +24,10 @@ async function inThePictures(): Promise<string> {
       return [name, went.length, between(went, 9 * SECOND, 11 * SECOND), busiest(went, WINDOW).count];
     }),
   );
-  return table(['', `went, of ${subjects[0]!.moments.length}`, 'at 9 to 11 s, of 20', 'busiest 10 s'], rows);
+  return table(
+    ['', `passed, of ${subjects[0]!.moments.length}`, 'at 9 to 11 s, of 20', 'busiest 10 s'],
+    rows,
+  );
 }
 
 /** Seed 001: a thousand in three seconds. @param seconds the calls of each second */
@@ -48,7 +51,7 @@ async function thousandInThreeSeconds(seconds: readonly number[]): Promise<strin
     }),
   );
   const head = [
-    'calls went in second',
+    'calls passed in second',
     ...seconds.map((_, second) => String(second + 1)),
     'later',
     'refused',
@@ -139,7 +142,7 @@ async function shaping(): Promise<string> {
     }),
   );
   return table(
-    ['of 20 calls at once went', 'at 0 s', 'by 0.5 s', 'by 1 s', 'refused', 'least distance'],
+    ['passed, of 20 calls at once', 'at 0 s', 'by 0.5 s', 'by 1 s', 'refused', 'least distance'],
     filled,
   );
 }

@@ -15,10 +15,10 @@ export function show({ code, note, moments }: Subject, went: readonly number[]):
   const { count, end } = busiest(went, WINDOW);
   return [
     `${code}${note === '' ? '' : `, ${note}`}`,
-    `calls ${row(moments)}`,
-    `went  ${row(went)}`,
-    `      ${axis.trimEnd()}`,
-    `${went.length} of ${moments.length} calls went; busiest 10 s: ${count}, until ${(end / SECOND).toFixed(1)} s; █ = ${FULL} in half a second`,
+    `calls  ${row(moments)}`,
+    `passed ${row(went)}`,
+    `       ${axis.trimEnd()}`,
+    `${went.length} of ${moments.length} calls passed; busiest 10 s: ${count}, until ${(end / SECOND).toFixed(1)} s; █ = ${FULL} in half a second`,
   ].join('\n');
 }
 

@@ -42,7 +42,7 @@ export interface Service {
   readonly denied?: (decision: Decision, request: unknown) => unknown;
   /** Default: the framework. */
   readonly errors?: Errors;
-  /** Believe one proxy's X-Forwarded-For, or anybody's. */
+  /** Trust X-Forwarded-For of one proxy, or of every address. */
   readonly trustProxy?: boolean | 'all';
 }
 

@@ -46,7 +46,7 @@ export interface Tools {
  */
 export const hourly = (limit: number): FixedWindowPolicy => fixedWindow({ limit, window: '1h' });
 
-/** Tells when somebody has begun to wait. */
+/** Resolves when a call has begun to wait. */
 class WatchedClock extends ManualClock {
   #begun = 0;
   #watchers: { readonly count: number; readonly tell: () => void }[] = [];

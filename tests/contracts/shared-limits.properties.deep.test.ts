@@ -119,8 +119,8 @@ class History {
   }
 
   /**
-   * What `availablePermits` says can be had, and no permit more. While somebody waits more may go: what is back before his
-   * moment comes delays nobody.
+   * `availablePermits` is exact: that many permits can be taken, and no more. While a call waits, more may be taken: permits that
+   * are back before its moment delay no booking.
    */
   async look(): Promise<void> {
     for (const limiter of this.limiters) {

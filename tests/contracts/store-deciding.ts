@@ -21,7 +21,7 @@ export function decidingContract(kind: StoreKind): void {
       }
     });
 
-    test('keys and limiters do not affect one another', async () => {
+    test('keys and limiters do not affect each other', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.consume('a', { cost: 10 });
       expect(await limiter.consume('b', { cost: 10 })).toMatchObject({ allowed: true });

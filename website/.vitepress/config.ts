@@ -87,7 +87,7 @@ export default defineConfig({
   vite: {
     ...core,
     plugins: [vueOfThisFolder],
-    // The index of the search is one file of 1 MB, and is loaded when somebody searches.
+    // The index of the search is one file of 1 MB, and is loaded at the first search.
     build: { chunkSizeWarningLimit: 4000 },
   },
   locales: {

@@ -6,7 +6,7 @@ export interface State {
   /** One policy, or two that are compared. */
   readonly policies: readonly PolicyForm[];
   readonly traffic: TrafficForm;
-  /** When somebody clicked, ms from the start. */
+  /** Moments of clicks, ms from the start. */
   readonly clicks: readonly number[];
 }
 

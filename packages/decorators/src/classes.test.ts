@@ -4,7 +4,7 @@ beforeEach(() => configureSluice());
 
 const denied = (name: string) => ({ decision: { name } });
 
-/** A decorator of somebody else, which knows nothing of ours. */
+/** A decorator of another library, which does not know ours. */
 function foreign<This, Args extends unknown[], Result>(method: (this: This, ...args: Args) => Result) {
   return function (this: This, ...args: Args): Result {
     return method.apply(this, args);

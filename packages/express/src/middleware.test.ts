@@ -49,7 +49,7 @@ test('the limiter of a limit is there for peek and reset', async () => {
   await client.get('/').expect(200);
 });
 
-test('items that somebody else set, in one line or several, stay', async () => {
+test('items that other code set, in one line or several, stay', async () => {
   const client = await serve(
     (_request, response, next) => {
       response.setHeader('RateLimit', ['"cdn";r=1;t=1', '"edge";r=2;t=2']);

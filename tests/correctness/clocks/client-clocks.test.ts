@@ -96,7 +96,7 @@ test('calendar days: ten years wrong, the days are still 24 hours, and the count
   }
 });
 
-describe('the time of day is changed while somebody waits', () => {
+describe('the time of day is changed while a call waits', () => {
   afterEach(() => {
     jest.restoreAllMocks();
   });

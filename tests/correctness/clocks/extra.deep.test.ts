@@ -12,7 +12,7 @@ afterAll(() => Promise.all(sides.map((side) => side.close())));
 type Wrong = (real: number) => number;
 
 /**
- * Somebody who takes whatever he can get, at each of these real moments.
+ * A caller that takes as many permits as it can get, at each of these real moments.
  * @returns how many permits he got
  */
 async function greedy(key: Key, moments: readonly number[], wrong: Wrong): Promise<number> {

@@ -67,7 +67,7 @@ describe.each(Object.entries(subjects))('%s', (name, subject) => {
       for (const side of sides) {
         const key = side.key(policy);
         const after = (await pasts['used up in turn']!(key, subject)) + jump;
-        // Forgotten after a day: it begins to fill when somebody asks for permits, not when somebody looks.
+        // The key expires after a day. The bucket begins to fill at the next `consume`, not at a `peek`.
         if (name === 'tokenBucket, initial' && jump >= DAY) await key.ask(after, { cost: LIMIT });
         for (let wanted = 1; wanted <= LIMIT; wanted += 1) {
           const { wait } = await key.ask(after, { operation: 'peek', cost: wanted });

@@ -30,7 +30,7 @@ export const LIMIT = 4;
 
 const times = (window: number) => ({ window, longestTtl: window });
 
-/** Windows that follow one another. `edges`: how many more of them a span can touch than lie in it completely. */
+/** Windows that follow each other. `edges`: how many more of them a span can touch than lie in it completely. */
 const windows = (policy: Policy, length: number, edges: number): Subject => ({
   ...times(Math.max(length, compilePolicy(policy).window)),
   policy,

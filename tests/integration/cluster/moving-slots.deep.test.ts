@@ -87,7 +87,7 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     expect(await answered('MOVED')).toBeGreaterThan(moves);
   });
 
-  test('several policies wait for one another, and go on when they are together again', async () => {
+  test('several policies wait for each other, and go on when they are together again', async () => {
     const policies = {
       few: fixedWindow({ limit: 20, window: '1h' }),
       some: gcra({ limit: 30, period: '10h' }),

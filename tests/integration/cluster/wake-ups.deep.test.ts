@@ -7,7 +7,7 @@ const own = new OwnCluster({ connectionsAreLost: true });
 /** Far beyond the test: a call that gets its permit before a third of it has passed was woken. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 
-/** The node on which somebody listens for permits of this limiter. */
+/** The node on which a process subscribes to releases of this limiter. */
 const listeningNode = (name: string, among = own.nodes): Promise<ClusterNode> =>
   eventually(async () => {
     for (const node of among) {

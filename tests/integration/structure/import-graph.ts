@@ -69,7 +69,7 @@ function onlyTypes(what: string): boolean {
 export const withoutTypes = (graph: ImportGraph): ImportGraph =>
   new Map([...graph].map(([path, file]) => [path, { ...file, files: file.values }]));
 
-/** Groups of files that import one another, each sorted. */
+/** Groups of files that import each other, each sorted. */
 export const circles = (graph: ImportGraph): string[][] =>
   components(graph).filter(
     ([first, ...others]) => others.length > 0 || filesOf(graph, first!).includes(first!),

@@ -81,7 +81,7 @@ async function direct(policy: Policy, moments: readonly number[]): Promise<unkno
   const rows: unknown[][] = [];
   for (const at of moments) {
     clock.set(start + at * 1000);
-    const { allowed, remaining, retryAfter } = await limiter.consume('somebody');
+    const { allowed, remaining, retryAfter } = await limiter.consume('visitor');
     rows.push(allowed ? [at, 'passed', `${remaining}`, ''] : [at, 'denied', '', `${retryAfter} ms`]);
   }
   await limiter.close();

@@ -29,7 +29,7 @@ export function redisBinary(): Promise<RedisBinary> {
 }
 
 /**
- * For servers that must reach one another, or files of ours: from within Docker they do not.
+ * For servers that must reach each other, or files of ours: from within Docker they do not.
  * @param what they are
  * @throws Error when Docker is all there is
  */

@@ -18,7 +18,7 @@ export interface RedisCluster {
   readonly replicas: readonly ClusterNode[];
   /** For `new Cluster(…)`. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
-  /** Resolves when all nodes know one another and serve all slots, and replicas have caught up. */
+  /** Resolves when all nodes know each other and serve all slots, and replicas have caught up. */
   whole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
   }
 }
 
-/** @throws Error when the nodes could not reach one another */
+/** @throws Error when the nodes could not reach each other */
 async function knownServer(): Promise<{ busPort: boolean }> {
   const { command, env } = await localRedisBinary('A Redis Cluster of the tests');
   const { output } = await run(command, ['--version'], { env });
@@ -145,7 +145,7 @@ async function join(nodes: readonly Node[], masters: number): Promise<void> {
 async function whole(nodes: readonly Node[]): Promise<void> {
   const deadline = Date.now() + READY_MS;
   while (!(await Promise.all(nodes.map((node) => knowsAll(node, nodes.length)))).every(Boolean)) {
-    if (Date.now() > deadline) throw new Error('The nodes of a Redis Cluster did not find one another');
+    if (Date.now() > deadline) throw new Error('The nodes of a Redis Cluster did not find each other');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -33,8 +33,8 @@ const DOWN_AFTER_MS = 300;
 const FAILOVER_TIMEOUT_MS = 2_000;
 
 /**
- * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know one another from the start, which spares
- * the seconds that finding one another takes. A master that is killed is replaced in two to three seconds.
+ * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know each other from the start, which spares
+ * the seconds that finding each other takes. A master that is killed is replaced in two to three seconds.
  */
 export async function startRedisSentinels(): Promise<RedisSentinels> {
   const stops: (() => Promise<unknown>)[] = [];

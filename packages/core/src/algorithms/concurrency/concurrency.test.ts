@@ -78,7 +78,7 @@ test('a renewed lease starts again; one that ended cannot be renewed', () => {
   expect(room.holderStatus(a)).toBe(1);
   const ended = new Room({ limit: 1 }, room.state);
   ended.at(sec(16)).join();
-  ended.now = sec(17); // without letting anybody in
+  ended.now = sec(17); // without admitting a call
   ended.renew(a);
   expect(ended.holderStatus(a)).toBe(-1);
   expect(room.at(sec(17)).state).toBeUndefined();
