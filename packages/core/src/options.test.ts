@@ -13,6 +13,7 @@ test.each([
     { ttl: 60_000, limit: 5 },
     "RateLimiter has no option 'ttl': numbers belong to a policy. Pass policy: fixedWindow(",
   ],
+  [{ keyprefix: 'shop' }, "RateLimiter has no option 'keyprefix'; did you mean 'keyPrefix'?"],
   [{ minTime: 200 }, "RateLimiter has no option 'minTime': pass policy: leakyBucket("],
   [{ maxConcurrent: 2 }, "RateLimiter has no option 'maxConcurrent': pass policy: concurrency("],
   [

@@ -54,10 +54,10 @@ export function checkOptions(
   for (const name of Object.keys(options)) {
     if (accepted.includes(name)) continue;
     const known = accepted.includes('policy') ? { ...FOREIGN_OPTIONS, ...remedies } : remedies;
+    const meant = accepted.find((option) => option.toLowerCase() === name.toLowerCase());
+    const remedy = Object.hasOwn(known, name) ? `: ${known[name]}` : meant && `; did you mean '${meant}'?`;
     throw new TypeError(
-      Object.hasOwn(known, name)
-        ? `${where} has no option '${name}': ${known[name]}`
-        : `${where} has no option '${name}'; its options are ${accepted.join(', ')}`,
+      `${where} has no option '${name}'${remedy ?? `; its options are ${accepted.join(', ')}`}`,
     );
   }
 }

@@ -42,7 +42,9 @@ test('the busiest window is half open', () => {
 
 test('a picture in the terminal', async () => {
   const text = await shown('slidingLog');
-  expect(text.split('\n')[2]).toBe('passed ▂                 █▆▂                 ▂▂▂▂▂▂▂▂                █▅▂');
+  expect(text.split('\n')[2]).toBe(
+    'passed ▂                 █▆▂                 ▂▂▂▂▂▂▂▂                █▅▂',
+  );
   expect((await shown('all')).split('\n\n')).toHaveLength(7);
   await expect(shown('bucket')).rejects.toThrow('--show takes all or one of fixedWindow, slidingWindow');
 });
