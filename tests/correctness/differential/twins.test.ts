@@ -6,6 +6,7 @@ import { gcra, slidingWindow, tokenBucket } from '../../../packages/core/src/ind
 import { redisUrl } from '../../support/redis-url.js';
 import { difference, history } from './histories.js';
 import { guarded } from './mutants.js';
+import { HOUR } from './policies.js';
 import { replay, replayScript } from './replay.js';
 import { QUICK_RUNS, QUICK_SEED } from './runs.js';
 import { compareTwins, expectedAnswers, subjects } from './twins-check.js';
@@ -72,6 +73,23 @@ test('a booking in an empty queue starts from the state, also from none, and not
     ],
   );
   await expectTwins(steps, { keys: 2 });
+});
+
+test('a key that is forgotten at the moment of a call, and still stored, begins as a new key does', async () => {
+  const question = { operation: 'acquire', cost: 8, wait: 1_000, given: 0, policy: 0 } as const;
+  const bucket = tokenBucket({ capacity: 17, refill: 197, every: 1.625, initial: 3 });
+  const steps = history(
+    [[bucket]],
+    [
+      { ...question, move: 0 },
+      { ...question, move: 24 * HOUR + 42 },
+    ],
+  );
+  expect(steps.map(({ expected }) => expected.answer.parts[0])).toMatchObject([
+    { reset: 182 },
+    { reset: 182 },
+  ]);
+  await expectTwins(steps);
 });
 
 test('the search for a moment in a gap ends, also where each moment is as bad as the one before', async () => {

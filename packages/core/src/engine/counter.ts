@@ -23,6 +23,13 @@ export class Counter {
     this.state = live(this.state, now);
   }
 
+  /** Gives a key without a state the one that a new key begins with. @returns whether there is one */
+  start(at: number): boolean {
+    if (this.state !== undefined) return false;
+    this.state = this.algorithm.initialState?.(this.parameters, at);
+    return this.state !== undefined;
+  }
+
   /** Gives back permits that were taken at `at`. @returns whether that changed the state */
   refund(now: number, cost: number, at: number): boolean {
     const { algorithm, parameters, state } = this;

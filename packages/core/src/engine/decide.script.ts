@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '45aa6c11ac206567dfe4379be19c6d90be1a3c46',
+  sha1: '6528199e4399f787175c33176d61e80e020b5557',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1206,6 +1206,11 @@ key_state.override, key_state.override_until = envelope.override, envelope.overr
 key_state.parameters, key_state.policy_state = unpacked(envelope.override), envelope.policy_state
 return false
 end
+local function start(key_state, at)
+local algorithm = key_state.algorithm
+key_state.state = algorithm.initial_state and algorithm.initial_state(key_state.parameters, at)
+if key_state.state then key_state.is_new = true end
+end
 local function begin(key_state, override_ended)
 local algorithm, queue, from = key_state.algorithm, key_state.queue, now
 if #queue > 0 then from = math.min(now, queue[1]) end
@@ -1214,8 +1219,7 @@ if state then
 key_state.state = algorithm.normalize(key_state.parameters, state, now)
 if key_state.state ~= state then key_state.changed, key_state.normalized = true, true end
 else
-key_state.state = algorithm.initial_state and algorithm.initial_state(key_state.parameters, from)
-if key_state.state then key_state.is_new = true end
+start(key_state, from)
 end
 normalize_policy_state(key_state, from)
 if #queue > 0 then
@@ -1230,6 +1234,7 @@ end
 end
 if key_state.changed or from < now then
 key_state.state, key_state.policy_state = live(key_state.state, now), live(key_state.policy_state, now)
+if not key_state.state then start(key_state, now) end
 end
 end
 local function open(part)

@@ -47,6 +47,13 @@ local function open_envelope(key_state, envelope)
   return false
 end
 
+-- Gives a key without a state the one that a new key begins with.
+local function start(key_state, at)
+  local algorithm = key_state.algorithm
+  key_state.state = algorithm.initial_state and algorithm.initial_state(key_state.parameters, at)
+  if key_state.state then key_state.is_new = true end
+end
+
 -- Begins at the first booking that is due: a state that has expired by now may still count then.
 local function begin(key_state, override_ended)
   local algorithm, queue, from = key_state.algorithm, key_state.queue, now
@@ -56,8 +63,7 @@ local function begin(key_state, override_ended)
     key_state.state = algorithm.normalize(key_state.parameters, state, now)
     if key_state.state ~= state then key_state.changed, key_state.normalized = true, true end
   else
-    key_state.state = algorithm.initial_state and algorithm.initial_state(key_state.parameters, from)
-    if key_state.state then key_state.is_new = true end
+    start(key_state, from)
   end
   normalize_policy_state(key_state, from)
   if #queue > 0 then
@@ -73,6 +79,7 @@ local function begin(key_state, override_ended)
   end
   if key_state.changed or from < now then
     key_state.state, key_state.policy_state = live(key_state.state, now), live(key_state.policy_state, now)
+    if not key_state.state then start(key_state, now) end
   end
 end
 

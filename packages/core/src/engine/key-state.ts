@@ -56,6 +56,7 @@ export class KeyState {
     this.#begin(overrideEnded);
     this.#counter.drop(now);
     this.#policy.drop(now);
+    if (this.#counter.start(now)) this.#isNew = true;
     this.#promote();
   }
 
@@ -110,10 +111,7 @@ export class KeyState {
     const queue = this.#queue;
     const from = Math.min(this.now, queue.first ?? this.now);
     let normalized = counter.normalize(from, this.now);
-    if (counter.state === undefined) {
-      counter.state = algorithm.initialState?.(parameters, from);
-      this.#isNew = counter.state !== undefined;
-    }
+    this.#isNew = counter.start(from);
     if (this.#isOverridden && this.#policy.normalize(from, this.now)) normalized = true;
     this.normalized ||= normalized;
     this.changed ||= normalized;

@@ -33,6 +33,13 @@ test('a later call waits behind all bookings, even with a smaller cost', () => {
   expect(line.ask(seconds(2))).toMatchObject({ allowed: false, wait: seconds(5) });
 });
 
+test('a key that is forgotten at the moment of a call begins as a new key does', () => {
+  const line = new Timeline(tokenBucket({ capacity: 17, refill: 197, every: 1.625, initial: 3 }));
+  expect(line.book(0, 8)).toBe(42);
+  // `ask` compares with the answer without the entry, which has just expired: it may still be stored.
+  expect(line.book(42 + seconds(86_400), 8)).toBe(42);
+});
+
 test('a cancelled booking in the middle is offered to the next call, and the others keep their moments', () => {
   const line = threeWaiting();
   giveBack(line, ms(1), seconds(2));
