@@ -113,3 +113,15 @@ test('a bucket that was full before the latest moment that a trembling clock sho
   await redis.redis.set(key, state, 'PX', 60_000);
   expect(await ask(START + 1)).toMatchObject({ allowed: true, parts: [{ remaining: 99 }] });
 });
+
+test('a bucket that ends as the clock goes back begins as a new key does, and is kept', async () => {
+  const key = uniqueName('life');
+  const { ask } = redis.key(tokenBucket({ capacity: 5, refill: 5, every: '1h', initial: 0 }), key);
+  const state = Buffer.alloc(24);
+  for (const [i, moment] of [START + 5_000, START + 12_000, START - HOUR].entries()) {
+    state.writeDoubleBE(moment, i * 8);
+  }
+  await redis.redis.set(key, state, 'PX', 60_000);
+  expect(await ask(START)).toMatchObject({ allowed: false, parts: [{ remaining: 0 }] });
+  expect(await redis.redis.exists(key)).toBe(1);
+});

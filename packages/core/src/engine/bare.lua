@@ -12,9 +12,10 @@ local function decide_bare(rule, operation, cost, count)
   if state then
     state = algorithm.normalize(rule, raw, now)
     if state ~= raw then state, changed = live(state, now), true end
-  elseif algorithm.initial_state then
+  end
+  if not state and algorithm.initial_state then
     state = algorithm.initial_state(rule, now)
-    changed = taking and state ~= nil
+    changed = changed or (taking and state ~= nil)
   end
 
   local wait_for = operation == 'acquire' and algorithm.acquire_wait or algorithm.wait

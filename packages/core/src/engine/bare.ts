@@ -32,9 +32,8 @@ export function decideBare(
 
   const before = live(entry, now);
   let state =
-    before === undefined
-      ? algorithm.initialState?.(parameters, now)
-      : live(algorithm.normalize(parameters, before, now), now);
+    (before && live(algorithm.normalize(parameters, before, now), now)) ??
+    algorithm.initialState?.(parameters, now);
   let changed = state !== before && (taking || before !== undefined);
   const wait =
     operation === 'acquire' && algorithm.acquireWait !== undefined

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '6528199e4399f787175c33176d61e80e020b5557',
+  sha1: '79223aafb589da242222e1944922a8863c812638',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1464,9 +1464,10 @@ end
 if state then
 state = algorithm.normalize(rule, raw, now)
 if state ~= raw then state, changed = live(state, now), true end
-elseif algorithm.initial_state then
+end
+if not state and algorithm.initial_state then
 state = algorithm.initial_state(rule, now)
-changed = taking and state ~= nil
+changed = changed or (taking and state ~= nil)
 end
 local wait_for = operation == 'acquire' and algorithm.acquire_wait or algorithm.wait
 local done, wait = 0, wait_for(rule, state, now, cost)
