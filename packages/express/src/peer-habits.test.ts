@@ -77,7 +77,7 @@ test.each<[unknown, string]>([
   [{ delayAfter: 5 }, "rateLimit has no option 'delayAfter': pass timeout"],
   [{ limit: '100' }, 'limit must be a whole number'],
   [{ limit: 1, windowMs: '900000' }, 'window must be a duration'],
-  [{ limit: 1, windowMS: 900_000 }, "rateLimit has no option 'windowMS'; its options are"],
+  [{ limit: 1, windowMS: 900_000 }, "rateLimit has no option 'windowMS'; did you mean 'windowMs'?"],
   [{}, 'rateLimit needs a policy'],
   [undefined, 'rateLimit needs a policy'],
 ])('%j is refused, naming the remedy', (options, message) => {
