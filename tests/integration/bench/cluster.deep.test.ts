@@ -22,5 +22,5 @@ test('a quick run answers in every cell', async () => {
 test('only a whole run is written down', async () => {
   const { ok, output } = await bench('--quick', '--write');
   expect(ok).toBe(false);
-  expect(output).toContain('only what a whole run has measured');
+  expect(output).toContain('--write needs a whole run');
 });

@@ -54,7 +54,7 @@ test.each([
   ['--only=nobody', 'nothing is named nobody'],
   ['--only=memory,upstash', 'leaves nothing'],
   ['--slow', "Unknown option '--slow'"],
-  ['--quick --write', 'only what a whole run has measured'],
+  ['--quick --write', '--write needs a whole run'],
 ])('refuses %s', async (options, message) => {
   const { ok, output } = await bench(...options.split(' '));
   expect(ok).toBe(false);

@@ -76,7 +76,7 @@ test.each(platforms.flatMap((platform) => [['esm', platform] as const, ['cjs', p
         expect.stringMatching(/^TypeError: SluiceModule has no option 'stor'/),
         expect.stringMatching(/^TypeError: SluiceModule: store must be .* not 5$/),
         expect.stringMatching(/^TypeError: SluiceModule: store must be .* not undefined$/),
-        expect.stringMatching(/^TypeError: .*user must be a function .* not "id"$/),
+        expect.stringMatching(/^TypeError: .*user must be a function, not "id"$/),
         expect.stringMatching(/^TypeError: SluiceModule: limit needs a policy/),
         expect.stringMatching(/^TypeError: SluiceModule: limit: pass policy or limits, not both/),
         expect.stringMatching(/^TypeError: SluiceModule: limit has no option 'polcy'/),
