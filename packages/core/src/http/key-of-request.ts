@@ -122,7 +122,8 @@ export function countsAddresses<Args extends readonly unknown[]>({
   limitType,
 }: RequestLimitOptions<Args>): boolean {
   // Nest asks before the options are checked, so these may be anything.
-  if (limits !== undefined) return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));
+  if (limits !== undefined)
+    return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));
   if (keyGenerator !== undefined) return false;
   return key === undefined ? (limitType ?? LimitType.IP) === LimitType.IP : /#[{<]ip\b/.test(key);
 }
