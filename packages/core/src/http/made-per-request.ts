@@ -1,4 +1,5 @@
 import type { LimiterKey } from '../keys/key-part.js';
+import { setImmediate } from '../native-timers.js';
 import { warnOnce } from '../warnings.js';
 
 /** The limits of one name that have no shared store. */
@@ -17,8 +18,6 @@ const MOST_KEYS = 1000;
 
 const siblings = new Map<string, Siblings>();
 
-/** The original, because tests replace it. */
-const { setImmediate } = globalThis;
 let turn = 0;
 let counting = false;
 

@@ -1,8 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { StoreUnavailableError } from '../errors.js';
-
-/** The real ones: a fake timer that never fires would leave all later calls without a deadline. */
-const { setTimeout, setImmediate } = globalThis;
+import { setImmediate, setTimeout } from '../native-timers.js';
 
 /** ms; a timer that fires later than this was delayed by the process itself. */
 const EVENT_LOOP_LAG = 5;

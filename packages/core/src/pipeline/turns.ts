@@ -1,5 +1,4 @@
-/** The real one: with a fake timer no call would ever be answered. */
-const { setImmediate } = globalThis;
+import { setImmediate } from '../native-timers.js';
 
 /** Answers without waiting per turn of the event loop. A thousand cached denials take 0.2 ms. */
 const MOST = 1_000;
