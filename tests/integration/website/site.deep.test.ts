@@ -184,7 +184,6 @@ test('a link restores policies, traffic and clicks', async () => {
     .first()
     .click({ position: { x: 40, y: 20 } });
   await page.getByText('Clear 1 clicked').waitFor();
-  const before = await page.locator('.counts').allTextContents();
   await page.getByRole('button', { name: 'Copy link' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   const link = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -194,7 +193,9 @@ test('a link restores policies, traffic and clicks', async () => {
   expect(await field(other, 'capacity').inputValue()).toBe('4');
   expect(await field(other, 'requests per second').inputValue()).toBe('3');
   await other.getByText('Clear 1 clicked').waitFor();
-  expect(await other.locator('.counts').allTextContents()).toEqual(before);
+  // By now the first page has also counted its click, which it does after it has named it.
+  const counts = await page.locator('.counts').allTextContents();
+  expect(await other.locator('.counts').allTextContents()).toEqual(counts);
 });
 
 test.each([
