@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
 
+/** Our environment with its wish for colours taken out: tests read the output of programs as text. */
+const { FORCE_COLOR: _, CLICOLOR_FORCE: __, ...uncoloured } = process.env;
+const PLAIN: NodeJS.ProcessEnv = { ...uncoloured, NO_COLOR: '1' };
+
 export interface Finished {
   readonly ok: boolean;
   /** stdout and stderr, as they came */
@@ -15,7 +19,7 @@ export function run(
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: options.cwd,
-      env: { ...process.env, ...options.env },
+      env: { ...PLAIN, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     // Not spawn's own timeout, whose timer outlives a program that does not exist.
