@@ -1,8 +1,5 @@
 import { spawn } from 'node:child_process';
-
-/** Our environment with its wish for colours taken out: tests read the output of programs as text. */
-const { FORCE_COLOR: _, CLICOLOR_FORCE: __, ...uncoloured } = process.env;
-const PLAIN: NodeJS.ProcessEnv = { ...uncoloured, NO_COLOR: '1' };
+import { programEnv } from './program-env.ts';
 
 export interface Finished {
   readonly ok: boolean;
@@ -19,7 +16,7 @@ export function run(
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: options.cwd,
-      env: { ...PLAIN, ...options.env },
+      env: { ...programEnv, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     // Not spawn's own timeout, whose timer outlives a program that does not exist.

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { programEnv } from '../../support/program-env.js';
 
 // `npm start` as users run it: from the sources, with nothing built.
 const SCRIPT = resolve(__dirname, '../../../scripts/start.mjs');
 const running: ChildProcess[] = [];
 
 function launch(example: string, env: Record<string, string>): ChildProcess {
-  const { REDIS_URL: _, ...own } = process.env;
-  const child = spawn(process.execPath, [SCRIPT, example], { env: { ...own, ...env } });
+  const child = spawn(process.execPath, [SCRIPT, example], { env: { ...programEnv, ...env } });
   running.push(child);
   return child;
 }

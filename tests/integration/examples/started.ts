@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { bundle } from '../../support/bundle.js';
+import { programEnv } from '../../support/program-env.js';
 
 export const EXAMPLES = resolve(__dirname, '../../../examples');
 
@@ -55,8 +56,7 @@ export class Example {
   private async launch(env: Record<string, string>): Promise<ChildProcess> {
     this.#bundled ??= bundle(join(EXAMPLES, this.name, 'src/main.ts'));
     const { file } = await this.#bundled;
-    const { REDIS_URL: _, ...own } = process.env;
-    const child = spawn(process.execPath, [file], { env: { ...own, ...env } });
+    const child = spawn(process.execPath, [file], { env: { ...programEnv, ...env } });
     this.#running.push(child);
     return child;
   }

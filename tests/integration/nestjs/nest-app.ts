@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 import { transform } from '@swc/core';
 import { build, type Format, type Plugin } from 'esbuild';
 
+import { programEnv } from '../../support/program-env.js';
+
 /** Where programs find Nest: here, or in a folder with another version. */
 const root = process.env.SLUICE_TEST_NEST ?? resolve(__dirname, '../../..');
 const ADDRESS = /(http:\/\/127\.0\.0\.1:\d+)\D/;
@@ -35,10 +37,7 @@ export class NestApp {
   }
 
   static spawn(file: string, env: Record<string, string> = {}): NestApp {
-    const { REDIS_URL: _, ...own } = process.env;
-    return new NestApp(
-      spawn(process.execPath, [file], { env: { ...own, NO_COLOR: '1', ...env }, stdio: 'pipe' }),
-    );
+    return new NestApp(spawn(process.execPath, [file], { env: { ...programEnv, ...env }, stdio: 'pipe' }));
   }
 
   /** All that it said so far, and what it logged. */

@@ -6,7 +6,7 @@ import { compile } from './nest-app.js';
 /** Runs a program that prints JSON, to the end that it finds by itself. */
 async function resultOf(name: string, format: Format, PLATFORM: string) {
   const { file, remove } = await compile(join(__dirname, `apps/${name}.legacy.ts`), format);
-  const { ok, output } = await run(process.execPath, [file], { env: { PLATFORM, NO_COLOR: '1' } });
+  const { ok, output } = await run(process.execPath, [file], { env: { PLATFORM } });
   await remove();
   if (!ok) throw new Error(output);
   // What the program logs to stderr may arrive after the result.

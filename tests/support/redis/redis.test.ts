@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
+import { programEnv } from '../program-env.js';
 import { withLock } from './lock.js';
 import { startRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -96,7 +97,9 @@ describe('a Redis for the tests', () => {
   test('it ends with the process that started it, even by kill -9', async () => {
     const script = `require('esbuild-register/dist/node').register();
       require(${JSON.stringify(join(__dirname, 'redis-server.ts'))}).startRedis().then((redis) => console.log(redis.pid))`;
-    const owner = spawn(process.execPath, ['-e', `${script}; setInterval(() => {}, 1000)`]);
+    const owner = spawn(process.execPath, ['-e', `${script}; setInterval(() => {}, 1000)`], {
+      env: programEnv,
+    });
     const [line] = (await once(owner.stdout, 'data')) as [Buffer];
     const pid = Number(line.toString());
     process.kill(pid, 0);
