@@ -15,6 +15,14 @@ export const BlockList = absent('BlockList');
 export const createHash = absent('createHash');
 export const isIP = absent('isIP');
 export const isIPv6 = absent('isIPv6');
+/** A page of the playground has no subscribers. */
+export const channel = (name: string) => ({ name, hasSubscribers: false });
+export const tracingChannel = () => {
+  const [start, end, asyncStart, asyncEnd, error] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map(
+    channel,
+  );
+  return { start, end, asyncStart, asyncEnd, error };
+};
 /** Made when the core loads, not used afterwards. */
 export class AsyncLocalStorage {}
 export class EventEmitter {}

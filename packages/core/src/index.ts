@@ -102,5 +102,22 @@ export type {
 } from './stores/redis/redis-store-options.js';
 export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Store, StoreCaller } from './stores/store.js';
-export type { DegradedEvent, RecoveredEvent, StoreErrorEvent, StoreEvents } from './stores/store-events.js';
 export type { StoreHealth } from './stores/store-health.js';
+export { subscribe } from './telemetry/channels.js';
+export type {
+  CallResult,
+  DecisionMessage,
+  LeaseMessage,
+  LimitedPart,
+  RefundMessage,
+  StoreCallMessage,
+  TelemetryChannel,
+  TelemetryMessages,
+} from './telemetry/messages.js';
+export type {
+  DegradedEvent,
+  RecoveredEvent,
+  StoreErrorEvent,
+  StoreEvents,
+} from './telemetry/store-events.js';
+export type { WarningCode, WarningMessage } from './warnings.js';

@@ -1,5 +1,7 @@
+import { channel } from 'node:diagnostics_channel';
+
 /** The code of a warning; each has a section in docs/warnings.md. */
-export type MisuseCode =
+export type WarningCode =
   | 'SLUICE_TRUST_PROXY_ALL'
   | 'SLUICE_FORWARDED_UNTRUSTED'
   | 'SLUICE_COUNTED_TWICE'
@@ -16,6 +18,14 @@ export type MisuseCode =
   | 'SLUICE_STORE_OUT'
   | 'SLUICE_SAME_NAME';
 
+/** A warning that the process emits, of type `SluiceWarning`. */
+export interface WarningMessage {
+  readonly code: WarningCode;
+  readonly message: string;
+}
+
+const published = channel('sluice:warning');
+
 const GUIDE = 'https://github.com/sluice-limits/sluice/blob/main/docs/warnings.md';
 
 /** Most subjects that are remembered: they may come from requests and must not fill the memory. */
@@ -31,7 +41,7 @@ const given = shared[slot];
  * Emits a process warning of type `SluiceWarning` once for each code and subject in this process, and none after 1000 of them.
  * @param subject what the warning is about, such as the name of a limiter
  */
-export function warnOnce(code: MisuseCode, subject: string, message: string): void {
+export function warnOnce(code: WarningCode, subject: string, message: string): void {
   const what = `${code} ${subject}`;
   if (given.size >= MOST || given.has(what)) return;
   given.add(what);
@@ -39,7 +49,8 @@ export function warnOnce(code: MisuseCode, subject: string, message: string): vo
 }
 
 /** Emits a process warning of type `SluiceWarning` at each call, for events that can happen again. */
-export function warn(code: MisuseCode, message: string): void {
+export function warn(code: WarningCode, message: string): void {
+  published.publish({ code, message } satisfies WarningMessage);
   process.emitWarning(message, {
     type: 'SluiceWarning',
     code,

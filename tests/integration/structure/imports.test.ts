@@ -18,6 +18,7 @@ const ROOMS = [
   'engine',
   'algorithms',
   'keys',
+  'telemetry',
 ];
 
 const CIRCLES: string[][] = [];

@@ -10,7 +10,7 @@ const VALUES = `
   fixedWindow slidingWindow slidingLog tokenBucket tokenBucketOfRate gcra leakyBucket concurrency
   RateLimiter CombinedLimiter LimiterFactory SharedLimiter
   memoryStore redisStore recommendedRedisOptions recommendedClusterOptions storageKey
-  LimitType clientIp ManualClock systemClock
+  LimitType clientIp ManualClock systemClock subscribe
   SluiceError RateLimitExceededError RequestForbiddenError StoreUnavailableError StoreConfigurationError KeyResolutionError
   RateNotSetError LimiterClosedError
   isSluiceError isRateLimitExceededError isRequestForbiddenError isStoreUnavailableError isStoreConfigurationError
@@ -26,6 +26,8 @@ const TYPES = `
   SharedLimiterOptions SharedRate SharedRateConfig
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
+  CallResult DecisionMessage LeaseMessage LimitedPart RefundMessage StoreCallMessage TelemetryChannel TelemetryMessages
+  WarningCode WarningMessage
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
   Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock
   RequestLimitOptions CountingOptions DenialOptions HeaderOptions HeaderStyle KeyOptions LimitChoice OfRequest OneOfLimits OwnLimiter

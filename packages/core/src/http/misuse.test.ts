@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { OpenResponse } from '../../../../tests/support/open-response.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { type MisuseCode, warnOnce } from '../warnings.js';
+import { type WarningCode, warnOnce } from '../warnings.js';
 import { MisuseChecks } from './misuse.js';
 import { RequestLimit } from './request-limit.js';
 import type { RequestView } from './views.js';
@@ -26,7 +26,7 @@ const fresh = () => {
   subject += 1;
   return `limit-${subject}`;
 };
-const codes = () => emitted.mock.calls.map(([, { code }]) => code as MisuseCode);
+const codes = () => emitted.mock.calls.map(([, { code }]) => code as WarningCode);
 
 beforeEach(() => {
   emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();

@@ -1,7 +1,7 @@
 import type { Decision } from '../decision.js';
 import { toMicros } from '../duration.js';
 import { RequestForbiddenError } from '../errors.js';
-import { type ConsumeOptions, type Cost, checkCost } from '../limiter/call-options.js';
+import { type Cost, checkCost, type DecisionOptions } from '../limiter/call-options.js';
 import { errorOfDenial, isFailureDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type AccessLists, accessLists } from './access-lists.js';
@@ -28,8 +28,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   readonly #options: RequestLimitOptions<Args>;
   readonly #keyOf: KeyOfRequest<Args>;
   readonly #costOf: OfRequest<Args, Cost> | undefined;
-  /** The options of `consume`, unless the cost is a function. */
-  readonly #cost: ConsumeOptions | undefined;
+  /** The options of `consume`, without a cost that is a function. */
+  readonly #consumeOptions: DecisionOptions | undefined;
   readonly #lists: AccessLists<Args> | undefined;
   readonly #responder: Responder<Args>;
   readonly #onFinish: RefundOnFinish<Args>;
@@ -49,15 +49,16 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     const options = checkRequestLimitOptions(where, given);
     super(where, limiterSource(where, options));
     const { name, store, single } = this.source;
-    const { cost, timeout, validate = true } = options;
+    const { cost, timeout, dryRun, validate = true } = options;
     this.#options = options;
     this.#keyOf = keyOfRequest(where, options);
     if (typeof cost === 'function') this.#costOf = cost;
     else if (cost !== undefined) {
       // With a policy for each request, the policies' names are not known yet.
       checkCost(`${where}: cost`, cost, single?.names ?? Object.keys(Object(cost)));
-      this.#cost = { cost };
     }
+    const fixed = cost === undefined || typeof cost === 'function' ? undefined : { cost };
+    this.#consumeOptions = dryRun ? { ...fixed, shadow: true } : fixed;
     this.#lists = accessLists(where, options);
     this.#responder = new Responder(where, options);
     this.#onFinish = new RefundOnFinish(where, options);
@@ -107,7 +108,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     if (this.#checks?.active) this.#checks.request(exchange.request, keys);
     const { single } = this.source;
     if (single !== undefined && this.#costOf === undefined)
-      return this.#take(exchange, keys, single, this.#cost);
+      return this.#take(exchange, keys, single, this.#consumeOptions);
     return this.#choose(exchange.args, keys).then(([limiter, options]) => {
       if (single === undefined) this.#checks?.limiter(limiter);
       return this.#take(exchange, keys, limiter, options);
@@ -115,14 +116,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   }
 
   /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
-  async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, ConsumeOptions | undefined]> {
+  async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, DecisionOptions | undefined]> {
     const limiter = this.source.single ?? (await this.source.ofRequest(args, keyForFunctions(keys)));
-    if (this.#costOf === undefined) return [limiter, this.#cost];
+    if (this.#costOf === undefined) return [limiter, this.#consumeOptions];
     const cost = await this.#costOf(...args);
-    return [limiter, cost === undefined ? undefined : { cost }];
+    return [limiter, cost === undefined ? this.#consumeOptions : { ...this.#consumeOptions, cost }];
   }
 
-  #take(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, options?: ConsumeOptions): Outcome {
+  #take(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, options?: DecisionOptions): Outcome {
     const { timeout } = this.#options;
     const decision =
       timeout === undefined

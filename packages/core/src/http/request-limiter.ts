@@ -2,7 +2,7 @@ import { compilePolicy } from '../algorithms/index.js';
 import type { Decision } from '../decision.js';
 import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
 import type { LimiterKey } from '../keys/key-part.js';
-import type { ConsumeOptions, WaitOptions } from '../limiter/call-options.js';
+import type { ConsumeOptions, DecisionOptions, WaitOptions } from '../limiter/call-options.js';
 import type { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -13,7 +13,7 @@ import type { ResponseView } from './views.js';
 /** A limiter, prepared for requests. */
 export class RequestLimiter {
   /** The limiter's `consume`, without a promise where the store needs none. */
-  readonly consume: (keys: Keys, options?: ConsumeOptions) => MaybePromise<Decision>;
+  readonly consume: (keys: Keys, options?: DecisionOptions) => MaybePromise<Decision>;
   /** The limiter by its name, or the members of a `CombinedLimiter` by theirs. */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   /** Names of the policies, or of the members: the names in a cost. */

@@ -7,10 +7,14 @@ import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, type PolicyParts, policyParts } from '../pipeline/policy-limit.js';
+import { DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
+import type { RefundMessage } from '../telemetry/messages.js';
+import { CallMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
+import { publishingRefunds } from './refund-messages.js';
 import { LeaseQueue } from './waiting/lease-queue.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
@@ -25,9 +29,23 @@ const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
   parts.some(isHeld) &&
   !(isDegraded(answer) && answer.source.name === 'deny');
 
+/** Makes the decision from the answer. */
+type Finish = (call: KeyCall, answer: Answer) => Decision;
+
+const { start, end, asyncStart, asyncEnd, error } = DECIDE;
+
+/** Does anyone listen to calls? Each call asks, so it asks the channels itself. */
+const isHeard = (): boolean =>
+  DECISION.hasSubscribers ||
+  start.hasSubscribers ||
+  end.hasSubscribers ||
+  asyncStart.hasSubscribers ||
+  asyncEnd.hasSubscribers ||
+  error.hasSubscribers;
+
 /** What every limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
 export class Admission {
-  readonly #leases = new Leases();
+  readonly #leases: Leases;
   readonly #order = new WakeOrder();
   /** Each pending `acquire`, by the controller that ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
@@ -37,7 +55,9 @@ export class Admission {
   constructor(
     readonly name: string,
     readonly decider: Decider,
-  ) {}
+  ) {
+    this.#leases = new Leases(name);
+  }
 
   checkOpen(): void {
     if (this.#closed !== undefined) throw this.#closed;
@@ -48,18 +68,29 @@ export class Admission {
     return this.#waiting.size > 0 || this.#leases.size > 0;
   }
 
-  /** `consume` or `peek`. Returns at once, or throws, if the store needs no network. */
-  decide(call: KeyCall): MaybePromise<Decision> {
+  /**
+   * `consume` or `peek`. Returns at once, or throws, if the store needs no network.
+   * @param shadow the caller will not enforce the decision
+   */
+  decide(call: KeyCall, shadow = false): MaybePromise<Decision> {
     if (this.#closed !== undefined) throw this.#closed;
+    if (!isHeard()) return this.#decide(call, this.#finish);
+    const message = new CallMessage(this.name, call.operation, call as unknown as PolicyParts, shadow);
+    return message.run(() =>
+      this.#decide(call, (decided, answer) => message.ended(this.#finish(decided, answer))),
+    );
+  }
+
+  #decide(call: KeyCall, finishCall: Finish): MaybePromise<Decision> {
     const { decider } = this;
     let merged = call;
-    let finish = this.#finish;
+    let finish = finishCall;
     if (call.several !== undefined) {
       const parts = policyParts(call);
       const keys = mergeByKey(parts);
       const { operation, traced } = call;
       merged = KeyCall.of({ operation, wait: 0, parts: keys, traced });
-      finish = (_, answer) => this.#finish(call, splitByPart(parts, keys, answer));
+      finish = (_, answer) => finishCall(call, splitByPart(parts, keys, answer));
     }
     if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(merged, finish);
     const answer = decider.decide(merged);
@@ -67,7 +98,7 @@ export class Admission {
   }
 
   /** One function for all calls: a closure for each would be one more object per decision. */
-  readonly #finish = (call: KeyCall, answer: Answer): Decision =>
+  readonly #finish: Finish = (call, answer) =>
     this.#decision(
       call as unknown as PolicyParts,
       call as unknown as PolicyPart,
@@ -94,7 +125,12 @@ export class Admission {
     signal?.throwIfAborted();
     const stop = new AbortController();
     const ignore = onAbort(signal, () => stop.abort(signal!.reason));
-    const acquired = this.#acquire(parts, timeout, stop.signal);
+    const message =
+      isHeard() || WAIT.hasSubscribers
+        ? new CallMessage(this.name, 'acquire', { parts }, false, stop.signal)
+        : undefined;
+    const acquire = () => this.#acquire(parts, timeout, stop.signal, message);
+    const acquired = message === undefined ? acquire() : Promise.resolve(message.run(acquire));
     this.#waiting.set(stop, acquired);
     try {
       return await acquired;
@@ -104,13 +140,20 @@ export class Admission {
     }
   }
 
-  async #acquire(parts: readonly PolicyPart[], timeout: number, signal: AbortSignal): Promise<Decision> {
+  async #acquire(
+    parts: readonly PolicyPart[],
+    timeout: number,
+    signal: AbortSignal,
+    message?: CallMessage,
+  ): Promise<Decision> {
     const start = this.decider.clock.now();
     const keys = mergeByKey(parts);
     let answer = await this.decider.decide({ operation: 'acquire', wait: timeout, parts: keys });
     const { clock } = this.#deciderOf(answer);
     let waited = 0;
-    if (timeout > 0 && mayQueue(keys, answer)) {
+    const queues = timeout > 0 && mayQueue(keys, answer);
+    if (queues || (answer.allowed && answer.wait > 0)) message?.waits();
+    if (queues) {
       answer = await this.#waitInQueue(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
@@ -123,9 +166,10 @@ export class Admission {
       signal.throwIfAborted();
     } catch (reason) {
       // If the store is out, the permits stay spent: too few calls may then pass, never too many.
-      await this.refund(decision).catch(() => {});
+      await this.refund(decision, 'cancel').catch(() => {});
       throw reason;
     }
+    message?.ended(decision);
     return decision;
   }
 
@@ -203,7 +247,7 @@ export class Admission {
   async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
     const latest = parts.map((part) => ({ ...part, at: ANY }));
-    await this.#giveBack(this.decider, latest);
+    await publishingRefunds(this.name, 'reward', latest, (given) => this.#giveBack(this.decider, given));
   }
 
   async change(
@@ -220,7 +264,11 @@ export class Admission {
    * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
    * nothing, even if the store did not answer the first: the store may have applied it. A call that was never sent may be repeated.
    */
-  async refund(decision: Decision, backOf: (part: PolicyPart) => number = ({ cost }) => cost): Promise<void> {
+  async refund(
+    decision: Decision,
+    reason: RefundMessage['reason'],
+    backOf: (part: PolicyPart) => number = ({ cost }) => cost,
+  ): Promise<void> {
     const taken = DecisionRecord.taken(decision);
     if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
@@ -229,7 +277,9 @@ export class Admission {
     const kept = taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost }));
     DecisionRecord.keep(decision, kept.filter(hasCost));
     try {
-      await this.#giveBack(DecisionRecord.decider(decision), back.filter(hasCost));
+      await publishingRefunds(this.name, reason, back.filter(hasCost), (given) =>
+        this.#giveBack(DecisionRecord.decider(decision), given),
+      );
     } catch (error) {
       if (isStoreUnavailableError(error) && error.neverSent) DecisionRecord.keep(decision, taken);
       throw error;
@@ -238,7 +288,7 @@ export class Admission {
 
   /** Returns held permits only. */
   release(decision: Decision): Promise<void> {
-    return this.refund(decision, (part) => (isHeld(part) ? part.cost : 0));
+    return this.refund(decision, 'release', (part) => (isHeld(part) ? part.cost : 0));
   }
 
   async #giveBack(store: Decider, parts: readonly PolicyPart[]): Promise<void> {

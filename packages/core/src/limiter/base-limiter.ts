@@ -12,7 +12,7 @@ import {
   costOption,
   DECISION_OPTIONS,
   type DecisionOptions,
-  debugOption,
+  flag,
   NO_OPTIONS,
   type WaitOptions,
   waitOptions,
@@ -98,7 +98,7 @@ export abstract class BaseLimiter<Key> {
 
   /** Returns the permits of a decision of this limiter, once. Permits that came back by themselves meanwhile do not count twice. */
   async refund(decision: Decision): Promise<void> {
-    await this.#admission.refund(decision);
+    await this.#admission.refund(decision, 'refund');
   }
 
   /** Releases `concurrency` permits and admits waiting calls. Other permits stay spent. */
@@ -139,7 +139,8 @@ export abstract class BaseLimiter<Key> {
     const calls = this.#calls;
     if (options === NO_OPTIONS) return this.#admission.decide(calls.call(operation, key, 1));
     const costs = costOption(operation, options, calls.names, DECISION_OPTIONS);
-    return this.#admission.decide(calls.call(operation, key, costs, debugOption(operation, options)));
+    const call = calls.call(operation, key, costs, flag(operation, options, 'debug'));
+    return this.#admission.decide(call, flag(operation, options, 'shadow'));
   }
 
   /** @internal `consume` that returns at once if the store needs no network. */

@@ -15,6 +15,11 @@ export interface DecisionOptions extends ConsumeOptions {
    * always reaches the store: it uses no cached denial and no prefetched permits. Default: false.
    */
   readonly debug?: boolean;
+  /**
+   * You will not enforce the decision, as in a dry run: it takes permits as usual, and metrics, logs and the diagnostics channels count it
+   * apart, with the mode `shadow`. Default: false.
+   */
+  readonly shadow?: boolean;
 }
 
 export interface WaitOptions {
@@ -45,13 +50,13 @@ export const costFor = (costs: Costs, policy: string): number =>
   typeof costs === 'number' ? costs : (costs.get(policy) ?? 1);
 
 /** Option names of `consume` and `peek`. */
-export const DECISION_OPTIONS: readonly string[] = ['cost', 'debug'];
+export const DECISION_OPTIONS: readonly string[] = ['cost', 'debug', 'shadow'];
 
-/** @throws TypeError if `debug` is not a boolean */
-export function debugOption(method: string, { debug }: DecisionOptions): boolean {
-  if (debug === undefined) return false;
-  checkBoolean(`${method}: debug`, debug);
-  return debug;
+/** @throws TypeError if the option is not a boolean */
+export function flag(method: string, options: DecisionOptions, name: 'debug' | 'shadow'): boolean {
+  const { [name]: value = false } = options;
+  checkBoolean(`${method}: ${name}`, value);
+  return value;
 }
 
 /** @throws TypeError for `consume(key, 5)` and misspelt options, which would otherwise count as 1 */

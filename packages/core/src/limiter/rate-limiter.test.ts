@@ -289,9 +289,9 @@ test('an acquire whose signal is aborted while the store is asked gives its perm
 });
 
 test.each([
-  [5, /^consume takes an options object \(cost, debug\), not 5$/],
-  [null, /^consume takes an options object \(cost, debug\), not null$/],
-  [{ csot: 5 }, /^consume has no option 'csot'; its options are cost, debug$/],
+  [5, /^consume takes an options object \(cost, debug, shadow\), not 5$/],
+  [null, /^consume takes an options object \(cost, debug, shadow\), not null$/],
+  [{ csot: 5 }, /^consume has no option 'csot'; its options are cost, debug, shadow$/],
   [{ timeout: '1s' }, /^consume has no option 'timeout'/],
 ])('consume refuses %j, which would count as 1', async (options, message) => {
   const { limiter } = limiterOf();

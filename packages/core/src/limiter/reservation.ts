@@ -2,9 +2,11 @@ import type { Decision } from '../decision.js';
 import { isHeld } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
+import { REFUND } from '../telemetry/channels.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, costFor } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
+import { publishRefund } from './refund-messages.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
@@ -43,12 +45,17 @@ export class Reservation {
     const costs = checkCost('settle: actual', actual, this.#names);
     const missing = ({ limit, cost }: PolicyPart) => costFor(costs, limit.policy) - cost;
     await this.#once(async () => {
-      const more = DecisionRecord.taken(this.decision)!
-        .filter((part) => !isHeld(part) && missing(part) > 0)
+      const spent = DecisionRecord.taken(this.decision)!.filter((part) => !isHeld(part));
+      const more = spent
+        .filter((part) => missing(part) > 0)
         .map((part) => ({ ...part, cost: missing(part) }));
       const excess = (part: PolicyPart) => (isHeld(part) ? part.cost : Math.max(0, -missing(part)));
-      await this.#admission.refund(this.decision, excess);
+      await this.#admission.refund(this.decision, 'settle', excess);
       if (more.length > 0) await this.#admission.charge(more, this.decision);
+      if (!REFUND.hasSubscribers) return;
+      for (const part of spent) {
+        publishRefund(this.decision.name, 'settle', part, -missing(part), { estimate: part.cost });
+      }
     });
   }
 
@@ -57,7 +64,7 @@ export class Reservation {
    * @throws StoreUnavailableError as `settle` does
    */
   async cancel(): Promise<void> {
-    if (this.#state === 'open') await this.#once(() => this.#admission.refund(this.decision));
+    if (this.#state === 'open') await this.#once(() => this.#admission.refund(this.decision, 'cancel'));
   }
 
   async #once(work: () => Promise<void>): Promise<void> {

@@ -119,7 +119,7 @@ export class SharedLimiter {
   /** Returns the permits of a decision. Does nothing if the rate was deleted, and all permits with it. */
   async refund(decision: Decision): Promise<void> {
     try {
-      await this.#admission.refund(decision);
+      await this.#admission.refund(decision, 'refund');
     } catch (error) {
       if (!isRateNotSetError(error)) throw error;
     }

@@ -7,11 +7,13 @@ import {
   type StoreUnavailableError,
 } from '../errors.js';
 import { describe } from '../options.js';
+import { DEGRADED, RECOVERED, STORE_ERROR } from '../telemetry/channels.js';
+import type { StoreErrorEvent, StoreEvents } from '../telemetry/store-events.js';
 import { Circuit, type CircuitListener, type Ticket } from './circuit.js';
 import { OutageWarning, warnOfSetUp } from './outage-warning.js';
-import type { StoreErrorEvent, StoreEvents } from './store-events.js';
 
-const EVENTS: readonly (keyof StoreEvents)[] = ['storeError', 'degraded', 'recovered'];
+const CHANNELS = { storeError: STORE_ERROR, degraded: DEGRADED, recovered: RECOVERED };
+const EVENTS = Object.keys(CHANNELS);
 
 /** ms without a failure after which the same failure is reported again. */
 const EVENT_QUIET_PERIOD = 10_000;
@@ -101,7 +103,10 @@ export class StoreHealth {
 
   // In the next tick, so that a listener that throws causes an uncaught exception, as with any emitter, and no failed decision.
   readonly #emit: Emit = (event, details) => {
-    process.nextTick(() => this.#emitter.emit(event, details));
+    process.nextTick(() => {
+      CHANNELS[event].publish(details as never);
+      this.#emitter.emit(event, details);
+    });
   };
 }
 
@@ -118,7 +123,7 @@ export class NodeHealth implements CircuitListener {
   constructor(
     /** Of a cluster: `host:port`. */
     readonly node: string | undefined,
-    private readonly store: Pick<StoreHealth, 'connectionError' | 'isKnown'>,
+    private readonly store: Pick<StoreHealth, 'connectionError' | 'address' | 'isKnown'>,
     private readonly warning: OutageWarning,
     private readonly emit: Emit,
   ) {}
@@ -130,7 +135,7 @@ export class NodeHealth implements CircuitListener {
 
   closed(after: number): void {
     this.warning.end();
-    this.emit('recovered', { node: this.node, after });
+    this.emit('recovered', { address: this.store.address(), node: this.node, after });
   }
 
   /** @param ticket the ticket of the decided call */
@@ -164,7 +169,7 @@ export class NodeHealth implements CircuitListener {
 
   #eventOf(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
     const connectionError = this.store.connectionError(this.node);
-    return { reason: error.reason, error, connectionError, node: this.node };
+    return { reason: error.reason, error, connectionError, address: this.store.address(), node: this.node };
   }
 }
 

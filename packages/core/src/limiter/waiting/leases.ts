@@ -1,5 +1,8 @@
+import { performance } from 'node:perf_hooks';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
+import { LEASE } from '../../telemetry/channels.js';
+import type { LeaseMessage } from '../../telemetry/messages.js';
 
 /** Renewals per lease: after two failures there is time for a third attempt. */
 const RENEWALS = 4;
@@ -8,13 +11,29 @@ const RENEWALS = 4;
 export const leaseOf = ({ limit: { rule } }: Part, { override }: PartAnswer): number =>
   override === undefined ? rule.window : rule.algorithm.size(override).window;
 
+type Changing<T> = { -readonly [K in keyof T]: T[K] };
+
+interface Held {
+  readonly released: AbortController;
+  readonly lost: AbortController;
+  readonly message: Changing<LeaseMessage> | undefined;
+}
+
+function publishEnd({ message }: Held, state: 'released' | 'lost'): void {
+  if (message === undefined) return;
+  message.state = state;
+  LEASE.publish(message);
+}
+
 /**
  * Renews the leases of permits that this process holds. If the caller never releases them, renewal stops once the decision is garbage
  * collected, and the lease expires.
  */
 export class Leases {
-  readonly #held = new Map<string, { readonly released: AbortController; readonly lost: AbortController }>();
+  readonly #held = new Map<string, Held>();
   #closed = false;
+
+  constructor(private readonly limiter: string) {}
 
   get size(): number {
     return this.#held.size;
@@ -25,23 +44,48 @@ export class Leases {
    * @param lost aborted if the lease is lost: another call may hold the permits by now
    */
   hold(store: Decider, owner: object, part: PolicyPart, answer: PartAnswer, lost: AbortController): void {
-    this.release(part);
+    const known = this.#held.get(idOf(part));
+    known?.released.abort();
     if (this.#closed) return;
     const released = new AbortController();
-    this.#held.set(idOf(part), { released, lost });
+    const message = known?.message ?? this.#messageOf(part);
+    this.#held.set(idOf(part), { released, lost, message });
     void this.#renew(store, new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
   }
 
   release(part: PolicyPart): void {
-    this.#held.get(idOf(part))?.released.abort();
+    this.#end(part, 'released');
+  }
+
+  #end(part: PolicyPart, state: 'released' | 'lost'): void {
+    const held = this.#held.get(idOf(part));
+    if (held === undefined) return;
+    held.released.abort();
     this.#held.delete(idOf(part));
+    publishEnd(held, state);
+  }
+
+  /** Publishes that permits are held. Undefined if nobody wants to know. */
+  #messageOf({ limit, key, cost }: PolicyPart): Changing<LeaseMessage> | undefined {
+    if (!LEASE.hasSubscribers) return undefined;
+    const message: LeaseMessage = {
+      limiter: this.limiter,
+      policy: limit.name,
+      key,
+      cost,
+      state: 'held',
+      startedAt: performance.now(),
+    };
+    LEASE.publish(message);
+    return message;
   }
 
   close(reason: Error): void {
     this.#closed = true;
-    for (const { released, lost } of this.#held.values()) {
-      released.abort();
-      lost.abort(reason);
+    for (const held of this.#held.values()) {
+      held.released.abort();
+      held.lost.abort(reason);
+      publishEnd(held, 'lost');
     }
     this.#held.clear();
   }
@@ -78,7 +122,7 @@ export class Leases {
       }
       if (released.aborted) return;
     }
-    this.release(part);
+    this.#end(part, 'lost');
     lost.abort(new Error(`The lease of '${part.limit.name}' was lost: it could not be renewed in time`));
   }
 }

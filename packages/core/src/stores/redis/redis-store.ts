@@ -4,10 +4,11 @@ import { type Answer, type Call, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
 import type { Departure } from '../../pipeline/deadlines.js';
 import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
+import { STORE_CALL } from '../../telemetry/channels.js';
+import type { StoreEvents } from '../../telemetry/store-events.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
 import type { Store, StoreCaller } from '../store.js';
-import type { StoreEvents } from '../store-events.js';
 import { StoreHealth } from '../store-health.js';
 import { Batch, type KeyGroup } from './batch.js';
 import { Batches, bySlot } from './batches.js';
@@ -19,6 +20,7 @@ import { ReleaseSubscriber } from './release-subscriber.js';
 import { rateAnswer, settle } from './reply.js';
 import { Session } from './session.js';
 import { inOneWrite } from './socket.js';
+import { publishStoreCall } from './store-call-message.js';
 import { warnOfDeclaredKeys } from './warnings.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
@@ -166,6 +168,7 @@ export class RedisStore implements Store {
     };
     const replied =
       node === undefined ? this.#run(decideScript, batch, write) : this.#runOn(node, decideScript, write);
+    if (STORE_CALL.hasSubscribers) publishStoreCall(this.name, batch, replied);
     replied.then(
       (reply) => {
         arrived();

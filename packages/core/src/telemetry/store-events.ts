@@ -11,6 +11,8 @@ export interface StoreErrorEvent {
   readonly error: StoreUnavailableError | StoreConfigurationError;
   /** The last error of the client's connection, if it has not recovered since. */
   readonly connectionError: Error | undefined;
+  /** The server's address, without a password; undefined if it is not known. */
+  readonly address: string | undefined;
   /** The cluster node, `host:port`. */
   readonly node: string | undefined;
 }
@@ -23,13 +25,15 @@ export interface DegradedEvent extends StoreErrorEvent {
 
 /** The store decides again. */
 export interface RecoveredEvent {
+  /** As of `StoreErrorEvent`. */
+  readonly address: string | undefined;
   /** The cluster node, `host:port`. */
   readonly node: string | undefined;
   /** How long it was out, ms. */
   readonly after: number;
 }
 
-/** Events of a store, for `store.on`. Each reports a change, not every call. */
+/** Events of a store, for `store.on` and the diagnostics channels. Each reports a change, not every call. */
 export interface StoreEvents {
   /**
    * A call failed for another reason than the failure before, or the first in ten seconds. Also for errors that no failure policy
