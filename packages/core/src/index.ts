@@ -104,6 +104,12 @@ export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Store, StoreCaller } from './stores/store.js';
 export type { StoreHealth } from './stores/store-health.js';
 export { subscribe } from './telemetry/channels.js';
+export {
+  type DenialLine,
+  type DenialLogger,
+  type LogDenialsOptions,
+  logDenials,
+} from './telemetry/log-denials.js';
 export type {
   CallResult,
   DecisionMessage,

@@ -16,7 +16,8 @@ export type WarningCode =
   | 'SLUICE_EVICTION'
   | 'SLUICE_DECLARED_KEYS'
   | 'SLUICE_STORE_OUT'
-  | 'SLUICE_SAME_NAME';
+  | 'SLUICE_SAME_NAME'
+  | 'SLUICE_LOG_FAILED';
 
 /** A warning that the process emits, of type `SluiceWarning`. */
 export interface WarningMessage {

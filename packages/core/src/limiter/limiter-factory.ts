@@ -4,11 +4,11 @@ import type { Decider } from '../engine/call.js';
 import { LimiterClosedError } from '../errors.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
+import { RecentMap } from '../recent-map.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
 import { RateLimiter } from './rate-limiter.js';
-import { RecentMap } from './recent-map.js';
 
 /** Options of a `LimiterFactory`: the options of a `RateLimiter`, without its name and policies. */
 export interface LimiterFactoryOptions extends Omit<LimiterBaseOptions, 'name'> {

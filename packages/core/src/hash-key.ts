@@ -1,0 +1,9 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * A key for logs and reports that should not name the caller: `#` and 16 characters. The same key gives the same text in every process.
+ * A key that can be guessed, such as an address, can be found from its hash.
+ * @param key as it is stored
+ */
+export const hashKey = (key: string): string =>
+  `#${createHash('sha256').update(key).digest('base64url').slice(0, 16)}`;
