@@ -1,21 +1,14 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { type DebianProgram, debianProgram, works } from '../debian.ts';
 import { run } from '../run.ts';
-import { unpackDebianRedis } from './debian-redis.ts';
-import { withLock } from './lock.ts';
 
-export interface RedisBinary {
-  readonly command: string;
-  readonly env: Readonly<Record<string, string>>;
+export interface RedisBinary extends DebianProgram {
   /** The image to run, when `command` is docker. */
   readonly image?: string;
 }
 
 const NAMES = ['redis-server', 'valkey-server'];
 const IMAGE = 'redis:7-alpine';
-const CACHE = resolve(__dirname, '../../../node_modules/.cache/sluice-redis');
-const ROOT = join(CACHE, 'root');
+const DEBIAN = { cache: 'sluice-redis', packages: NAMES, libraries: true, programs: NAMES };
 
 let found: Promise<RedisBinary> | undefined;
 
@@ -48,50 +41,8 @@ async function find(): Promise<RedisBinary> {
   for (const command of NAMES) {
     if (await works({ command, env: {} })) return { command, env: {} };
   }
-  return (await cached()) ?? (await obtain());
-}
-
-async function works({ command, env }: RedisBinary): Promise<boolean> {
-  return (await run(command, ['--version'], { env })).ok;
-}
-
-async function cached(root = ROOT): Promise<RedisBinary | undefined> {
-  const command = NAMES.map((name) => join(root, 'usr/bin', name)).find((path) => existsSync(path));
-  if (command === undefined) return undefined;
-  const binary = { command, env: { LD_LIBRARY_PATH: libraryFolders(root).join(':') } };
-  return (await works(binary)) ? binary : undefined;
-}
-
-function libraryFolders(root: string): string[] {
-  return ['usr/lib', 'lib'].flatMap((lib) => {
-    const folder = join(root, lib);
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder).flatMap((name) => (name.includes('-linux-') ? [join(folder, name)] : []));
-  });
-}
-
-async function obtain(): Promise<RedisBinary> {
-  await mkdir(CACHE, { recursive: true });
-  return withLock(join(CACHE, 'lock'), async () => {
-    const already = await cached(); // by the process that held the lock before us
-    if (already !== undefined) return already;
-    const scratch = await mkdtemp(join(CACHE, 'scratch-'));
-    try {
-      const reason = await unpackDebianRedis(scratch, join(scratch, 'root'));
-      const binary = reason === undefined ? await putInPlace(join(scratch, 'root')) : undefined;
-      return binary ?? (await fromDocker(reason ?? 'the Debian package does not run on this machine'));
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
-    }
-  });
-}
-
-async function putInPlace(root: string): Promise<RedisBinary | undefined> {
-  if ((await cached(root)) === undefined) return undefined;
-  await rm(ROOT, { recursive: true, force: true }); // what was there does not run
-  // Fails only when another process was quicker, and then what it put there serves as well.
-  await rename(root, ROOT).catch(() => undefined);
-  return cached();
+  const obtained = await debianProgram(DEBIAN);
+  return typeof obtained === 'string' ? fromDocker(obtained) : obtained;
 }
 
 async function fromDocker(reason: string): Promise<RedisBinary> {
