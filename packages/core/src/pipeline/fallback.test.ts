@@ -192,7 +192,7 @@ test('a store known to be out gets no calls; once back it decides again; each ch
   expect(one.events).toEqual([
     ['storeError', expect.objectContaining({ reason: 'READONLY', node: undefined })],
     ['degraded', expect.objectContaining({ reason: 'READONLY', connectionError: undefined })],
-    ['recovered', { node: undefined, after: expect.any(Number) }],
+    ['recovered', { store: '', address: undefined, node: undefined, after: expect.any(Number) }],
   ]);
 });
 

@@ -31,10 +31,12 @@ export class StoreHealth {
   /**
    * @param connectionError the last error of the client's connection, or of a cluster node's
    * @param address address for warnings, without a password; undefined turns the warnings off
+   * @param name the store's name, for its events
    */
   constructor(
     readonly connectionError: (node?: string) => Error | undefined,
     readonly address: () => string | undefined = () => undefined,
+    readonly name = '',
   ) {}
 
   /** @throws TypeError if there is no such event: its listener would never be called */
@@ -123,7 +125,7 @@ export class NodeHealth implements CircuitListener {
   constructor(
     /** Of a cluster: `host:port`. */
     readonly node: string | undefined,
-    private readonly store: Pick<StoreHealth, 'connectionError' | 'address' | 'isKnown'>,
+    private readonly store: Pick<StoreHealth, 'connectionError' | 'address' | 'isKnown' | 'name'>,
     private readonly warning: OutageWarning,
     private readonly emit: Emit,
   ) {}
@@ -135,7 +137,8 @@ export class NodeHealth implements CircuitListener {
 
   closed(after: number): void {
     this.warning.end();
-    this.emit('recovered', { address: this.store.address(), node: this.node, after });
+    const { store, node } = this;
+    this.emit('recovered', { store: store.name, address: store.address(), node, after });
   }
 
   /** @param ticket the ticket of the decided call */
@@ -168,8 +171,16 @@ export class NodeHealth implements CircuitListener {
   }
 
   #eventOf(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
-    const connectionError = this.store.connectionError(this.node);
-    return { reason: error.reason, error, connectionError, address: this.store.address(), node: this.node };
+    const { store, node } = this;
+    const connectionError = store.connectionError(node);
+    return {
+      store: store.name,
+      reason: error.reason,
+      error,
+      connectionError,
+      address: store.address(),
+      node,
+    };
   }
 }
 

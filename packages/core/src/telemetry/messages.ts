@@ -65,6 +65,8 @@ export interface RefundMessage {
 /** One script call to a remote store. */
 export interface StoreCallMessage {
   readonly store: string;
+  /** The server's address, without a password; undefined if it is not known. */
+  readonly address: string | undefined;
   /** Of a cluster: `host:port`. */
   readonly node: string | undefined;
   /** Decisions that it carried. */

@@ -7,6 +7,8 @@ import type {
 
 /** An error of a store, or of one node of a cluster. */
 export interface StoreErrorEvent {
+  /** The store's name, as in `decision.source`. */
+  readonly store: string;
   readonly reason: UnavailableReason | ConfigurationReason;
   readonly error: StoreUnavailableError | StoreConfigurationError;
   /** The last error of the client's connection, if it has not recovered since. */
@@ -25,6 +27,7 @@ export interface DegradedEvent extends StoreErrorEvent {
 
 /** The store decides again. */
 export interface RecoveredEvent {
+  readonly store: string;
   /** As of `StoreErrorEvent`. */
   readonly address: string | undefined;
   /** The cluster node, `host:port`. */

@@ -43,6 +43,7 @@ export class RedisStore implements Store {
   readonly health: StoreHealth = new StoreHealth(
     (node) => this.#session.watch?.error(node),
     () => this.#session.address,
+    'redis',
   );
   readonly #session: Session;
   readonly #batches = new Batches(this.clock, (batches, arrived) => {
@@ -168,7 +169,7 @@ export class RedisStore implements Store {
     };
     const replied =
       node === undefined ? this.#run(decideScript, batch, write) : this.#runOn(node, decideScript, write);
-    if (STORE_CALL.hasSubscribers) publishStoreCall(this.name, batch, replied);
+    if (STORE_CALL.hasSubscribers) publishStoreCall(this, batch, replied);
     replied.then(
       (reply) => {
         arrived();
