@@ -85,4 +85,66 @@ export interface StateDebug {
   readonly remaining: number;
   /** Time until every permit is back. */
   readonly resetAfter: number;
+  /** The state as people picture it: the level of a bucket, the calls in a window, the holders of permits. */
+  readonly view: StateView;
+}
+
+/** A key's state as people picture it. Times are whole µs: moments on the store's clock since 1970, and lengths. */
+export type StateView = BucketView | WindowView | LogView | HoldersView;
+
+/** `tokenBucket`, `gcra`, `leakyBucket`. A leaky bucket is drawn upside down: what is missing here fills it. */
+export interface BucketView {
+  readonly kind: 'bucket';
+  /** Permits of a full bucket. */
+  readonly capacity: number;
+  /** Permits that are there, also parts of one; below 0 after calls that borrowed, or a penalty. */
+  readonly level: number;
+  /** Permits that flow in per second. */
+  readonly perSecond: number;
+  /** They flow in at this moment, all at once; undefined if they flow steadily, or the bucket is full. */
+  readonly nextBatch: number | undefined;
+  /** When it is full. */
+  readonly fullAt: number;
+}
+
+/** `fixedWindow`. */
+export interface WindowView {
+  readonly kind: 'window';
+  readonly limit: number;
+  readonly used: number;
+  /** Undefined if no window has begun: the next call begins one. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+}
+
+/** `slidingLog`, `slidingWindow`. */
+export interface LogView {
+  readonly kind: 'log';
+  readonly limit: number;
+  readonly used: number;
+  readonly window: number;
+  /** Length of a slot; 0 if each call is remembered by itself. */
+  readonly slot: number;
+  /** Permits in the window, in order of their moments; of a slot its end. They come back one `window` later. */
+  readonly entries: readonly { readonly at: number; readonly permits: number }[];
+}
+
+/** `concurrency`. */
+export interface HoldersView {
+  readonly kind: 'holders';
+  readonly limit: number;
+  /** Permits that are held. */
+  readonly held: number;
+  /** In the order in which their leases end. */
+  readonly holders: readonly LeaseView[];
+  /** In the order of arrival. */
+  readonly waiting: readonly LeaseView[];
+}
+
+export interface LeaseView {
+  /** When the call was made. No other call of the key has the same. */
+  readonly since: number;
+  /** End of the lease if it is not renewed. */
+  readonly until: number;
+  readonly permits: number;
 }

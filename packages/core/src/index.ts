@@ -32,7 +32,19 @@ export {
 } from './algorithms/token-bucket/token-bucket.js';
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
-export type { Decision, DecisionDebug, PolicyDebug, PolicyDecision, StateDebug } from './decision.js';
+export type {
+  BucketView,
+  Decision,
+  DecisionDebug,
+  HoldersView,
+  LeaseView,
+  LogView,
+  PolicyDebug,
+  PolicyDecision,
+  StateDebug,
+  StateView,
+  WindowView,
+} from './decision.js';
 export type { Duration } from './duration.js';
 export {
   type Answer,

@@ -21,7 +21,7 @@ const TYPES = `
   LeakyBucketPolicy SlidingLogOptions SlidingLogPolicy SlidingWindowOptions SlidingWindowPolicy TokenBucketOptions TokenBucketPolicy
   BaseLimiter LimiterBaseOptions RateLimiterOptions LimiterKey CombinedKeys LimiterFactoryOptions LimiterPolicies
   Cost Duration ConsumeOptions DecisionOptions WaitOptions AcquireOptions WrapOptions ScheduledTask TaskContext Reservation
-  Decision PolicyDecision DecisionDebug PolicyDebug StateDebug
+  Decision PolicyDecision DecisionDebug PolicyDebug StateDebug StateView BucketView WindowView LogView HoldersView LeaseView
   FailurePolicy FailureChoice StoreFailure PrefetchOptions UnavailableReason ConfigurationReason
   SharedLimiterOptions SharedRate SharedRateConfig
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings

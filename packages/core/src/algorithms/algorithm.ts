@@ -1,3 +1,4 @@
+import type { StateView } from '../decision.js';
 import type { Cell } from './cell.js';
 
 /**
@@ -66,6 +67,8 @@ export interface Algorithm {
   refund(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
   /** Whole permits left at `now`, and µs until every permit is back. */
   usage(parameters: Parameters, state: State | undefined, now: number): Usage;
+  /** The state as people picture it, for `debug`. */
+  view(parameters: Parameters, state: State | undefined, now: number): StateView;
   /**
    * For algorithms whose permits return one by one at a known rate: µs until more than `remaining` permits are left, never too
    * early. `remaining` and `reset` are the results of `usage`. Default: `reset`.

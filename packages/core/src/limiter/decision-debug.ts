@@ -19,7 +19,8 @@ function policyDebug(part: PolicyPart, { trace, override }: PartAnswer, now: num
   const names = algorithm.parameterNames;
   const stateOf = (state: State | undefined): StateDebug => {
     const { remaining, reset } = algorithm.usage(parameters, state, now);
-    return { state: state ?? [], remaining, resetAfter: reset };
+    const view = algorithm.view(parameters, state, now);
+    return { state: state ?? [], remaining, resetAfter: reset, view };
   };
   return {
     name,

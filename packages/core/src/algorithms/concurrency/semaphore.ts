@@ -110,5 +110,20 @@ export const concurrencyAlgorithm: Algorithm = {
     return { remaining: waiting > 0 ? 0 : Math.max(0, limit! - held), reset: last - now };
   },
 
+  view([limit], state, now) {
+    const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
+    const leases = Array.from({ length: (list.length - HEAD) / EACH }, (_, i) => {
+      const place = HEAD + i * EACH;
+      return { since: list[place]!, until: endOf(list, place), permits: costOf(list, place) };
+    });
+    return {
+      kind: 'holders',
+      limit: limit!,
+      held,
+      holders: leases.slice(0, list[2]!),
+      waiting: leases.slice(list[2]!),
+    };
+  },
+
   holders,
 };

@@ -1,12 +1,12 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
-import type { Algorithm, Parameters, Policy, PolicyKind, State } from '../algorithm.js';
-import { ANY, JITTER, NEVER } from '../algorithm.js';
-import { down } from '../arithmetic.js';
+import type { Algorithm, Policy, PolicyKind, State } from '../algorithm.js';
+import { ANY, NEVER } from '../algorithm.js';
 import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { expandWindowRun } from '../window-run.js';
 import { calendarDays, checkTimeZone } from './calendar.js';
+import { CALENDAR, CLOCK, endOf, latestEnd, startOf, usedAt, windowView } from './window-edges.js';
 
 export interface FixedWindowOptions {
   /** Permits per window: a whole number. 0 closes the limit: every call is denied. */
@@ -36,11 +36,6 @@ export interface FixedWindowPolicy extends Policy {
 }
 
 const DAY = toMicros('day', '1d');
-/** The third parameter, which windows that begin with their first call do not have. */
-const CLOCK = 1;
-const CALENDAR = 2;
-/** Index of a calendar's first edge in the parameters. */
-const EDGES = 3;
 
 /**
  * A counter: `limit` permits in each window. Around the edge between two windows up to 2 × `limit` calls can pass within one
@@ -72,35 +67,6 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
     ...(timeZone !== undefined && { timeZone }),
   };
   return notePeriod(policy, 'window', options.window);
-}
-
-/** The end of the window that contains `moment`, or begins then with its first call. */
-function endOf(parameters: Parameters, moment: number): number {
-  const window = parameters[1]!;
-  if (parameters[2] === undefined) return moment + window;
-  let edge = parameters[EDGES] ?? 0;
-  for (let i = EDGES + 1; i < parameters.length && moment >= edge; i += 1) {
-    if (moment < parameters[i]!) return parameters[i]!;
-    edge = parameters[i]!;
-  }
-  // No calendar, or one of other days: steps of a window from the nearest edge.
-  return edge + (down(moment - edge, window) + 1) * window;
-}
-
-/**
- * The latest end that a window can have at `now`. A later one means that the clock went back, or that the policy had other windows. A
- * clock that trembles does not end a window of `align: 'clock'`: each step over its edge would begin it again.
- */
-const latestEnd = (parameters: Parameters, now: number): number =>
-  endOf(parameters, parameters[2] === undefined ? now : now + JITTER);
-
-const usedAt = (state: State | undefined, now: number): number =>
-  state === undefined || state[0]! <= now ? 0 : state[1]!;
-
-/** The start of the window that ends at `end`. */
-function startOf(parameters: Parameters, end: number): number {
-  const at = parameters.indexOf(end, EDGES + 1);
-  return at > EDGES ? parameters[at - 1]! : end - parameters[1]!;
 }
 
 /**
@@ -161,6 +127,8 @@ export const fixedWindowAlgorithm: Algorithm = {
     remaining: Math.max(0, limit! - usedAt(state, now)),
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),
+
+  view: windowView,
 
   expandRun: expandWindowRun,
 

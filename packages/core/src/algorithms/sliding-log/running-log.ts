@@ -94,6 +94,18 @@ export function runningLog(tag: string): Algorithm {
       return lastOf(next) < first ? undefined : next;
     },
 
+    view({ 0: limit, 1: window, 2: slot = 0 }, state = NOTHING, now) {
+      const entries: { at: number; permits: number }[] = [];
+      const first = firstAfter(state, now - window!);
+      for (let pair = first; pair <= lastOf(state); pair += 1) {
+        entries.push({
+          at: momentOf(state, pair),
+          permits: minus(countOf(state, pair), countOf(state, pair - 1)),
+        });
+      }
+      return { kind: 'log', limit: limit!, used: usedFrom(state, first), window: window!, slot, entries };
+    },
+
     expandRun: expandWindowRun,
 
     usage({ 0: limit, 1: window }, state, now) {

@@ -1,3 +1,4 @@
+import type { BucketView } from '../../decision.js';
 import { MAX_MICROS } from '../../duration.js';
 import { JITTER, NEVER, type State } from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
@@ -126,3 +127,17 @@ const SPAN = 5;
 /** The state as if time had stopped for `micros`. */
 export const delayed = (state: State, micros: number): State =>
   state.map((value, i) => (i === LATE || i === SPAN ? value : Math.max(0, value - micros)));
+
+export function meterView(p: MeterParameters, state: State | undefined, now: number): BucketView {
+  const { 0: perPermit, 1: perTick, 2: full, 6: tick } = p;
+  const debt = debtAt(p, state, now);
+  const last = lastTick(p, state, now);
+  return {
+    kind: 'bucket',
+    capacity: full / perPermit,
+    level: (full - debt) / perPermit,
+    perSecond: (perTick / perPermit / tick) * 1_000_000,
+    nextBatch: tick > 1 && debt > 0 ? last + tick : undefined,
+    fullAt: debt > 0 ? last + flowTime(p, debt) : now,
+  };
+}

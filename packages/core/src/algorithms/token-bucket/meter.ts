@@ -9,6 +9,7 @@ import {
   grown,
   lastTick,
   type MeterParameters,
+  meterView,
   mostOf,
   remainingWith,
   SAVED,
@@ -129,6 +130,8 @@ export const meterAlgorithm: Meter = {
     const reset = debt === 0 ? 0 : lastTick(p, state, now) + flowTime(p, debt) - now;
     return { remaining: remainingWith(p, debt), reset };
   },
+
+  view: meterView,
 
   // At `reset` nothing is missing, so the ticks until then equal the units missing now, rounded up to a tick. `remaining` gives them exactly.
   more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
