@@ -7,9 +7,11 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages', name) });
 
 /** The packages in stages of the build. A package needs only packages of earlier stages. */
-export const stages = [['core'], ['express', 'fastify', 'koa', 'fetch', 'decorators'], ['nestjs']].map(
-  (stage) => stage.map(named),
-);
+export const stages = [
+  ['core'],
+  ['express', 'fastify', 'koa', 'fetch', 'decorators', 'otel'],
+  ['nestjs'],
+].map((stage) => stage.map(named));
 
 export const packages = stages.flat();
 

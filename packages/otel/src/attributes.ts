@@ -1,0 +1,55 @@
+export const LIMITER = 'sluice.limiter';
+export const POLICY = 'sluice.policy';
+export const RESULT = 'sluice.result';
+export const SOURCE = 'sluice.source';
+export const MODE = 'sluice.mode';
+export const STORE = 'sluice.store';
+export const NODE = 'sluice.node';
+export const STATE = 'sluice.state';
+/** A code or a class name. Its message may contain a key. */
+export const ERROR_TYPE = 'error.type';
+
+/** What the conventions of OpenTelemetry call an error that has no name of its own. */
+const UNNAMED = '_OTHER';
+
+/** The code of an error, or its class. */
+export function errorType(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return UNNAMED;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  if (typeof code === 'string' && code !== '') return code;
+  return typeof name === 'string' && name !== '' ? name : UNNAMED;
+}
+
+/** The first names it is given. Every later one becomes `rest`, because names may come from requests and each is a time series. */
+export class BoundedNames {
+  readonly #names = new Set<string>();
+
+  constructor(
+    private readonly most: number,
+    readonly rest = 'other',
+  ) {}
+
+  fold(name: string): string {
+    if (this.#names.has(name)) return name;
+    if (this.#names.size >= this.most) return this.rest;
+    this.#names.add(name);
+    return name;
+  }
+}
+
+/** Most error types that are told apart. */
+const ERROR_TYPES = 30;
+
+/** The names that are attributes of metrics, each bounded. */
+export class AttributeNames {
+  readonly limiters: BoundedNames;
+  readonly errors = new BoundedNames(ERROR_TYPES, UNNAMED);
+
+  constructor(maxLimiters: number) {
+    this.limiters = new BoundedNames(maxLimiters);
+  }
+
+  errorType(error: unknown): string | undefined {
+    return error === undefined ? undefined : this.errors.fold(errorType(error));
+  }
+}

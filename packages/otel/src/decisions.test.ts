@@ -1,0 +1,126 @@
+import {
+  CombinedLimiter,
+  concurrency,
+  fixedWindow,
+  memoryStore,
+  RateLimiter,
+  slidingWindow,
+  tokenBucket,
+} from '@sluice/core';
+import { CollectedMetrics } from '../../../tests/support/otel.js';
+import { rejection } from '../../../tests/support/rejection.js';
+import { instrument, type Telemetry } from './index.js';
+
+let metrics: CollectedMetrics;
+let telemetry: Telemetry;
+beforeEach(() => {
+  metrics = new CollectedMetrics();
+  telemetry = instrument({ meterProvider: metrics.provider });
+});
+afterEach(async () => {
+  telemetry.close();
+  await metrics.shutdown();
+});
+
+test('decisions, permits and calls near the limit are counted', async () => {
+  const limiter = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 10, window: '1h' }) });
+  await limiter.consume('ann', { cost: 7 });
+  await limiter.consume('ann', { cost: 2 }); // 1 of 10 is left
+  await limiter.consume('ann', { cost: 3 });
+  await limiter.consume('ann', { cost: 3, shadow: true });
+  await limiter.peek('ann');
+  expect(await metrics.values('sluice.decisions')).toEqual({
+    'limiter=api policy=api result=allowed source=memory mode=enforce': 2,
+    'limiter=api policy=api result=denied source=memory mode=enforce': 1,
+    'limiter=api policy=api result=denied source=memory mode=shadow': 1,
+  });
+  expect(await metrics.values('sluice.permits')).toEqual({
+    'limiter=api policy=api result=allowed mode=enforce': 9,
+    'limiter=api policy=api result=denied mode=enforce': 3,
+    'limiter=api policy=api result=denied mode=shadow': 3,
+  });
+  expect(await metrics.values('sluice.near_limit')).toEqual({ 'limiter=api policy=api mode=enforce': 1 });
+});
+
+test('the policy that bound is an attribute', async () => {
+  const policies = {
+    burst: tokenBucket({ capacity: 5, refill: 5, every: '1h' }),
+    daily: fixedWindow({ limit: 6, window: '1d' }),
+  };
+  const store = memoryStore();
+  const limiter = new RateLimiter({ name: 'api', policies, store });
+  await limiter.consume('ann', { cost: { burst: 1, daily: 6 } });
+  await limiter.consume('ann');
+  await limiter.consume('ben', { cost: { burst: 5, daily: 1 } });
+  const other = new RateLimiter({
+    name: 'second',
+    policy: slidingWindow({ limit: 1, window: '1h' }),
+    store,
+  });
+  await new CombinedLimiter({ api: limiter, second: other }).consume({ api: 'eve', second: 'eve' });
+  expect(await metrics.values('sluice.permits')).toEqual({
+    'limiter=api policy=daily result=allowed mode=enforce': 6,
+    'limiter=api policy=daily result=denied mode=enforce': 1,
+    'limiter=api policy=burst result=allowed mode=enforce': 5,
+    'limiter=api+second policy=second result=allowed mode=enforce': 1,
+  });
+});
+
+test('a call without a decision has the type of its error, and no policy', async () => {
+  const limiter = new RateLimiter({ name: 'api', policy: concurrency({ limit: 1 }) });
+  await limiter.acquire('ann');
+  const abort = new AbortController();
+  const waiting = rejection(limiter.acquire('ann', { signal: abort.signal }));
+  await limiter.consume('ben'); // in the turns until that call waits
+  abort.abort();
+  await waiting;
+  const store = memoryStore();
+  store.decide = () => {
+    throw Object.assign(new Error('the key is ann'), { code: 'BROKEN' });
+  };
+  const broken = new RateLimiter({ name: 'broken', policy: fixedWindow({ limit: 1, window: '1h' }), store });
+  await rejection((async () => broken.consume('ann'))());
+  expect(await metrics.values('sluice.decisions')).toEqual({
+    'limiter=api policy=api result=allowed source=memory mode=enforce': 2,
+    'limiter=api result=canceled mode=enforce': 1,
+    'limiter=broken result=error mode=enforce error.type=BROKEN': 1,
+  });
+  expect(await metrics.values('sluice.decision.duration')).toMatchObject({ 'limiter=api source=memory': 1 });
+});
+
+test('of the decisions of one turn the first and every 16th is timed, and one of each later turn', async () => {
+  const limiter = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 1000, window: '1h' }) });
+  for (let i = 0; i < 33; i += 1) await limiter.consume('ann');
+  for (let i = 0; i < 5; i += 1) {
+    await new Promise(setImmediate);
+    await limiter.consume('ann');
+    await limiter.consume('ann');
+  }
+  const [point] = (await metrics.collect()).get('sluice.decision.duration')!;
+  expect(point).toMatchObject({
+    attributes: { 'sluice.limiter': 'api', 'sluice.source': 'memory' },
+    value: {
+      count: 3 + 5,
+      buckets: { boundaries: [5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25] },
+    },
+  });
+});
+
+test('names made by requests count as other above a number of them', async () => {
+  telemetry.close();
+  telemetry = instrument({ meterProvider: metrics.provider, maxLimiters: 2 });
+  const policy = fixedWindow({ limit: 1, window: '1h' });
+  for (const name of ['a', 'b', 'c', 'd', 'a']) new RateLimiter({ name, policy }).consumeSync('k');
+  for (let i = 0; i < 30; i += 1)
+    new RateLimiter({ name: 'b', policies: { [`p${i}`]: policy } }).consumeSync('k');
+  const values = await metrics.values('sluice.decisions');
+  const of = (limiter: string) =>
+    Object.entries(values).filter(([name]) => name.startsWith(`limiter=${limiter} `));
+  const rest = 'result=allowed source=memory mode=enforce';
+  expect(of('a')).toEqual([[`limiter=a policy=a ${rest}`, 2]]);
+  expect(of('b')).toHaveLength(21);
+  expect(values).toMatchObject({
+    [`limiter=b policy=other ${rest}`]: 11,
+    [`limiter=other policy=c ${rest}`]: 1,
+  });
+});

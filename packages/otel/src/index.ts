@@ -1,0 +1,1 @@
+export { type InstrumentOptions, instrument, type Telemetry } from './instrument.js';

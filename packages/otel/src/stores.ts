@@ -1,0 +1,107 @@
+import { performance } from 'node:perf_hooks';
+import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api';
+import type { DegradedEvent, RecoveredEvent, StoreCallMessage } from '@sluice/core';
+import { type AttributeNames, BoundedNames, ERROR_TYPE, NODE, STATE, STORE } from './attributes.js';
+import type { Recorder } from './recorder.js';
+import { type AnySeries, Series } from './series.js';
+
+/** Calls of one script call. */
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+/** Most servers that are told apart: nodes of a cluster come and go. */
+const NODES = 100;
+/** ms. A server that was not called for this time may have left its cluster, so its state is not known. */
+const UNKNOWN_AFTER = 600_000;
+
+const STATES = ['ok', 'degraded'] as const;
+type State = (typeof STATES)[number];
+
+interface Server {
+  /** `sluice.store` and `sluice.node`. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly states: Readonly<Record<State, Attributes>>;
+  readonly store: string;
+  readonly node: string;
+  /** Undefined until it has answered or gone out. */
+  state: State | undefined;
+  /** ms, as of `performance.now()`. */
+  seenAt: number;
+}
+
+type StoreServer = Pick<StoreCallMessage, 'store' | 'node' | 'address'>;
+
+/** Counts script calls to remote stores, and tells which servers are out. */
+export class Stores {
+  readonly #names = new BoundedNames(NODES);
+  readonly #servers = new Map<string, Server>();
+  readonly #calls;
+  readonly #state: Observable;
+  readonly #size: Histogram;
+  readonly series: readonly AnySeries[];
+
+  constructor(
+    meter: Meter,
+    private readonly names: AttributeNames,
+    private readonly recorder: Recorder,
+  ) {
+    this.#calls = new Series(
+      meter.createObservableCounter('sluice.store.calls', {
+        unit: '{call}',
+        description: 'Script calls to stores.',
+      }),
+      [STORE, NODE, ERROR_TYPE] as const,
+    );
+    this.#state = meter.createObservableUpDownCounter('sluice.store.state', {
+      unit: '1',
+      description: '1 for the state of a store, 0 for the other one.',
+    });
+    this.#size = meter.createHistogram('sluice.store.batch.size', {
+      unit: '{call}',
+      description: 'Decisions in one script call.',
+      advice: { explicitBucketBoundaries: SIZES },
+    });
+    this.series = [
+      this.#calls,
+      { instrument: this.#state, observe: (result) => this.#observeStates(result) },
+    ];
+  }
+
+  called(message: StoreCallMessage): void {
+    const server = this.#server(message);
+    if (message.error === undefined) server.state ??= 'ok';
+    this.#calls.of(server.store, server.node, this.names.errorType(message.error)).value += 1;
+    this.recorder.record(this.#size, message.calls, server.attributes);
+  }
+
+  degraded(event: DegradedEvent): void {
+    this.#server(event).state = 'degraded';
+  }
+
+  recovered(event: RecoveredEvent): void {
+    this.#server(event).state = 'ok';
+  }
+
+  #server({ store, node, address }: StoreServer): Server {
+    const name = this.#names.fold(node || address || '');
+    const id = `${store}\n${name}`;
+    let server = this.#servers.get(id);
+    if (server === undefined) {
+      const attributes = { [STORE]: store, [NODE]: name };
+      const states = {
+        ok: { ...attributes, [STATE]: 'ok' },
+        degraded: { ...attributes, [STATE]: 'degraded' },
+      };
+      server = { attributes, states, store, node: name, state: undefined, seenAt: 0 };
+      this.#servers.set(id, server);
+    }
+    server.seenAt = performance.now();
+    return server;
+  }
+
+  #observeStates(result: BatchObservableResult): void {
+    const oldest = performance.now() - UNKNOWN_AFTER;
+    for (const { state, states, seenAt } of this.#servers.values()) {
+      if (state === undefined || seenAt < oldest) continue;
+      for (const each of STATES) result.observe(this.#state, each === state ? 1 : 0, states[each]);
+    }
+  }
+}
