@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { promtool } from '../../support/prometheus.js';
+import { run } from '../../support/run.js';
+import { folder, read, rules } from './queries.js';
+
+const CASES = join(__dirname, 'rules.promtool.yml');
+
+async function check(...args: string[]): Promise<string> {
+  const { command, env } = await promtool();
+  const { ok, output } = await run(command, args, { env });
+  if (!ok) throw new Error(output);
+  return output;
+}
+
+test('promtool accepts the rules', async () => {
+  const output = await check(
+    'check',
+    'rules',
+    '--lint=all',
+    '--lint-fatal',
+    join(folder, 'prometheus-rules.yml'),
+  );
+  expect(output).toContain(`${rules.length} rules found`);
+});
+
+test('promtool accepts the configuration, which finds the rules', async () => {
+  expect(await check('check', 'config', join(folder, 'prometheus.yml'))).toContain('1 rule files found');
+});
+
+test('alerts fire when they should', async () => {
+  expect(await check('test', 'rules', CASES)).toContain('SUCCESS');
+});
+
+test.each(rules.flatMap(({ alert }) => alert ?? []))(
+  '%s has a case in which it fires, and one in which it does not',
+  (alert) => {
+    const { tests } = parse(read(CASES)) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: object[] }[] }[];
+    };
+    const fires = tests
+      .flatMap(({ alert_rule_test }) => alert_rule_test)
+      .filter(({ alertname }) => alertname === alert)
+      .map(({ exp_alerts }) => exp_alerts.length > 0);
+    expect(new Set(fires)).toEqual(new Set([false, true]));
+  },
+);
+
+test('a rule that is wrong is found', async () => {
+  await expect(check('check', 'rules', CASES)).rejects.toThrow('FAILED');
+});
