@@ -7,6 +7,7 @@ export const like = (store: Store, but: Partial<Store>): Store => ({
   slotted: store.slotted,
   loading: store.loading,
   clock: store.clock,
+  fleet: store.fleet,
   decide: (call, asked) => store.decide(call, asked),
   listen: (key, granted) => store.listen(key, granted),
   rate: (change, asked) => store.rate(change, asked),

@@ -15,6 +15,7 @@ const ROOMS = [
   'limiter',
   'pipeline',
   'stores',
+  'fleet',
   'engine',
   'algorithms',
   'keys',

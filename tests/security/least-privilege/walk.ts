@@ -28,6 +28,8 @@ export async function walk(store: Store): Promise<void> {
     await combined.release(await combined.acquire(keys));
     await sharing(shared);
     await waiting(common);
+    await store.fleet!.publish('usage', 'text', 1_000);
+    await store.fleet!.read('usage').catch(() => []); // without +zrange
   } finally {
     await Promise.all([combined, shared, ...Object.values(limiters)].map((one) => one.close()));
   }

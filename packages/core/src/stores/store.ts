@@ -1,4 +1,5 @@
 import type { Answer, Call, Decider } from '../engine/call.js';
+import type { FleetBoard } from '../fleet/board.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Departure } from '../pipeline/deadlines.js';
 import type { PendingCall } from '../pipeline/pending-call.js';
@@ -30,6 +31,8 @@ export interface Store extends Decider {
   readonly firstConnectionUntil?: number | undefined;
   /** For a remote store: while it is out, limiters decide by their failure policies. */
   readonly health?: StoreHealth | undefined;
+  /** Where its processes publish what they limit, for tools such as the command `sluice`. */
+  readonly fleet?: FleetBoard | undefined;
   /** For a cluster: the node of a storage key, `host:port`; empty if it is not known. */
   nodeOf?(key: string): string;
   /**

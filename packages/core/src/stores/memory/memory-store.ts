@@ -12,6 +12,7 @@ import {
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { KeyState } from '../../engine/key-state.js';
+import { MemoryBoard } from '../../fleet/memory-board.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
@@ -49,6 +50,7 @@ export class MemoryStore implements Store {
   readonly remote = false;
   readonly slotted = false;
   readonly clock: Clock;
+  readonly fleet: MemoryBoard;
   readonly #maxKeys: number;
   #table: Table;
   readonly #rates = new SharedRates();
@@ -64,6 +66,7 @@ export class MemoryStore implements Store {
       throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
     }
     this.clock = clock;
+    this.fleet = new MemoryBoard(clock);
   }
 
   /** Number of keys stored now. */
@@ -150,6 +153,7 @@ export class MemoryStore implements Store {
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
+    this.fleet.close();
     this.#table = new Table(this.#maxKeys);
     this.#rates.clear();
     this.#listeners.clear();

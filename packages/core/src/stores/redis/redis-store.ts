@@ -2,6 +2,7 @@ import type { Script } from '../../algorithms/algorithm.js';
 import { systemClock } from '../../clock.js';
 import { type Answer, type Call, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
+import { RedisBoard } from '../../fleet/redis-board.js';
 import type { Departure } from '../../pipeline/deadlines.js';
 import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
@@ -13,6 +14,7 @@ import { StoreHealth } from '../store-health.js';
 import { Batch, type KeyGroup } from './batch.js';
 import { Batches, bySlot } from './batches.js';
 import { isReady, type RedisClient, runScript, type Write } from './client.js';
+import { isMistake } from './errors.js';
 import type { NodeRedisClient } from './node-redis.js';
 import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
@@ -21,7 +23,7 @@ import { rateAnswer, settle } from './reply.js';
 import { Session } from './session.js';
 import { inOneWrite } from './socket.js';
 import { publishStoreCall } from './store-call-message.js';
-import { warnOfDeclaredKeys } from './warnings.js';
+import { warnOfDeclaredKeys, warnOfRefusedBoard } from './warnings.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
 /**
@@ -54,6 +56,14 @@ export class RedisStore implements Store {
       });
   });
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
+  readonly fleet: RedisBoard = new RedisBoard({
+    runNow: (script, key, args) => {
+      const client = this.#session.inUse(key);
+      return client && runScript(client, script, () => ({ keys: [key], args }));
+    },
+    run: (script, key, args) => this.#runKey(script, key, () => ({ keys: [key], args })),
+    reportRefusal: (error) => isMistake(error) && warnOfRefusedBoard(this.#session.address, error),
+  });
   /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
   #declares = false;
 
@@ -117,11 +127,7 @@ export class RedisStore implements Store {
     const args = ['', change.action, ...rate.map(String)];
     const write = () => (caller.abandoned ? undefined : { keys: [change.key], args });
     this.expect(caller.deadline);
-    try {
-      return rateAnswer(new Numbers(await this.#run(sharedRateScript, change, write)).rest());
-    } catch (error) {
-      throw this.#session.errorOf(error, change.key);
-    }
+    return rateAnswer(new Numbers(await this.#runKey(sharedRateScript, change.key, write)).rest());
   }
 
   /** Listens to the events `storeError`, `degraded` and `recovered`; see `StoreEvents`. */
@@ -149,6 +155,7 @@ export class RedisStore implements Store {
 
   async close(): Promise<void> {
     this.health.end();
+    this.fleet.close();
     this.#releases.close();
     this.#session.close();
   }
@@ -233,6 +240,15 @@ export class RedisStore implements Store {
       return this.#session.connected(keyed.key).then((opened) => this.#runOn(opened, script, write));
     }
     return this.#runOn(client, script, write);
+  }
+
+  /** @throws StoreUnavailableError, StoreConfigurationError */
+  async #runKey(script: Script, key: string, write: Write): Promise<unknown> {
+    try {
+      return await this.#run(script, { key }, write);
+    } catch (error) {
+      throw this.#session.errorOf(error, key);
+    }
   }
 
   #runOn(client: RedisClient, script: Script, write: Write): Promise<unknown> {

@@ -75,6 +75,15 @@ export class Session {
     }
   }
 
+  /** The client, if a decision has used it, and a call for `key` could be sent to a server that is not out. */
+  inUse(key: string): RedisClient | undefined {
+    const { client, watch: watching } = this;
+    if (client === undefined || watching === undefined || !this.met) return undefined;
+    const isOpen = isReady(client) && watching.misplaced === undefined;
+    const isUp = this.#health.node(watching.nodeOf(key)).circuit.closed;
+    return isOpen && isUp && isReady(watching.connectionFor(key) ?? client) ? client : undefined;
+  }
+
   /** Resolves when there is a connection to the node of `key`. */
   async connected(key: string): Promise<RedisClient> {
     const client = await this.opened();

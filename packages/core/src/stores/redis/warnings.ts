@@ -47,3 +47,15 @@ export function warnOfDeclaredKeys(address: string, refusal: string): void {
       'cluster directly, or give each limiter a hashTag',
   );
 }
+
+/** Warns when the server decides calls, but refuses what this process publishes about its limiters. @returns true */
+export function warnOfRefusedBoard(address: string, refusal: unknown): true {
+  warnOnce(
+    'SLUICE_FLEET_REFUSED',
+    address,
+    `redisStore: ${address} refuses what this process publishes about its limiters (${(refusal as Error).message}). ` +
+      'Decisions are not affected, but the command sluice cannot see this process: give the user the rights of docs/operations.md, ' +
+      'or turn it off with redisStore({ …, definitions: false })',
+  );
+  return true;
+}

@@ -1,0 +1,88 @@
+import { Redis } from 'ioredis';
+import { fleetBoardContract, textsOf, use } from '../../../../tests/contracts/fleet-board.js';
+import { startRedis } from '../../../../tests/support/redis/redis-server.js';
+import { redisUrl } from '../../../../tests/support/redis-url.js';
+import { ManualClock } from '../clock.js';
+import { memoryStore, redisStore } from '../index.js';
+
+describe('Redis', () => {
+  fleetBoardContract(() => redisStore(redisUrl()));
+
+  test('the keys have a time to live, and the index keeps no process whose text has expired', async () => {
+    const server = await startRedis();
+    const admin = new Redis(server.url);
+    const stores = [redisStore(server.url), redisStore(server.url)] as const;
+    try {
+      for (const store of stores) await use(store);
+      await stores[0].fleet.publish('usage', 'a', 30_000);
+      const [index, key] = [
+        'sluice:v2:fleet:usage:{index}',
+        `sluice:v2:fleet:usage:{${stores[0].fleet.process}}`,
+      ];
+      for (const one of [index, key]) expect(await admin.pttl(one)).toBeGreaterThan(20_000);
+      await admin.zadd(index, String(Date.now() - 31_000), 'long-gone');
+      await stores[1].fleet.publish('usage', 'b', 30_000);
+      expect(await admin.zrange(index, '0', '-1')).toEqual(stores.map(({ fleet }) => fleet.process));
+    } finally {
+      for (const store of stores) await store.close();
+      admin.disconnect();
+      await server.stop();
+    }
+  });
+
+  test('nothing is kept for a server that is out, and nothing rejects', async () => {
+    const server = await startRedis();
+    const store = redisStore(server.url);
+    try {
+      await use(store);
+      await server.kill();
+      expect(await store.fleet.publish('usage', 'while out', 60_000)).toBe(false);
+      await server.restart();
+      await store.connect();
+      expect(await textsOf(store, store)).toEqual([]);
+      expect(await store.fleet.publish('usage', 'again', 60_000)).toBe(true);
+      expect((await textsOf(store, store)).map(({ text }) => text)).toEqual(['again']);
+    } finally {
+      await store.close();
+      await server.stop();
+    }
+  });
+
+  test('a server that refuses it is asked once, and a warning says what to do', async () => {
+    const server = await startRedis();
+    const admin = new Redis(server.url);
+    await admin.call('ACL', 'SETUSER', 'old', 'on', '>pw', '~*', '&*', '+@all', '-zadd');
+    const store = redisStore(server.url.replace('//', '//old:pw@'));
+    const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation();
+    try {
+      await use(store);
+      for (let i = 0; i < 3; i += 1) expect(await store.fleet.publish('usage', 'text', 60_000)).toBe(false);
+      expect(await admin.call('ACL', 'LOG')).toHaveLength(1);
+      expect(emitWarning.mock.calls).toEqual([
+        [
+          expect.stringContaining('docs/operations.md'),
+          expect.objectContaining({ code: 'SLUICE_FLEET_REFUSED' }),
+        ],
+      ]);
+    } finally {
+      emitWarning.mockRestore();
+      await store.close();
+      admin.disconnect();
+      await server.stop();
+    }
+  });
+});
+
+test('the board of a memory store has the texts of its own process', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  expect(await store.fleet.read('usage')).toEqual([]);
+  expect(await store.fleet.publish('usage', 'text', 1_000)).toBe(true);
+  await clock.advance('999ms');
+  expect(await store.fleet.read('usage')).toEqual([{ process: store.fleet.process, age: 999, text: 'text' }]);
+  expect(await store.fleet.read('definitions')).toEqual([]);
+  await clock.advance('1ms');
+  expect(await store.fleet.read('usage')).toEqual([]);
+  await store.close();
+  expect(await store.fleet.publish('usage', 'text', 1_000)).toBe(false);
+});

@@ -1,0 +1,37 @@
+import type { Clock } from '../clock.js';
+import { type FleetBoard, type FleetKind, type FleetNote, newProcess } from './board.js';
+
+/** The board of a store in this process, whose only reader and writer is the process itself. */
+export class MemoryBoard implements FleetBoard {
+  readonly process = newProcess();
+  readonly #clock: Clock;
+  /** Moments are µs of the clock. */
+  readonly #notes = new Map<
+    FleetKind,
+    { readonly text: string; readonly at: number; readonly until: number }
+  >();
+  closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {
+    if (this.closed) return false;
+    const at = this.#clock.now();
+    this.#notes.set(kind, { text, at, until: at + ttl * 1000 });
+    return true;
+  }
+
+  async read(kind: FleetKind): Promise<readonly FleetNote[]> {
+    const note = this.#notes.get(kind);
+    const now = this.#clock.now();
+    if (note === undefined || note.until <= now) return [];
+    return [{ process: this.process, age: Math.max(0, Math.floor((now - note.at) / 1000)), text: note.text }];
+  }
+
+  close(): void {
+    this.closed = true;
+    this.#notes.clear();
+  }
+}

@@ -1,0 +1,85 @@
+import { Redis } from 'ioredis';
+import { Redis as Valkey } from 'iovalkey';
+import { createClient } from 'redis';
+import { redisStore, type Store } from '../../../packages/core/src/index.js';
+import { fleetBoardContract } from '../../contracts/fleet-board.js';
+import { storeOnDefaults } from '../../support/expecting-warning.js';
+import { like } from '../../support/like.js';
+import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
+import { redisUrl } from '../../support/redis-url.js';
+import { KINDS, OwnCluster } from '../cluster/own-cluster.js';
+
+// The notice board on every kind of server and client.
+
+type Client = Parameters<typeof redisStore>[0];
+
+/** A store with a client that ends with it. */
+function borrowing(client: Client, end: () => unknown): Store {
+  const store = storeOnDefaults(client);
+  const close = async () => {
+    await store.close();
+    end();
+  };
+  return like(store, { close });
+}
+
+describe.each<[string, () => Store]>([
+  [
+    'ioredis',
+    () => {
+      const client = new Redis(redisUrl());
+      return borrowing(client, () => client.disconnect());
+    },
+  ],
+  [
+    'ioredis with a keyPrefix',
+    () => {
+      const client = new Redis(redisUrl(), { keyPrefix: 'app:' });
+      return borrowing(client, () => client.disconnect());
+    },
+  ],
+  [
+    'ioredis that gives numbers as text',
+    () => {
+      const client = new Redis(redisUrl(), { stringNumbers: true });
+      return borrowing(client, () => client.disconnect());
+    },
+  ],
+  [
+    'iovalkey',
+    () => {
+      const client = new Valkey(redisUrl());
+      return borrowing(client, () => client.disconnect());
+    },
+  ],
+  [
+    'node-redis',
+    () => {
+      const client = createClient({ url: redisUrl() });
+      return borrowing(client, () => client.isOpen && client.destroy());
+    },
+  ],
+  [
+    'node-redis with a keyPrefix, on RESP 2',
+    () => {
+      const client = createClient({ url: redisUrl(), keyPrefix: 'app:', RESP: 2 });
+      return borrowing(client, () => client.isOpen && client.destroy());
+    },
+  ],
+])('%s', (_, open) => fleetBoardContract(open));
+
+describe('a cluster', () => {
+  const own = new OwnCluster();
+  describe.each(KINDS)('$name', (kind) => fleetBoardContract(() => own.store(kind)));
+  describe('node-redis', () => fleetBoardContract(() => own.nodeRedisStore()));
+  describe("the store's own client", () => fleetBoardContract(() => redisStore({ cluster: own.addresses })));
+});
+
+describe('sentinels', () => {
+  let sentinels: RedisSentinels;
+  beforeAll(async () => {
+    sentinels = await startRedisSentinels();
+  });
+  afterAll(() => sentinels.stop());
+  fleetBoardContract(() => redisStore({ sentinels: sentinels.addresses, name: sentinels.name }));
+});
