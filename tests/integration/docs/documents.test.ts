@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
 import * as decorators from '@sluice/decorators';
 import * as express from '@sluice/express';
+import * as otel from '@sluice/otel';
 import { Redis } from 'ioredis';
 import { redisUrl } from '../../support/redis-url.js';
 import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
@@ -18,6 +19,7 @@ const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pi
 /** What blocks leave open, like programs that do not end. */
 const stores: core.RedisStore[] = [];
 const clients: Redis[] = [];
+const subscriptions: (() => void)[] = [];
 /** Generous: what is tested is not how fast a busy machine connects. */
 const deadline = '10s';
 const packages: Record<string, object> = {
@@ -31,7 +33,7 @@ const packages: Record<string, object> = {
   },
   '@sluice/core': {
     ...core,
-    redisStore: (client: string) => {
+    redisStore: (client: string | core.RedisStoreOptions) => {
       const store = core.redisStore(client);
       stores.push(store);
       return store;
@@ -40,6 +42,19 @@ const packages: Record<string, object> = {
       constructor(options: core.RateLimiterOptions) {
         super({ deadline, ...options });
       }
+    },
+    logDenials: (...options: Parameters<typeof core.logDenials>) => {
+      const stop = core.logDenials(...options);
+      subscriptions.push(stop);
+      return stop;
+    },
+  },
+  '@sluice/otel': {
+    ...otel,
+    instrument: (options?: otel.InstrumentOptions) => {
+      const telemetry = otel.instrument(options);
+      subscriptions.push(() => telemetry.close());
+      return telemetry;
     },
   },
   '@sluice/express': {
@@ -80,6 +95,7 @@ afterEach(async () => {
     (server as Server & { closeAllConnections?(): void }).closeAllConnections?.();
     await new Promise((done) => server.close(done));
   }
+  for (const stop of subscriptions.splice(0)) stop();
   await decorators.closeSluice();
   await Promise.all(stores.splice(0).map((store) => store.close()));
   await Promise.all(clients.splice(0).map((client) => client.quit()));

@@ -71,6 +71,6 @@ export async function evaluateBlock(
   Function('require', 'exports', code)(load, exports);
   const logged: string[] = [];
   const log = (...values: unknown[]) => logged.push(values.map((value) => inspect(value)).join(' '));
-  const values = await exports.main!({ log });
+  const values = await exports.main!(Object.assign(Object.create(console), { log }));
   return { logged, values };
 }
