@@ -52,7 +52,7 @@ export function warnOnce(code: WarningCode, subject: string, message: string): v
 
 /** Emits a process warning of type `SluiceWarning` at each call, for events that can happen again. */
 export function warn(code: WarningCode, message: string): void {
-  published.publish({ code, message } satisfies WarningMessage);
+  if (published.hasSubscribers) published.publish({ code, message } satisfies WarningMessage);
   process.emitWarning(message, {
     type: 'SluiceWarning',
     code,

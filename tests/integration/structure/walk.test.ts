@@ -5,7 +5,7 @@ import { type Walk, walk } from './walk.js';
 
 /** Today's numbers. Lower them with each change that shortens the walk. */
 const FILES = 24;
-const CALLS = 99;
+const CALLS = 96;
 
 let walked: Walk;
 beforeAll(async () => {

@@ -121,8 +121,8 @@ export interface Decider {
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   decide(call: Call): MaybePromise<Answer>;
-  /** Of a pipeline: decides a call. @param finish makes the result from the answer */
-  decideAndFinish?<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T>;
+  /** Of a pipeline. */
+  decideAndFinish?<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T>;
   /** Of a pipeline: decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore?(call: Call, error: StoreUnavailableError): Answer;
   /**
@@ -135,6 +135,12 @@ export interface Decider {
    * removes the listener.
    */
   onOutage?(key: string, listener: (error: StoreUnavailableError) => void): () => void;
+}
+
+/** Makes the result of a call. `failed`: the call has none and rejects. */
+export interface Finisher<T> {
+  finish(call: KeyCall, answer: Answer): T;
+  failed?(error: unknown): void;
 }
 
 /** What a store answers. Times are whole µs of the store's clock. */

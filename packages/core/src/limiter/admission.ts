@@ -1,13 +1,13 @@
 import { ANY, NEVER, type Parameters } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
-import { type Answer, type Decider, isHeld, KeyCall, storageKey } from '../engine/call.js';
+import { type Answer, type Decider, type Finisher, isHeld, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, type PolicyParts, policyParts } from '../pipeline/policy-limit.js';
-import { DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
+import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { CallMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
@@ -29,22 +29,25 @@ const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
   parts.some(isHeld) &&
   !(isDegraded(answer) && answer.source.name === 'deny');
 
-/** Makes the decision from the answer. */
-type Finish = (call: KeyCall, answer: Answer) => Decision;
-
+/** Each call reads whether anyone subscribes to these. */
 const { start, end, asyncStart, asyncEnd, error } = DECIDE;
 
-/** Does anyone listen to calls? Each call asks, so it asks the channels itself. */
-const isHeard = (): boolean =>
-  DECISION.hasSubscribers ||
-  start.hasSubscribers ||
-  end.hasSubscribers ||
-  asyncStart.hasSubscribers ||
-  asyncEnd.hasSubscribers ||
-  error.hasSubscribers;
+/** A store of a program's own that answers later. */
+async function finishLater(
+  call: KeyCall,
+  answer: Promise<Answer>,
+  finisher: Finisher<Decision>,
+): Promise<Decision> {
+  try {
+    return finisher.finish(call, await answer);
+  } catch (error) {
+    finisher.failed?.(error);
+    throw error;
+  }
+}
 
 /** What every limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
-export class Admission {
+export class Admission implements Finisher<Decision> {
   readonly #leases: Leases;
   readonly #order = new WakeOrder();
   /** Each pending `acquire`, by the controller that ends its wait. */
@@ -74,38 +77,48 @@ export class Admission {
    */
   decide(call: KeyCall, shadow = false): MaybePromise<Decision> {
     if (this.#closed !== undefined) throw this.#closed;
-    if (!isHeard()) return this.#decide(call, this.#finish);
-    const message = new CallMessage(this.name, call.operation, call as unknown as PolicyParts, shadow);
-    return message.run(() =>
-      this.#decide(call, (decided, answer) => message.ended(this.#finish(decided, answer))),
-    );
+    const heard =
+      DECISION.hasSubscribers ||
+      start.hasSubscribers ||
+      end.hasSubscribers ||
+      asyncStart.hasSubscribers ||
+      asyncEnd.hasSubscribers ||
+      error.hasSubscribers;
+    return heard ? this.#publish(call, shadow) : this.#decide(call, this);
   }
 
-  #decide(call: KeyCall, finishCall: Finish): MaybePromise<Decision> {
-    const { decider } = this;
-    let merged = call;
-    let finish = finishCall;
+  #publish(call: KeyCall, shadow: boolean): MaybePromise<Decision> {
+    if (call.operation === 'peek' && !isTraced()) return this.#decide(call, this);
+    const parts = call as unknown as PolicyParts & PolicyPart;
+    const message = new CallMessage(this.name, call.operation, parts, parts, shadow, this);
+    return message.run(() => this.#decide(call, message));
+  }
+
+  #decide(call: KeyCall, finisher: Finisher<Decision>): MaybePromise<Decision> {
     if (call.several !== undefined) {
       const parts = policyParts(call);
       const keys = mergeByKey(parts);
       const { operation, traced } = call;
-      merged = KeyCall.of({ operation, wait: 0, parts: keys, traced });
-      finish = (_, answer) => finishCall(call, splitByPart(parts, keys, answer));
+      if (keys !== parts) {
+        return this.#decide(KeyCall.of({ operation, wait: 0, parts: keys, traced }), {
+          finish: (_, answer) => finisher.finish(call, splitByPart(parts, keys, answer)),
+          failed: (error) => finisher.failed?.(error),
+        });
+      }
     }
-    if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(merged, finish);
-    const answer = decider.decide(merged);
-    return isPromise(answer) ? answer.then((decided) => finish(merged, decided)) : finish(merged, answer);
+    const { decider } = this;
+    if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(call, finisher);
+    const answer = decider.decide(call);
+    return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);
   }
 
-  /** One function for all calls: a closure for each would be one more object per decision. */
-  readonly #finish: Finish = (call, answer) =>
-    this.#decision(
-      call as unknown as PolicyParts,
-      call as unknown as PolicyPart,
-      answer,
-      call.operation === 'consume',
-      0,
-    );
+  finish(call: KeyCall, answer: Answer): Decision {
+    const { name, decider } = this;
+    const parts = call as unknown as PolicyParts & PolicyPart;
+    const decision = new DecisionRecord(name, decider, parts, parts, answer, call.operation === 'consume', 0);
+    if (call.several === undefined ? isHeld(call) : call.several.some(isHeld)) this.#hold(decision, answer);
+    return decision;
+  }
 
   /** Without a timeout it decides as `consume` does: it does not wait, and a leaky bucket does not delay it. */
   async reserve(call: KeyCall, limits: WaitLimits): Promise<Decision> {
@@ -125,15 +138,18 @@ export class Admission {
     signal?.throwIfAborted();
     const stop = new AbortController();
     const ignore = onAbort(signal, () => stop.abort(signal!.reason));
-    const message =
-      isHeard() || WAIT.hasSubscribers
-        ? new CallMessage(this.name, 'acquire', { parts }, false, stop.signal)
-        : undefined;
+    const heard = DECISION.hasSubscribers || WAIT.hasSubscribers || isTraced();
+    const message = heard
+      ? new CallMessage(this.name, 'acquire', { parts }, parts[0]!, false, this, stop.signal)
+      : undefined;
     const acquire = () => this.#acquire(parts, timeout, stop.signal, message);
-    const acquired = message === undefined ? acquire() : Promise.resolve(message.run(acquire));
+    const acquired = message === undefined ? acquire() : message.run(acquire);
     this.#waiting.set(stop, acquired);
     try {
       return await acquired;
+    } catch (error) {
+      message?.failed(error);
+      throw error;
     } finally {
       this.#waiting.delete(stop);
       ignore();
@@ -158,8 +174,14 @@ export class Admission {
       waited = clock.now() - start;
     }
     const split = splitByPart(parts, keys, answer);
-    const decision = this.#decision({ parts }, parts[0]!, split, true, waited + answer.wait);
-    if (!answer.allowed) throw errorOfDenial(decision);
+    const { name, decider } = this;
+    const call = { parts };
+    const decision = new DecisionRecord(name, decider, call, parts[0]!, split, true, waited + answer.wait);
+    if (parts.some(isHeld)) this.#hold(decision, split);
+    if (!answer.allowed) {
+      message?.ended(decision);
+      throw errorOfDenial(decision);
+    }
     try {
       const queue = `${this.#deciderOf(answer).name} ${storageKey(keys[0]!)}`;
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
@@ -247,7 +269,7 @@ export class Admission {
   async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
     const latest = parts.map((part) => ({ ...part, at: ANY }));
-    await publishingRefunds(this.name, 'reward', latest, (given) => this.#giveBack(this.decider, given));
+    await publishingRefunds(this.name, 'reward', latest, () => this.#giveBack(this.decider, latest));
   }
 
   async change(
@@ -263,10 +285,11 @@ export class Admission {
   /**
    * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
    * nothing, even if the store did not answer the first: the store may have applied it. A call that was never sent may be repeated.
+   * @param reason for subscribers; undefined if the caller publishes its own messages
    */
   async refund(
     decision: Decision,
-    reason: RefundMessage['reason'],
+    reason: RefundMessage['reason'] | undefined,
     backOf: (part: PolicyPart) => number = ({ cost }) => cost,
   ): Promise<void> {
     const taken = DecisionRecord.taken(decision);
@@ -276,10 +299,10 @@ export class Admission {
     const back = taken.map((part) => ({ ...part, cost: backOf(part) }));
     const kept = taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost }));
     DecisionRecord.keep(decision, kept.filter(hasCost));
+    const given = back.filter(hasCost);
+    const giveBack = () => this.#giveBack(DecisionRecord.decider(decision), given);
     try {
-      await publishingRefunds(this.name, reason, back.filter(hasCost), (given) =>
-        this.#giveBack(DecisionRecord.decider(decision), given),
-      );
+      await (reason === undefined ? giveBack() : publishingRefunds(this.name, reason, given, giveBack));
     } catch (error) {
       if (isStoreUnavailableError(error) && error.neverSent) DecisionRecord.keep(decision, taken);
       throw error;
@@ -304,12 +327,6 @@ export class Admission {
   /** Aborted when a lease of this decision is lost. */
   lost(decision: Decision): AbortSignal | undefined {
     return this.#lost.get(decision);
-  }
-
-  #decision(call: PolicyParts, first: PolicyPart, answer: Answer, taking: boolean, waited: number): Decision {
-    const decision = new DecisionRecord(this.name, this.decider, call, first, answer, taking, waited);
-    if (answer.parts.length === 1 ? isHeld(first) : call.parts.some(isHeld)) this.#hold(decision, answer);
-    return decision;
   }
 
   #hold(decision: Decision, answer: Answer): void {

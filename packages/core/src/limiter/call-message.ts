@@ -1,56 +1,73 @@
-import { performance } from 'node:perf_hooks';
 import type { Decision } from '../decision.js';
-import type { Operation } from '../engine/call.js';
-import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import type { Answer, Finisher, KeyCall, Operation } from '../engine/call.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
+import { messageTime } from '../telemetry/message-time.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
-/** What subscribers get of one call. Created only if there are any. */
-export class CallMessage implements DecisionMessage {
+/** What subscribers get of one call; created only if there are any. As the call's finisher it publishes itself when the call ends. */
+export class CallMessage implements DecisionMessage, Finisher<Decision> {
+  readonly limiter: string;
   readonly operation: DecisionMessage['operation'];
-  readonly mode: 'enforce' | 'shadow';
-  readonly startedAt = performance.now();
+  readonly mode: DecisionMessage['mode'];
+  policy: string;
+  key: string;
+  cost: number;
+  readonly startedAt = messageTime();
+  endedAt: number | undefined = undefined;
   result: CallResult | undefined = undefined;
   decision: Decision | undefined = undefined;
   error: unknown = undefined;
   readonly #call: PolicyParts;
+  readonly #finisher: Finisher<Decision>;
   readonly #signal: AbortSignal | undefined;
-  /** Does it wait? */
   #waits = false;
-  /** Has a traced `run` returned, so that `asyncStart` and `asyncEnd` must follow? */
+  /** Has it published `start`? */
+  #traced = false;
+  /** Has it published `end`, so that `asyncStart` and `asyncEnd` follow? */
   #returned = false;
 
-  /** @param signal ends the call early */
+  /**
+   * @param finisher makes the decision
+   * @param signal cancels the call
+   */
   constructor(
-    readonly limiter: string,
+    limiter: string,
     operation: Operation,
     call: PolicyParts,
+    first: PolicyPart,
     shadow: boolean,
+    finisher: Finisher<Decision>,
     signal?: AbortSignal,
   ) {
+    this.limiter = limiter;
     this.operation = operation as DecisionMessage['operation'];
     this.mode = shadow ? 'shadow' : 'enforce';
+    this.policy = first.limit.name;
+    this.key = first.key;
+    this.cost = first.cost;
     this.#call = call;
+    this.#finisher = finisher;
     this.#signal = signal;
-  }
-
-  get key(): string {
-    return this.#bound().key;
-  }
-
-  get cost(): number {
-    return this.#bound().cost;
   }
 
   get parts(): readonly LimitedPart[] {
     return this.#call.parts.map(({ limit, key, cost }) => ({ policy: limit.name, key, cost }));
   }
 
-  /** Runs the call. It must call `ended` unless it fails. */
-  run<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+  toJSON(): DecisionMessage {
+    return { ...this, parts: this.parts };
+  }
+
+  /** For `console.log`. */
+  [Symbol.for('nodejs.util.inspect.custom')](): DecisionMessage {
+    return this.toJSON();
+  }
+
+  /** Runs the call, and traces it. The call ends with `finish`, `ended` or `failed`. */
+  run<T>(call: () => T): T {
     if (!isTraced()) return this.#run(call);
+    this.#traced = true;
     return DECIDE.start.runStores(this, () => {
       try {
         return this.#run(call);
@@ -61,15 +78,19 @@ export class CallMessage implements DecisionMessage {
     });
   }
 
-  #run<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+  #run<T>(call: () => T): T {
     try {
-      const value = call();
-      if (isPromise(value)) value.then(undefined, this.#failed);
-      return value;
+      return call();
     } catch (error) {
-      this.#failed(error);
+      this.failed(error);
       throw error;
     }
+  }
+
+  finish(call: KeyCall, answer: Answer): Decision {
+    const decision = this.#finisher.finish(call, answer);
+    this.ended(decision);
+    return decision;
   }
 
   /** The call begins to wait. */
@@ -78,35 +99,38 @@ export class CallMessage implements DecisionMessage {
     WAIT.publish(this);
   }
 
-  ended(decision: Decision): Decision {
+  ended(decision: Decision): void {
     this.decision = decision;
+    if (decision.policy !== this.policy) this.#decidedBy(decision.policy);
     this.#end(decision.allowed ? 'allowed' : 'denied');
-    return decision;
   }
 
-  readonly #failed = (error: unknown): void => {
-    const denial =
-      isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.decision : undefined;
-    if (denial !== undefined) {
-      this.ended(denial);
+  /** Does nothing if the call has ended: a denied `acquire` throws after its decision. */
+  failed(error: unknown): void {
+    if (this.result !== undefined) return;
+    this.error = error;
+    if (this.#signal?.aborted === true && error === this.#signal.reason) {
+      this.#end('canceled');
       return;
     }
-    this.error = error;
-    const canceled = this.#signal?.aborted === true && error === this.#signal.reason;
-    if (!canceled) DECIDE.error.publish(this);
-    this.#end(canceled ? 'canceled' : 'error');
-  };
+    if (this.#traced) DECIDE.error.publish(this);
+    this.#end('error');
+  }
 
   #end(result: CallResult): void {
     this.result = result;
+    this.endedAt = messageTime();
     if (this.#waits) WAIT.publish(this);
     if (this.operation !== 'peek') DECISION.publish(this);
-    if (this.#returned) DECIDE.asyncStart.runStores(this, () => DECIDE.asyncEnd.publish(this));
+    if (!this.#returned) return;
+    DECIDE.asyncStart.publish(this);
+    DECIDE.asyncEnd.publish(this);
   }
 
-  #bound(): PolicyPart {
-    const { parts } = this.#call;
-    const policy = this.decision?.policy;
-    return (policy === undefined ? undefined : parts.find(({ limit }) => limit.name === policy)) ?? parts[0]!;
+  #decidedBy(policy: string): void {
+    const part = this.#call.parts.find(({ limit }) => limit.name === policy)!;
+    this.policy = policy;
+    this.key = part.key;
+    this.cost = part.cost;
   }
 }

@@ -2,30 +2,39 @@ import type { PolicyPart } from '../pipeline/policy-limit.js';
 import { REFUND } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 
-/** Gives permits back, and publishes that. A settled reservation publishes its own messages: it may take more instead. */
+/**
+ * Returns permits of a limiter, and publishes a message for each part.
+ * @param parts with the permits that they return, or for `settle` with the estimates
+ * @param permitsOf the permits that a part returns; negative: takes
+ */
 export async function publishingRefunds(
   limiter: string,
   reason: RefundMessage['reason'],
   parts: readonly PolicyPart[],
-  giveBack: (parts: readonly PolicyPart[]) => Promise<void>,
+  giveBack: () => Promise<void>,
+  permitsOf: (part: PolicyPart) => number = ({ cost }) => cost,
 ): Promise<void> {
-  if (!REFUND.hasSubscribers || reason === 'settle') return giveBack(parts);
+  if (!REFUND.hasSubscribers) return giveBack();
+  const publish = (error?: unknown) => {
+    for (const part of parts) {
+      const { limit, key, cost } = part;
+      const estimate = reason === 'settle' ? cost : undefined;
+      REFUND.publish({
+        limiter,
+        policy: limit.name,
+        key,
+        reason,
+        permits: permitsOf(part),
+        estimate,
+        error,
+      });
+    }
+  };
   try {
-    await giveBack(parts);
+    await giveBack();
   } catch (error) {
-    for (const part of parts) publishRefund(limiter, reason, part, part.cost, { error });
+    publish(error);
     throw error;
   }
-  for (const part of parts) publishRefund(limiter, reason, part, part.cost);
-}
-
-/** @param permits given back; negative: taken */
-export function publishRefund(
-  limiter: string,
-  reason: RefundMessage['reason'],
-  { limit, key }: PolicyPart,
-  permits: number,
-  { estimate, error }: { readonly estimate?: number; readonly error?: unknown } = {},
-): void {
-  REFUND.publish({ limiter, policy: limit.name, key, reason, permits, estimate, error });
+  publish();
 }

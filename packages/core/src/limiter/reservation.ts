@@ -2,11 +2,10 @@ import type { Decision } from '../decision.js';
 import { isHeld } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
-import { REFUND } from '../telemetry/channels.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, costFor } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
-import { publishRefund } from './refund-messages.js';
+import { publishingRefunds } from './refund-messages.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
@@ -44,18 +43,18 @@ export class Reservation {
     }
     const costs = checkCost('settle: actual', actual, this.#names);
     const missing = ({ limit, cost }: PolicyPart) => costFor(costs, limit.policy) - cost;
-    await this.#once(async () => {
+    const admission = this.#admission;
+    await this.#once(() => {
       const spent = DecisionRecord.taken(this.decision)!.filter((part) => !isHeld(part));
       const more = spent
         .filter((part) => missing(part) > 0)
         .map((part) => ({ ...part, cost: missing(part) }));
       const excess = (part: PolicyPart) => (isHeld(part) ? part.cost : Math.max(0, -missing(part)));
-      await this.#admission.refund(this.decision, 'settle', excess);
-      if (more.length > 0) await this.#admission.charge(more, this.decision);
-      if (!REFUND.hasSubscribers) return;
-      for (const part of spent) {
-        publishRefund(this.decision.name, 'settle', part, -missing(part), { estimate: part.cost });
-      }
+      const settle = async () => {
+        await admission.refund(this.decision, undefined, excess);
+        if (more.length > 0) await admission.charge(more, this.decision);
+      };
+      return publishingRefunds(admission.name, 'settle', spent, settle, (part) => -missing(part));
     });
   }
 

@@ -1,4 +1,4 @@
-import { type Answer, type Call, KeyCall } from '../engine/call.js';
+import { type Answer, type Call, type Finisher, KeyCall } from '../engine/call.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import type { NodeHealth } from '../stores/store-health.js';
 import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
@@ -44,8 +44,7 @@ export class PendingCall<T = unknown> implements TimedCall {
   constructor(
     readonly call: KeyCall,
     readonly owner: CallOwner,
-    /** Makes the result of the promise from the answer. */
-    readonly finish: (call: KeyCall, answer: Answer) => T,
+    readonly finisher: Finisher<T>,
   ) {
     this.promise = new Promise(keep as never);
     this.#resolve = resolveNew;
@@ -66,9 +65,9 @@ export class PendingCall<T = unknown> implements TimedCall {
     this.#end();
     let value: T;
     try {
-      value = this.finish(this.call, answer);
+      value = this.finisher.finish(this.call, answer);
     } catch (error) {
-      this.#reject(error);
+      this.reject(error);
       return;
     }
     this.#resolve(value);
@@ -88,6 +87,7 @@ export class PendingCall<T = unknown> implements TimedCall {
 
   reject(error: unknown): void {
     this.#end();
+    this.finisher.failed?.(error);
     this.#reject(error);
   }
 
@@ -97,6 +97,9 @@ export class PendingCall<T = unknown> implements TimedCall {
     if (departure !== undefined) departure.hasEnded = true;
   }
 }
+
+/** For calls whose result is the answer itself. */
+export const THE_ANSWER: Finisher<Answer> = { finish: (_, answer) => answer };
 
 /** For calls that reach a store without a pipeline. */
 const DIRECT: CallOwner = {
@@ -110,4 +113,4 @@ const DIRECT: CallOwner = {
 
 /** A call without deny cache, circuit, deadline and fallback. */
 export const directCall = (call: Call): PendingCall<Answer> =>
-  new PendingCall(KeyCall.of(call), DIRECT, (_, answer) => answer);
+  new PendingCall(KeyCall.of(call), DIRECT, THE_ANSWER);

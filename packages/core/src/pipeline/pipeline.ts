@@ -1,5 +1,13 @@
 import type { Clock } from '../clock.js';
-import { type Answer, type Call, type Decider, KeyCall, type Operation, storageKey } from '../engine/call.js';
+import {
+  type Answer,
+  type Call,
+  type Decider,
+  type Finisher,
+  KeyCall,
+  type Operation,
+  storageKey,
+} from '../engine/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
@@ -10,7 +18,7 @@ import { decideByFallback, isDegraded } from './answers.js';
 import { type CallDeadline, type Deadlines, type Departure, DepartureDeadline } from './deadlines.js';
 import { type Denial, DenyCache } from './deny-cache.js';
 import { hasFallback } from './fallback.js';
-import { type CallOwner, directCall, PendingCall } from './pending-call.js';
+import { type CallOwner, directCall, PendingCall, THE_ANSWER } from './pending-call.js';
 import type { PolicyLimit } from './policy-limit.js';
 import { Prefetch } from './prefetch.js';
 import { departAlone } from './single-departure.js';
@@ -77,23 +85,20 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   async decide(call: Call): Promise<Answer> {
-    return this.decideAndFinish(KeyCall.of(call), answerOf);
+    return this.decideAndFinish(KeyCall.of(call), THE_ANSWER);
   }
 
-  /**
-   * Returns at once if the deny cache answers.
-   * @param finish makes the result from the answer
-   */
-  decideAndFinish<T>(call: KeyCall, finish: (call: KeyCall, answer: Answer) => T): MaybePromise<T> {
+  /** Returns at once if the deny cache answers. */
+  decideAndFinish<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T> {
     const prefetches = call.several !== undefined || (call.limit as PolicyLimit).prefetch !== undefined;
     let denial = prefetches || this.#denyCache.isEmpty ? undefined : this.#denialOf(call);
     if (denial !== undefined && this.#now < denial.until) {
       const answer = this.#denyCache.answer(denial, this.#now);
       const atOnce = mayAnswerNow();
       this.#nowTurn = currentTurn(); // not before: a turn is counted only if it has answered
-      return atOnce ? finish(call, answer) : finishNextTurn(call, answer, finish);
+      return atOnce ? finisher.finish(call, answer) : finishNextTurn(call, answer, finisher);
     }
-    const pending = new PendingCall(call, this, finish);
+    const pending = new PendingCall(call, this, finisher);
     if (prefetches) {
       if (this.#prefetch.handles(pending)) return pending.promise;
       denial = this.#denialOf(call);
@@ -105,7 +110,7 @@ export class Pipeline implements Decider, CallOwner {
 
   /** Decides without prefetched permits. @param deadline of a call that may need several requests */
   request(call: Call, deadline?: CallDeadline): Promise<Answer> {
-    const pending = new PendingCall(KeyCall.of(call), this, answerOf);
+    const pending = new PendingCall(KeyCall.of(call), this, THE_ANSWER);
     pending.ownDeadline = deadline;
     const denial = this.#denialOf(pending.call);
     if (denial === undefined) this.#send(pending);
@@ -360,13 +365,8 @@ export class Pipeline implements Decider, CallOwner {
 }
 
 /** A function of its own: its closure would cost each call of `decideAndFinish` an object. */
-const finishNextTurn = <T>(
-  call: KeyCall,
-  answer: Answer,
-  finish: (call: KeyCall, answer: Answer) => T,
-): Promise<T> => nextTurn().then(() => finish(call, answer));
-
-const answerOf = (_: KeyCall, answer: Answer): Answer => answer;
+const finishNextTurn = <T>(call: KeyCall, answer: Answer, finisher: Finisher<T>): Promise<T> =>
+  nextTurn().then(() => finisher.finish(call, answer));
 
 /** The error while the circuit is open. */
 function whileOpen(error: StoreUnavailableError): StoreUnavailableError {

@@ -63,10 +63,10 @@ export class SharedLimiter {
     this.#decider = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : store;
     this.#admission = new Admission(name, this.#decider);
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
-    this.#key = `${prefix}:all`;
+    this.#key = 'all';
     this.#config = `${prefix}:rate`;
     const shared = { name, config: this.#config, client: `${prefix}:client:${clientId}` };
-    this.#limit = { name, policy: name, rule: UNKNOWN, prefix: '', suffix: '', shared };
+    this.#limit = { name, policy: name, rule: UNKNOWN, prefix: `${prefix}:`, suffix: '', shared };
   }
 
   /** Sets the rate if none is set. Resolves to whether it did. */

@@ -1,4 +1,5 @@
 import { type Channel, channel, tracingChannel } from 'node:diagnostics_channel';
+import { describe } from '../options.js';
 import type { DecisionMessage, TelemetryChannel, TelemetryMessages } from './messages.js';
 
 /** A channel of `node:diagnostics_channel` with typed messages. Build a message only if `hasSubscribers`. */
@@ -17,9 +18,22 @@ export const STORE_CALL = typed('sluice:store-call');
 export const DEGRADED = typed('sluice:degraded');
 export const RECOVERED = typed('sluice:recovered');
 export const STORE_ERROR = typed('sluice:store-error');
+const WARNING = typed('sluice:warning');
+
+const CHANNELS = [
+  DECISION,
+  WAIT,
+  LEASE,
+  REFUND,
+  STORE_CALL,
+  DEGRADED,
+  RECOVERED,
+  STORE_ERROR,
+  WARNING,
+] as readonly Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[];
 
 /**
- * Each `consume`, `acquire` and `peek` from its begin to its end. A call that needs no network has its `result` at `end`, another one at
+ * Each `consume`, `acquire` and `peek` from start to end. A call that needs no network has its `result` at `end`, another one at
  * `asyncEnd`.
  */
 export const DECIDE = tracingChannel<unknown, DecisionMessage>('sluice:decide');
@@ -35,15 +49,24 @@ export const isTraced = (): boolean =>
   error.hasSubscribers;
 
 /**
- * Calls `listener` with each message of a channel. Returns a function that ends that. The listener runs while the limiter waits for it,
- * so keep it short; an error that it throws is an uncaught exception, as Node does for all diagnostics channels.
+ * Calls `listener` with each message of a channel, until you call the function that it returns. The call that publishes waits for the
+ * listener, so keep it short. An error that it throws becomes an uncaught exception, as with all diagnostics channels, and changes no
+ * decision.
+ * @throws TypeError if there is no such channel: its listener would never be called
  */
 export function subscribe<Name extends TelemetryChannel>(
   name: Name,
   listener: (message: TelemetryMessages[Name]) => void,
 ): () => void {
+  if (typeof listener !== 'function') {
+    throw new TypeError(`subscribe: the listener must be a function, not ${describe(listener)}`);
+  }
+  const subscribed = CHANNELS.find((one) => one.name === name);
+  if (subscribed === undefined) {
+    const names = CHANNELS.map((one) => String(one.name)).join(', ');
+    throw new TypeError(`subscribe: there is no channel ${describe(name)}; the channels are ${names}`);
+  }
   const subscriber = (message: unknown) => listener(message as TelemetryMessages[Name]);
-  const subscribed = channel(name);
   subscribed.subscribe(subscriber);
   return () => void subscribed.unsubscribe(subscriber);
 }

@@ -6,30 +6,34 @@ import type { DegradedEvent, RecoveredEvent, StoreErrorEvent } from './store-eve
 export interface LimitedPart {
   /** The policy, as decisions name it. */
   readonly policy: string;
-  /** As it is stored: at most 128 characters, and none that a terminal or a log line would interpret. */
+  /**
+   * The caller's key as it is stored: 1 to 128 characters, none of which a terminal or a log interprets. With a `memoryStore` it may be a
+   * view of a longer string, so copy a key that you keep.
+   */
   readonly key: string;
-  /** Permits asked for. */
+  /** Permits that the call asks for. */
   readonly cost: number;
 }
 
-/** How a call ended. `canceled`: its signal was aborted or its limiter was closed while it waited. */
+/** How a call ended. `canceled`: its signal was aborted, or its limiter was closed, before it had its permits. */
 export type CallResult = 'allowed' | 'denied' | 'canceled' | 'error';
 
-/** A call of a limiter. `reserve`, `schedule` and middleware make them, too. Its last four fields are set when it ends. */
-export interface DecisionMessage {
+/**
+ * A call of a limiter; also `reserve`, `schedule`, `wrap`, middleware and decorators make calls. `policy`, `key` and `cost` are those of
+ * the policy that decided, or of the first one. A call that is refused at once has no message: its key, cost or options are invalid,
+ * its signal is already aborted, or its limiter is closed.
+ */
+export interface DecisionMessage extends LimitedPart {
   readonly limiter: string;
   readonly operation: 'consume' | 'acquire' | 'peek';
   /** `shadow`: the caller does not enforce the decision, as with `dryRun`. */
   readonly mode: 'enforce' | 'shadow';
-  /** The key of the policy that `decision.policy` names, or of the first policy; see `LimitedPart`. */
-  readonly key: string;
-  /** Permits asked of that policy. */
-  readonly cost: number;
   /** Every limit of the call. */
   readonly parts: readonly LimitedPart[];
-  /** When the call was made; ms, as of `performance.now()`. */
+  /** ms, as of `performance.now()`. Up to 16 messages share a reading of the clock. */
   readonly startedAt: number;
-  /** Undefined while the call is under way. */
+  /** Undefined until the call ends, as are the other fields below. */
+  readonly endedAt: number | undefined;
   readonly result: CallResult | undefined;
   /** Undefined if the call failed or was canceled. */
   readonly decision: Decision | undefined;
@@ -37,44 +41,50 @@ export interface DecisionMessage {
   readonly error: unknown;
 }
 
-/** Held permits of a `concurrency` policy. The same object is published when they are held and when they are not any more. */
+/** Held permits of a `concurrency` policy. The same object is published when they are held and when they no longer are. */
 export interface LeaseMessage extends LimitedPart {
   readonly limiter: string;
-  /** `lost`: it could not be renewed in time, so another call may hold the permit. */
-  readonly state: 'held' | 'released' | 'lost';
+  /**
+   * `lost`: the lease could not be renewed in time, or the limiter was closed, so another call may hold the permits. `abandoned`: the
+   * decision was garbage collected and never released, so the permits come back when the lease expires.
+   */
+  readonly state: 'held' | 'released' | 'lost' | 'abandoned';
   /** ms, as of `performance.now()`. */
   readonly startedAt: number;
+  readonly endedAt: number | undefined;
 }
 
-/** Permits that were given back, of one policy. */
+/** Permits that were returned, of one policy. */
 export interface RefundMessage {
   readonly limiter: string;
   readonly policy: string;
-  /** See `LimitedPart`. */
+  /** As of `LimitedPart`. */
   readonly key: string;
-  /** `cancel`: a wait or a reservation was canceled. `release`: held permits. `reward`: a gift, of any call's permits. */
+  /** `cancel`: of a wait or a reservation. `release`: held permits. `reward`: a gift. */
   readonly reason: 'refund' | 'release' | 'cancel' | 'settle' | 'reward';
-  /** Permits given back. Negative for `settle`: more were taken, because the call cost more than its estimate. */
+  /** Permits to return. For `settle` 0 if the estimate was right, and negative if the call cost more and took the rest. */
   readonly permits: number;
   /** Of `settle`: the estimate. The actual cost is `estimate - permits`. */
   readonly estimate: number | undefined;
-  /** Why the store did not do it. */
+  /** Why the store did not return them, as far as is known. */
   readonly error: unknown;
 }
 
-/** One script call to a remote store. */
+/** One script call of a `redisStore` that decides calls. */
 export interface StoreCallMessage {
+  /** The name of the store: `redis`. */
   readonly store: string;
   /** The server's address, without a password; undefined if it is not known. */
   readonly address: string | undefined;
-  /** Of a cluster: `host:port`. */
+  /** The cluster node, `host:port`; undefined if the call was not sent to one node directly. */
   readonly node: string | undefined;
-  /** Decisions that it carried. */
+  /** Number of calls that it decides. */
   readonly calls: number;
-  /** When it was sent, and when its reply came; ms, as of `performance.now()`. */
+  /** When it was sent; ms, as of `performance.now()`. */
   readonly startedAt: number;
+  /** When its reply arrived. */
   readonly endedAt: number;
-  /** Why it failed as a whole. */
+  /** Why it failed as a whole: a `StoreUnavailableError` or a `StoreConfigurationError`. */
   readonly error: unknown;
 }
 
@@ -83,8 +93,8 @@ export interface TelemetryMessages {
   /** A `consume` or an `acquire` has ended. */
   readonly 'sluice:decision': DecisionMessage;
   /**
-   * An `acquire` begins to wait, for its booked moment or for permits that other calls hold: `result` is undefined. And the same object
-   * again when the call has ended.
+   * An `acquire` begins to wait, for its booked moment or for permits that other calls hold: `result` is undefined. The same object
+   * is published again when the call ends.
    */
   readonly 'sluice:wait': DecisionMessage;
   readonly 'sluice:lease': LeaseMessage;

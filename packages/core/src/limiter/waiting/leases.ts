@@ -19,9 +19,12 @@ interface Held {
   readonly message: Changing<LeaseMessage> | undefined;
 }
 
-function publishEnd({ message }: Held, state: 'released' | 'lost'): void {
+type Ending = Exclude<LeaseMessage['state'], 'held'>;
+
+function publishEnd({ message }: Held, state: Ending): void {
   if (message === undefined) return;
   message.state = state;
+  message.endedAt = performance.now();
   LEASE.publish(message);
 }
 
@@ -57,7 +60,7 @@ export class Leases {
     this.#end(part, 'released');
   }
 
-  #end(part: PolicyPart, state: 'released' | 'lost'): void {
+  #end(part: PolicyPart, state: Ending): void {
     const held = this.#held.get(idOf(part));
     if (held === undefined) return;
     held.released.abort();
@@ -65,7 +68,7 @@ export class Leases {
     publishEnd(held, state);
   }
 
-  /** Publishes that permits are held. Undefined if nobody wants to know. */
+  /** Publishes that permits are held. Undefined without subscribers. */
   #messageOf({ limit, key, cost }: PolicyPart): Changing<LeaseMessage> | undefined {
     if (!LEASE.hasSubscribers) return undefined;
     const message: LeaseMessage = {
@@ -75,6 +78,7 @@ export class Leases {
       cost,
       state: 'held',
       startedAt: performance.now(),
+      endedAt: undefined,
     };
     LEASE.publish(message);
     return message;
@@ -108,7 +112,7 @@ export class Leases {
       } catch {
         return; // released
       }
-      if (owner.deref() === undefined) return this.release(part);
+      if (owner.deref() === undefined) return this.#end(part, 'abandoned');
       const sentAt = clock.now();
       try {
         const { allowed, parts } = await store.decide(renewal);
@@ -117,10 +121,10 @@ export class Leases {
         renewed = sentAt;
         lease = leaseOf(part, parts[0]!);
       } catch {
+        if (released.aborted) return;
         // The store may come back before the lease ends. Callers that need a decision get this error.
         if (clock.now() - renewed >= lease) break;
       }
-      if (released.aborted) return;
     }
     this.#end(part, 'lost');
     lost.abort(new Error(`The lease of '${part.limit.name}' was lost: it could not be renewed in time`));

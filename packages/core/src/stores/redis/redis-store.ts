@@ -22,7 +22,7 @@ import { ReleaseSubscriber } from './release-subscriber.js';
 import { rateAnswer, settle } from './reply.js';
 import { Session } from './session.js';
 import { inOneWrite } from './socket.js';
-import { publishStoreCall } from './store-call-message.js';
+import { StoreCall } from './store-call-message.js';
 import { warnOfDeclaredKeys, warnOfRefusedBoard } from './warnings.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
@@ -168,18 +168,20 @@ export class RedisStore implements Store {
       return;
     }
     const { client } = this.#session;
+    const told = STORE_CALL.hasSubscribers ? new StoreCall(this, batch) : undefined;
     const write = (bytes: boolean) => {
       if (batch.hasEnded && !batch.forget()) return undefined;
       batch.markSent();
+      told?.sent();
       const call = written(batch.groups, batch.localTime, now, bytes);
       return node === undefined ? call : undeclared(call, client?.options?.keyPrefix ?? '');
     };
     const replied =
       node === undefined ? this.#run(decideScript, batch, write) : this.#runOn(node, decideScript, write);
-    if (STORE_CALL.hasSubscribers) publishStoreCall(this, batch, replied);
     replied.then(
       (reply) => {
         arrived();
+        told?.ended();
         try {
           const { undecided, refusal } = settle(batch.groups, new Numbers(reply));
           if (refusal !== undefined) this.#declareKeys(refusal);
@@ -193,6 +195,7 @@ export class RedisStore implements Store {
       },
       (error) => {
         arrived();
+        told?.ended(this.#session.errorOf(error, batch.key));
         if (node !== undefined && wasNotRun(error)) {
           if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
           this.#sendDeclared(batch, bySlot(batch.groups));

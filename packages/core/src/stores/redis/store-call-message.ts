@@ -3,18 +3,34 @@ import { STORE_CALL } from '../../telemetry/channels.js';
 import type { Store } from '../store.js';
 import type { Batch } from './batch.js';
 
-/** Publishes a script call when its reply has come. */
-export function publishStoreCall(
-  { name: store, health }: Pick<Store, 'name' | 'health'>,
-  batch: Batch,
-  replied: Promise<unknown>,
-): void {
-  const address = health?.address();
-  const startedAt = performance.now();
-  const calls = batch.groups.reduce((sum, group) => sum + group.calls.length, 0);
-  const publish = (error?: unknown) => {
-    const endedAt = performance.now();
-    STORE_CALL.publish({ store, address, node: batch.node, calls, startedAt, endedAt, error });
-  };
-  replied.then(() => publish(), publish);
+/** Publishes one script call once its reply is there; created only if anyone subscribes. */
+export class StoreCall {
+  #calls = 0;
+  #startedAt = 0;
+
+  constructor(
+    readonly store: Pick<Store, 'name' | 'health'>,
+    readonly batch: Batch,
+  ) {}
+
+  /** The script is being sent; a second time with its text, if the server does not know it. */
+  sent(): void {
+    if (this.#calls > 0) return;
+    this.#startedAt = performance.now();
+    this.#calls = this.batch.groups.reduce((sum, { calls }) => sum + calls.length, 0);
+  }
+
+  /** Publishes nothing if all calls had ended before the script was sent. */
+  ended(error?: unknown): void {
+    if (this.#calls === 0) return;
+    STORE_CALL.publish({
+      store: this.store.name,
+      address: this.store.health?.address(),
+      node: this.batch.node,
+      calls: this.#calls,
+      startedAt: this.#startedAt,
+      endedAt: performance.now(),
+      error,
+    });
+  }
 }
