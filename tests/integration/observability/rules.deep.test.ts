@@ -1,8 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { promtool } from '../../support/prometheus.js';
 import { run } from '../../support/run.js';
-import { folder, read, rules } from './queries.js';
+import { folder, queries, read, rules } from './queries.js';
 
 const CASES = join(__dirname, 'rules.promtool.yml');
 
@@ -22,6 +24,20 @@ test('promtool accepts the rules', async () => {
     join(folder, 'prometheus-rules.yml'),
   );
   expect(output).toContain(`${rules.length} rules found`);
+});
+
+test('Prometheus accepts every query, also the types in it', async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'sluice-queries-'));
+  try {
+    const file = join(scratch, 'rules.yml');
+    const asRules = queries.map(({ expr }, i) => ({ record: `query:${i}`, expr }));
+    await writeFile(file, stringify({ groups: [{ name: 'queries', rules: asRules }] }));
+    expect(await check('check', 'rules', file)).toContain(`${queries.length} rules found`);
+    await writeFile(file, stringify({ groups: [{ name: 'q', rules: [{ record: 'q', expr: 'rate(a)' }] }] }));
+    await expect(check('check', 'rules', file)).rejects.toThrow('expected type range vector');
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 });
 
 test('promtool accepts the configuration, which finds the rules', async () => {
