@@ -20,7 +20,9 @@ export async function scrapeOfBusyApp(): Promise<string> {
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const server = createServer((request, response) => exporter.getMetricsRequestHandler(request, response));
   const telemetry = instrument({ meterProvider: new MeterProvider({ readers: [exporter] }) });
-  const stores = [redisStore(redisUrl()), redisStore(`redis://127.0.0.1:${await freePort()}`)] as const;
+  const out = `redis://127.0.0.1:${await freePort()}`;
+  const refused = redisUrl().replace('://', '://nobody:wrong@');
+  const stores = [redisStore(redisUrl()), redisStore(out), redisStore(refused)] as const;
   try {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -35,7 +37,7 @@ export async function scrapeOfBusyApp(): Promise<string> {
   }
 }
 
-async function beBusy(store: RedisStore, out: RedisStore): Promise<void> {
+async function beBusy(store: RedisStore, out: RedisStore, refused: RedisStore): Promise<void> {
   const name = (what: string) => `${what}-${process.pid}`;
   const deadline = '10s';
 
@@ -80,15 +82,13 @@ async function beBusy(store: RedisStore, out: RedisStore): Promise<void> {
     policy: fixedWindow({ limit: 5, window: '1h' }),
     store: out,
   });
-  const failing = new RateLimiter({
-    name: name('failing'),
+  const misconfigured = new RateLimiter({
+    name: name('misconfigured'),
     policy: fixedWindow({ limit: 5, window: '1h' }),
-    store: out,
-    failurePolicy: () => {
-      throw new TypeError('a mistake in the program');
-    },
+    store: refused,
+    deadline,
   });
   for (let call = 0; call < 6; call += 1) await local.consume('ann');
-  await failing.consume('ann').catch(() => {});
+  await expect(misconfigured.consume('ann')).rejects.toThrow('WRONGPASS');
   await degraded;
 }
