@@ -10,6 +10,7 @@ const graph = importGraph();
 /** Rooms of core, from the top down. Each imports itself and what is below it; files in no room are the ground. */
 const ROOMS = [
   'index.ts',
+  'operations',
   'http',
   'shared-limiter',
   'limiter',

@@ -18,6 +18,8 @@ export interface FleetNote {
 export interface FleetBoard {
   /** Random id of this store object. */
   readonly process: string;
+  /** Does this process publish its limiters? */
+  readonly announces: boolean;
   /** Was the store closed? Then nothing is published any more. */
   readonly closed: boolean;
   /**

@@ -12,7 +12,10 @@ export class MemoryBoard implements FleetBoard {
   >();
   closed = false;
 
-  constructor(clock: Clock) {
+  constructor(
+    clock: Clock,
+    readonly announces: boolean,
+  ) {
     this.#clock = clock;
   }
 

@@ -5,8 +5,8 @@ import { boardScript } from './board.script.js';
 
 /** How a board reaches its server. */
 export interface BoardConnection {
-  /** Runs a script with one key if there is a connection for it now; otherwise undefined. */
-  runNow(script: Script, key: string, args: readonly string[]): Promise<unknown> | undefined;
+  /** Runs a script with one key if there is a connection for it. @returns whether it ran */
+  runNow(script: Script, key: string, args: readonly string[]): Promise<boolean>;
   /** Runs it, and connects first if necessary. @throws StoreUnavailableError, StoreConfigurationError */
   run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
   /** Is it no outage but a refusal, which would come again? Then it reports it: decisions need other rights, and may all pass. */
@@ -23,7 +23,10 @@ export class RedisBoard implements FleetBoard {
   closed = false;
   #refusedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(connection: BoardConnection) {
+  constructor(
+    connection: BoardConnection,
+    readonly announces: boolean,
+  ) {
     this.#connection = connection;
   }
 
@@ -55,10 +58,8 @@ export class RedisBoard implements FleetBoard {
     this.closed = true;
   }
 
-  async #now(key: string, action: string, text: string, ttl: number): Promise<boolean> {
-    const sent = this.#connection.runNow(boardScript, key, [action, text, String(ttl)]);
-    await sent;
-    return sent !== undefined;
+  #now(key: string, action: string, text: string, ttl: number): Promise<boolean> {
+    return this.#connection.runNow(boardScript, key, [action, text, String(ttl)]);
   }
 
   async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {

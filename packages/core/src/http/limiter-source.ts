@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import { LimitType } from '../keys/limit-type.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { type LimiterPolicies, LimiterPool } from '../limiter/limiter-factory.js';
 import { LIMITER_BASE_OPTIONS, type RateLimiterOptions } from '../limiter/limiter-options.js';
@@ -10,6 +11,7 @@ import { pick } from './option-functions.js';
 import {
   CHOICE_OPTIONS,
   KEY_OPTIONS,
+  type KeyOptions,
   LIMITER_OPTIONS,
   type LimitChoice,
   type OfRequest,
@@ -58,11 +60,19 @@ export function limiterSource<Args extends readonly unknown[]>(
   if (limits !== undefined) return combined(where, options, limits);
   if (isPerRequest(options)) return perRequest(where, options);
   const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
+  nameKey(made, options);
   return fixed(made, () => made.close());
 }
 
 const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
   typeof policy === 'function' || typeof policies === 'function';
+
+/** Makes known what a limiter counts by. */
+function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options: KeyOptions<Args>): void {
+  const { keyGenerator, key, limitType = LimitType.IP } = options;
+  RateLimiter.internals(limiter).limits.keyKind =
+    keyGenerator === undefined ? (key ?? limitType) : 'keyGenerator';
+}
 
 /** One limiter for all requests. */
 function fixed<Args>(
@@ -103,7 +113,9 @@ function combined<Args extends readonly unknown[]>(
       throw new TypeError(`${where}: limits.${one} takes a policy or policies, not a function`);
     }
     const own = pick(limit, ['policy', 'policies']);
-    return [one, newLimiter({ ...base, name: `${name}.${one}`, store, ...own })] as const;
+    const member = newLimiter({ ...base, name: `${name}.${one}`, store, ...own });
+    nameKey(member, limit);
+    return [one, member] as const;
   });
   const limiter = new CombinedLimiter(Object.fromEntries(made), { name });
   return fixed(limiter, async () => {

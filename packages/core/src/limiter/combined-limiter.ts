@@ -2,7 +2,9 @@ import { KeyCall, type Operation } from '../engine/call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { PolicyLimit } from '../pipeline/policy-limit.js';
+import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
+import { announceCombined } from './announced.js';
 import { BaseLimiter, type CallFactory } from './base-limiter.js';
 import { type Costs, costFor } from './call-options.js';
 import type { Limits } from './limits.js';
@@ -17,6 +19,7 @@ export type CombinedKeys<Names extends string> = Readonly<Record<Names, LimiterK
  */
 export class CombinedLimiter<Names extends string = string> extends BaseLimiter<CombinedKeys<Names>> {
   readonly #admission: Admission;
+  readonly #endUse: () => void;
 
   /**
    * @param limiters by their names here; all in one store
@@ -34,10 +37,13 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     const admission = new Admission(name, members[0]!.admission.decider);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
+    const named = Object.fromEntries(members.map((member) => [member.name, member.limits]));
+    this.#endUse = announceCombined(members[0]!.store, name, named);
   }
 
   /** Ends all waits of this combination with a `LimiterClosedError` and returns their permits. Its members stay open. */
   async close(): Promise<void> {
+    this.#endUse();
     await this.#admission.close();
   }
 }
@@ -45,6 +51,7 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
 interface Member {
   readonly name: string;
   readonly limits: Limits;
+  readonly store: Store;
   readonly admission: Admission;
 }
 

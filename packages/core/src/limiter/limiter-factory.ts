@@ -7,6 +7,7 @@ import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
+import { announcePool } from './announced.js';
 import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -33,15 +34,19 @@ export class LimiterPool {
   readonly #base: LimiterBaseOptions;
   readonly #ownStore: Store | undefined;
   readonly #decider: Decider;
+  readonly #kind: 'factory' | 'per-request';
+  #latest: RateLimiter | undefined;
+  #endUse: (() => void) | undefined;
 
   /** @throws RangeError, TypeError naming the invalid option */
-  constructor(base: LimiterBaseOptions, max: number) {
+  constructor(base: LimiterBaseOptions, max: number, kind: 'factory' | 'per-request' = 'per-request') {
     const checked = checkLimiterOptions({ ...base, policy: ANY_POLICY });
     this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
     this.store = checked.store ?? this.#ownStore!;
     this.name = checked.name;
     this.#base = { ...base, name: this.name, store: this.store };
     this.#decider = deciderOf(this.store, checked);
+    this.#kind = kind;
     this.limiters = new RecentMap(max, (limiter) => RateLimiter.internals(limiter).admission.busy);
   }
 
@@ -50,6 +55,11 @@ export class LimiterPool {
     const given = isPolicy(policies) ? { policy: policies } : { policies };
     const limiter = new RateLimiter({ ...this.#base, name, ...given }, this.#decider);
     this.limiters.set(key, limiter);
+    this.#latest = limiter;
+    if (this.#ownStore === undefined) {
+      const latest = () => RateLimiter.internals(this.#latest!).limits;
+      this.#endUse ??= announcePool(this.store, this.#kind, this.name, latest);
+    }
     return limiter;
   }
 
@@ -66,6 +76,7 @@ export class LimiterPool {
   /** Closes all limiters, and the store if none was passed. */
   async close(): Promise<void> {
     this.closed = true;
+    this.#endUse?.();
     await Promise.all(this.limiters.values().map((limiter) => limiter.close()));
     await this.#ownStore?.close();
   }
@@ -84,7 +95,7 @@ export class LimiterFactory {
     checkOptions('LimiterFactory', options, ['max', ...own]);
     const { max = 1000, ...base } = options;
     checkInteger('LimiterFactory: max', max, 1, 1_000_000);
-    this.#pool = new LimiterPool({ ...base, name: 'any' }, max);
+    this.#pool = new LimiterPool({ ...base, name: 'any' }, max, 'factory');
   }
 
   /** Number of limiters kept now. */

@@ -1,6 +1,7 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
 import { KeyCall, type Operation } from '../engine/call.js';
+import type { DefinitionKind, LimiterDefinition } from '../fleet/definitions.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe } from '../options.js';
@@ -28,6 +29,9 @@ export class Limits {
   readonly policies: Readonly<Record<string, Policy>>;
   readonly names: readonly string[];
   readonly hashTag: string | undefined;
+  readonly keyPrefix: string;
+  /** What the limiter counts by, if it is known. */
+  keyKind: string | undefined;
   readonly #limits: readonly PolicyLimit[];
   /** The key, for errors. */
   readonly #what: string;
@@ -51,6 +55,7 @@ export class Limits {
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
     this.names = Object.keys(this.policies);
     this.hashTag = hashTag;
+    this.keyPrefix = keyPrefix;
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
@@ -70,6 +75,16 @@ export class Limits {
   /** The policies by the prefix of their storage keys. Limits with the same prefix share their counts. */
   get byPrefix(): Map<string, Policy> {
     return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
+  }
+
+  /** For other processes. */
+  definition(kind: DefinitionKind): LimiterDefinition {
+    const { limiter: name, keyPrefix, hashTag, policies, several, keyKind: key } = this;
+    const limits = this.#limits;
+    const prefixes = Object.fromEntries(limits.map(({ policy, prefix }) => [policy, prefix]));
+    const prefetch = limits.some((limit) => limit.prefetch !== undefined) ? true : undefined;
+    const { suffix } = limits[0]!;
+    return { kind, name, keyPrefix, hashTag, policies, several, prefixes, suffix, key, prefetch };
   }
 
   /** @throws KeyResolutionError for an invalid key */

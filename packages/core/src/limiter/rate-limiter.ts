@@ -7,6 +7,7 @@ import { deciderOf } from '../pipeline/pipeline.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
+import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
@@ -27,7 +28,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   readonly #store: Store;
   readonly #ownStore: Store | undefined;
   readonly #admission: Admission;
-  readonly #endUse: () => void;
+  readonly #endUses: readonly (() => void)[];
 
   /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
   constructor(options: RateLimiterOptions);
@@ -44,7 +45,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     this.#ownStore = checked.store === undefined ? store : undefined;
     this.#admission = admission;
     const tracked = checked.store !== undefined && shared === undefined;
-    this.#endUse = tracked ? useNames(store, name, limits.byPrefix) : () => {};
+    this.#endUses = tracked ? [useNames(store, name, limits.byPrefix), announceLimiter(store, limits)] : [];
   }
 
   /** The policies by their names; a single one has the limiter's name. */
@@ -136,7 +137,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
    * Leases are no longer renewed, and the signals of scheduled tasks are aborted.
    */
   async close(): Promise<void> {
-    this.#endUse();
+    for (const end of this.#endUses) end();
     await this.#admission.close();
     await this.#limits.close();
     await this.#ownStore?.close();

@@ -4,6 +4,7 @@ import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import { KeyCall } from '../engine/call.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
+import { announce, NO_POLICIES } from '../fleet/definitions.js';
 import { Admission } from '../limiter/admission.js';
 import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
 import { checkStore } from '../limiter/limiter-options.js';
@@ -42,6 +43,7 @@ export class SharedLimiter {
   /** Where the state of all clients is stored. */
   readonly #key: string;
   readonly #config: string;
+  readonly #endUse: () => void;
 
   /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
   constructor(options: SharedLimiterOptions) {
@@ -66,6 +68,8 @@ export class SharedLimiter {
     this.#key = 'all';
     this.#config = `${prefix}:rate`;
     const shared = { name, config: this.#config, client: `${prefix}:client:${clientId}` };
+    const definition = { kind: 'shared', name, keyPrefix, ...NO_POLICIES, rate: this.#config } as const;
+    this.#endUse = announce(store.fleet, LAYOUT, JSON.stringify(definition), () => definition);
     this.#limit = { name, policy: name, rule: UNKNOWN, prefix: `${prefix}:`, suffix: '', shared };
   }
 
@@ -132,6 +136,7 @@ export class SharedLimiter {
 
   /** Rejects all waiting calls with a `LimiterClosedError`, and returns their permits. The rate stays. */
   async close(): Promise<void> {
+    this.#endUse();
     await this.#admission.close();
   }
 

@@ -1,4 +1,5 @@
-import type { Answer, Call, Decider } from '../engine/call.js';
+import type { Answer, Call, Decider, Part } from '../engine/call.js';
+import { type Entry, expiryOf } from '../engine/entry.js';
 import type { FleetBoard } from '../fleet/board.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Departure } from '../pipeline/deadlines.js';
@@ -12,6 +13,21 @@ export interface StoreCaller {
   readonly abandoned?: boolean;
   /** How long the caller waits, ms. */
   readonly deadline?: number | undefined;
+}
+
+/** What a store keeps of a key. */
+export interface StoredKey {
+  /** The moment of the look, µs of the store's clock. */
+  readonly now: number;
+  readonly entry: Entry | undefined;
+  /** Until the store forgets the key, ms; undefined if it keeps nothing. */
+  readonly timeToLive: number | undefined;
+}
+
+/** What is kept at the moment `now`: an entry that has expired no longer is. */
+export function keptAt(now: number, entry: Entry | undefined): StoredKey {
+  const left = entry === undefined ? 0 : Math.ceil((expiryOf(entry) - now) / 1000);
+  return left > 0 ? { now, entry, timeToLive: left } : { now, entry: undefined, timeToLive: undefined };
 }
 
 /** Where state lives and calls are decided, each atomically. */
@@ -44,6 +60,11 @@ export interface Store extends Decider {
   send?(call: PendingCall): Departure;
   /** Sets how long calls wait, ms, so that a remote store closes a silent connection neither too early nor too late. */
   expect?(deadline: number): void;
+  /**
+   * Reads what it keeps of a part's key, for tools. Changes nothing.
+   * @throws RangeError for a value that is not ours; StoreUnavailableError, StoreConfigurationError
+   */
+  look?(part: Pick<Part, 'limit' | 'key'>): Promise<StoredKey>;
   /** Changes or reads a shared rate; see `RateChange`. Resolves to the rate after it, and whether it was changed. */
   rate(change: RateChange, caller?: StoreCaller): Promise<RateAnswer>;
   /**

@@ -13,9 +13,9 @@ import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { KeyState } from '../../engine/key-state.js';
 import { MemoryBoard } from '../../fleet/memory-board.js';
-import { checkInteger, checkOptions, describe } from '../../options.js';
+import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
-import type { Store } from '../store.js';
+import { keptAt, type Store, type StoredKey } from '../store.js';
 import { NONE, Rank } from './records.js';
 import { Table } from './table.js';
 
@@ -27,6 +27,8 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number;
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock;
+  /** Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. */
+  readonly definitions?: boolean;
 }
 
 const SWEEP_EVERY_MS = 1000;
@@ -58,15 +60,15 @@ export class MemoryStore implements Store {
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: MemoryStoreOptions = {}) {
-    checkOptions('memoryStore', options, ['maxKeys', 'clock']);
+    checkOptions('memoryStore', options, ['maxKeys', 'clock', 'definitions']);
     this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
     this.#table = new Table(this.#maxKeys);
-    const { clock = systemClock } = options;
-    if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
+    const { clock = systemClock, definitions = true } = options;
+    if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function')
       throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
-    }
+    checkBoolean('memoryStore: definitions', definitions);
     this.clock = clock;
-    this.fleet = new MemoryBoard(clock);
+    this.fleet = new MemoryBoard(clock, definitions);
   }
 
   /** Number of keys stored now. */
@@ -141,6 +143,11 @@ export class MemoryStore implements Store {
       listeners.delete(granted);
       if (listeners.size === 0) this.#listeners.delete(key);
     };
+  }
+
+  async look({ limit, key }: Pick<Part, 'limit' | 'key'>): Promise<StoredKey> {
+    const slot = this.#table.find(limit.prefix, key);
+    return keptAt(this.clock.now(), slot === NONE ? undefined : this.#table.read(slot));
   }
 
   async rate(change: RateChange): Promise<RateAnswer> {

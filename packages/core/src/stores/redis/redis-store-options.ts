@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import { checkOptions, describe } from '../../options.js';
+import { checkBoolean, checkOptions, describe } from '../../options.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 
@@ -10,8 +10,17 @@ export interface RedisAddress {
   readonly port?: number;
 }
 
+/** Options of every store. */
+interface CommonOptions {
+  /**
+   * Publish the limiters of this process in Redis, so that the command `sluice` knows them by name? Default `true`. Off the request path:
+   * one small key for each process, from its first decision on, each minute.
+   */
+  readonly definitions?: boolean;
+}
+
 /** Options of the store's own client. */
-interface OwnClientOptions {
+interface OwnClientOptions extends CommonOptions {
   /** Name of an ACL user; without it `password` is the default user's. */
   readonly username?: string;
   readonly password?: string;
@@ -49,7 +58,7 @@ export interface RedisClusterOptions extends OwnClientOptions {
 }
 
 /** Your own client. The store does not close it. */
-export interface RedisClientOptions {
+export interface RedisClientOptions extends CommonOptions {
   readonly client: RedisClient | NodeRedisClient;
 }
 
@@ -63,12 +72,12 @@ export type RedisStoreOptions =
 /** Servers for which the store creates its own client. */
 export type OwnServer = Exclude<RedisStoreOptions, RedisClientOptions>;
 
-const COMMON = ['username', 'password', 'tls', 'options'];
+const COMMON = ['username', 'password', 'tls', 'options', 'definitions'];
 const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
   url: ['url', ...COMMON],
   sentinels: ['sentinels', 'name', ...COMMON],
   cluster: ['cluster', ...COMMON],
-  client: ['client'],
+  client: ['client', 'definitions'],
 };
 
 /** ioredis options that the store sets: they make each call count at most once, in time, and in the right place. */
@@ -104,6 +113,7 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
       `redisStore takes an address, a client, or options with one of url, sentinels, cluster and client, not ${given.join(' and ') || 'an object with none of them'}`,
     );
   checkOptions('redisStore', options, ACCEPTED[given[0]!]!);
+  checkBoolean('redisStore: definitions', options.definitions ?? true);
   if ('client' in options) return options;
   if ('url' in options) checkUrl(options.url);
   if ('sentinels' in options) {

@@ -1,15 +1,17 @@
 import type { Script } from '../../algorithms/algorithm.js';
 import { systemClock } from '../../clock.js';
-import { type Answer, type Call, storageKey } from '../../engine/call.js';
+import { type Answer, type Call, type Part, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
+import { storedKey } from '../../engine/stored-entry.js';
 import { RedisBoard } from '../../fleet/redis-board.js';
 import type { Departure } from '../../pipeline/deadlines.js';
 import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
+import { lookScript } from '../look.script.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
-import type { Store, StoreCaller } from '../store.js';
+import type { Store, StoreCaller, StoredKey } from '../store.js';
 import { StoreHealth } from '../store-health.js';
 import { Batch, type KeyGroup } from './batch.js';
 import { Batches, bySlot } from './batches.js';
@@ -56,19 +58,26 @@ export class RedisStore implements Store {
       });
   });
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
-  readonly fleet: RedisBoard = new RedisBoard({
-    runNow: (script, key, args) => {
-      const client = this.#session.inUse(key);
-      return client && runScript(client, script, () => ({ keys: [key], args }));
-    },
-    run: (script, key, args) => this.#runKey(script, key, () => ({ keys: [key], args })),
-    reportRefusal: (error) => isMistake(error) && warnOfRefusedBoard(this.#session.address, error),
-  });
+  readonly fleet: RedisBoard;
   /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
   #declares = false;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
+    const { definitions = true } = redis as Partial<RedisStoreOptions>;
+    this.fleet = new RedisBoard(
+      {
+        runNow: async (script, key, args) => {
+          const client = await this.#session.inUse(key);
+          if (client === undefined) return false;
+          await runScript(client, script, () => ({ keys: [key], args }));
+          return true;
+        },
+        run: (script, key, args) => this.#runKey(script, key, () => ({ keys: [key], args })),
+        reportRefusal: (error) => isMistake(error) && warnOfRefusedBoard(this.#session.address, error),
+      },
+      definitions,
+    );
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     // Keys of one node travel together, unless they must be declared.
@@ -119,6 +128,11 @@ export class RedisStore implements Store {
     } catch (error) {
       throw this.#session.errorOf(error, key);
     }
+  }
+
+  async look(part: Pick<Part, 'limit' | 'key'>): Promise<StoredKey> {
+    const key = storageKey(part as Part);
+    return storedKey(await this.#runKey(lookScript, key, () => ({ keys: [key], args: [] })));
   }
 
   async rate(change: RateChange, caller: StoreCaller = {}): Promise<RateAnswer> {

@@ -76,12 +76,18 @@ export class Session {
   }
 
   /** The client, if a decision has used it, and a call for `key` could be sent to a server that is not out. */
-  inUse(key: string): RedisClient | undefined {
+  async inUse(key: string): Promise<RedisClient | undefined> {
     const { client, watch: watching } = this;
     if (client === undefined || watching === undefined || !this.met) return undefined;
-    const isOpen = isReady(client) && watching.misplaced === undefined;
-    const isUp = this.#health.node(watching.nodeOf(key)).circuit.closed;
-    return isOpen && isUp && isReady(watching.connectionFor(key) ?? client) ? client : undefined;
+    if (!isReady(client) || watching.misplaced !== undefined) return undefined;
+    const name = watching.nodeOf(key);
+    if (!this.#health.node(name).circuit.closed) return undefined;
+    const node = watching.connectionFor(key);
+    if (node === undefined || isReady(node)) return client;
+    // A cluster client connects to a node at the first call for it.
+    if (node.status !== 'wait') return undefined;
+    await watching.connected(node, name);
+    return client;
   }
 
   /** Resolves when there is a connection to the node of `key`. */

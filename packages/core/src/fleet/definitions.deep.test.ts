@@ -1,0 +1,118 @@
+import { eventually } from '../../../../tests/support/eventually.js';
+import { startRedis } from '../../../../tests/support/redis/redis-server.js';
+import { ManualClock } from '../clock.js';
+import {
+  CombinedLimiter,
+  fixedWindow,
+  LimiterFactory,
+  memoryStore,
+  RateLimiter,
+  redisStore,
+  SharedLimiter,
+  type Store,
+} from '../index.js';
+import { readDefinitions } from '../operations/index.js';
+
+const policy = fixedWindow({ limit: 9, window: '1m' });
+const named = (store: Store, name: string) => new RateLimiter({ name, policy, store, deadline: '10s' });
+
+/** The definitions of the only process, when they have these names. */
+const namesAre = (store: Store, ...names: string[]) =>
+  eventually(async () => {
+    const [only] = await readDefinitions(store);
+    const limiters = only?.limiters ?? [];
+    return limiters.map(({ name }) => name).join() === names.join() && limiters;
+  });
+
+test('the limiters of a process are known to another one, until they are closed', async () => {
+  const server = await startRedis();
+  const [store, reader] = [redisStore(server.url), redisStore(server.url)];
+  const login = new RateLimiter({
+    name: 'login',
+    policies: { perMinute: policy, perDay: fixedWindow({ limit: 99, window: '1d' }) },
+    hashTag: 'all',
+    store,
+    deadline: '10s',
+  });
+  const api = named(store, 'api');
+  try {
+    await login.consume('k');
+    const [first] = await namesAre(reader, 'login', 'api');
+    expect(first).toEqual({
+      kind: 'limiter',
+      name: 'login',
+      keyPrefix: 'sluice',
+      hashTag: 'all',
+      policies: login.policies,
+      several: true,
+      prefixes: {
+        perMinute: 'sluice:v2:fw:login|perMinute:{all}:',
+        perDay: 'sluice:v2:fw:login|perDay:{all}:',
+      },
+      suffix: '',
+    });
+    const [process] = await readDefinitions(reader);
+    expect(process).toMatchObject({ layout: 'v2', pid: globalThis.process.pid, omitted: 0 });
+    expect(process!.version).toMatch(/^\d+\.\d+\.\d+/);
+    await login.close();
+    await namesAre(reader, 'api');
+  } finally {
+    await Promise.all([api.close(), store.close(), reader.close()]);
+    await server.stop();
+  }
+});
+
+test('limiters created at run time are one definition; combinations and shared rates have their own', async () => {
+  const store = memoryStore();
+  const factory = new LimiterFactory({ store, keyPrefix: 'app' });
+  for (let i = 0; i < 30; i += 1) await factory.get(`tenant-${i}`, () => policy).consume('k');
+  const [ip, user] = [named(store, 'ip'), named(store, 'user')];
+  const both = new CombinedLimiter({ perIp: ip, perUser: user }, { name: 'both' });
+  const shared = new SharedLimiter({ name: 'upstream', store });
+  const limiters = await namesAre(store, 'tenant-29', 'ip', 'user', 'both', 'upstream');
+  expect(limiters.map(({ kind }) => kind)).toEqual(['factory', 'limiter', 'limiter', 'combined', 'shared']);
+  expect(limiters[0]).toMatchObject({ keyPrefix: 'app', policies: { 'tenant-29': policy } });
+  expect(limiters[3]).toMatchObject({ members: { perIp: 'ip', perUser: 'user' } });
+  expect(limiters[4]).toMatchObject({ rate: 'sluice:v2:shared:{upstream}:rate' });
+  for (const one of [factory, both, shared, ip, user]) await one.close();
+  await namesAre(store);
+  await store.close();
+});
+
+test('many limiters are bounded, and the same limiter is published once', async () => {
+  const store = memoryStore();
+  for (let i = 0; i < 250; i += 1) named(store, `l${i}`);
+  for (let i = 0; i < 50; i += 1) named(store, 'l0');
+  const [process] = await eventually(async () => {
+    const read = await readDefinitions(store);
+    return read.length > 0 && read;
+  });
+  expect(process!.limiters).toHaveLength(200);
+  expect(process!.omitted).toBe(50);
+  await store.close();
+});
+
+test('`definitions: false` publishes nothing; a wrong value is refused', async () => {
+  const store = memoryStore({ definitions: false, clock: new ManualClock() });
+  const another = memoryStore();
+  for (const one of [store, another]) named(one, 'silent');
+  await namesAre(another, 'silent');
+  expect(await readDefinitions(store)).toEqual([]);
+  for (const make of [
+    () => memoryStore({ definitions: 1 as never }),
+    () => redisStore({ url: 'redis://127.0.0.1', definitions: 'no' as never }),
+  ])
+    expect(make).toThrow(/definitions must be true or false/);
+  await Promise.all([store.close(), another.close()]);
+});
+
+test('what other programs write to the board is left out', async () => {
+  const store = memoryStore();
+  for (const text of ['', '{', 'null', '[]', '{"limiters":1}']) {
+    await store.fleet.publish('definitions', text, 60_000);
+    expect(await readDefinitions(store)).toEqual([]);
+  }
+  await store.fleet.publish('definitions', '{"limiters":[null,{"name":1}],"host":{}}', 60_000);
+  expect(await readDefinitions(store)).toMatchObject([{ limiters: [] }]);
+  await store.close();
+});

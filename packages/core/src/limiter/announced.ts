@@ -1,0 +1,39 @@
+import { announce, NO_POLICIES } from '../fleet/definitions.js';
+import type { Store } from '../stores/store.js';
+import { LAYOUT, type Limits } from './limits.js';
+
+/** Makes a limiter known to the other processes of its store. @returns a function that ends it */
+export function announceLimiter(store: Store, limits: Limits): () => void {
+  const { limiter, keyPrefix, hashTag = '', policies } = limits;
+  const id = JSON.stringify([limiter, keyPrefix, hashTag, policies]);
+  return announce(store.fleet, LAYOUT, id, () => limits.definition('limiter'));
+}
+
+/** Makes limiters known that are created at run time, by the one used last. */
+export function announcePool(
+  store: Store,
+  kind: 'factory' | 'per-request',
+  name: string,
+  latest: () => Limits,
+): () => void {
+  return announce(store.fleet, LAYOUT, `${kind} ${name}`, () => latest().definition(kind));
+}
+
+/** Makes a combination known. @param members the names of its limiters, by their names in it */
+export function announceCombined(
+  store: Store,
+  name: string,
+  members: Readonly<Record<string, Limits>>,
+): () => void {
+  const named = Object.fromEntries(Object.entries(members).map(([member, { limiter }]) => [member, limiter]));
+  const [first] = Object.values(members) as [Limits];
+  const { keyPrefix, hashTag } = first;
+  return announce(store.fleet, LAYOUT, JSON.stringify([name, named]), () => ({
+    kind: 'combined',
+    name,
+    keyPrefix,
+    hashTag,
+    ...NO_POLICIES,
+    members: named,
+  }));
+}

@@ -1,0 +1,54 @@
+import type { LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
+import type { Store } from '../stores/store.js';
+
+/** A process of the fleet, and its limiters. */
+export interface FleetProcess extends ProcessDefinitions {
+  /** Random id of its store object. */
+  readonly process: string;
+  /** ms since it published them. */
+  readonly age: number;
+}
+
+/**
+ * The limiters of all processes that use a store, the latest first. A process publishes them soon after its first decision, and is listed
+ * until three minutes after its last sign of life.
+ * @throws TypeError if the store has no notice board; StoreUnavailableError, StoreConfigurationError
+ */
+export async function readDefinitions(store: Store): Promise<readonly FleetProcess[]> {
+  if (store.fleet === undefined) {
+    throw new TypeError(
+      'readDefinitions: this store has no notice board. Use memoryStore() or redisStore(…)',
+    );
+  }
+  const notes = await store.fleet.read('definitions');
+  return notes.flatMap(({ process, age, text }) => {
+    const published = parsed(text);
+    return published === undefined ? [] : [{ process, age, ...published }];
+  });
+}
+
+/** Other programs may write to the same Redis: what is not a definition is left out. */
+function parsed(text: string): ProcessDefinitions | undefined {
+  let given: Partial<ProcessDefinitions>;
+  try {
+    given = Object(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+  const { version, layout, host, pid, limiters, omitted } = given;
+  if (!Array.isArray(limiters)) return undefined;
+  return {
+    version: String(version),
+    layout: String(layout),
+    host: String(host),
+    pid: Number(pid),
+    limiters: limiters.filter(isDefinition),
+    omitted: Number(omitted),
+  };
+}
+
+function isDefinition(given: Partial<LimiterDefinition> | null): given is LimiterDefinition {
+  const { kind, name, policies, prefixes, suffix } = given ?? {};
+  const areTexts = [kind, name, suffix].every((text) => typeof text === 'string');
+  return areTexts && [policies, prefixes].every((map) => typeof map === 'object' && map !== null);
+}
