@@ -10,9 +10,10 @@ import {
   RateLimiter,
   type RedisStore,
   redisStore,
+  subscribe,
 } from '@sluice/core';
 import { instrument } from '@sluice/otel';
-import { freePort } from '../../support/redis/free-port.js';
+import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { redisUrl } from '../../support/redis-url.js';
 
 /** What Prometheus reads at `/metrics` of a program that has done everything that has a metric. */
@@ -20,27 +21,32 @@ export async function scrapeOfBusyApp(): Promise<string> {
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const server = createServer((request, response) => exporter.getMetricsRequestHandler(request, response));
   const telemetry = instrument({ meterProvider: new MeterProvider({ readers: [exporter] }) });
-  const out = `redis://127.0.0.1:${await freePort()}`;
-  const refused = redisUrl().replace('://', '://nobody:wrong@');
-  const stores = [redisStore(redisUrl()), redisStore(out), redisStore(refused)] as const;
+  const proxy = await TcpProxy.start(redisUrl());
+  const store = redisStore(redisUrl());
+  const unsteady = redisStore(proxy.url);
+  const refused = redisStore(redisUrl().replace('://', '://nobody:wrong@'));
   try {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    await beBusy(...stores);
+    await beBusy(store);
+    await loseReplies(unsteady, proxy);
+    await goOut(unsteady, proxy);
+    await beRefused(refused);
     const { port } = server.address() as AddressInfo;
     return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   } finally {
     telemetry.close();
-    await Promise.all(stores.map((store) => store.close()));
+    await Promise.all([store, unsteady, refused].map((each) => each.close()));
+    await proxy.close();
     await new Promise((closed) => server.close(closed));
     await exporter.shutdown();
   }
 }
 
-async function beBusy(store: RedisStore, out: RedisStore, refused: RedisStore): Promise<void> {
-  const name = (what: string) => `${what}-${process.pid}`;
-  const deadline = '10s';
+const name = (what: string) => `${what}-${process.pid}`;
+const deadline = '10s';
 
+async function beBusy(store: RedisStore): Promise<void> {
   const api = new RateLimiter({
     name: name('api'),
     policies: { hour: fixedWindow({ limit: 2, window: '1h' }), day: fixedWindow({ limit: 9, window: '1d' }) },
@@ -75,20 +81,49 @@ async function beBusy(store: RedisStore, out: RedisStore, refused: RedisStore): 
     deadline,
   });
   await reports.schedule('ann', async () => {});
+}
 
-  const degraded = new Promise((resolve) => out.on('degraded', resolve));
-  const local = new RateLimiter({
-    name: name('local'),
-    policy: fixedWindow({ limit: 5, window: '1h' }),
-    store: out,
+const local = (store: RedisStore, what: string) =>
+  new RateLimiter({ name: name(what), policy: fixedWindow({ limit: 1000, window: '1h' }), store });
+
+/** Decisions during an outage need no network, so a loop of them would let no event pass. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Until a script call was sent whose reply is lost. */
+async function loseReplies(store: RedisStore, proxy: TcpProxy): Promise<void> {
+  let lost = false;
+  const stop = subscribe('sluice:store-call', ({ error }) => {
+    lost ||= error !== undefined;
   });
-  const misconfigured = new RateLimiter({
-    name: name('misconfigured'),
+  const limiter = local(store, 'lossy');
+  while (!lost) {
+    await store.connect();
+    proxy.resetNextReply();
+    await limiter.consume('ann');
+    await turn();
+  }
+  stop();
+}
+
+async function goOut(store: RedisStore, proxy: TcpProxy): Promise<void> {
+  let degraded = false;
+  store.on('degraded', () => {
+    degraded = true;
+  });
+  await proxy.close();
+  const limiter = local(store, 'local');
+  while (!degraded) {
+    await limiter.consume('ann');
+    await turn();
+  }
+}
+
+async function beRefused(store: RedisStore): Promise<void> {
+  const limiter = new RateLimiter({
+    name: name('refused'),
     policy: fixedWindow({ limit: 5, window: '1h' }),
-    store: refused,
+    store,
     deadline,
   });
-  for (let call = 0; call < 6; call += 1) await local.consume('ann');
-  await expect(misconfigured.consume('ann')).rejects.toThrow('WRONGPASS');
-  await degraded;
+  await expect(limiter.consume('ann')).rejects.toThrow('WRONGPASS');
 }
