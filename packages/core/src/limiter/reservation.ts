@@ -42,19 +42,19 @@ export class Reservation {
       );
     }
     const costs = checkCost('settle: actual', actual, this.#names);
-    const missing = ({ limit, cost }: PolicyPart) => costFor(costs, limit.policy) - cost;
+    /** Permits that come back; negative: that are missing. */
+    const rest = ({ limit, cost }: PolicyPart) => cost - costFor(costs, limit.policy);
+    const { decision } = this;
     const admission = this.#admission;
     await this.#once(() => {
-      const spent = DecisionRecord.taken(this.decision)!.filter((part) => !isHeld(part));
-      const more = spent
-        .filter((part) => missing(part) > 0)
-        .map((part) => ({ ...part, cost: missing(part) }));
-      const excess = (part: PolicyPart) => (isHeld(part) ? part.cost : Math.max(0, -missing(part)));
+      const spent = DecisionRecord.taken(decision)!.filter((part) => !isHeld(part));
+      const more = spent.filter((part) => rest(part) < 0).map((part) => ({ ...part, cost: -rest(part) }));
+      const back = (part: PolicyPart) => (isHeld(part) ? part.cost : Math.max(0, rest(part)));
       const settle = async () => {
-        await admission.refund(this.decision, undefined, excess);
-        if (more.length > 0) await admission.charge(more, this.decision);
+        await admission.refund(decision, undefined, back);
+        if (more.length > 0) await admission.charge(more, decision);
       };
-      return publishingRefunds(admission.name, 'settle', spent, settle, (part) => -missing(part));
+      return publishingRefunds(admission.name, 'settle', spent, settle, rest);
     });
   }
 

@@ -82,9 +82,9 @@ export interface StoreCallMessage {
   readonly calls: number;
   /** When it was sent; ms, as of `performance.now()`. */
   readonly startedAt: number;
-  /** When its reply arrived. */
+  /** When its reply arrived, or when it failed. */
   readonly endedAt: number;
-  /** Why it failed as a whole: a `StoreUnavailableError` or a `StoreConfigurationError`. */
+  /** Why it failed as a whole: a `StoreUnavailableError`, with `neverSent` if it was not sent, or a `StoreConfigurationError`. */
   readonly error: unknown;
 }
 

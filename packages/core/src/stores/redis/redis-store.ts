@@ -209,12 +209,13 @@ export class RedisStore implements Store {
       },
       (error) => {
         arrived();
-        told?.ended(this.#session.errorOf(error, batch.key));
+        const failure = this.#session.errorOf(error, batch.key, !batch.sent);
+        told?.ended(failure);
         if (node !== undefined && wasNotRun(error)) {
           if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
           this.#sendDeclared(batch, bySlot(batch.groups));
         } else {
-          batch.failed(this.#session.errorOf(error, batch.key, !batch.sent));
+          batch.failed(failure);
         }
       },
     );

@@ -3,26 +3,28 @@ import { STORE_CALL } from '../../telemetry/channels.js';
 import type { Store } from '../store.js';
 import type { Batch } from './batch.js';
 
-/** Publishes one script call once its reply is there; created only if anyone subscribes. */
+/** Publishes one script call once its reply is there, or once it has failed; created only if anyone subscribes. */
 export class StoreCall {
-  #calls = 0;
-  #startedAt = 0;
+  #calls: number;
+  #startedAt = performance.now();
+  #sent = false;
 
   constructor(
     readonly store: Pick<Store, 'name' | 'health'>,
     readonly batch: Batch,
-  ) {}
-
-  /** The script is being sent; a second time with its text, if the server does not know it. */
-  sent(): void {
-    if (this.#calls > 0) return;
-    this.#startedAt = performance.now();
-    this.#calls = this.batch.groups.reduce((sum, { calls }) => sum + calls.length, 0);
+  ) {
+    this.#calls = callsOf(batch);
   }
 
-  /** Publishes nothing if all calls had ended before the script was sent. */
+  /** The script is being sent, perhaps after a connection was opened; a second time with its text, if the server does not know it. */
+  sent(): void {
+    if (this.#sent) return;
+    this.#sent = true;
+    this.#calls = callsOf(this.batch);
+    this.#startedAt = performance.now();
+  }
+
   ended(error?: unknown): void {
-    if (this.#calls === 0) return;
     STORE_CALL.publish({
       store: this.store.name,
       address: this.store.health?.address(),
@@ -34,3 +36,6 @@ export class StoreCall {
     });
   }
 }
+
+/** Some of its calls may have ended since the batch was made. */
+const callsOf = ({ groups }: Batch): number => groups.reduce((sum, { calls }) => sum + calls.length, 0);
