@@ -13,6 +13,7 @@ const absent = (name: string) =>
   };
 export const BlockList = absent('BlockList');
 export const createHash = absent('createHash');
+export const hostname = absent('hostname');
 export const isIP = absent('isIP');
 export const isIPv6 = absent('isIPv6');
 /** A page of the playground has no subscribers. */

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 
+/** Characters of a hashed key. */
+export const HASH_LENGTH = 17;
+
 /**
  * A key for logs and reports that should not name the caller: `#` and 16 characters. The same key gives the same text in every process.
  * A key that can be guessed, such as an address, can be found from its hash.
  * @param key as it is stored
  */
-export const hashKey = (key: string): string =>
-  `#${createHash('sha256').update(key).digest('base64url').slice(0, 16)}`;
+export const hashStoredKey = (key: string): string =>
+  `#${createHash('sha256')
+    .update(key)
+    .digest('base64url')
+    .slice(0, HASH_LENGTH - 1)}`;

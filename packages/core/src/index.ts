@@ -76,6 +76,7 @@ export type {
 } from './http/request-limit-options.js';
 export type { Proxies, RequestView } from './http/views.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
+export { hashKey } from './keys/hash-key.js';
 export type { LimiterKey } from './keys/key-part.js';
 export { LimitType } from './keys/limit-type.js';
 export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
@@ -99,7 +100,8 @@ export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/fail
 export type { PrefetchOptions } from './pipeline/prefetch-options.js';
 export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
-export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js';
+export { type MemoryStore, memoryStore } from './stores/memory/memory-store.js';
+export type { MemoryStoreOptions } from './stores/memory/memory-store-options.js';
 export type { RedisClient, RedisClientSettings } from './stores/redis/client.js';
 export { recommendedClusterOptions, recommendedRedisOptions } from './stores/redis/client-settings.js';
 export type { NodeRedisClient } from './stores/redis/node-redis.js';
@@ -138,4 +140,14 @@ export type {
   StoreErrorEvent,
   StoreEvents,
 } from './telemetry/store-events.js';
+export {
+  type LimiterUsageReport,
+  type ProcessReport,
+  readUsage,
+  type UsageReport,
+} from './usage/read-usage.js';
+export type { ResultCounts } from './usage/result-slots.js';
+export type { StoreUsage } from './usage/store-usage.js';
+export type { KeyCount, TopKeys } from './usage/top-keys.js';
+export type { UsageKeys, UsageOptions } from './usage/usage-options.js';
 export type { WarningCode, WarningMessage } from './warnings.js';

@@ -16,6 +16,7 @@ const ROOMS = [
   'limiter',
   'pipeline',
   'stores',
+  'usage',
   'fleet',
   'engine',
   'algorithms',

@@ -10,7 +10,7 @@ const VALUES = `
   fixedWindow slidingWindow slidingLog tokenBucket tokenBucketOfRate gcra leakyBucket concurrency
   RateLimiter CombinedLimiter LimiterFactory SharedLimiter
   memoryStore redisStore recommendedRedisOptions recommendedClusterOptions storageKey
-  LimitType clientIp ManualClock systemClock subscribe logDenials
+  LimitType clientIp ManualClock systemClock subscribe hashKey readUsage logDenials
   SluiceError RateLimitExceededError RequestForbiddenError StoreUnavailableError StoreConfigurationError KeyResolutionError
   RateNotSetError LimiterClosedError
   isSluiceError isRateLimitExceededError isRequestForbiddenError isStoreUnavailableError isStoreConfigurationError
@@ -27,7 +27,9 @@ const TYPES = `
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
   CallResult DecisionMessage LeaseMessage LimitedPart RefundMessage StoreCallMessage TelemetryChannel TelemetryMessages
-  DenialLine DenialLogger LogDenialsOptions WarningCode WarningMessage
+  DenialLine DenialLogger LogDenialsOptions
+  KeyCount LimiterUsageReport ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
+  WarningCode WarningMessage
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
   Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock
   RequestLimitOptions CountingOptions DenialOptions HeaderOptions HeaderStyle KeyOptions LimitChoice OfRequest OneOfLimits OwnLimiter

@@ -11,6 +11,7 @@ import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { CallMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
+import type { CallUsage } from './call-usage.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
@@ -58,6 +59,8 @@ export class Admission implements Finisher<Decision> {
   constructor(
     readonly name: string,
     readonly decider: Decider,
+    /** Undefined if the store does not count. */
+    readonly usage?: CallUsage | undefined,
   ) {
     this.#leases = new Leases(name);
   }
@@ -84,13 +87,16 @@ export class Admission implements Finisher<Decision> {
       asyncStart.hasSubscribers ||
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
-    return heard ? this.#publish(call, shadow) : this.#decide(call, this);
+    const { usage } = this;
+    const uncounted = usage === undefined || call.operation === 'peek';
+    const finisher = uncounted ? this : usage.counting(this, shadow);
+    return heard ? this.#publish(call, shadow, finisher) : this.#decide(call, finisher);
   }
 
-  #publish(call: KeyCall, shadow: boolean): MaybePromise<Decision> {
-    if (call.operation === 'peek' && !isTraced()) return this.#decide(call, this);
+  #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
+    if (call.operation === 'peek' && !isTraced()) return this.#decide(call, finisher);
     const parts = call as unknown as PolicyParts & PolicyPart;
-    const message = new CallMessage(this.name, call.operation, parts, parts, shadow, this);
+    const message = new CallMessage(this.name, call.operation, parts, parts, shadow, finisher);
     return message.run(() => this.#decide(call, message));
   }
 
@@ -108,7 +114,13 @@ export class Admission implements Finisher<Decision> {
     }
     const { decider } = this;
     if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(call, finisher);
-    const answer = decider.decide(call);
+    let answer: MaybePromise<Answer>;
+    try {
+      answer = decider.decide(call);
+    } catch (error) {
+      finisher.failed?.(error);
+      throw error;
+    }
     return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);
   }
 
@@ -146,9 +158,12 @@ export class Admission implements Finisher<Decision> {
     const acquired = message === undefined ? acquire() : message.run(acquire);
     this.#waiting.set(stop, acquired);
     try {
-      return await acquired;
+      const decision = await acquired;
+      this.usage?.decided({ parts }, decision, false);
+      return decision;
     } catch (error) {
       message?.failed(error);
+      this.usage?.failed({ parts }, error, stop.signal);
       throw error;
     } finally {
       this.#waiting.delete(stop);

@@ -3,6 +3,7 @@ import type { KeyCall, Operation } from '../engine/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import { policyParts } from '../pipeline/policy-limit.js';
+import type { TopKeys } from '../usage/top-keys.js';
 import type { Admission } from './admission.js';
 import {
   type AcquireOptions,
@@ -132,6 +133,20 @@ export abstract class BaseLimiter<Key> {
       // A store that is out does not change the task's result: the lease expires.
       await this.#admission.release(decision).catch(() => {});
     }
+  }
+
+  /**
+   * The keys that were denied most in the last minutes, and that took most, by the calls of this process; `readUsage` merges the counts of
+   * all processes.
+   * @throws TypeError unless the store was created with `usage: true`
+   */
+  topKeys(): TopKeys {
+    const { usage } = this.#admission;
+    if (usage !== undefined) return usage.topKeys();
+    throw new TypeError(
+      `topKeys: the store of limiter '${this.name}' does not count keys. Create it with usage: redisStore({ url, usage: true }) or ` +
+        'memoryStore({ usage: true })',
+    );
   }
 
   /** Returns at once if the store needs no network. */

@@ -108,6 +108,7 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   /** Does nothing if the call has ended: a denied `acquire` throws after its decision. */
   failed(error: unknown): void {
     if (this.result !== undefined) return;
+    this.#finisher.failed?.(error);
     this.error = error;
     if (this.#signal?.aborted === true && error === this.#signal.reason) {
       this.#end('canceled');

@@ -7,6 +7,7 @@ import { Admission } from './admission.js';
 import { announceCombined } from './announced.js';
 import { BaseLimiter, type CallFactory } from './base-limiter.js';
 import { type Costs, costFor } from './call-options.js';
+import { CallUsage } from './call-usage.js';
 import type { Limits } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -34,7 +35,8 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     if (options.name !== undefined) checkName('CombinedLimiter: name', options.name);
     const members = membersOf(limiters);
     const name = options.name ?? members.map((member) => member.name).join('+');
-    const admission = new Admission(name, members[0]!.admission.decider);
+    const { admission: first, store } = members[0]!;
+    const admission = new Admission(name, first.decider, CallUsage.of(store, name, 'members'));
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
     const named = Object.fromEntries(members.map((member) => [member.name, member.limits]));
@@ -50,8 +52,8 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
 
 interface Member {
   readonly name: string;
-  readonly limits: Limits;
   readonly store: Store;
+  readonly limits: Limits;
   readonly admission: Admission;
 }
 

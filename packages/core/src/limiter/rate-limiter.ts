@@ -10,6 +10,7 @@ import { Admission } from './admission.js';
 import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
+import { CallUsage } from './call-usage.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
@@ -38,7 +39,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     const checked = checkLimiterOptions(options);
     const { name, limits } = checked;
     const store = checked.store ?? memoryStore();
-    const admission = new Admission(name, shared ?? deciderOf(store, checked));
+    const admission = new Admission(name, shared ?? deciderOf(store, checked), CallUsage.of(store, name));
     super(name, admission, limits);
     this.#limits = limits;
     this.#store = store;

@@ -7,6 +7,7 @@ import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { announce, NO_POLICIES } from '../fleet/definitions.js';
 import { Admission } from '../limiter/admission.js';
 import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
+import { CallUsage } from '../limiter/call-usage.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
@@ -63,7 +64,7 @@ export class SharedLimiter {
     this.name = name;
     const micros = toMicros('SharedLimiter: deadline', deadline);
     this.#decider = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : store;
-    this.#admission = new Admission(name, this.#decider);
+    this.#admission = new Admission(name, this.#decider, CallUsage.of(store, name, 'none'));
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
     this.#key = 'all';
     this.#config = `${prefix}:rate`;

@@ -4,6 +4,7 @@ import type { FleetBoard } from '../fleet/board.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Departure } from '../pipeline/deadlines.js';
 import type { PendingCall } from '../pipeline/pending-call.js';
+import type { StoreUsage } from '../usage/store-usage.js';
 import type { RateAnswer, RateChange } from './shared-rate.js';
 import type { StoreHealth } from './store-health.js';
 
@@ -49,6 +50,8 @@ export interface Store extends Decider {
   readonly health?: StoreHealth | undefined;
   /** Where its processes publish what they limit, for tools such as the command `sluice`. */
   readonly fleet?: FleetBoard | undefined;
+  /** Counts the calls of its limiters, if it was created with the option `usage`. */
+  readonly usage?: StoreUsage | undefined;
   /** For a cluster: the node of a storage key, `host:port`; empty if it is not known. */
   nodeOf?(key: string): string;
   /**

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { hashKey } from '../hash-key.js';
+import { hashStoredKey } from '../hash-key.js';
 import { isPromise } from '../maybe-promise.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { RecentMap } from '../recent-map.js';
@@ -155,7 +155,7 @@ class DenialLog {
     return {
       limiter,
       policy,
-      key: this.keys === 'hash' ? hashKey(key) : key,
+      key: this.keys === 'hash' ? hashStoredKey(key) : key,
       cost,
       limit,
       retryAfter,

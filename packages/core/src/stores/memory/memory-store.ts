@@ -1,4 +1,4 @@
-import { type Clock, systemClock, unref } from '../../clock.js';
+import { type Clock, unref } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import {
   type Answer,
@@ -13,23 +13,12 @@ import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { KeyState } from '../../engine/key-state.js';
 import { MemoryBoard } from '../../fleet/memory-board.js';
-import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
+import { StoreUsage } from '../../usage/store-usage.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import { keptAt, type Store, type StoredKey } from '../store.js';
+import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
 import { NONE, Rank } from './records.js';
 import { Table } from './table.js';
-
-export interface MemoryStoreOptions {
-  /**
-   * The most keys to store, from 1 to 16,000,000; default 1,000,000. That many buckets or windows take about 100 MB: 63 bytes each, and the
-   * text of the key; logs and slots take more. `memoryStore` says what a full store evicts.
-   */
-  readonly maxKeys?: number;
-  /** Default: the process's monotonic clock. */
-  readonly clock?: Clock;
-  /** Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. */
-  readonly definitions?: boolean;
-}
 
 const SWEEP_EVERY_MS = 1000;
 /** Keys looked at in one sweep: bounded, so that a sweep never holds the event loop for more than a few ms. */
@@ -53,6 +42,7 @@ export class MemoryStore implements Store {
   readonly slotted = false;
   readonly clock: Clock;
   readonly fleet: MemoryBoard;
+  readonly usage: StoreUsage | undefined;
   readonly #maxKeys: number;
   #table: Table;
   readonly #rates = new SharedRates();
@@ -60,15 +50,12 @@ export class MemoryStore implements Store {
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: MemoryStoreOptions = {}) {
-    checkOptions('memoryStore', options, ['maxKeys', 'clock', 'definitions']);
-    this.#maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
-    this.#table = new Table(this.#maxKeys);
-    const { clock = systemClock, definitions = true } = options;
-    if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function')
-      throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
-    checkBoolean('memoryStore: definitions', definitions);
+    const { maxKeys, clock, definitions, usage } = checkedMemoryOptions(options);
+    this.#maxKeys = maxKeys;
+    this.#table = new Table(maxKeys);
     this.clock = clock;
     this.fleet = new MemoryBoard(clock, definitions);
+    this.usage = StoreUsage.of('memoryStore', usage, this.fleet);
   }
 
   /** Number of keys stored now. */
@@ -160,6 +147,7 @@ export class MemoryStore implements Store {
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
+    this.usage?.close();
     this.fleet.close();
     this.#table = new Table(this.#maxKeys);
     this.#rates.clear();

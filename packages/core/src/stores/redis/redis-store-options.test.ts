@@ -88,6 +88,16 @@ test.each<[string, object, RegExp]>([
     { url: 'redis://h?maxRetriesPerRequest=3' },
     /the query of the address cannot set/,
   ],
+  [
+    'a wrong usage',
+    { url: 'redis://h', usage: 'yes' },
+    /^redisStore: usage must be true, false or an object/,
+  ],
+  [
+    'a wrong option of usage',
+    { cluster: [at], usage: { keys: 'all' } },
+    /usage\.keys must be 'hash', or 'plain' to .*, not "all"/,
+  ],
 ])('refuses %s', (_, options, message) => {
   expect(() => redisStore(options as never)).toThrow(TypeError);
   expect(() => redisStore(options as never)).toThrow(message);

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { checkBoolean, checkOptions, describe } from '../../options.js';
+import { checkUsage, type UsageOptions } from '../../usage/usage-options.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 
@@ -17,6 +18,11 @@ interface CommonOptions {
    * one small key for each process, from its first decision on, each minute.
    */
   readonly definitions?: boolean;
+  /**
+   * Counts the keys that were denied most, and that took most, for `limiter.topKeys()`. Each process tells the others every 10 s, for
+   * `readUsage(store)`. Default `false`.
+   */
+  readonly usage?: boolean | UsageOptions | undefined;
 }
 
 /** Options of the store's own client. */
@@ -72,12 +78,13 @@ export type RedisStoreOptions =
 /** Servers for which the store creates its own client. */
 export type OwnServer = Exclude<RedisStoreOptions, RedisClientOptions>;
 
-const COMMON = ['username', 'password', 'tls', 'options', 'definitions'];
+const COMMON = ['definitions', 'usage'];
+const OWN_CLIENT = ['username', 'password', 'tls', 'options', ...COMMON];
 const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
-  url: ['url', ...COMMON],
-  sentinels: ['sentinels', 'name', ...COMMON],
-  cluster: ['cluster', ...COMMON],
-  client: ['client', 'definitions'],
+  url: ['url', ...OWN_CLIENT],
+  sentinels: ['sentinels', 'name', ...OWN_CLIENT],
+  cluster: ['cluster', ...OWN_CLIENT],
+  client: ['client', ...COMMON],
 };
 
 /** ioredis options that the store sets: they make each call count at most once, in time, and in the right place. */
@@ -114,6 +121,7 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
     );
   checkOptions('redisStore', options, ACCEPTED[given[0]!]!);
   checkBoolean('redisStore: definitions', options.definitions ?? true);
+  checkUsage('redisStore', options.usage);
   if ('client' in options) return options;
   if ('url' in options) checkUrl(options.url);
   if ('sentinels' in options) {

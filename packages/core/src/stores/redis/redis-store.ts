@@ -8,6 +8,7 @@ import type { Departure } from '../../pipeline/deadlines.js';
 import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
+import { StoreUsage } from '../../usage/store-usage.js';
 import { lookScript } from '../look.script.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
@@ -49,6 +50,7 @@ export class RedisStore implements Store {
     () => this.#session.address,
     'redis',
   );
+  readonly usage: StoreUsage | undefined;
   readonly #session: Session;
   readonly #batches = new Batches(this.clock, (batches, arrived) => {
     if (batches.length === 1) this.#send(batches[0]!, undefined, arrived);
@@ -64,7 +66,7 @@ export class RedisStore implements Store {
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
-    const { definitions = true } = redis as Partial<RedisStoreOptions>;
+    const { definitions = true, usage } = redis as Partial<RedisStoreOptions>;
     this.fleet = new RedisBoard(
       {
         runNow: async (script, key, args) => {
@@ -78,6 +80,7 @@ export class RedisStore implements Store {
       },
       definitions,
     );
+    this.usage = StoreUsage.of('redisStore', usage, this.fleet);
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     // Keys of one node travel together, unless they must be declared.
@@ -169,6 +172,7 @@ export class RedisStore implements Store {
 
   async close(): Promise<void> {
     this.health.end();
+    this.usage?.close();
     this.fleet.close();
     this.#releases.close();
     this.#session.close();

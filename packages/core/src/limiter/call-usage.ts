@@ -1,0 +1,95 @@
+import type { Decision } from '../decision.js';
+import type { Answer, Finisher, KeyCall } from '../engine/call.js';
+import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
+import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
+import type { Store } from '../stores/store.js';
+import { CallCounter } from '../usage/call-counter.js';
+import type { TopKeys } from '../usage/top-keys.js';
+
+/**
+ * Whose keys a limiter counts: its own; the keys of each member of a combination; none, if all calls have the same one.
+ */
+export type CountedKeys = 'own' | 'members' | 'none';
+
+/** Counts the calls of a limiter in the usage of its store. */
+export class CallUsage {
+  readonly #counter: CallCounter;
+  readonly #keys: CountedKeys;
+  #enforced: CountingFinisher | undefined;
+  #shadowed: CountingFinisher | undefined;
+
+  constructor(counter: CallCounter, keys: CountedKeys) {
+    this.#counter = counter;
+    this.#keys = keys;
+  }
+
+  /** Undefined if the store does not count. */
+  static of({ usage }: Store, limiter: string, keys: CountedKeys = 'own'): CallUsage | undefined {
+    return usage && new CallUsage(new CallCounter(usage, limiter), keys);
+  }
+
+  topKeys(): TopKeys {
+    return this.#counter.topKeys();
+  }
+
+  /** Counts a `consume` when it ends. @param finisher makes the decision: always the same one */
+  counting(finisher: Finisher<Decision>, shadow: boolean): CountingFinisher {
+    this.#enforced ??= new CountingFinisher(this, finisher, false);
+    this.#shadowed ??= new CountingFinisher(this, finisher, true);
+    return shadow ? this.#shadowed : this.#enforced;
+  }
+
+  decided({ parts }: PolicyParts, { allowed, policy }: Decision, shadow: boolean): void {
+    this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
+    if (this.#keys === 'none') return;
+    if (allowed) this.#took(parts);
+    else this.#counter.denied(this.#keyOf(parts.find(({ limit }) => limit.name === policy)!), shadow);
+  }
+
+  /** A call threw. @param signal cancels it */
+  failed(call: PolicyParts, error: unknown, signal: AbortSignal): void {
+    const denial =
+      isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.decision : undefined;
+    if (denial !== undefined) this.decided(call, denial, false);
+    else this.undecided(signal.aborted && error === signal.reason ? 'canceled' : 'error', false);
+  }
+
+  undecided(result: 'canceled' | 'error', shadow: boolean): void {
+    this.#counter.count(result, shadow);
+  }
+
+  /** The policies of one limiter have one key, and may have several costs: the largest counts. */
+  #took(parts: readonly PolicyPart[]): void {
+    for (let i = 0; i < parts.length; ) {
+      const part = parts[i]!;
+      const key = this.#keyOf(part);
+      let { cost } = part;
+      for (i += 1; i < parts.length && this.#keyOf(parts[i]!) === key; i += 1)
+        cost = Math.max(cost, parts[i]!.cost);
+      this.#counter.took(key, cost);
+    }
+  }
+
+  #keyOf({ limit, key }: PolicyPart): string {
+    return this.#keys === 'members' ? `${limit.policy} ${key}` : key;
+  }
+}
+
+/** One for all calls of a mode: a closure for each would be one more object per decision. */
+class CountingFinisher implements Finisher<Decision> {
+  constructor(
+    readonly usage: CallUsage,
+    readonly finisher: Finisher<Decision>,
+    readonly shadow: boolean,
+  ) {}
+
+  finish(call: KeyCall, answer: Answer): Decision {
+    const decision = this.finisher.finish(call, answer);
+    this.usage.decided(call as unknown as PolicyParts, decision, this.shadow);
+    return decision;
+  }
+
+  failed(_error: unknown): void {
+    this.usage.undecided('error', this.shadow);
+  }
+}

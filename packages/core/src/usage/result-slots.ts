@@ -1,0 +1,58 @@
+/** Length of a slot, ms. */
+export const SLOT_MS = 10_000;
+/** Slots that are kept: 15 minutes. */
+export const SLOTS = 90;
+
+/** How a call ended. */
+export const RESULTS = ['allowed', 'denied', 'canceled', 'error'] as const;
+export type Result = (typeof RESULTS)[number];
+
+/** Calls in each slot, by result. */
+export type ResultCounts = Readonly<Record<Result, readonly number[]>>;
+
+/** Counts calls by result in slots of 10 s. It has no clock: `advance` begins the next slots. */
+export class ResultSlots {
+  /** The slot under way. */
+  #slot = 0;
+  /** Each result has a ring of slots. Made at the first call. */
+  #rings: Readonly<Record<Result, Float64Array>> | undefined;
+
+  count(result: Result): void {
+    this.#rings ??= {
+      allowed: new Float64Array(SLOTS),
+      denied: new Float64Array(SLOTS),
+      canceled: new Float64Array(SLOTS),
+      error: new Float64Array(SLOTS),
+    };
+    this.#rings[result][this.#slot]! += 1;
+  }
+
+  /** @param slots that have ended */
+  advance(slots: number): void {
+    for (let i = Math.min(slots, SLOTS); i > 0; i -= 1) {
+      this.#slot = (this.#slot + 1) % SLOTS;
+      for (const result of RESULTS) if (this.#rings !== undefined) this.#rings[result][this.#slot] = 0;
+    }
+  }
+
+  /** The newest slot, which is under way, first; without the zeros at the end. */
+  get counts(): ResultCounts {
+    return {
+      allowed: this.#counts('allowed'),
+      denied: this.#counts('denied'),
+      canceled: this.#counts('canceled'),
+      error: this.#counts('error'),
+    };
+  }
+
+  #counts(result: Result): number[] {
+    const counts: number[] = [];
+    let length = 0;
+    for (let age = 0; this.#rings !== undefined && age < SLOTS; age += 1) {
+      const count = this.#rings[result][(this.#slot - age + SLOTS) % SLOTS]!;
+      counts.push(count);
+      if (count > 0) length = age + 1;
+    }
+    return counts.slice(0, length);
+  }
+}

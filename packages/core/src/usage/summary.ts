@@ -1,0 +1,19 @@
+/** A key of a summary. Its true count lies in `[count - error, count]`. */
+export interface Counted {
+  readonly key: string;
+  readonly count: number;
+  readonly error: number;
+}
+
+/** What is known of the heaviest keys of a stream. */
+export interface Summary {
+  /** In no order. */
+  readonly entries: readonly Counted[];
+  /** The sum of all weights. */
+  readonly total: number;
+  /** No key without an entry has more. */
+  readonly unlisted: number;
+}
+
+/** Keys of a summary: every key with more than a 256th of the total is among them. */
+export const CAPACITY = 256;

@@ -1,0 +1,29 @@
+import { checkOptions, describe } from '../options.js';
+
+/** How keys are shown: as stored, or as a `hashKey`. */
+export type UsageKeys = 'hash' | 'plain';
+
+export interface UsageOptions {
+  /**
+   * How keys leave the counts. `'hash'`: as `#` and 16 characters of their SHA-256, which `hashKey` computes for a known key; the hash of a
+   * phone number is a pseudonym, because all numbers can be tried. `'plain'`: as stored. Default `'hash'`.
+   */
+  readonly keys?: UsageKeys | undefined;
+}
+
+/** @throws TypeError */
+export function checkUsage(where: string, usage: boolean | UsageOptions | undefined): UsageKeys | undefined {
+  if (usage === undefined || usage === false) return undefined;
+  if (usage === true) return 'hash';
+  if (typeof usage !== 'object' || usage === null) {
+    throw new TypeError(
+      `${where}: usage must be true, false or an object such as { keys: 'plain' }, not ${describe(usage)}`,
+    );
+  }
+  checkOptions(`${where}: usage`, usage, ['keys']);
+  const { keys = 'hash' } = usage;
+  if (keys === 'hash' || keys === 'plain') return keys;
+  throw new TypeError(
+    `${where}: usage.keys must be 'hash', or 'plain' to show keys as they are stored, not ${describe(keys)}`,
+  );
+}

@@ -1,0 +1,28 @@
+import type { ResultCounts } from './result-slots.js';
+import type { Summary } from './summary.js';
+
+/** Has the counts of all other limiters. No limiter can have this name. */
+export const OTHER = '(other)';
+
+/** What a limiter did in the last minutes. */
+export interface UsageSummary {
+  /** The limiter; `(other)` for all that have no summary of their own. */
+  readonly name: string;
+  /** Denied calls of each key. */
+  readonly denied: Summary;
+  /** Calls in shadow mode that would have been denied. */
+  readonly shadowDenied: Summary;
+  /** Permits that allowed calls of each key took, in both modes. */
+  readonly costly: Summary;
+  readonly enforce: ResultCounts;
+  readonly shadow: ResultCounts;
+  /** How far back keys are counted, ms. */
+  readonly span: number;
+}
+
+/** All limiters of a store in this process. */
+export interface StoreUsageSummary {
+  /** How long the newest slot has been under way, ms. */
+  readonly slotAge: number;
+  readonly limiters: readonly UsageSummary[];
+}
