@@ -60,7 +60,7 @@ const KEY = 'caller';
 export async function run({ policy, moments, length, wait, holds }: Scenario): Promise<Run> {
   const clock = new ManualClock();
   const start = clock.now();
-  const store = memoryStore({ clock });
+  const store = memoryStore({ clock, definitions: false });
   const limiter = new RateLimiter({ name: 'playground', policy, store });
   const requests: Request[] = moments.map((at) => ({ at, outcome: 'waiting' }));
   const frames: Frame[] = [];
