@@ -42,6 +42,16 @@ export function encodeKeyView(key: string): string {
   return encoded.length > MAX_BYTES ? digest(key) : encoded;
 }
 
+/** The key that `encodeKey` encoded; undefined for a digest, which hides the key, and for texts that `encodeKey` does not return. */
+export function decodeKey(encoded: string): string | undefined {
+  if (encoded === '%empty') return '';
+  const key = encoded.replace(/%u([0-9A-F]{4})|((?:%[0-9A-F]{2})+)/g, (_, unit?: string, bytes?: string) => {
+    if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+    return Buffer.from(bytes!.replaceAll('%', ''), 'hex').toString();
+  });
+  return encodeKey(key) === encoded ? key : undefined;
+}
+
 /**
  * Encodes one of several values of a key: `~ : / | ; #` and space become `~XX`, so such a character in the whole key is a separator.
  * `encodeKey` does not encode `~`, so nothing is encoded twice.
