@@ -12,7 +12,6 @@ import { checkBoolean, checkInteger, checkOptions, describe } from '@sluice/core
 import { AttributeNames } from './attributes.js';
 import { Decisions } from './decisions.js';
 import { Leases } from './leases.js';
-import { Recorder } from './recorder.js';
 import { Refunds } from './refunds.js';
 import type { AnySeries } from './series.js';
 import { traceDecisions } from './spans.js';
@@ -95,24 +94,22 @@ class Instrumentation {
 
   constructor(meter: Meter, maxLimiters: number) {
     const names = new AttributeNames(maxLimiters);
-    const recorder = new Recorder(() => decisions.turned(), this.#failed);
-    const decisions = new Decisions(meter, names, recorder);
-    const waits = new Waits(meter, names, recorder);
+    const waits = new Waits(meter, names);
+    const decisions = new Decisions(meter, names, (message) => waits.has(message));
     const leases = new Leases(meter, names);
-    const refunds = new Refunds(meter, names, recorder);
-    const stores = new Stores(meter, names, recorder);
+    const refunds = new Refunds(meter, names);
+    const stores = new Stores(meter, names);
     this.#observe(
       meter,
       [decisions, waits, leases, refunds, stores].flatMap(({ series }) => series),
     );
-    this.#subscribe('sluice:decision', (message) => decisions.count(message, waits.has(message)));
+    this.#subscribe('sluice:decision', (message) => decisions.count(message));
     this.#subscribe('sluice:wait', (message) => waits.count(message));
     this.#subscribe('sluice:lease', (message) => leases.count(message));
     this.#subscribe('sluice:refund', (message) => refunds.count(message));
     this.#subscribe('sluice:store-call', (message) => stores.called(message));
     this.#subscribe('sluice:degraded', (event) => stores.degraded(event));
     this.#subscribe('sluice:recovered', (event) => stores.recovered(event));
-    this.endings.push(recorder.flush);
   }
 
   trace(provider: TracerProvider): void {
@@ -152,7 +149,7 @@ class Instrumentation {
   }
 
   /** Reports the first error only: the same one would follow with every decision. */
-  readonly #failed = (error: unknown): void => {
+  #failed(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     try {
@@ -160,5 +157,5 @@ class Instrumentation {
     } catch {
       // A logger that throws must not end the decision.
     }
-  };
+  }
 }

@@ -1,7 +1,6 @@
 import type { Histogram, Meter } from '@opentelemetry/api';
 import type { RefundMessage } from '@sluice/core';
 import { type AttributeNames, ERROR_TYPE, LIMITER } from './attributes.js';
-import type { Recorder } from './recorder.js';
 import { type AnySeries, Series } from './series.js';
 
 /** Actual ÷ estimate. */
@@ -16,7 +15,6 @@ export class Refunds {
   constructor(
     meter: Meter,
     private readonly names: AttributeNames,
-    private readonly recorder: Recorder,
   ) {
     this.#refunds = new Series(
       meter.createObservableCounter('sluice.refunds', {
@@ -39,7 +37,7 @@ export class Refunds {
       this.#refunds.of(limiter, this.names.errorType(error)).value += permits;
     }
     if (estimate !== undefined && estimate > 0) {
-      this.recorder.record(this.#drift, (estimate - permits) / estimate, { [LIMITER]: limiter });
+      this.#drift.record((estimate - permits) / estimate, { [LIMITER]: limiter });
     }
   }
 }

@@ -4,9 +4,11 @@ import type { Attributes, BatchObservableResult, Observable } from '@opentelemet
 export class Series<Names extends readonly string[]> {
   readonly #counts = new Map<string, Count>();
 
+  /** @param collecting called before the counts are observed */
   constructor(
     readonly instrument: Observable,
     private readonly names: Names,
+    private readonly collecting = () => {},
   ) {}
 
   of(...values: { [N in keyof Names]: string | undefined }): Count {
@@ -19,6 +21,7 @@ export class Series<Names extends readonly string[]> {
   }
 
   observe(result: BatchObservableResult): void {
+    this.collecting();
     for (const { value, attributes } of this.#counts.values())
       result.observe(this.instrument, value, attributes);
   }

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api';
 import type { DegradedEvent, RecoveredEvent, StoreCallMessage } from '@sluice/core';
 import { type AttributeNames, BoundedNames, ERROR_TYPE, NODE, STATE, STORE } from './attributes.js';
-import type { Recorder } from './recorder.js';
-import { type AnySeries, Series } from './series.js';
+import { SampledHistogram } from './sampled-histogram.js';
+import { type AnySeries, type Count, Series } from './series.js';
 
 /** Calls of one script call. */
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -16,11 +16,12 @@ const STATES = ['ok', 'degraded'] as const;
 type State = (typeof STATES)[number];
 
 interface Server {
-  /** `sluice.store` and `sluice.node`. */
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly states: Readonly<Record<State, Attributes>>;
   readonly store: string;
   readonly node: string;
+  /** Successful script calls. */
+  readonly calls: Count;
+  readonly sizes: SampledHistogram;
+  readonly states: Readonly<Record<State, Attributes>>;
   /** Undefined until it has answered or gone out. */
   state: State | undefined;
   /** ms, as of `performance.now()`. */
@@ -32,7 +33,7 @@ type StoreServer = Pick<StoreCallMessage, 'store' | 'node' | 'address'>;
 /** Counts script calls to remote stores, and tells which servers are out. */
 export class Stores {
   readonly #names = new BoundedNames(NODES);
-  readonly #servers = new Map<string, Server>();
+  readonly #servers = new Map<string, Map<string, Server>>();
   readonly #calls;
   readonly #state: Observable;
   readonly #size: Histogram;
@@ -41,7 +42,6 @@ export class Stores {
   constructor(
     meter: Meter,
     private readonly names: AttributeNames,
-    private readonly recorder: Recorder,
   ) {
     this.#calls = new Series(
       meter.createObservableCounter('sluice.store.calls', {
@@ -66,40 +66,53 @@ export class Stores {
   }
 
   called(message: StoreCallMessage): void {
-    const server = this.#server(message);
-    if (message.error === undefined) server.state ??= 'ok';
-    this.#calls.of(server.store, server.node, this.names.errorType(message.error)).value += 1;
-    this.recorder.record(this.#size, message.calls, server.attributes);
+    const { error, endedAt } = message;
+    const server = this.#server(message, endedAt);
+    if (error === undefined) {
+      server.state ??= 'ok';
+      server.calls.value += 1;
+    } else {
+      this.#calls.of(server.store, server.node, this.names.errorType(error)).value += 1;
+    }
+    if (server.sizes.takes(endedAt)) server.sizes.record(message.calls);
   }
 
   degraded(event: DegradedEvent): void {
-    this.#server(event).state = 'degraded';
+    this.#server(event, performance.now()).state = 'degraded';
   }
 
   recovered(event: RecoveredEvent): void {
-    this.#server(event).state = 'ok';
+    this.#server(event, performance.now()).state = 'ok';
   }
 
-  #server({ store, node, address }: StoreServer): Server {
+  /** @param now ms, as of `performance.now()` */
+  #server({ store, node, address }: StoreServer, now: number): Server {
     const name = this.#names.fold(node || address || '');
-    const id = `${store}\n${name}`;
-    let server = this.#servers.get(id);
-    if (server === undefined) {
-      const attributes = { [STORE]: store, [NODE]: name };
-      const states = {
-        ok: { ...attributes, [STATE]: 'ok' },
-        degraded: { ...attributes, [STATE]: 'degraded' },
-      };
-      server = { attributes, states, store, node: name, state: undefined, seenAt: 0 };
-      this.#servers.set(id, server);
-    }
-    server.seenAt = performance.now();
+    const known = this.#servers.get(store)?.get(name);
+    const server = known ?? this.#newServer(store, name);
+    server.seenAt = now;
+    return server;
+  }
+
+  #newServer(store: string, node: string): Server {
+    const attributes = { [STORE]: store, [NODE]: node };
+    const server: Server = {
+      store,
+      node,
+      calls: this.#calls.of(store, node, undefined),
+      sizes: new SampledHistogram(this.#size, attributes),
+      states: { ok: { ...attributes, [STATE]: 'ok' }, degraded: { ...attributes, [STATE]: 'degraded' } },
+      state: undefined,
+      seenAt: 0,
+    };
+    const servers = this.#servers.get(store) ?? new Map<string, Server>();
+    this.#servers.set(store, servers.set(node, server));
     return server;
   }
 
   #observeStates(result: BatchObservableResult): void {
     const oldest = performance.now() - UNKNOWN_AFTER;
-    for (const { state, states, seenAt } of this.#servers.values()) {
+    for (const { state, states, seenAt } of [...this.#servers.values()].flatMap((of) => [...of.values()])) {
       if (state === undefined || seenAt < oldest) continue;
       for (const each of STATES) result.observe(this.#state, each === state ? 1 : 0, states[each]);
     }

@@ -2,8 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Histogram, Meter } from '@opentelemetry/api';
 import type { DecisionMessage } from '@sluice/core';
 import { type AttributeNames, LIMITER, RESULT } from './attributes.js';
-import type { Recorder } from './recorder.js';
-import { type AnySeries, attributesOf, type Count, Series } from './series.js';
+import { type AnySeries, type Count, Series } from './series.js';
 
 /** s. Waits take as long as policies make them: up to minutes. */
 const WAITS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -19,7 +18,6 @@ export class Waits {
   constructor(
     meter: Meter,
     private readonly names: AttributeNames,
-    private readonly recorder: Recorder,
   ) {
     this.#waiting = new Series(
       meter.createObservableUpDownCounter('sluice.waiting', {
@@ -49,11 +47,7 @@ export class Waits {
     if (seen === undefined) return;
     const { since, waiting } = seen;
     waiting.value -= 1;
-    const attributes = attributesOf([RESULT], [result]);
-    this.recorder.record(this.#duration, (performance.now() - since) / 1000, {
-      ...waiting.attributes,
-      ...attributes,
-    });
+    this.#duration.record((performance.now() - since) / 1000, { ...waiting.attributes, [RESULT]: result });
   }
 
   has(message: DecisionMessage): boolean {

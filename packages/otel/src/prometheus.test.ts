@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { concurrency, leakyBucket, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
+import { rateLimit } from '@sluice/express';
+import express from 'express';
+import supertest from 'supertest';
+import { freePort } from '../../../tests/support/redis/free-port.js';
+import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
+import { instrument } from './index.js';
+
+/** What the README says that the exporter serves. */
+function documented(): string[] {
+  const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
+  const [, block] = /### Names in Prometheus[\s\S]*?```text\n([\s\S]*?)```/.exec(readme)!;
+  const names = block!.matchAll(/(sluice_\w+?)(_bucket, _sum, _count)?(?=\s)/g);
+  return [...names]
+    .flatMap(([, name, histogram]) =>
+      histogram === undefined ? [name!] : ['_bucket', '_sum', '_count'].map((suffix) => name! + suffix),
+    )
+    .sort();
+}
+
+test('a scrape has all metrics of the README, and no key', async () => {
+  const port = await freePort();
+  const exporter = new PrometheusExporter({ host: '127.0.0.1', port, preventServerStart: true });
+  await exporter.startServer();
+  const provider = new MeterProvider({ readers: [exporter] });
+  const telemetry = instrument({ meterProvider: provider });
+  const store = redisStore(redisUrl());
+  const deadline = '10s';
+  try {
+    const api = uniqueName('api');
+    const policy = tokenBucket({ capacity: 2, refill: 1, every: '1h' });
+    const app = express();
+    app.use(
+      rateLimit({
+        name: api,
+        policy,
+        store,
+        deadline,
+        keyGenerator: () => 'secret-key',
+        dryRun: true,
+        onLimited: () => {},
+      }),
+    );
+    app.get('/secret-route', (_request, response) => void response.send('ok'));
+    for (let i = 0; i < 3; i += 1) await supertest(app).get('/secret-route').expect(200);
+
+    const line = new RateLimiter({
+      name: 'line',
+      policy: leakyBucket({ capacity: 2, leak: 1, every: '5ms' }),
+    });
+    await Promise.all([line.acquire('secret-key'), line.acquire('secret-key')]);
+    const db = new RateLimiter({ name: 'db', policy: concurrency({ limit: 1 }) });
+    await db.release(await db.acquire('secret-key'));
+    const tokens = new RateLimiter({ name: 'tokens', policy });
+    await (await tokens.reserve('secret-key', 2)).settle(1);
+
+    const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const lines = scraped.split('\n').filter((text) => text.startsWith('sluice_'));
+    const names = new Set(lines.map((text) => /^\w+/.exec(text)![0]));
+    expect([...names].sort()).toEqual(documented());
+    expect(scraped).not.toContain('secret');
+    const labels = (mode: string, result: string) =>
+      `sluice_limiter="${api}",sluice_policy="${api}",sluice_result="${result}",sluice_source="redis",sluice_mode="${mode}"`;
+    const value = (mode: string, result: string) =>
+      lines
+        .find((text) => text.startsWith(`sluice_decisions_total{${labels(mode, result)}`))
+        ?.split(' ')
+        .at(-1);
+    expect([value('shadow', 'allowed'), value('shadow', 'denied'), value('enforce', 'denied')]).toEqual([
+      '2',
+      '1',
+      undefined,
+    ]);
+  } finally {
+    telemetry.close();
+    await store.close();
+    await provider.shutdown();
+  }
+});
