@@ -1,5 +1,5 @@
+import type { FleetBoard } from '../fleet/board.js';
 import type { LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
-import type { Store } from '../stores/store.js';
 
 /** A process of the fleet, and its limiters. */
 export interface FleetProcess extends ProcessDefinitions {
@@ -9,12 +9,17 @@ export interface FleetProcess extends ProcessDefinitions {
   readonly age: number;
 }
 
+/** A store, or what else reads its notice board. */
+export interface Published {
+  readonly fleet?: Pick<FleetBoard, 'read'> | undefined;
+}
+
 /**
  * The limiters of all processes that use a store, the latest first. A process publishes them soon after its first decision, and is listed
  * until three minutes after its last sign of life.
  * @throws TypeError if the store has no notice board; StoreUnavailableError, StoreConfigurationError
  */
-export async function readDefinitions(store: Store): Promise<readonly FleetProcess[]> {
+export async function readDefinitions(store: Published): Promise<readonly FleetProcess[]> {
   if (store.fleet === undefined) {
     throw new TypeError(
       'readDefinitions: this store has no notice board. Use memoryStore() or redisStore(…)',
