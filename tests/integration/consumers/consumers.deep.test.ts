@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { Installation } from './installation.js';
@@ -63,7 +64,7 @@ test(
   async () => {
     const { ok, output } = await installed.release();
     if (!ok) throw new Error(output);
-    for (const name of ['core', 'express', 'fastify', 'koa', 'fetch', 'decorators', 'nestjs']) {
+    for (const name of ['core', 'express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'nestjs']) {
       expect(output).toContain(`clean: @sluice/${name}, `);
       expect(output).toMatch(
         new RegExp(`would run: npm publish …/sluice-${name}-[\\d.]+tgz --access public --provenance\n`),
@@ -73,6 +74,21 @@ test(
   },
   TIMEOUT,
 );
+
+test.each([
+  ['an ES module', ['--input-type=module', '-e', "import '@sluice/otel'"]],
+  ['a CommonJS module', ['-e', "require('@sluice/otel')"]],
+])('%s without @opentelemetry/api is told its name', async (_, program) => {
+  const api = join(installed.folder, 'node_modules/@opentelemetry');
+  await rename(api, `${api}-hidden`);
+  try {
+    await expect(installed.node(program)).rejects.toThrow(
+      /Cannot find (package|module) '@opentelemetry\/api'/,
+    );
+  } finally {
+    await rename(`${api}-hidden`, api);
+  }
+});
 
 test('a release without provenance is refused', async () => {
   const { ok, output } = await installed.release('--publish');

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { freePort } from '../../support/redis/free-port.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { run } from '../../support/run.js';
 import { EXAMPLES, Example } from './started.js';
@@ -23,6 +24,7 @@ const examples = [
   'koa-login-throttle',
   'sms-verification',
   'llm-tokens',
+  'observability',
 ].map((name) => new Example(name));
 const named = (name: string): Example => examples.find((example) => example.name === name)!;
 let redis: RedisServer;
@@ -83,11 +85,15 @@ test.each(
       const client = new Redis(redis.url);
       await client.flushall().finally(() => client.disconnect());
     }
-    const url = await example.start(where === 'Redis' ? { REDIS_URL: redis.url } : {});
+    const metrics = String(await freePort());
+    const url = await example.start({
+      METRICS_PORT: metrics,
+      ...(where === 'Redis' ? { REDIS_URL: redis.url } : {}),
+    });
     const steps = shown(name);
     expect(steps.length).toBeGreaterThan(2);
     for (const { command, output } of steps) {
-      const script = command.replaceAll('http://127.0.0.1:3000', url);
+      const script = command.replaceAll('http://127.0.0.1:3000', url).replaceAll(':9464/', `:${metrics}/`);
       const env = { PATH: `${bin}${delimiter}${process.env.PATH}` };
       const printed = await run('sh', ['-c', script], { env });
       expect({ command, output: timeless(printed.output) }).toEqual({ command, output: timeless(output) });
@@ -132,6 +138,7 @@ test.each<[string, string, RequestInit, number, number]>([
   ['koa-login-throttle', '/login', login('ann'), 401, 401],
   ['sms-verification', '/codes', code('+4915198765432'), 202, 202],
   ['llm-tokens', '/chat', chat('ann'), 200, 200],
+  ['observability', '/', {}, 200, 200],
 ])(
   'without its Redis %s limits by itself, and in Redis when that is back: %s',
   async (name, path, init, without, within) => {

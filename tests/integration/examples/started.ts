@@ -15,7 +15,7 @@ export class Example {
 
   /** Starts it on a free port; resolves to where it listens. */
   async start(env: Record<string, string> = {}): Promise<string> {
-    const child = await this.launch({ PORT: '0', DEADLINE: '10s', ...env });
+    const child = await this.launch({ PORT: '0', METRICS_PORT: '0', DEADLINE: '10s', ...env });
     let text = '';
     for await (const chunk of child.stdout!) {
       text += chunk;

@@ -5,6 +5,7 @@ import * as esm from '@sluice/core';
 import { runWithRequest } from '@sluice/core/http';
 import * as decorators from '@sluice/decorators';
 import { rateLimit } from '@sluice/express';
+import { instrument } from '@sluice/otel';
 
 const require = createRequire(import.meta.url);
 const cjs = require('@sluice/core');
@@ -33,6 +34,15 @@ for (const [makes, reads] of [
 // A limiter of one copy serves the adapter of the other.
 const limiter = new cjs.RateLimiter({ policy: cjs.fixedWindow({ limit: 1, window: '1h' }) });
 assert.equal(rateLimit({ limiter }).limiter, limiter);
+
+// A copy knows that the other one counts already.
+const meter = new Proxy({}, { get: () => () => ({ record() {} }) });
+const meterProvider = { getMeter: () => meter };
+const cjsOtel = require('@sluice/otel');
+const telemetry = instrument({ meterProvider });
+assert.throws(() => cjsOtel.instrument({ meterProvider }), /already called/);
+telemetry.close();
+cjsOtel.instrument({ meterProvider }).close();
 
 // The request that one copy's middleware announces is the other's current request.
 const request = { ip: '192.0.2.1' };

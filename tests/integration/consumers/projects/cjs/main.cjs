@@ -6,6 +6,7 @@ const fastifyLimit = require('@sluice/fastify');
 const web = require('@sluice/fetch');
 const koa = require('@sluice/koa');
 const nest = require('@sluice/nestjs');
+const otel = require('@sluice/otel');
 
 const isLoaded = (name) => Object.keys(require.cache).some((file) => file.includes(`node_modules/${name}/`));
 assert.equal(isLoaded('jsonpath-plus'), false);
@@ -62,6 +63,8 @@ async function main() {
     undefined,
   );
   assert.equal(typeof nest.SluiceModule.forRoot({}).module, 'function');
+
+  assert.throws(() => otel.instrument(), /install @opentelemetry\/sdk-metrics/);
 
   const app = require('fastify')();
   app.register(fastifyLimit, { policy });

@@ -8,6 +8,7 @@ import fastifyPlugin, { rateLimit as fastifyLimit } from '@sluice/fastify';
 import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { requestContext as koaContext, rateLimit as koaLimit } from '@sluice/koa';
 import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
+import { instrument } from '@sluice/otel';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -103,6 +104,8 @@ const request = new Request('http://127.0.0.1/');
 assert.equal(await web(request, { ip: '192.0.2.1' }), undefined);
 assert.equal(web.complete(request, new Response('ok')).headers.get('ratelimit'), '"default";r=0;t=3600');
 assert.equal((await web(new Request(request), { ip: '192.0.2.1' })).status, 429);
+
+assert.throws(() => instrument(), /install @opentelemetry\/sdk-metrics/);
 
 assert.equal(typeof SluiceModule.forRoot({}).module, 'function');
 assert.equal(typeof RateLimitGuard({ policy }), 'function');

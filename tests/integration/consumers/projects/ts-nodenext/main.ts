@@ -19,6 +19,7 @@ import fastifyPlugin from '@sluice/fastify';
 import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { rateLimit as koaLimit } from '@sluice/koa';
 import { RateLimitGuard, type SluiceModuleOptions } from '@sluice/nestjs';
+import { type InstrumentOptions, instrument, type Telemetry } from '@sluice/otel';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -84,6 +85,10 @@ const denied: Response | undefined = await web(new Request('http://127.0.0.1/'),
 assert.equal(denied, undefined);
 const nest: SluiceModuleOptions = { limit: { policy, skip: (context) => context.getType() !== 'http' } };
 assert.equal(typeof RateLimitGuard(nest.limit!), 'function');
+
+const ofTelemetry: InstrumentOptions = { spans: true, maxLimiters: 50 };
+const telemetry = (): Telemetry => instrument(ofTelemetry);
+assert.throws(telemetry, /OpenTelemetry SDK/);
 
 const instance = fastify();
 await instance.register(fastifyPlugin);
