@@ -78,7 +78,7 @@ test(
 test.each([
   ['an ES module', ['--input-type=module', '-e', "import '@sluice/otel'"]],
   ['a CommonJS module', ['-e', "require('@sluice/otel')"]],
-])('%s without @opentelemetry/api is told its name', async (_, program) => {
+])('%s without @opentelemetry/api gets an error with its name', async (_, program) => {
   const api = join(installed.folder, 'node_modules/@opentelemetry');
   await rename(api, `${api}-hidden`);
   try {
