@@ -1,3 +1,4 @@
+export { toMicros } from '../duration.js';
 export type { FleetBoard, FleetKind, FleetNote } from '../fleet/board.js';
 export type { DefinitionKind, LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
 export { LAYOUT } from '../limiter/limits.js';

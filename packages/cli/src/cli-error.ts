@@ -1,0 +1,46 @@
+import { isSluiceError, isStoreConfigurationError, isStoreUnavailableError } from '@sluice/core';
+
+/** 0: yes, or done. 1: no: denied, unknown, or something found. 2: it could not be done. */
+export type ExitCode = 0 | 1 | 2;
+
+/** What a person reads: one sentence about what is wrong, and one about what to do. */
+export class CliError extends Error {
+  constructor(
+    message: string,
+    readonly remedy?: string,
+    readonly exitCode: ExitCode = 2,
+  ) {
+    super(message);
+  }
+}
+
+/** Any error as one for people. @param address of the server, without a password */
+export function cliErrorOf(error: unknown, address: string): CliError {
+  if (error instanceof CliError) return error;
+  const message = error instanceof Error ? error.message.replace(/^redis store: /, '') : String(error);
+  if (isStoreConfigurationError(error)) {
+    const { reason } = error;
+    if (reason === 'WRONGPASS' || reason === 'NOAUTH')
+      return new CliError(
+        `${address} refuses the login: ${message}`,
+        'Give user and password in REDIS_URL (redis://user:password@host:6379), or in REDIS_USERNAME and REDIS_PASSWORD.',
+      );
+    if (reason === 'NOPERM')
+      return new CliError(
+        `${address} refuses a command to this user: ${message}`,
+        'docs/cli.md lists the rights that sluice needs.',
+      );
+    return new CliError(`${address} cannot be used: ${message}`);
+  }
+  if (isStoreUnavailableError(error))
+    return new CliError(
+      `${address} does not answer: ${message}`,
+      'Is the address right? Give another one with --redis, --cluster or --sentinel, or in REDIS_URL.',
+    );
+  if (isSluiceError(error) || error instanceof RangeError || error instanceof TypeError)
+    return new CliError(message);
+  return new CliError(
+    `sluice failed: ${message}`,
+    'This is a mistake in sluice: please report it with the command you ran.',
+  );
+}

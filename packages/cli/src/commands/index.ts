@@ -1,0 +1,6 @@
+import type { CommandDefinition } from '../command.js';
+import { inspect } from './inspect.js';
+import { ls } from './ls.js';
+
+/** In the order of the help. */
+export const COMMANDS: readonly CommandDefinition[] = [ls, inspect];

@@ -1,0 +1,70 @@
+import { LAYOUT } from '@sluice/core/operations';
+import type { CommandDefinition } from '../command.js';
+import { fleetOf, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout } from '../fleet.js';
+import { shown, table } from '../text.js';
+import { count, lengthOf, policyOf } from '../words.js';
+
+export const ls: CommandDefinition = {
+  name: 'ls',
+  arguments: [],
+  options: [{ flags: '--processes', description: 'list the processes instead' }],
+  summary: 'list the limiters of all processes',
+  description:
+    'Lists the limiters that running processes have published, with their policies, what they count by, and how many processes ' +
+    'have them. Exits with 1 if no process has published any.',
+  example: [
+    'ls',
+    'LIMITER  POLICY                         KEY  PROCESSES\n  login    5 per 1 min (fixedWindow)      IP   3',
+  ],
+  writes: false,
+  async run(context, _args, { processes: wantsProcesses }) {
+    const { output } = context;
+    const fleet = await fleetOf(context);
+    const newer = await newerLayout(context);
+    const processes = fleet.processes.map(
+      ({ process, host, pid, version, layout, age, limiters, omitted }) => ({
+        ...{ process, host, pid, version, layout, age },
+        limiters: limiters.length + omitted,
+      }),
+    );
+    if (wantsProcesses) {
+      for (const process of processes) output.json(process);
+      const rows = processes.map(({ host, pid, version, limiters, age }) => [
+        `${shown(host)}:${pid}`,
+        shown(version),
+        String(limiters),
+        `${lengthOf(age)} ago`,
+      ]);
+      if (rows.length > 0) output.line(table(['PROCESS', 'VERSION', 'LIMITERS', 'SEEN'], rows, output.width));
+    } else {
+      for (const { definition, processes: of } of fleet.limiters)
+        output.json({ ...definition, processes: of.map(({ process }) => process) });
+      const rows = fleet.limiters.flatMap(rowsOf);
+      if (rows.length > 0) output.line(table(['LIMITER', 'POLICY', 'KEY', 'PROCESSES'], rows, output.width));
+    }
+    const omitted = fleet.processes.reduce((sum, process) => sum + process.omitted, 0);
+    if (omitted > 0)
+      output.say(`${count(omitted, 'limiter')} more are not listed: a process publishes at most 200.`);
+    const foreign = newer ?? fleet.processes.find(({ layout }) => layout !== LAYOUT)?.layout;
+    if (foreign !== undefined) output.say(output.style('yellow', ofNewerLayout(foreign)));
+    if (fleet.processes.length > 0) return 0;
+    output.say(`No process has published limiters. ${NOBODY}`);
+    return 1;
+  },
+};
+
+/** A line for each policy; the name only once. */
+function rowsOf({ definition, processes }: KnownLimiter): string[][] {
+  const { kind, name, policies, several, key = '', members, prefetch } = definition;
+  const of = String(processes.length);
+  const first = shown(kind === 'factory' ? `${name} (and others of a factory)` : name);
+  if (kind === 'shared') return [[first, 'a shared rate, kept in Redis', '', of]];
+  if (kind === 'combined')
+    return [[first, `together: ${shown(Object.values(members ?? {}).join(' + '))}`, '', of]];
+  const notes = [kind === 'per-request' && 'varies by request', prefetch && 'prefetched'].filter(Boolean);
+  const suffix = notes.length === 0 ? '' : `, ${notes.join(', ')}`;
+  return Object.entries(policies).map(([policy, given], i) => {
+    const text = `${several ? `${shown(policy)}: ` : ''}${policyOf(given)}${suffix}`;
+    return i === 0 ? [first, text, shown(key), of] : ['', text, '', ''];
+  });
+}

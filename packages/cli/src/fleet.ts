@@ -1,0 +1,66 @@
+import { type FleetProcess, LAYOUT, type LimiterDefinition, readDefinitions } from '@sluice/core/operations';
+import { CliError } from './cli-error.js';
+import type { Context } from './command.js';
+import { shown } from './text.js';
+
+/** A limiter, and the processes that have it. */
+export interface KnownLimiter {
+  readonly definition: LimiterDefinition;
+  readonly processes: readonly FleetProcess[];
+}
+
+export interface Fleet {
+  readonly processes: readonly FleetProcess[];
+  /** By name. Two of one name differ in their policies, as during a roll-out. */
+  readonly limiters: readonly KnownLimiter[];
+}
+
+/** What the processes have published. */
+export async function fleetOf({ store, ask }: Context): Promise<Fleet> {
+  const processes = await ask(readDefinitions(store));
+  const limiters = new Map<string, { definition: LimiterDefinition; processes: FleetProcess[] }>();
+  for (const process of processes) {
+    for (const definition of process.limiters) {
+      const id = JSON.stringify(definition);
+      const known = limiters.get(id);
+      if (known === undefined) limiters.set(id, { definition, processes: [process] });
+      else known.processes.push(process);
+    }
+  }
+  const byName = (one: KnownLimiter, other: KnownLimiter) =>
+    one.definition.name < other.definition.name ? -1 : 1;
+  return { processes, limiters: [...limiters.values()].sort(byName) };
+}
+
+/** Those that have keys of users. */
+export const withKeys = ({ limiters }: Fleet): KnownLimiter[] =>
+  limiters.filter(({ definition }) => Object.keys(definition.policies).length > 0);
+
+/** The limiters of a name. @throws CliError if there is none */
+export function named(fleet: Fleet, name: string): KnownLimiter[] {
+  const found = withKeys(fleet).filter(({ definition }) => definition.name === name);
+  if (found.length > 0) return found;
+  const names = [...new Set(withKeys(fleet).map(({ definition }) => shown(definition.name)))];
+  throw new CliError(
+    `No process has published a limiter '${shown(name)}'.`,
+    names.length === 0 ? NOBODY : `Known are: ${names.join(', ')}.`,
+    1,
+  );
+}
+
+/** Why no limiter may be known. */
+export const NOBODY =
+  'A process publishes its limiters a second after its first decision, and is forgotten three minutes after its end. Is this the ' +
+  'right Redis? Has its client a keyPrefix (--client-prefix), or its store definitions: false?';
+
+/** A layout that keys of a newer version have, and that this version cannot read. */
+const NEWER = LAYOUT.replace(/\d+/, (number) => String(Number(number) + 1));
+
+/** Are there processes of a version whose keys this one cannot read? */
+export async function newerLayout({ client, ask }: Context): Promise<string | undefined> {
+  const left = await ask(client.pttl(`sluice:${NEWER}:fleet:definitions:{index}`));
+  return left > 0 ? NEWER : undefined;
+}
+
+export const ofNewerLayout = (layout: string): string =>
+  `Some processes store their keys in the newer layout ${layout}, which this version cannot read: update @sluice/cli.`;

@@ -1,0 +1,70 @@
+import { isKeyResolutionError, isStoreConfigurationError } from '@sluice/core';
+import { type InspectedKey, type InspectedPolicy, inspectKey } from '@sluice/core/operations';
+import type { Context } from './command.js';
+import type { KnownLimiter } from './fleet.js';
+import { count, lengthOf, lengthOfMicros, momentOf, stateOf } from './words.js';
+
+/** A key at one limiter; `problem` if what is stored cannot be read. */
+export interface KeyReport {
+  readonly limiter: KnownLimiter;
+  readonly seen: InspectedKey | undefined;
+  readonly problem: string | undefined;
+}
+
+export async function lookAt(
+  { store, ask }: Context,
+  limiter: KnownLimiter,
+  key: string,
+  cost = 1,
+): Promise<KeyReport> {
+  try {
+    return {
+      limiter,
+      seen: await ask(inspectKey(store, limiter.definition, key, { cost })),
+      problem: undefined,
+    };
+  } catch (error) {
+    // Other limiters can still be read.
+    const isOurs =
+      error instanceof RangeError || (isStoreConfigurationError(error) && error.reason === 'WRONGTYPE');
+    if (!isOurs || isKeyResolutionError(error)) throw error;
+    return { limiter, seen: undefined, problem: (error as Error).message.replace(/^[\w ]+: /, '') };
+  }
+}
+
+/** What is known of a key under one policy, as sentences. */
+export function linesOf(policy: InspectedPolicy, now: number): string[] {
+  const { remaining, limit, state, blockedUntil, overrideUntil, booked, timeToLive } = policy;
+  const lines = [`${stateOf(state.view, now)}.`];
+  if (remaining < state.remaining || policy.reset > 0)
+    lines.push(
+      `${remaining} of ${count(limit, 'permit')} can be taken now; all of them in ${lengthOfMicros(policy.reset)}.`,
+    );
+  if (blockedUntil > now)
+    lines.push(`Blocked: no call passes before it ends ${momentOf(blockedUntil, now)}.`);
+  if (overrideUntil !== undefined)
+    lines.push(`Overridden: ${sizeOf(policy)} until that ends ${momentOf(overrideUntil, now)}.`);
+  if (booked.length > 0) {
+    const permits = booked.reduce((sum, { cost }) => sum + cost, 0);
+    lines.push(
+      `${count(booked.length, 'call')} booked ${count(permits, 'permit')} ahead; the last goes ${momentOf(booked.at(-1)!.at, now)}.`,
+    );
+  }
+  if (state.view.kind === 'holders') {
+    for (const { permits, until } of state.view.holders)
+      lines.push(
+        `Held: ${count(permits, 'permit')}, its lease ends ${momentOf(until, now)} unless it is renewed.`,
+      );
+    for (const { permits } of state.view.waiting)
+      lines.push(`Waiting: a call for ${count(permits, 'permit')}.`);
+  }
+  if (timeToLive !== undefined) lines.push(`Redis forgets the key in ${lengthOf(timeToLive)}.`);
+  return lines;
+}
+
+/** The numbers that an override has put in place of the policy's. */
+function sizeOf({ limit, state: { view } }: InspectedPolicy): string {
+  const permits = count(limit, 'permit');
+  if (view.kind !== 'bucket') return permits;
+  return `${permits} at once, ${Math.round(view.perSecond * 1_000) / 1_000} more a second,`;
+}

@@ -1,0 +1,38 @@
+import { CommanderError } from 'commander';
+import { cliErrorOf, type ExitCode } from './cli-error.js';
+import { programOf } from './program.js';
+import { wrapped } from './text.js';
+
+/**
+ * Runs the command `sluice`.
+ * @param args the arguments after the program's name
+ * @returns the exit code
+ */
+export async function main(args: readonly string[]): Promise<ExitCode> {
+  const state: { code: ExitCode; address: string } = { code: 0, address: 'Redis' };
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  // `sluice ls | head -1` closes the pipe early.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  try {
+    await programOf(state, interrupted.signal).parseAsync([...args], { from: 'user' });
+    return state.code;
+  } catch (error) {
+    // Commander has printed its own error, or the help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (interrupted.signal.aborted) return 2;
+    const { message, remedy, exitCode } = cliErrorOf(error, state.address);
+    const width = process.stderr.columns ?? 100;
+    process.stderr.write(`${wrapped(`sluice: ${message}`, width)}\n`);
+    if (remedy !== undefined) process.stderr.write(`${wrapped(remedy, width)}\n`);
+    return exitCode;
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+    process.removeListener('SIGTERM', interrupt);
+  }
+}

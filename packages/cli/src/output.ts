@@ -1,0 +1,58 @@
+import { wrapped } from './text.js';
+
+/** Where output goes: a terminal, a pipe or a file. */
+export interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+export type Style = keyof typeof CODES;
+
+/** Writes either texts for people, or one JSON value a line. */
+export class Output {
+  readonly width: number;
+  readonly #isColoured: boolean;
+
+  constructor(
+    private readonly stream: OutputStream,
+    readonly isJson: boolean,
+    env: NodeJS.ProcessEnv,
+    noColor: boolean,
+  ) {
+    const columns = Number(env.COLUMNS);
+    // Programs that read a pipe want whole lines.
+    this.width = Math.max(20, stream.columns ?? (columns > 0 ? columns : stream.isTTY ? 80 : 1_000));
+    const refused = noColor || (env.NO_COLOR !== undefined && env.NO_COLOR !== '') || env.TERM === 'dumb';
+    this.#isColoured = stream.isTTY === true && !refused && !isJson;
+  }
+
+  style(style: Style, text: string): string {
+    if (!this.#isColoured) return text;
+    const [begin, end] = CODES[style];
+    return `\u001b[${begin}m${text}\u001b[${end}m`;
+  }
+
+  /** A line as it is. Nothing with `--json`. */
+  line(text = ''): void {
+    if (!this.isJson) this.stream.write(`${text}\n`);
+  }
+
+  /** A sentence, broken at the width of the terminal. Nothing with `--json`. */
+  say(text: string, indent = ''): void {
+    this.line(indent + wrapped(text, this.width - indent.length, indent));
+  }
+
+  /** A value for programs; nothing without `--json`. */
+  json(value: unknown): void {
+    if (this.isJson) this.stream.write(`${JSON.stringify(value)}\n`);
+  }
+}

@@ -1,0 +1,100 @@
+import { Command, Option } from 'commander';
+import { CliError, type ExitCode } from './cli-error.js';
+import type { CommandDefinition, Context } from './command.js';
+import { COMMANDS } from './commands/index.js';
+import { completionCommand } from './completion.js';
+import { type ConnectionOptions, connectionOf } from './connection.js';
+import { Output } from './output.js';
+import { VERSION } from './version.js';
+
+const EXIT_CODES = `
+Exit codes:
+  0  yes, or done
+  1  no: the call would be denied, nobody knows the key, something was found
+  2  it could not be done: wrong usage, no connection, no rights
+
+Environment:
+  REDIS_URL       the address, if there is no --redis, --cluster or --sentinel
+  REDIS_USERNAME  the user, also for --cluster and --sentinel
+  REDIS_PASSWORD  the password: on a command line other users would see it
+  NO_COLOR        no colours, as --no-color
+
+Only the commands marked [writes] change anything in Redis; they ask before.
+`;
+
+const WRITES = '[writes]';
+
+/** @param state gets the exit code, and the server's address for errors */
+export function programOf(state: { code: ExitCode; address: string }, signal: AbortSignal): Command {
+  const program = new Command('sluice')
+    .description('Who is limited by Sluice, why, until when, and letting them through.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'explain a command')
+    .helpCommand('help [command]', 'explain a command')
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride();
+  for (const option of GLOBAL_OPTIONS) program.addOption(option);
+  for (const definition of COMMANDS) program.addCommand(commandOf(definition, state, signal));
+  return program.addCommand(completionCommand(program));
+}
+
+const GLOBAL_OPTIONS = [
+  new Option('--redis <url>', 'one server: redis://user:password@host:6379/0, rediss:// for TLS'),
+  new Option('--cluster <host:port,...>', 'a Redis Cluster: some of its nodes'),
+  new Option('--sentinel <host:port,...>', 'sentinels, with --name'),
+  new Option('--name <primary>', "the sentinels' name of the primary"),
+  new Option('--user <name>', 'the ACL user; its password in REDIS_PASSWORD'),
+  new Option('--tls', 'TLS, also for --cluster and --sentinel'),
+  new Option('--ca <file>', 'certificates to trust, with TLS'),
+  new Option('--client-prefix <prefix>', 'the keyPrefix of the Redis client of your processes'),
+  new Option('--deadline <duration>', 'how long an answer of Redis may take').default('2s'),
+  new Option('--json', 'one JSON value a line, for programs'),
+  new Option('--no-color', 'no colours'),
+];
+
+function commandOf(
+  definition: CommandDefinition,
+  state: { code: ExitCode; address: string },
+  signal: AbortSignal,
+): Command {
+  const { name, summary, description, example, writes, offline } = definition;
+  const [line, meaning] = example;
+  const command = new Command(name)
+    .summary(writes ? `${WRITES} ${summary}` : summary)
+    .description(writes ? `${WRITES} ${description}` : description)
+    .addHelpText('after', `\nExample:\n  $ sluice ${line}\n  ${meaning}\n`)
+    .exitOverride();
+  for (const [argument, meaningOf] of definition.arguments) command.argument(argument, meaningOf);
+  for (const option of definition.options) command.option(option.flags, option.description, option.default);
+  return command.action(async (...given: unknown[]) => {
+    const own = command.opts();
+    const all = command.optsWithGlobals<ConnectionOptions & { json?: boolean; color: boolean }>();
+    const args = (given.slice(0, -2) as (string | undefined)[]).filter((arg) => arg !== undefined);
+    const output = new Output(process.stdout, all.json === true, process.env, !all.color);
+    const connection = connectionOf(all, process.env);
+    state.address = connection.address;
+    const { deadline, store } = connection;
+    const ask: Context['ask'] = (answer) => inTime(answer, deadline, connection.address);
+    const { stdin, stderr, env } = process;
+    const context = { ...connection, output, stdin, stderr, env, signal, ask };
+    try {
+      if (!offline) await ask(store.connect());
+      state.code = await definition.run(context, args, own);
+    } finally {
+      await connection.close();
+    }
+  });
+}
+
+function inTime<T>(answer: Promise<T>, ms: number, address: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () =>
+      reject(
+        new CliError(`${address} did not answer within ${ms} ms.`, 'Give it longer with --deadline 10s.'),
+      );
+    const timer = setTimeout(late, ms);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
