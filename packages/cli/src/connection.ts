@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import {
+  type RedisClusterOptions,
+  type RedisSentinelOptions,
+  type RedisServerOptions,
   type RedisStore,
   recommendedClusterOptions,
   recommendedRedisOptions,
@@ -25,8 +28,10 @@ export interface ConnectionOptions {
 /** The Redis that a command works with. */
 export interface Connection {
   readonly store: RedisStore;
-  /** For commands beyond the store's: `doctor`. */
+  /** For commands beyond the store's. */
   readonly client: Redis | Cluster;
+  /** Where the client connects to, for `doctor`, which connects to each server by itself. */
+  readonly server: RedisServerOptions | RedisSentinelOptions | RedisClusterOptions;
   /** Without user and password. */
   readonly address: string;
   /** How long one answer may take, ms. */
@@ -43,7 +48,7 @@ export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv)
       'They name different kinds of servers.',
     );
   const deadline = toMicros('--deadline', options.deadline) / 1000;
-  const { client, address } = clientOf(options, env, deadline);
+  const { client, address, server } = clientOf(options, env, deadline);
   // Errors arrive at the call; an error without a listener ends the process.
   client.on('error', () => {});
   const store = redisStore({ client, definitions: false });
@@ -51,12 +56,13 @@ export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv)
     await store.close();
     client.disconnect();
   };
-  return { store, client, address, deadline, close };
+  return { store, client, server, address, deadline, close };
 }
 
 function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: number) {
   const { cluster, sentinel, name } = options;
-  const common = { ...loginOf(options, env), ...tlsOf(options), connectionName: 'sluice-cli' };
+  const access = { ...loginOf(options, env), ...tlsOf(options) };
+  const common = { ...access, connectionName: 'sluice-cli' };
   const timeouts = { connectTimeout: deadline, socketTimeout: deadline };
   const prefix = options.clientPrefix === undefined ? {} : { keyPrefix: options.clientPrefix };
   const server = {
@@ -78,7 +84,7 @@ function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: 
       clusterRetryStrategy: () => null,
       redisOptions,
     });
-    return { client, address: `The cluster ${textOf(nodes)}` };
+    return { client, server: { cluster: nodes, ...access }, address: `The cluster ${textOf(nodes)}` };
   }
   if (sentinel !== undefined) {
     if (name === undefined)
@@ -90,11 +96,19 @@ function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: 
     const { tls } = common;
     const secured = tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls };
     const client = new Redis({ ...server, ...secured, sentinels, name, sentinelRetryStrategy: () => null });
-    return { client, address: `'${name}' of the sentinels ${textOf(sentinels)}` };
+    return {
+      client,
+      server: { sentinels, name, ...access },
+      address: `'${name}' of the sentinels ${textOf(sentinels)}`,
+    };
   }
   const url = urlOf(options.redis ?? (env.REDIS_URL || 'redis://127.0.0.1:6379'));
   const client = new Redis(url.href.replace(/^valkey/, 'redis'), server);
-  return { client, address: `${url.protocol}//${url.host}${url.pathname}` };
+  return {
+    client,
+    server: { url: url.href, ...access },
+    address: `${url.protocol}//${url.host}${url.pathname}`,
+  };
 }
 
 function loginOf({ user }: ConnectionOptions, env: NodeJS.ProcessEnv) {

@@ -1,0 +1,49 @@
+import { nodeCheck } from '../check.js';
+import { pairsIn } from '../info.js';
+
+/** Errors that limiters treat as an outage, or as a wrong setup. */
+const SERIOUS = [
+  'BUSY',
+  'CLUSTERDOWN',
+  'LOADING',
+  'MASTERDOWN',
+  'MISCONF',
+  'NOPERM',
+  'NOREPLICAS',
+  'OOM',
+  'READONLY',
+  'WRONGTYPE',
+];
+
+/** What the server has refused so far, and how long scripts take. */
+export const failures = nodeCheck({
+  about: 'failures',
+  why: {
+    'errors-counted': 'If the calls were decisions, the failurePolicy has decided, or callers got an error.',
+    'scripts-slow': 'Redis runs one script at a time: other decisions wait meanwhile.',
+  },
+  of: 'primaries',
+  look({ info }, report) {
+    if (!info.known) return;
+    const counts = SERIOUS.flatMap((code) => {
+      const count = pairsIn(info.optional(`errorstat_${code}`) ?? '').count;
+      return count === undefined ? [] : [`${code} ${count} times`];
+    });
+    if (counts.length > 0)
+      report.note(
+        'errors-counted',
+        `Since its start the server has answered with ${counts.join(', ')}`,
+        'Find the cause of errors that rise; CONFIG RESETSTAT starts the count again.',
+      );
+    const { calls, usec_per_call: micros } = pairsIn(info.optional('cmdstat_evalsha') ?? '');
+    if (micros === undefined) return;
+    const what = `A script call takes ${micros} µs on average, over ${calls} calls`;
+    if (Number(micros) >= 1_000)
+      report.warning(
+        'scripts-slow',
+        what,
+        'Look for logs of thousands and queues of hundreds (SLOWLOG GET): a slidingWindow costs less than a slidingLog.',
+      );
+    else report.ok(what);
+  },
+});

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UNSEEN_IDS } from '../unseen.js';
+import { CHECKS } from './index.js';
+
+test('docs/doctor.md has every finding, and no other', () => {
+  const page = readFileSync(join(__dirname, '../../../../../docs/doctor.md'), 'utf8');
+  const documented = [...page.matchAll(/^\| `([a-z-]+)` \| (?:note|warning|error)/gm)].map(([, id]) => id);
+  const ids = [...CHECKS.flatMap(({ why }) => Object.keys(why)), ...UNSEEN_IDS];
+  expect(documented.sort()).toEqual(ids.sort());
+  expect(new Set([...ids, ...CHECKS.map(({ about }) => about)]).size).toBe(ids.length + CHECKS.length);
+});

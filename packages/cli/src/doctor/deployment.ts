@@ -1,0 +1,51 @@
+import { openCluster } from './discover/cluster.js';
+import { replicasOf } from './discover/replicas.js';
+import { openSentinels, type Sentinels } from './discover/sentinels.js';
+import { addressIn, credentialsOf, databaseOf } from './discover/server.js';
+import { DoctorNode, type NodeAddress, type Open } from './node.js';
+import type { Connection, Timing } from './settings.js';
+
+export interface Deployment {
+  readonly kind: 'single' | 'sentinel' | 'cluster';
+  /** Every server, also those that do not answer. The first is the one that an address names. */
+  readonly nodes: readonly DoctorNode[];
+  readonly sentinels?: Sentinels;
+  /** The number of the database that limiters use. */
+  readonly database: number;
+  /** The user that signs in. */
+  readonly user: string;
+}
+
+/** Connects to every server that the connection leads to. Never throws because of a server. */
+export async function openDeployment(connection: Connection, timing: Timing): Promise<Deployment> {
+  const credentials = credentialsOf(connection);
+  const database = databaseOf(connection);
+  const open: Open = (address, expected) =>
+    new DoctorNode(mapped(address, connection), credentials, timing, expected).open(database);
+  const common = { database, user: credentials.username ?? 'default' };
+  if ('cluster' in connection)
+    return { kind: 'cluster', nodes: await openCluster(connection.cluster.map(addressIn), open), ...common };
+  if ('sentinels' in connection) {
+    const sentinels = await openSentinels(connection, credentials, timing);
+    const nodes = await Promise.all(sentinels.primaries.map((address) => open(address)));
+    return { kind: 'sentinel', nodes: await withReplicas(nodes, open), sentinels, ...common };
+  }
+  const node = await open(addressIn(connection.url));
+  // A node of a cluster is reported as such: its cluster is not examined through one address.
+  return { kind: 'single', nodes: await withReplicas([node], open), ...common };
+}
+
+async function withReplicas(primaries: readonly DoctorNode[], open: Open): Promise<DoctorNode[]> {
+  const replicas = await Promise.all(
+    primaries.flatMap(replicasOf).map((address) => open(address, 'replica')),
+  );
+  return [...primaries, ...replicas];
+}
+
+/** What `natMap` of ioredis says of an address. */
+function mapped(address: NodeAddress, { options = {} }: Connection): NodeAddress {
+  const { natMap } = options as { natMap?: unknown };
+  const key = `${address.host}:${address.port}`;
+  if (typeof natMap === 'function') return (natMap as (key: string) => NodeAddress | null)(key) ?? address;
+  return (natMap as Record<string, NodeAddress> | undefined)?.[key] ?? address;
+}

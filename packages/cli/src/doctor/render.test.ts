@@ -1,0 +1,48 @@
+import { Output } from '../output.js';
+import { exitCodeOf, type Finding } from './finding.js';
+import { render } from './render.js';
+
+const output = (columns: number, isTTY = false) =>
+  new Output({ write: () => true, columns, isTTY }, false, {}, false);
+const eviction: Finding = {
+  id: 'eviction-policy',
+  level: 'warning',
+  what: 'maxmemory-policy is allkeys-lru',
+  why: 'When memory is full, a key is deleted.',
+  fix: 'CONFIG SET maxmemory-policy noeviction',
+  node: '127.0.0.1:7001',
+};
+const fine: Finding = { id: 'clock', level: 'ok', what: 'all clocks are within 1 ms', why: '', fix: '' };
+
+test('the worst first, one finding of several servers once, and numbers at the end', () => {
+  const text = render([fine, eviction, { ...eviction, node: '127.0.0.1:7002' }], output(80));
+  expect(text).toBe(`warning eviction-policy
+  maxmemory-policy is allkeys-lru (127.0.0.1:7001, 127.0.0.1:7002)
+  Why: When memory is full, a key is deleted.
+  Fix: CONFIG SET maxmemory-policy noeviction
+
+ok clock: all clocks are within 1 ms
+0 errors, 2 warnings, 0 notes; 1 check found nothing wrong`);
+});
+
+test('fits a terminal of 40 columns', () => {
+  const lines = render([eviction, fine], output(40)).split('\n');
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
+  expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('CONFIG SET maxmemory-policy noeviction');
+});
+
+test('no control characters of a server, and colours in a terminal', () => {
+  const hostile = { ...eviction, what: 'a\u001b[2Jb\u202ec\r\nd' };
+  expect(render([hostile], output(80))).toContain('a\\u{1b}[2Jb\\u{202e}c\\u{d}\\u{a}d');
+  expect(render([hostile], output(80))).not.toContain('\u001b');
+  expect(render([eviction], output(80, true))).toContain('\u001b[33mwarning eviction-policy\u001b[39m');
+});
+
+test.each([
+  [0, [fine]],
+  [0, [fine, { ...eviction, level: 'note' }]],
+  [1, [fine, eviction]],
+  [2, [eviction, { ...eviction, level: 'error' }, fine]],
+] as const)('exit code %i', (code, findings) => {
+  expect(exitCodeOf(findings)).toBe(code);
+});

@@ -1,0 +1,44 @@
+import type { Output, Style } from '../output.js';
+import { shown, wrapped } from '../text.js';
+import { type Finding, LEVELS, type Level } from './finding.js';
+
+const STYLES: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', note: 'cyan', ok: 'green' };
+
+/** Findings as text, the worst first: what was seen, where, why it matters, and what mends it. The last line counts them. */
+export function render(findings: readonly Finding[], output: Pick<Output, 'width' | 'style'>): string {
+  const blocks = [...LEVELS].reverse().flatMap((level) =>
+    merged(findings.filter((finding) => finding.level === level)).map((finding) => {
+      const [first, ...rest] = linesOf(finding, output.width);
+      return [output.style(STYLES[level], first!), ...rest].join('\n');
+    }),
+  );
+  return [...blocks, wrapped(summaryOf(findings), output.width)].join('\n');
+}
+
+/** One finding of several servers. */
+type Merged = Finding & { readonly nodes: readonly string[] };
+
+function merged(findings: readonly Finding[]): Merged[] {
+  const groups = new Map<string, Merged>();
+  for (const finding of findings) {
+    const { id, what, fix, node } = finding;
+    const key = JSON.stringify([id, what, fix]);
+    const nodes = [...(groups.get(key)?.nodes ?? []), ...(node === undefined ? [] : [node])];
+    groups.set(key, { ...finding, nodes });
+  }
+  return [...groups.values()];
+}
+
+function linesOf({ level, id, what, why, fix, nodes }: Merged, width: number): string[] {
+  const at = nodes.length === 0 ? '' : ` (${nodes.join(', ')})`;
+  const line = (text: string, indent: string) => wrapped(shown(text), width - indent.length, indent);
+  if (level === 'ok') return [line(`ok ${id}: ${what}${at}`, '   ')];
+  const body = [`${what}${at}`, `Why: ${why}`, `Fix: ${fix}`];
+  return [`${level} ${id}`, ...body.map((text) => `  ${line(text, '  ')}`), ''];
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  const counted = (level: Level) => `${count(level)} ${level}${count(level) === 1 ? '' : 's'}`;
+  return `${counted('error')}, ${counted('warning')}, ${counted('note')}; ${count('ok')} check${count('ok') === 1 ? '' : 's'} found nothing wrong`;
+}

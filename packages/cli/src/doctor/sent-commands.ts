@@ -1,0 +1,49 @@
+/** A command that limiters send, and what happens if the user may not. */
+export interface SentCommand {
+  /** The rule of the ACL that grants it. */
+  readonly rule: string;
+  /** With a key of ours, for `ACL DRYRUN`. */
+  readonly args: (prefix: string) => readonly string[];
+  /** Undefined: calls fail without it. */
+  readonly without?: string;
+  /** Only in a cluster. */
+  readonly inCluster?: true;
+}
+
+const key = (prefix: string): string => `${prefix}:v2:tb:doctor:{doctor}`;
+const sent = (rule: string, args: (key: string) => readonly string[], without?: string): SentCommand => ({
+  rule,
+  args: (prefix) => [...rule.slice(1).split('|'), ...args(key(prefix))],
+  ...(without !== undefined && { without }),
+});
+const inCluster = (command: SentCommand): SentCommand => ({ ...command, inCluster: true });
+
+/** The keys of the notice board ignore the prefix. */
+const BOARD = 'sluice:v2:fleet:definitions:{index}';
+const SLOWER = 'a decision takes longer, and each script call leaves a line in ACL LOG';
+const UNKNOWN = 'processes publish nothing about their limiters, so tools do not know them by name';
+
+/** Everything that the line in docs/operations.md grants; a test compares them. */
+export const SENT_COMMANDS: readonly SentCommand[] = [
+  sent('+eval', (k) => ['return 1', '1', k]),
+  sent('+evalsha', (k) => ['0000000000000000000000000000000000000000', '1', k]),
+  sent('+get', (k) => [k]),
+  sent('+mget', (k) => [k], SLOWER),
+  sent('+set', (k) => [k, '']),
+  sent('+setrange', (k) => [k, '0', ''], SLOWER),
+  sent('+del', (k) => [k]),
+  sent('+time', () => []),
+  sent('+pttl', (k) => [k]),
+  sent('+pexpire', (k) => [k, '1']),
+  sent('+publish', (k) => [k, '']),
+  sent('+subscribe', (k) => [k]),
+  sent('+unsubscribe', (k) => [k], 'channels stay subscribed until their connection ends'),
+  sent('+info', () => [], 'a server that is loading, or no primary, is taken for ready'),
+  sent('+client|setname', () => ['sluice'], 'connections have no name'),
+  sent('+zadd', () => [BOARD, '0', 'x'], UNKNOWN),
+  sent('+zrange', () => [BOARD, '0', '-1'], UNKNOWN),
+  sent('+zremrangebyscore', () => [BOARD, '0', '0'], UNKNOWN),
+  inCluster(sent('+cluster|slots', () => [])),
+  inCluster(sent('+cluster|info', () => [])),
+  inCluster(sent('+asking', () => [])),
+];
