@@ -14,8 +14,8 @@ const stale = (round, sliceMs) => round % (CACHED_MS / sliceMs) === CACHED_MS / 
  * Measures cells side by side: in each round every cell gets one short slice, all contenders of a workload in a row, so that other
  * load on the machine affects all of them. The order rotates, and every other round runs backwards, so that no contender always
  * collects the garbage of the same one before it. The first round warms up and is not counted.
- * @param columns lists of cells, { contender, decide, keys, inFlight, expect }, that are compared with each other. Each cell
- *   gets one number for each round: `rates` (decisions/s), `clientCpu` and `redisCpu` (µs a decision); and `latencies` (ms, of every
+ * @param columns lists of cells, { contender, decide, keys, inFlight, expect, begin }, that are compared with each other. `begin`, if
+ *   a cell has it, prepares a slice and returns what ends it; the first part of such a slice is not counted. Each cell gets one number for each round: `rates` (decisions/s), `clientCpu` and `redisCpu` (µs a decision); and `latencies` (ms, of every
  *   32nd call)
  */
 export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = () => {} }) {
@@ -29,11 +29,14 @@ export async function measure(columns, { rounds, sliceMs, redisCpu, onRound = ()
       for (let i = 0; i < order.length; i++) {
         const cell = order[(i + round) % order.length];
         if (cell.expect === false && !stale(round, sliceMs)) await cell.decide(cell.keys[0]);
+        const end = cell.begin?.();
+        if (end !== undefined) await slice(cell, sliceMs / 3);
         const before = await redisCpu();
         const cpu = process.cpuUsage();
         const { decisions, ms } = await slice(cell, sliceMs);
         const { user, system } = process.cpuUsage(cpu);
         const after = await redisCpu();
+        end?.();
         if (round === 0) continue;
         cell.rates.push((decisions / ms) * 1000);
         cell.clientCpu.push((user + system) / decisions);

@@ -99,7 +99,7 @@ export function memoryTables(measured, keys) {
 }
 
 /** The other load on the machine, and the distance between two equal contenders. */
-export function noiseText({ load, others, steal }, columns) {
+export function noiseText(noise, columns) {
   const peers = columns.map(peerOf);
   const twice = columns.map((column) =>
     speedOf(
@@ -109,12 +109,18 @@ export function noiseText({ load, others, steal }, columns) {
   );
   const slices = median(peers.map(({ rates }) => spread(rates)));
   return [
+    loadText(noise),
+    `slices of rate-limiter-flexible ± ${percent(slices)}`,
+    `measured twice it is ${short(Math.min(...twice))} … ${short(Math.max(...twice))} of itself`,
+  ].join('; ');
+}
+
+/** The other load on the machine. */
+export const loadText = ({ load, others, steal }) =>
+  [
     others > 0.1
       ? `Noise: THE MACHINE WAS LOADED: others used ${percent(others)} of its CPU`
       : `Noise: the machine was quiet: others used ${percent(others)} of its CPU`,
     `load average ${load.map((value) => value.toFixed(1)).join(' → ')}`,
     `stolen by its host ${steal === undefined ? 'unknown' : percent(steal)}`,
-    `slices of rate-limiter-flexible ± ${percent(slices)}`,
-    `measured twice it is ${short(Math.min(...twice))} … ${short(Math.max(...twice))} of itself`,
   ].join('; ');
-}

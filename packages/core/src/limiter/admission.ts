@@ -9,7 +9,7 @@ import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, type PolicyParts, policyParts } from '../pipeline/policy-limit.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
-import { CallMessage } from './call-message.js';
+import { AcquireMessage, CallMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
 import type { CallUsage } from './call-usage.js';
 import { DecisionRecord } from './decision-record.js';
@@ -94,10 +94,10 @@ export class Admission implements Finisher<Decision> {
   }
 
   #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
-    if (call.operation === 'peek' && !isTraced()) return this.#decide(call, finisher);
-    const parts = call as unknown as PolicyParts & PolicyPart;
-    const message = new CallMessage(this.name, call.operation, parts, parts, shadow, finisher);
-    return message.run(() => this.#decide(call, message));
+    const traced = isTraced();
+    if (call.operation === 'peek' && !traced) return this.#decide(call, finisher);
+    const message = new CallMessage(this.name, call as KeyCall & PolicyParts, finisher, shadow);
+    return traced ? message.trace(() => this.#decide(call, message)) : this.#decide(call, message);
   }
 
   #decide(call: KeyCall, finisher: Finisher<Decision>): MaybePromise<Decision> {
@@ -113,15 +113,14 @@ export class Admission implements Finisher<Decision> {
       }
     }
     const { decider } = this;
-    if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(call, finisher);
-    let answer: MaybePromise<Answer>;
     try {
-      answer = decider.decide(call);
+      if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(call, finisher);
+      const answer = decider.decide(call);
+      return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);
     } catch (error) {
       finisher.failed?.(error);
       throw error;
     }
-    return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);
   }
 
   finish(call: KeyCall, answer: Answer): Decision {
@@ -150,12 +149,11 @@ export class Admission implements Finisher<Decision> {
     signal?.throwIfAborted();
     const stop = new AbortController();
     const ignore = onAbort(signal, () => stop.abort(signal!.reason));
-    const heard = DECISION.hasSubscribers || WAIT.hasSubscribers || isTraced();
-    const message = heard
-      ? new CallMessage(this.name, 'acquire', { parts }, parts[0]!, false, this, stop.signal)
-      : undefined;
+    const traced = isTraced();
+    const heard = traced || DECISION.hasSubscribers || WAIT.hasSubscribers;
+    const message = heard ? new AcquireMessage(this.name, parts, this, stop.signal) : undefined;
     const acquire = () => this.#acquire(parts, timeout, stop.signal, message);
-    const acquired = message === undefined ? acquire() : message.run(acquire);
+    const acquired = traced ? message!.trace(acquire) : acquire();
     this.#waiting.set(stop, acquired);
     try {
       const decision = await acquired;
@@ -175,7 +173,7 @@ export class Admission implements Finisher<Decision> {
     parts: readonly PolicyPart[],
     timeout: number,
     signal: AbortSignal,
-    message?: CallMessage,
+    message?: AcquireMessage,
   ): Promise<Decision> {
     const start = this.decider.clock.now();
     const keys = mergeByKey(parts);

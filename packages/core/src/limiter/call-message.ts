@@ -1,54 +1,63 @@
 import type { Decision } from '../decision.js';
 import type { Answer, Finisher, KeyCall, Operation } from '../engine/call.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
-import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
+import { DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
 import { messageTime } from '../telemetry/message-time.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
-/** What subscribers get of one call; created only if there are any. As the call's finisher it publishes itself when the call ends. */
+interface MessageCall extends PolicyParts {
+  readonly operation: Operation;
+}
+
+/**
+ * What subscribers get of one call; created only if there are any. As the call's finisher it publishes itself when the call ends. It has few
+ * fields, because each takes time: a message costs a third of a decision in memory.
+ */
 export class CallMessage implements DecisionMessage, Finisher<Decision> {
-  readonly limiter: string;
-  readonly operation: DecisionMessage['operation'];
-  readonly mode: DecisionMessage['mode'];
-  policy: string;
-  key: string;
-  cost: number;
   readonly startedAt = messageTime();
   endedAt: number | undefined = undefined;
   result: CallResult | undefined = undefined;
   decision: Decision | undefined = undefined;
   error: unknown = undefined;
-  readonly #call: PolicyParts;
+  readonly #call: MessageCall;
   readonly #finisher: Finisher<Decision>;
-  readonly #signal: AbortSignal | undefined;
-  #waits = false;
-  /** Has it published `start`? */
-  #traced = false;
-  /** Has it published `end`, so that `asyncStart` and `asyncEnd` follow? */
-  #returned = false;
+  readonly #shadow: boolean;
+  /** Which of its trace it has published: `end` too, so that `asyncStart` and `asyncEnd` follow. */
+  #traced: 'no' | 'started' | 'returned' = 'no';
 
   /**
    * @param finisher makes the decision
-   * @param signal cancels the call
+   * @param shadow the caller will not enforce the decision
    */
   constructor(
-    limiter: string,
-    operation: Operation,
-    call: PolicyParts,
-    first: PolicyPart,
-    shadow: boolean,
+    readonly limiter: string,
+    call: MessageCall,
     finisher: Finisher<Decision>,
-    signal?: AbortSignal,
+    shadow: boolean,
   ) {
-    this.limiter = limiter;
-    this.operation = operation as DecisionMessage['operation'];
-    this.mode = shadow ? 'shadow' : 'enforce';
-    this.policy = first.limit.name;
-    this.key = first.key;
-    this.cost = first.cost;
     this.#call = call;
     this.#finisher = finisher;
-    this.#signal = signal;
+    this.#shadow = shadow;
+  }
+
+  get operation(): DecisionMessage['operation'] {
+    return this.#call.operation as DecisionMessage['operation'];
+  }
+
+  get mode(): DecisionMessage['mode'] {
+    return this.#shadow ? 'shadow' : 'enforce';
+  }
+
+  get policy(): string {
+    return this.#bound().limit.name;
+  }
+
+  get key(): string {
+    return this.#bound().key;
+  }
+
+  get cost(): number {
+    return this.#bound().cost;
   }
 
   get parts(): readonly LimitedPart[] {
@@ -56,7 +65,10 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   }
 
   toJSON(): DecisionMessage {
-    return { ...this, parts: this.parts };
+    const { limiter, operation, mode, policy, key, cost, parts } = this;
+    const { startedAt, endedAt, result, decision, error } = this;
+    const call = { limiter, operation, mode, policy, key, cost, parts, startedAt };
+    return { ...call, endedAt, result, decision, error };
   }
 
   /** For `console.log`. */
@@ -64,27 +76,24 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
     return this.toJSON();
   }
 
-  /** Runs the call, and traces it. The call ends with `finish`, `ended` or `failed`. */
-  run<T>(call: () => T): T {
-    if (!isTraced()) return this.#run(call);
-    this.#traced = true;
-    return DECIDE.start.runStores(this, () => {
-      try {
-        return this.#run(call);
-      } finally {
-        DECIDE.end.publish(this);
-        this.#returned = true;
-      }
-    });
+  /** The policy that decided, or the first. */
+  #bound(): PolicyPart {
+    const { parts } = this.#call;
+    const policy = this.decision?.policy;
+    return (parts.length > 1 && parts.find(({ limit }) => limit.name === policy)) || parts[0]!;
   }
 
-  #run<T>(call: () => T): T {
-    try {
-      return call();
-    } catch (error) {
-      this.failed(error);
-      throw error;
-    }
+  /** Runs the call, and publishes its trace. The call ends with `finish`, `ended` or `failed`. */
+  trace<T>(call: () => T): T {
+    this.#traced = 'started';
+    return DECIDE.start.runStores(this, () => {
+      try {
+        return call();
+      } finally {
+        DECIDE.end.publish(this);
+        this.#traced = 'returned';
+      }
+    });
   }
 
   finish(call: KeyCall, answer: Answer): Decision {
@@ -93,16 +102,9 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
     return decision;
   }
 
-  /** The call begins to wait. */
-  waits(): void {
-    this.#waits = true;
-    WAIT.publish(this);
-  }
-
   ended(decision: Decision): void {
     this.decision = decision;
-    if (decision.policy !== this.policy) this.#decidedBy(decision.policy);
-    this.#end(decision.allowed ? 'allowed' : 'denied');
+    this.end(decision.allowed ? 'allowed' : 'denied');
   }
 
   /** Does nothing if the call has ended: a denied `acquire` throws after its decision. */
@@ -110,28 +112,57 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
     if (this.result !== undefined) return;
     this.#finisher.failed?.(error);
     this.error = error;
-    if (this.#signal?.aborted === true && error === this.#signal.reason) {
-      this.#end('canceled');
-      return;
-    }
-    if (this.#traced) DECIDE.error.publish(this);
-    this.#end('error');
+    if (this.#traced !== 'no') DECIDE.error.publish(this);
+    this.end('error');
   }
 
-  #end(result: CallResult): void {
+  protected end(result: CallResult): void {
     this.result = result;
     this.endedAt = messageTime();
-    if (this.#waits) WAIT.publish(this);
-    if (this.operation !== 'peek') DECISION.publish(this);
-    if (!this.#returned) return;
+    if (this.#call.operation !== 'peek') DECISION.publish(this);
+    if (this.#traced !== 'returned') return;
     DECIDE.asyncStart.publish(this);
     DECIDE.asyncEnd.publish(this);
   }
+}
 
-  #decidedBy(policy: string): void {
-    const part = this.#call.parts.find(({ limit }) => limit.name === policy)!;
-    this.policy = policy;
-    this.key = part.key;
-    this.cost = part.cost;
+/** The message of an `acquire`, which may wait and be canceled. */
+export class AcquireMessage extends CallMessage {
+  readonly #signal: AbortSignal;
+  #waits = false;
+
+  /** @param signal cancels the call */
+  constructor(
+    limiter: string,
+    parts: readonly PolicyPart[],
+    finisher: Finisher<Decision>,
+    signal: AbortSignal,
+  ) {
+    super(limiter, { operation: 'acquire', parts }, finisher, false);
+    this.#signal = signal;
+  }
+
+  /** The call begins to wait. */
+  waits(): void {
+    this.#waits = true;
+    WAIT.publish(this);
+  }
+
+  override failed(error: unknown): void {
+    if (this.result !== undefined || !this.#signal.aborted || error !== this.#signal.reason) {
+      super.failed(error);
+      return;
+    }
+    this.error = error;
+    this.end('canceled');
+  }
+
+  protected override end(result: CallResult): void {
+    if (this.#waits) {
+      this.result = result;
+      this.endedAt = messageTime();
+      WAIT.publish(this);
+    }
+    super.end(result);
   }
 }

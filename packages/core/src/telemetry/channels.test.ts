@@ -10,7 +10,7 @@ import { subscribe } from './channels.js';
 
 jest.mock('../limiter/call-message.js', () => {
   const actual = jest.requireActual('../limiter/call-message.js');
-  return { CallMessage: jest.fn((...args) => Reflect.construct(actual.CallMessage, args)) };
+  return { ...actual, CallMessage: jest.fn((...args) => Reflect.construct(actual.CallMessage, args)) };
 });
 const built = CallMessage as unknown as jest.Mock;
 

@@ -6,9 +6,12 @@ const SHARED = 16;
 const resolved = Promise.resolve();
 let now = 0;
 let left = 0;
+/** Is `forget` scheduled? */
+let ends = false;
 
 const forget = () => {
   left = 0;
+  ends = false;
 };
 
 /** ms, as of `performance.now()`. Messages of the same code, which runs without a pause, share a reading. */
@@ -16,7 +19,10 @@ export function messageTime(): number {
   if (left === 0) {
     now = performance.now();
     left = SHARED;
-    void resolved.then(forget);
+    if (!ends) {
+      ends = true;
+      void resolved.then(forget);
+    }
   }
   left -= 1;
   return now;

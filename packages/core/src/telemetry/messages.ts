@@ -21,7 +21,8 @@ export type CallResult = 'allowed' | 'denied' | 'canceled' | 'error';
 /**
  * A call of a limiter; also `reserve`, `schedule`, `wrap`, middleware and decorators make calls. `policy`, `key` and `cost` are those of
  * the policy that decided, or of the first one. A call that is refused at once has no message: its key, cost or options are invalid,
- * its signal is already aborted, or its limiter is closed.
+ * its signal is already aborted, or its limiter is closed. Some fields are getters, so `{ ...message }` lacks them; `JSON.stringify` and
+ * `console.log` show all.
  */
 export interface DecisionMessage extends LimitedPart {
   readonly limiter: string;
