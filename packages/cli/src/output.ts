@@ -41,6 +41,16 @@ export class Output {
     return `\u001b[${begin}m${text}\u001b[${end}m`;
   }
 
+  /** Is there a terminal to draw on? */
+  get isScreen(): boolean {
+    return this.stream.isTTY === true && !this.isJson;
+  }
+
+  /** Commands for the terminal. */
+  raw(text: string): void {
+    this.stream.write(text);
+  }
+
   /** A line as it is. Nothing with `--json`. */
   line(text = ''): void {
     if (!this.isJson) this.stream.write(`${text}\n`);

@@ -31,7 +31,6 @@ export function programOf(state: { code: ExitCode; address: string }, signal: Ab
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain a command')
     .helpCommand('help [command]', 'explain a command')
-    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
@@ -64,14 +63,19 @@ function commandOf(
   const command = new Command(name)
     .summary(writes ? `${WRITES} ${summary}` : summary)
     .description(writes ? `${WRITES} ${description}` : description)
-    .addHelpText('after', `\nExample:\n  $ sluice ${line}\n  ${meaning}\n`)
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ sluice ${line}\n  ${meaning}\n\nWhere Redis is, and other options of all commands: sluice --help\n`,
+    )
     .exitOverride();
   for (const [argument, meaningOf] of definition.arguments) command.argument(argument, meaningOf);
   for (const option of definition.options) command.option(option.flags, option.description, option.default);
   return command.action(async (...given: unknown[]) => {
     const own = command.opts();
     const all = command.optsWithGlobals<ConnectionOptions & { json?: boolean; color: boolean }>();
-    const args = (given.slice(0, -2) as (string | undefined)[]).filter((arg) => arg !== undefined);
+    const args = (given.slice(0, -2) as (string | string[] | undefined)[])
+      .flat()
+      .filter((arg) => arg !== undefined);
     const output = new Output(process.stdout, all.json === true, process.env, !all.color);
     const connection = connectionOf(all, process.env);
     state.address = connection.address;

@@ -1,7 +1,27 @@
 import type { CommandDefinition } from '../command.js';
+import { block, reset, unblock } from './block.js';
 import { doctor } from './doctor.js';
+import { explain } from './explain.js';
 import { inspect } from './inspect.js';
 import { ls } from './ls.js';
+import { override, penalty, reward } from './override.js';
+import { stats } from './stats.js';
+import { top } from './top.js';
+import { watch } from './watch.js';
 
 /** In the order of the help. */
-export const COMMANDS: readonly CommandDefinition[] = [ls, inspect, doctor];
+export const COMMANDS: readonly CommandDefinition[] = [
+  ls,
+  explain,
+  inspect,
+  top,
+  stats,
+  watch,
+  doctor,
+  unblock,
+  reset,
+  override,
+  block,
+  reward,
+  penalty,
+];

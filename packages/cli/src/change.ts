@@ -1,0 +1,119 @@
+import { createInterface } from 'node:readline/promises';
+import type { RateLimiter } from '@sluice/core';
+import { openLimiter } from '@sluice/core/operations';
+import { CliError, type ExitCode } from './cli-error.js';
+import type { CommandOption, Context } from './command.js';
+import { fleetOf, type KnownLimiter, NOBODY, named, withKeys } from './fleet.js';
+import { type KeyReport, linesOf, lookAt } from './key-report.js';
+import { shown } from './text.js';
+
+/** Options of every command that changes a key. */
+export const CHANGE_OPTIONS: readonly CommandOption[] = [
+  { flags: '--limiter <name>', description: 'the limiter' },
+  { flags: '--yes', description: 'do not ask' },
+];
+
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface Change {
+  /** For the question and the answer: `Unblock`, `unblocked`. */
+  readonly verb: string;
+  readonly done: string;
+  /** Without --limiter: is it one of the limiters to change? Default: there must be only one limiter. */
+  readonly concerns?: (report: KeyReport) => boolean;
+  /** What to say if none is concerned. */
+  readonly nothing?: string;
+  /** Further words of the question: ` for 1h`. */
+  readonly how?: string;
+  /** Before the question. @throws CliError if it cannot be done */
+  check?(known: KnownLimiter): void;
+  apply(limiter: RateLimiter, known: KnownLimiter): Promise<void>;
+}
+
+/** Says what a key was, asks, changes it, and says what it is now. */
+export async function change(
+  context: Context,
+  key: string,
+  options: Options,
+  what: Change,
+): Promise<ExitCode> {
+  const { output } = context;
+  const before = await concerned(context, key, options, what);
+  if (before.length === 0) {
+    output.say(`${what.nothing ?? 'There is nothing to change.'}`);
+    output.json({ key, done: false });
+    return 1;
+  }
+  for (const { limiter } of before) what.check?.(limiter);
+  for (const report of before) say(context, report, '');
+  const names = before.map(({ limiter }) => `'${shown(limiter.definition.name)}'`).join(' and ');
+  const question = `${what.verb} '${shown(key)}' at ${names}${what.how ?? ''}?`;
+  if (options.yes !== true && !(await confirmed(context, question))) {
+    output.say('Nothing was changed.');
+    return 1;
+  }
+  for (const { limiter: known, seen } of before) {
+    const limiter = openLimiter(context.store, known.definition);
+    try {
+      await context.ask(what.apply(limiter, known));
+    } finally {
+      await limiter.close();
+    }
+    const after = await lookAt(context, known, key);
+    output.json({ limiter: known.definition.name, key, done: true, before: seen, after: after.seen });
+    output.say(
+      output.style('green', `'${shown(key)}' is ${what.done} at '${shown(known.definition.name)}'. Now:`),
+    );
+    say(context, after, '  ');
+  }
+  return 0;
+}
+
+async function concerned(
+  context: Context,
+  key: string,
+  { limiter: name }: Options,
+  { concerns }: Change,
+): Promise<readonly KeyReport[]> {
+  const fleet = await fleetOf(context);
+  const limiters = typeof name === 'string' ? named(fleet, name) : withKeys(fleet);
+  if (limiters.length === 0) throw new CliError('No process has published limiters.', NOBODY, 1);
+  const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key)));
+  if (typeof name === 'string') return reports.slice(0, 1); // of one name all have the same keys
+  if (concerns !== undefined) return unique(reports.filter(concerns));
+  const names = [...new Set(limiters.map(({ definition }) => shown(definition.name)))];
+  if (names.length === 1) return reports.slice(0, 1);
+  throw new CliError('Which limiter?', `Add --limiter with one of: ${names.join(', ')}.`);
+}
+
+/** Limiters of one name have the same keys, whatever their numbers. */
+function unique(reports: readonly KeyReport[]): KeyReport[] {
+  const byKeys = new Map(
+    reports.map((report) => [JSON.stringify(report.limiter.definition.prefixes), report]),
+  );
+  return [...byKeys.values()];
+}
+
+function say({ output }: Context, { limiter, seen, problem }: KeyReport, indent: string): void {
+  const { name } = limiter.definition;
+  if (seen === undefined) output.say(`${shown(name)} cannot be read: ${shown(problem!)}.`, indent);
+  for (const policy of seen?.policies ?? []) {
+    output.say(output.style('bold', shown(policy.name === name ? name : `${name}, ${policy.name}`)), indent);
+    for (const line of linesOf(policy, seen!.now)) output.say(line, `${indent}  `);
+  }
+}
+
+/** @throws CliError without a terminal */
+async function confirmed({ stdin, stderr, signal }: Context, question: string): Promise<boolean> {
+  if (stdin.isTTY !== true)
+    throw new CliError(
+      'This changes a limit, and there is no terminal to ask on.',
+      'Add --yes if you are sure.',
+    );
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,99 @@
+import type { InspectedKey, InspectedPolicy } from '@sluice/core/operations';
+import { permitsOf } from '../arguments.js';
+import { CliError } from '../cli-error.js';
+import type { CommandDefinition } from '../command.js';
+import { fleetOf, type KnownLimiter, named } from '../fleet.js';
+import { lookAt } from '../key-report.js';
+import { shown } from '../text.js';
+import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
+
+export const explain: CommandDefinition = {
+  name: 'explain',
+  arguments: [
+    ['<limiter>', 'the name of a limiter, as `sluice ls` lists it'],
+    ['<key>', 'the key as the limiter gets it'],
+  ],
+  options: [{ flags: '--cost <permits>', description: 'permits of the call', default: '1' }],
+  summary: 'say whether a call would pass now, and why not',
+  description:
+    'Says whether a call would pass now, which policy denies it, why, and when it would pass. Takes no permits. Exits with 1 if the ' +
+    'call would be denied.',
+  example: [
+    'explain login ann@example.com',
+    "No: limiter 'login' denies 'ann@example.com' until 14:03:05, in 12 s.\n  perMinute denies it: 5 of 5 used in the window that ends at 14:03:05, in 12 s.",
+  ],
+  writes: false,
+  async run(context, [name = '', key = ''], options) {
+    const { output } = context;
+    const cost = permitsOf('--cost', options.cost, 0);
+    const fleet = await fleetOf(context);
+    const combined = fleet.limiters.find(
+      ({ definition }) => definition.kind === 'combined' && definition.name === name,
+    );
+    if (combined !== undefined) throw combinedError(combined);
+    const limiters = named(fleet, name);
+    let passes = true;
+    for (const limiter of limiters) {
+      const { seen, problem } = await lookAt(context, limiter, key, cost);
+      if (seen === undefined)
+        throw new CliError(`Limiter '${shown(name)}' cannot be read: ${shown(problem!)}.`);
+      passes &&= seen.allowed;
+      output.json({ limiter: name, key, ...seen });
+      if (limiters.length > 1)
+        output.say(
+          output.style('dim', `As ${count(limiter.processes.length, 'process', 'processes')} have it:`),
+        );
+      const [answer, ...reasons] = sentences(name, key, limiter, seen);
+      output.say(output.style(seen.allowed ? 'green' : 'red', answer!));
+      for (const reason of reasons) output.say(reason, '  ');
+    }
+    return passes ? 0 : 1;
+  },
+};
+
+function sentences(name: string, key: string, { definition }: KnownLimiter, seen: InspectedKey): string[] {
+  const { allowed, wait, cost, now, policies } = seen;
+  const { kind, policies: own, prefetch } = definition;
+  const call = `a call for ${count(cost, 'permit')}`;
+  const who = `'${shown(key)}'`;
+  const limiter = `limiter '${shown(name)}'`;
+  const answer = allowed
+    ? `Yes: ${limiter} would let ${call} of ${who} pass now.`
+    : wait === undefined
+      ? `No: ${limiter} would never let ${call} of ${who} pass.`
+      : `No: ${limiter} denies ${call} of ${who} until ${timeOf(now + wait, now)}, in ${lengthOfMicros(wait)}.`;
+  const denying = policies.filter((policy) => !policy.allowed);
+  const reasons = allowed
+    ? policies.map(
+        (policy) => `${shown(policy.name)}: ${policy.remaining} of ${count(policy.limit, 'permit')} left.`,
+      )
+    : denying.map(
+        (policy) =>
+          `${shown(policy.name)}, ${policyOf(own[policy.name]!)}, denies it: ${reasonOf(policy, cost, now)}`,
+      );
+  if (kind === 'per-request')
+    reasons.push('Its numbers depend on the request: these are the ones that a process used last.');
+  if (prefetch) reasons.push('Processes prefetch permits of it, so a process may still have some, or none.');
+  return [answer, ...reasons];
+}
+
+function reasonOf(
+  { blockedUntil, limit, state, wait, booked }: InspectedPolicy,
+  cost: number,
+  now: number,
+): string {
+  if (blockedUntil > now) return `the key is blocked until that ends ${momentOf(blockedUntil, now)}.`;
+  if (wait === undefined && cost > limit)
+    return `${count(cost, 'permit')} are more than the ${limit} it ever has at once.`;
+  const ahead = booked.length > 0 ? `; ${count(booked.length, 'booked call')} goes first` : '';
+  return `${stateOf(state.view, now)}${ahead}.`;
+}
+
+/** Its members have a key each. */
+function combinedError({ definition: { name, members = {} } }: KnownLimiter): CliError {
+  const names = Object.values(members).map(shown);
+  return new CliError(
+    `'${shown(name)}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
+    `Explain each of them: sluice explain ${names[0]} KEY`,
+  );
+}

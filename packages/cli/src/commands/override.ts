@@ -1,0 +1,122 @@
+import type { Policy, RateLimiter } from '@sluice/core';
+import { durationOf, permitsOf } from '../arguments.js';
+import { CHANGE_OPTIONS, change } from '../change.js';
+import { CliError } from '../cli-error.js';
+import type { CommandDefinition } from '../command.js';
+import type { KnownLimiter } from '../fleet.js';
+
+const KEY = ['<key>', 'the key as the limiter gets it: an address, a user id'] as const;
+
+export const override: CommandDefinition = {
+  name: 'override',
+  arguments: [KEY, ['[numbers...]', 'numbers of the policy to replace: limit=100 capacity=50']],
+  options: [
+    { flags: '--for <duration>', description: 'how long: 15m, 1h, 7d' },
+    { flags: '--policy <name>', description: 'the policy, if the limiter has several' },
+    { flags: '--remove', description: 'end the override instead' },
+    ...CHANGE_OPTIONS,
+  ],
+  summary: 'give a key other numbers for a time',
+  description:
+    'Gives one key other numbers of the same policy, in all processes, until the time is over. What is not named stays as it is. The ' +
+    'key keeps its count. Says what the key was, asks before it changes anything, and exits with 1 if nothing was changed.',
+  example: [
+    'override ann@example.com limit=500 --limiter api --for 1d',
+    'Asks, and gives ann 500 for a day.',
+  ],
+  writes: true,
+  run(context, [key = '', ...numbers], options) {
+    if (options.remove === true)
+      return change(context, key, options, {
+        verb: 'End the override of',
+        done: 'no longer overridden',
+        concerns: ({ seen }) =>
+          seen?.policies.some(({ overrideUntil }) => overrideUntil !== undefined) === true,
+        nothing: 'No known limiter has an override for this key.',
+        apply: (limiter) => limiter.removeOverride(key),
+      });
+    const expiresIn = durationOf('--for', options.for);
+    if (numbers.length === 0)
+      throw new CliError(
+        'Which numbers?',
+        'Name those that change, as in: sluice override KEY limit=500 --for 1h',
+      );
+    return change(context, key, options, {
+      verb: 'Override',
+      done: 'overridden',
+      how: ` with ${numbers.join(' ')} for ${expiresIn}`,
+      check: (known) => void replaced(known, numbers, options.policy),
+      apply: (limiter, known) =>
+        limiter.override(key, replaced(known, numbers, options.policy), { expiresIn }),
+    });
+  },
+};
+
+/** The limiter's policy with other numbers. */
+function replaced(
+  { definition: { name, policies, several } }: KnownLimiter,
+  numbers: readonly string[],
+  wanted: string | boolean | undefined,
+): Policy | Record<string, Policy> {
+  const names = Object.keys(policies);
+  const policy = typeof wanted === 'string' ? wanted : several && names.length > 1 ? undefined : names[0]!;
+  const given = policy === undefined ? undefined : policies[policy];
+  if (policy === undefined || given === undefined)
+    throw new CliError(`Which policy of '${name}'?`, `Add --policy with one of: ${names.join(', ')}.`);
+  const changed: Record<string, unknown> = { ...given };
+  for (const pair of numbers) {
+    const [, option, value] = /^(\w+)=(.+)$/.exec(pair) ?? [];
+    if (option === undefined || option === 'algorithm' || !Object.hasOwn(given, option)) {
+      const known = Object.keys(given).filter((one) => one !== 'algorithm');
+      throw new CliError(
+        `'${pair}' names no number of this policy.`,
+        `Its numbers are: ${known.join(', ')}. Write ${known[0]}=100.`,
+      );
+    }
+    changed[option] = /^\d+(?:\.\d+)?$/.test(value!) ? Number(value) : value;
+  }
+  const made = changed as unknown as Policy;
+  return several ? { [policy]: made } : made;
+}
+
+function permitsCommand(
+  name: 'reward' | 'penalty',
+  words: Pick<CommandDefinition, 'summary' | 'description' | 'example'> & { verb: string; done: string },
+): CommandDefinition {
+  const { verb, done, ...described } = words;
+  return {
+    name,
+    arguments: [KEY, ['<permits>', 'how many']],
+    options: CHANGE_OPTIONS,
+    ...described,
+    writes: true,
+    run(context, [key = '', permits], options) {
+      const many = permitsOf('The number of permits', permits);
+      return change(context, key, options, {
+        verb: `${verb} ${many} permits: `,
+        done,
+        apply: (limiter: RateLimiter) => limiter[name](key, many),
+      });
+    },
+  };
+}
+
+export const reward = permitsCommand('reward', {
+  summary: 'give permits back to a key',
+  description:
+    'Gives permits back to a key: those taken last first, and never more than it took. Says what the key was, asks before it changes ' +
+    'anything, and exits with 1 if nothing was changed.',
+  example: ['reward ann@example.com 10 --limiter api', 'Asks, and gives ten permits back.'],
+  verb: 'Give back',
+  done: 'rewarded',
+});
+
+export const penalty = permitsCommand('penalty', {
+  summary: 'take permits from a key',
+  description:
+    'Takes permits from a key, even if none are left. Says what the key was, asks before it changes anything, and exits with 1 if ' +
+    'nothing was changed.',
+  example: ['penalty 203.0.113.7 100 --limiter api', 'Asks, and takes a hundred permits.'],
+  verb: 'Take',
+  done: 'penalized',
+});

@@ -1,0 +1,31 @@
+import { toMicros } from '@sluice/core/operations';
+import type { CommandDefinition } from '../command.js';
+import { table } from '../text.js';
+import { rateRows, usageOf } from '../usage.js';
+import { count, lengthOf } from '../words.js';
+
+export const stats: CommandDefinition = {
+  name: 'stats',
+  arguments: [],
+  options: [{ flags: '--last <duration>', description: 'how far back: 10s to 15m', default: '1m' }],
+  summary: 'show allowed and denied calls per second',
+  description:
+    'Shows the allowed and denied calls per second of each limiter, over all processes. Needs processes with the option usage of ' +
+    'their store. Exits with 1 if there is none.',
+  example: [
+    'stats --last 5m',
+    'LIMITER  ALLOWED/S  DENIED/S  DENIED  ERRORS/S\n  login    12.3       4.1       25 %    0',
+  ],
+  writes: false,
+  async run(context, _args, { last }) {
+    const { output } = context;
+    const seconds = Math.min(890, toMicros('--last', String(last), 10_000_000) / 1_000_000);
+    const usage = await usageOf(context);
+    const { heads, rows, rates } = rateRows(usage, seconds);
+    for (const one of rates) output.json(one);
+    output.line(table(heads, rows, output.width));
+    const processes = count(usage.processes.length, 'process', 'processes');
+    output.say(output.style('dim', `In the last ${lengthOf(seconds * 1_000)}, of ${processes}.`));
+    return 0;
+  },
+};

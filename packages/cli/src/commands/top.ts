@@ -1,0 +1,41 @@
+import { permitsOf } from '../arguments.js';
+import type { CommandDefinition } from '../command.js';
+import { table } from '../text.js';
+import { topRows, usageOf } from '../usage.js';
+import { lengthOf } from '../words.js';
+
+export const top: CommandDefinition = {
+  name: 'top',
+  arguments: [],
+  options: [
+    { flags: '--cost', description: 'keys that took the most permits, instead of those denied most' },
+    { flags: '--limiter <name>', description: 'only this limiter' },
+    { flags: '-n, --most <keys>', description: 'how many keys', default: '20' },
+  ],
+  summary: 'list the keys that are denied most',
+  description:
+    'Lists the keys that all processes denied most in the last 15 minutes, or that took the most permits. Needs processes with the ' +
+    'option usage of their store. A count such as 90–100 lies between the two. Exits with 1 if there is none.',
+  example: ['top -n 3', 'LIMITER  KEY          DENIED\n  login    203.0.113.7  4711'],
+  writes: false,
+  async run(context, _args, options) {
+    const { output } = context;
+    const most = permitsOf('--most', options.most);
+    const limiter = typeof options.limiter === 'string' ? options.limiter : undefined;
+    const usage = await usageOf(context);
+    const { heads, rows, found } = topRows(usage, options.cost === true ? 'costly' : 'denied', most, limiter);
+    for (const one of found) output.json(one);
+    if (rows.length === 0) {
+      output.say('No key is in the list.');
+      return 1;
+    }
+    output.line(table(heads, rows, output.width));
+    const span = Math.max(...usage.limiters.map((one) => one.span));
+    const hashed =
+      usage.keys === 'hash'
+        ? ' Keys are shown as digests: redisStore({ …, usage: { keys: "plain" } }) shows them.'
+        : '';
+    output.say(output.style('dim', `In the last ${lengthOf(span)}.${hashed}`));
+    return 0;
+  },
+};

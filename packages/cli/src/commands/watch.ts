@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toMicros } from '@sluice/core/operations';
+import type { CommandDefinition, Context } from '../command.js';
+import { fleetOf, type KnownLimiter, named, withKeys } from '../fleet.js';
+import { linesOf, lookAt } from '../key-report.js';
+import { shown, table } from '../text.js';
+import { rateRows, topRows, usageOf } from '../usage.js';
+import { timeOf } from '../words.js';
+
+/** Terminal: to the first line, and clear what follows; hide and show the cursor. */
+const [HOME, HIDE, SHOW] = ['\u001b[H\u001b[J', '\u001b[?25l', '\u001b[?25h'];
+
+export const watch: CommandDefinition = {
+  name: 'watch',
+  arguments: [['[key]', 'watch this key, instead of all limiters']],
+  options: [
+    { flags: '--limiter <name>', description: 'only this limiter' },
+    { flags: '--every <duration>', description: 'how often', default: '2s' },
+  ],
+  summary: 'watch calls, or one key, as they change',
+  description:
+    'Shows calls per second and the keys that are denied most, or the state of one key, again and again until Ctrl-C. Without a key ' +
+    'it needs processes with the option usage of their store. In a pipe each view follows the one before.',
+  example: ['watch 203.0.113.7 --limiter login', 'Shows how the permits of that address come back.'],
+  writes: false,
+  async run(context, [key], { limiter, every }) {
+    const { output, signal } = context;
+    const pause = toMicros('--every', String(every), 100_000) / 1_000;
+    const name = typeof limiter === 'string' ? limiter : undefined;
+    const limiters = key === undefined ? [] : await limitersOf(context, name);
+    const isScreen = output.isScreen;
+    if (isScreen) output.raw(HIDE);
+    try {
+      while (!signal.aborted) {
+        const lines =
+          key === undefined ? await callsView(context, name) : await keyView(context, limiters, key);
+        if (isScreen) output.raw(HOME);
+        const head = `${timeOf(Date.now() * 1_000, Date.now() * 1_000)}  every ${every}, Ctrl-C ends it`;
+        for (const line of [output.style('dim', head), ...lines, '']) output.line(line);
+        await sleep(pause, undefined, { signal }).catch(() => {});
+      }
+    } finally {
+      if (isScreen) output.raw(SHOW);
+    }
+    return 0;
+  },
+};
+
+async function limitersOf(context: Context, name: string | undefined): Promise<KnownLimiter[]> {
+  const fleet = await fleetOf(context);
+  return name === undefined ? withKeys(fleet) : named(fleet, name);
+}
+
+async function callsView(context: Context, name: string | undefined): Promise<string[]> {
+  const { output } = context;
+  const usage = await usageOf(context);
+  const { heads, rows, rates } = rateRows(usage, 10);
+  const { heads: topHeads, rows: topKeys, found } = topRows(usage, 'denied', 10, name);
+  output.json({ rates, denied: found });
+  const shownRows = rows.filter(([limiter]) => name === undefined || limiter === shown(name));
+  const lists = topKeys.length === 0 ? [] : ['', table(topHeads, topKeys, output.width)];
+  return [table(heads, shownRows, output.width), ...lists];
+}
+
+async function keyView(context: Context, limiters: readonly KnownLimiter[], key: string): Promise<string[]> {
+  const { output } = context;
+  const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key)));
+  return reports.flatMap(({ limiter, seen, problem }) => {
+    const { name } = limiter.definition;
+    output.json({ limiter: name, key, problem, ...seen });
+    if (seen === undefined) return [`${shown(name)} cannot be read: ${shown(problem!)}.`];
+    if (!seen.known && limiters.length > 1) return [];
+    return seen.policies.flatMap((policy) => {
+      const label = policy.name === name ? name : `${name}, ${policy.name}`;
+      const level = bar(policy.remaining, policy.limit, Math.min(40, output.width - 4));
+      return [
+        output.style('bold', shown(label)),
+        `  ${level}`,
+        ...linesOf(policy, seen.now).map((line) => `  ${line}`),
+      ];
+    });
+  });
+}
+
+/** How much is left, as a bar. */
+function bar(remaining: number, limit: number, width: number): string {
+  const filled = limit === 0 ? 0 : Math.round((Math.min(remaining, limit) / limit) * width);
+  return '█'.repeat(Math.max(0, filled)) + '░'.repeat(width - Math.max(0, filled));
+}

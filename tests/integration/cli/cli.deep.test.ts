@@ -1,0 +1,326 @@
+import { Redis } from 'ioredis';
+import { redisStore } from '../../../packages/core/src/index.js';
+import { freePort } from '../../support/redis/free-port.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { HOSTILE, service } from './fleet-process.js';
+import { sluice, start } from './sluice.js';
+
+let server: RedisServer;
+let admin: Redis;
+let store: ReturnType<typeof redisStore>;
+let env: Record<string, string>;
+let limiters: Awaited<ReturnType<typeof service>>;
+
+beforeAll(async () => {
+  server = await startRedis();
+  admin = new Redis(server.url);
+  store = redisStore({ url: server.url, usage: { keys: 'plain' } });
+  env = { REDIS_URL: server.url };
+  limiters = await service(store);
+});
+afterAll(async () => {
+  await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
+  await store.close();
+  admin.disconnect();
+  await server.stop();
+});
+
+const lines = (text: string) => text.trimEnd().split('\n');
+
+describe('what it shows', () => {
+  test('ls lists limiters, policies and processes', async () => {
+    const { code, stdout, stderr } = await sluice(['ls'], env);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(lines(stdout)).toEqual([
+      'LIMITER  POLICY                                           KEY  PROCESSES',
+      'api      10 at once, 1 more every 1 h (tokenBucket)            1',
+      'jobs     2 at the same time, leases of 1 h (concurrency)       1',
+      'login    perMinute: 5 per 1 h (fixedWindow)                    1',
+      '         perDay: 50 per 1 d (fixedWindow)',
+    ]);
+    const { stdout: processes } = await sluice(['ls', '--processes'], env);
+    expect(processes).toMatch(new RegExp(`:${process.pid} +\\d+\\.\\d+\\.\\d+ +3 +`));
+  });
+
+  test('inspect finds a key under every limiter', async () => {
+    const { code, stdout } = await sluice(['inspect', 'ann'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^login, perMinute {2}5 per 1 h \(fixedWindow\)\n {2}5 of 5 used in the window/m);
+    expect(stdout).toMatch(/^login, perDay {2}50 per 1 d \(fixedWindow\)\n {2}5 of 50 used/m);
+    expect(stdout).toMatch(/^api {2}.*\n {2}7.* of 10 in the bucket, full at /m);
+    expect(stdout).not.toContain('jobs');
+    expect((await sluice(['inspect', 'bob'], env)).stdout).toMatch(
+      /Blocked: no call passes before it ends at /,
+    );
+    expect((await sluice(['inspect', 'carl'], env)).stdout).toMatch(/Held: 1 permit, its lease ends at /);
+  });
+
+  test('inspect of a key that no limiter knows', async () => {
+    const { code, stdout } = await sluice(['inspect', 'zoe'], env);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining("None of the 3 known limiters knows the key 'zoe'"),
+    ]);
+  });
+
+  test('explain says yes or no, why and when', async () => {
+    const no = await sluice(['explain', 'login', 'ann'], env);
+    expect(no.code).toBe(1);
+    expect(no.stdout).toMatch(
+      /^No: limiter 'login' denies a call for 1 permit of 'ann' until [\d :-]+, in (?:59 min|1 h)/,
+    );
+    expect(no.stdout).toMatch(/perMinute, 5 per 1 h \(fixedWindow\), denies it: 5 of 5 used/);
+    const yes = await sluice(['explain', 'api', 'ann', '--cost', '7'], env);
+    expect([yes.code, yes.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Yes: .*\n {2}api: 7 of 10 permits left/),
+    ]);
+    const never = await sluice(['explain', 'api', 'ann', '--cost', '11'], env);
+    expect([never.code, never.stdout]).toEqual([
+      1,
+      expect.stringMatching(/would never let[\s\S]*more than the 10 it ever has/),
+    ]);
+    const blocked = await sluice(['explain', 'api', 'bob'], env);
+    expect(blocked.stdout).toMatch(/the key is blocked until that ends at /);
+  });
+
+  test('--json prints one value a line', async () => {
+    expect((await sluice(['ls', '--json'], env)).values()).toMatchObject([
+      { name: 'api' },
+      { name: 'jobs' },
+      { name: 'login' },
+    ]);
+    const inspected = (await sluice(['inspect', 'ann', '--json'], env)).values();
+    expect(inspected).toMatchObject([
+      {
+        limiter: 'api',
+        key: 'ann',
+        known: true,
+        allowed: true,
+        policies: [{ remaining: 7, state: { view: { kind: 'bucket' } } }],
+      },
+      { limiter: 'login', known: true, allowed: false, policies: [{ remaining: 0 }, { remaining: 45 }] },
+    ]);
+    expect((await sluice(['explain', 'api', 'bob', '--json'], env)).values()).toMatchObject([
+      { allowed: false },
+    ]);
+  });
+
+  test('a hostile key is text', async () => {
+    const { code, stdout } = await sluice(['inspect', HOSTILE, '--limiter', 'api'], env);
+    expect(code).toBe(0);
+    const { stdout: unknown } = await sluice(['inspect', `${HOSTILE}!`], env);
+    expect(unknown).toContain('x\\u{1b}[2J\\u{202e}<script>!');
+    for (const text of [stdout, unknown]) expect(text).not.toMatch(/\p{Cf}|(?!\n)\p{Cc}/u);
+  });
+
+  test('40 columns are enough', async () => {
+    for (const args of [['ls'], ['inspect', 'ann'], ['explain', 'login', 'ann'], ['stats'], ['--help']]) {
+      const { stdout } = await sluice(args, { ...env, COLUMNS: '40' });
+      if (args[0] === '--help') continue; // commander's own
+      expect(lines(stdout).filter((line) => line.length > 40)).toEqual([]);
+    }
+  });
+
+  test('top and stats show what processes counted', async () => {
+    await store.usage!.publish();
+    const top = await sluice(['top', '--json'], env);
+    expect(top.values()).toEqual([{ limiter: 'login', key: 'ann', count: 1, error: 0 }]);
+    expect((await sluice(['top', '--cost'], env)).stdout).toMatch(/^login +ann +5$/m);
+    expect((await sluice(['stats', '--last', '15m'], env)).stdout).toMatch(/^LIMITER +ALLOWED\/S +DENIED\/S/);
+  });
+});
+
+describe('what it changes', () => {
+  test('nothing without a terminal and without --yes', async () => {
+    const { code, stdout, stderr } = await sluice(['unblock', 'bob'], env);
+    expect(code).toBe(2);
+    expect(stdout).toContain('Blocked: no call passes');
+    expect(stderr).toContain('Add --yes if you are sure.');
+    expect((await limiters.api.peek('bob')).allowed).toBe(false);
+  });
+
+  test('block and unblock, and what the key was before', async () => {
+    const { api } = limiters;
+    const blocked = await sluice(['block', 'dan', '--limiter', 'api', '--for', '1h', '--yes'], env);
+    expect([blocked.code, blocked.stderr]).toEqual([0, '']);
+    expect(blocked.stdout).toMatch(
+      /^api\n {2}10 of 10: the bucket is full\.\n'dan' is blocked at 'api'\. Now:\n/,
+    );
+    expect((await api.peek('dan')).allowed).toBe(false);
+    const unblocked = await sluice(['unblock', 'dan', '--yes', '--json'], env);
+    expect(unblocked.values()).toMatchObject([
+      { limiter: 'api', key: 'dan', done: true, before: { allowed: false }, after: { allowed: true } },
+    ]);
+    expect((await api.peek('dan')).allowed).toBe(true);
+    expect(await sluice(['unblock', 'dan', '--yes'], env)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('No known limiter blocks'),
+    });
+  });
+
+  test('override, reward, penalty, reset', async () => {
+    const { login } = limiters;
+    await login.consume('eve');
+    const run = async (...args: string[]) => {
+      const { code, stderr } = await sluice([...args, '--yes'], env);
+      expect([code, stderr]).toEqual([0, '']);
+      return (await login.peek('eve')).policies.map(({ remaining }) => remaining);
+    };
+    const at = ['--limiter', 'login'];
+    expect(await run('override', 'eve', 'limit=9', '--policy', 'perMinute', '--for', '1h', ...at)).toEqual([
+      8, 49,
+    ]);
+    expect(await run('override', 'eve', '--remove')).toEqual([4, 49]);
+    expect(await run('penalty', 'eve', '2', ...at)).toEqual([2, 47]);
+    expect(await run('reward', 'eve', '1', ...at)).toEqual([3, 48]);
+    expect(await run('reset', 'eve')).toEqual([5, 50]);
+  });
+
+  test.each([
+    [['block', 'dan', '--for', '1h'], 'Add --limiter with one of: api, jobs, login.'],
+    [['block', 'dan', '--limiter', 'api'], '--for is missing. Say for how long'],
+    [['block', 'dan', '--limiter', 'api', '--for', 'soon'], '--for must be a duration'],
+    [
+      ['override', 'dan', 'limit=1', '--limiter', 'api', '--for', '1h'],
+      'Its numbers are: capacity, refill, every.',
+    ],
+    [
+      ['override', 'dan', 'limit=1', '--limiter', 'login', '--for', '1h'],
+      'Add --policy with one of: perMinute, perDay.',
+    ],
+    [['override', 'dan', 'capacity=-1', '--limiter', 'api', '--for', '1h', '--yes'], 'capacity'],
+    [['penalty', 'dan', 'many', '--limiter', 'api'], 'must be a whole number of at least 1'],
+    [['penalty', 'dan', '1', '--limiter', 'jobs', '--yes'], 'the permits of concurrency are held'],
+    [['explain', 'login', 'ann', '--cost', '-1'], 'whole number of at least 0'],
+    [['frob'], "unknown command 'frob'"],
+    [['inspect'], "missing required argument 'key'"],
+    [['ls', '--deadline', '0'], '--deadline must be a duration'],
+    [['ls', '--redis', 'http://127.0.0.1'], 'must begin with redis://'],
+    [['ls', '--cluster', '/tmp/x'], '--cluster takes host:port'],
+    [['ls', '--sentinel', '127.0.0.1'], 'Add --name'],
+    [['ls', '--cluster', '127.0.0.1', '--redis', 'redis://127.0.0.1'], 'Give one of --redis and --cluster'],
+  ])('%j is refused with a sentence', async (args, sentence) => {
+    const { code, stderr } = await sluice(args, { ...env, COLUMNS: '1000' });
+    expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(sentence)]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('a server that does not do what it should', () => {
+  test('no Redis', async () => {
+    const port = await freePort();
+    const { code, stderr } = await sluice(['ls'], { REDIS_URL: `redis://user:secret@127.0.0.1:${port}` });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/does not answer: .*ECONNREFUSED/)]);
+    expect(stderr).not.toContain('secret');
+  });
+
+  test('a wrong password, and the right one in the environment', async () => {
+    const secured = await startRedis({ args: ['--requirepass', 'right'] });
+    try {
+      for (const url of [secured.url, secured.url.replace('//', '//:wrong@')]) {
+        const { code, stderr } = await sluice(['ls'], { REDIS_URL: url });
+        expect([code, stderr]).toEqual([2, expect.stringContaining('refuses the login')]);
+        expect(stderr).not.toContain('wrong@');
+      }
+      const { code, stdout } = await sluice(['ls'], { REDIS_URL: secured.url, REDIS_PASSWORD: 'right' });
+      expect([code, stdout]).toEqual([1, expect.stringContaining('No process has published limiters')]);
+    } finally {
+      await secured.stop();
+    }
+  });
+
+  test('a frozen server is given up after the deadline', async () => {
+    const frozen = await startRedis();
+    try {
+      await frozen.freeze();
+      const { code, stderr } = await sluice(['ls', '--deadline', '300ms'], { REDIS_URL: frozen.url });
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^sluice: redis:\/\/127\.0\.0\.1:\d+ did/)]);
+    } finally {
+      await frozen.stop();
+    }
+  });
+
+  test('a newer layout, and foreign values', async () => {
+    await admin.zadd('sluice:v3:fleet:definitions:{index}', 1, 'p');
+    await admin.pexpire('sluice:v3:fleet:definitions:{index}', 60_000);
+    await admin.set('sluice:v2:tb:api:{odd}', 'text of another program');
+    await admin.lpush('sluice:v2:cc:jobs:{odd}', 'a list');
+    try {
+      expect((await sluice(['ls'], env)).stdout).toContain('newer layout v3');
+      const { code, stdout } = await sluice(['inspect', 'odd'], env);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^api\n {2}It cannot be read: .*foreign value/m),
+      ]);
+      expect(stdout).toMatch(/^jobs\n {2}It cannot be read/m);
+    } finally {
+      await admin.del(
+        'sluice:v3:fleet:definitions:{index}',
+        'sluice:v2:tb:api:{odd}',
+        'sluice:v2:cc:jobs:{odd}',
+      );
+    }
+  });
+});
+
+describe('watch', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('shows a key again and again, until %s', async (signal) => {
+    const child = await start(['watch', 'ann', '--every', '100ms'], env);
+    let stdout = '';
+    await new Promise<void>((seen) => {
+      child.stdout.on('data', (chunk) => {
+        stdout += chunk;
+        if ((stdout.match(/login, perMinute/g) ?? []).length >= 3) seen();
+      });
+    });
+    child.kill(signal);
+    expect(await new Promise((ended) => child.once('close', ended))).toBe(0);
+    expect(stdout).toContain('░');
+    expect(stdout).not.toContain('\u001b');
+  });
+});
+
+test('a user who cannot write can use every command that only reads', async () => {
+  const page = ['+@read', '+eval', '+evalsha', '+time', '+info', '+client|setname'];
+  await admin.call('ACL', 'SETUSER', 'reader', 'reset', 'on', '>pw', '~sluice:*', ...page);
+  await admin.call('ACL', 'LOG', 'RESET');
+  await store.usage!.publish();
+  const login = { REDIS_URL: server.url, REDIS_USERNAME: 'reader', REDIS_PASSWORD: 'pw' };
+  const before = await admin.dbsize();
+  for (const args of [
+    ['ls'],
+    ['ls', '--processes'],
+    ['inspect', 'ann'],
+    ['explain', 'api', 'ann'],
+    ['top'],
+    ['stats'],
+  ]) {
+    const { code, stderr } = await sluice(args, login);
+    expect([args, code, stderr]).toEqual([args, 0, '']);
+  }
+  expect(await admin.dbsize()).toBe(before);
+  const refused = ((await admin.call('ACL', 'LOG')) as unknown[][]).map(
+    (entry) => entry[entry.indexOf('object') + 1],
+  );
+  expect(refused.filter((object) => object !== 'client|setinfo')).toEqual([]);
+  const { code, stderr } = await sluice(['reset', 'ann', '--yes'], login);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('refuses a command to this user')]);
+});
+
+test('help, version and completion need no Redis', async () => {
+  const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
+  const help = await sluice(['--help'], nowhere);
+  expect(help.code).toBe(0);
+  for (const name of ['block', 'unblock', 'reset', 'override', 'reward', 'penalty'])
+    expect(help.stdout).toMatch(new RegExp(`^ +${name} .*\\[writes\\]`, 'm'));
+  for (const name of ['ls', 'inspect', 'explain', 'top', 'stats', 'watch', 'completion']) {
+    expect(help.stdout).not.toMatch(new RegExp(`^ +${name} .*\\[writes\\]`, 'm'));
+    const { code, stdout } = await sluice([name, '--help'], nowhere);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\nExample:\n {2}\$ /)]);
+  }
+  expect((await sluice(['--version'], nowhere)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  for (const shell of ['bash', 'zsh', 'fish'])
+    expect((await sluice(['completion', shell], nowhere)).stdout).toContain('inspect');
+  expect((await sluice([], nowhere)).stderr).toContain('Usage: sluice');
+});

@@ -1,0 +1,87 @@
+import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
+import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
+import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
+import { service } from './fleet-process.js';
+import { sluice } from './sluice.js';
+
+// The same commands with every kind of server.
+
+const listed = (addresses: readonly { host: string; port: number }[]) =>
+  addresses.map(({ host, port }) => `${host}:${port}`).join(',');
+
+function commands(store: () => RedisStore, server: () => string[]): void {
+  test('ls, inspect, explain, block, unblock, reset', async () => {
+    const limiters = await service(store());
+    const run = (...args: string[]) => sluice([...args, ...server()]);
+    try {
+      expect((await run('ls', '--json')).values()).toHaveLength(3);
+      expect((await run('inspect', 'ann', '--json')).values()).toMatchObject([
+        { limiter: 'api' },
+        { limiter: 'login' },
+      ]);
+      expect(await run('explain', 'login', 'ann')).toMatchObject({ code: 1, stderr: '' });
+      expect(await run('block', 'eve', '--limiter', 'login', '--for', '1h', '--yes')).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+      expect((await limiters.login.peek('eve')).allowed).toBe(false);
+      expect(await run('unblock', 'eve', '--yes')).toMatchObject({ code: 0, stderr: '' });
+      expect((await limiters.login.peek('eve')).allowed).toBe(true);
+      expect(await run('reset', 'ann', '--yes')).toMatchObject({ code: 0, stderr: '' });
+      expect((await limiters.login.peek('ann')).policies.map(({ remaining }) => remaining)).toEqual([5, 50]);
+    } finally {
+      await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
+    }
+  });
+}
+
+describe('a cluster', () => {
+  let cluster: RedisCluster;
+  let store: RedisStore;
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    store = redisStore({ cluster: cluster.addresses });
+  });
+  afterAll(async () => {
+    await store.close();
+    await cluster.stop();
+  });
+
+  commands(
+    () => store,
+    () => ['--cluster', listed(cluster.addresses)],
+  );
+
+  test('one of its nodes as a single server is refused with the remedy', async () => {
+    const [{ host, port }] = cluster.addresses as [{ host: string; port: number }];
+    const { code, stderr } = await sluice(['ls', '--redis', `redis://${host}:${port}`], { COLUMNS: '1000' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Redis Cluster')]);
+  });
+});
+
+describe('sentinels', () => {
+  let sentinels: RedisSentinels;
+  let store: RedisStore;
+  beforeAll(async () => {
+    sentinels = await startRedisSentinels();
+    store = redisStore({ sentinels: sentinels.addresses, name: sentinels.name });
+  });
+  afterAll(async () => {
+    await store.close();
+    await sentinels.stop();
+  });
+
+  commands(
+    () => store,
+    () => ['--sentinel', listed(sentinels.addresses), '--name', sentinels.name],
+  );
+
+  test('a primary that they do not know', async () => {
+    const args = ['ls', '--sentinel', listed(sentinels.addresses), '--name', 'nobody'];
+    const { code, stderr } = await sluice(args, { COLUMNS: '1000' });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^sluice: 'nobody' of the sentinels [\s\S]*No such master/),
+    ]);
+  });
+});
