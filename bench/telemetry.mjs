@@ -1,4 +1,5 @@
-// Measures what the diagnostics channels cost: CPU of a decision without subscribers, with one, and with all of @sluice/otel.
+// Measures what the diagnostics channels cost: CPU of a decision without subscribers, with one, and with all of @sluice/otel;
+// and what the option `usage` of a store costs.
 //   node bench/telemetry.mjs            six minutes (after npm run build)
 //   node bench/telemetry.mjs --quick    a few seconds, to see that it works
 //   node bench/telemetry.mjs --before=/path/index.js    also compares this build, without subscribers, with another one
@@ -34,6 +35,7 @@ const NAMES = {
   decision: 'one subscriber of `sluice:decision`',
   otel: '`@sluice/otel`, metrics',
   spans: '`@sluice/otel`, metrics and `spans: true`, outside of a trace',
+  usage: '`usage: true` of the store',
 };
 
 const redis = await benchRedis();

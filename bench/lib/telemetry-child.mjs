@@ -48,7 +48,17 @@ async function builds() {
 
 async function withSubscribers() {
   const found = await modes(core);
-  return found.map(({ id, begin }) => ({ id, build: core, begin }));
+  const rows = found.map(({ id, begin }) => ({ id, build: core, begin }));
+  return [...rows, { ...rows[0], id: 'usage', build: counting(core) }];
+}
+
+/** Its stores count keys. */
+function counting(build) {
+  return {
+    ...build,
+    memoryStore: () => build.memoryStore({ usage: true }),
+    redisStore: (client) => build.redisStore({ client, usage: true }),
+  };
 }
 
 function limiterOf({ RateLimiter, fixedWindow }, store) {
