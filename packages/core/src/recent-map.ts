@@ -1,5 +1,10 @@
 /** Busy entries that one `set` may skip, so that it stays cheap if many are busy. */
 const LOOKS = 8;
+/**
+ * A full map evicts this share of `max` at once. V8 passes over thousands of places of evicted entries to reach the oldest one: done for
+ * each eviction, that takes 5 µs with 10,000 entries.
+ */
+const BATCH = 1 / 512;
 
 /** A Map that evicts the least recently used entries. It never evicts a busy entry, so it may exceed `max` for a while. */
 export class RecentMap<K, V> {
@@ -23,14 +28,24 @@ export class RecentMap<K, V> {
 
   /** Adds an entry, and evicts old ones. */
   set(key: K, value: V): void {
-    let looks = 0;
-    for (const [oldest, old] of this.#entries) {
-      if (this.#entries.size < this.max || looks === LOOKS) break;
-      looks += 1;
-      if (this.isBusy(old)) this.#moveToEnd(oldest, old);
-      else this.#entries.delete(oldest);
-    }
+    if (this.#entries.size >= this.max) this.#evict();
     this.#entries.set(key, value);
+  }
+
+  #evict(): void {
+    const batch = Math.max(1, Math.floor(this.max * BATCH));
+    const kept = this.max - batch;
+    let [evicted, busy] = [0, 0];
+    for (const [oldest, old] of this.#entries) {
+      if (this.#entries.size <= kept || evicted === batch + LOOKS || busy === LOOKS) break;
+      if (this.isBusy(old)) {
+        this.#moveToEnd(oldest, old);
+        busy += 1;
+      } else {
+        this.#entries.delete(oldest);
+        evicted += 1;
+      }
+    }
   }
 
   delete(key: K): boolean {

@@ -17,7 +17,8 @@ export interface ProcessUsage extends StoreUsageSummary {
 const MOST_CHARACTERS = 1_000_000;
 /** A combination may have the names of its members. */
 const NAME = /^[\w.:/@#+-]{1,2100}$/;
-const KEY = /^(?:[\w.:/@#+-]{1,2300} )?[\w#%.~@+=,/:-]{1,128}$/;
+/** A combination in `(other)` has two scopes: its name, and the member. */
+const KEY = /^(?:[\w.:/@#+-]{1,2300} ){0,2}[\w#%.~@+=,/:-]{1,128}$/;
 const VERSION = /^[\w.+-]{1,50}$/;
 const HOST = /^[!-~]{0,255}$/;
 

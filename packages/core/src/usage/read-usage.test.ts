@@ -112,6 +112,19 @@ test('a limiter may have counts of its own in one process, and not in another', 
   expect(deniedOf('(other)')).toEqual([{ scope: 'lone', key: 'bob', count: 3, error: 0 }]);
 });
 
+test('a combination among the other limiters has its member behind its name', async () => {
+  const crowded = await told((of) => {
+    for (let i = 0; i < 50; i += 1) deny(of(`tenant-${i}`), 'x');
+    deny(of('user+ip'), 'user ann', 2);
+  }, 'hash');
+  const { limiters, refused } = await read(crowded);
+  expect(refused).toEqual([]);
+  expect(limiters[0]!.denied).toEqual([{ scope: 'user+ip user', key: hashKey('ann'), count: 2, error: 0 }]);
+  const own = await told((of) => deny(of('user+ip'), 'user ann', 1), 'hash');
+  const report = (await read(crowded, own)).limiters.find(({ limiter }) => limiter === 'user+ip');
+  expect(report?.denied).toEqual([{ scope: 'user', key: hashKey('ann'), count: 3, error: 0 }]);
+});
+
 test('a text is bounded: with many keys and limiters each has fewer keys, and larger errors', async () => {
   const key = (i: number) => `${i}-`.padEnd(128, 'k');
   const text = await told((of) => {
