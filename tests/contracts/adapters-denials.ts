@@ -1,3 +1,5 @@
+import { Messages } from '../support/messages.js';
+import { uniqueName } from '../support/redis-url.js';
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
 type Body = { readonly text?: string; readonly body: unknown };
@@ -75,6 +77,24 @@ onEachAdapter(({ start }) => {
     }
     expect(onLimited).toHaveBeenCalledTimes(2);
     expect(onLimited.mock.calls[0].at(-1)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  test('a dry run is published with the mode shadow, with and without a cost, and others with enforce', async () => {
+    const name = uniqueName('shadow');
+    const messages = new Messages(name);
+    try {
+      const limit = { name, policy: hourly(9), onLimited: () => {} };
+      for (const more of [{ dryRun: true }, { dryRun: true, cost: 2 }, { dryRun: true, cost: () => 2 }, {}])
+        await (await start({ limits: [{ ...limit, ...more }] })).get('/').expect(200);
+      expect(messages.on('sluice:decision').map(({ mode, cost }) => [mode, cost])).toEqual([
+        ['shadow', 1],
+        ['shadow', 2],
+        ['shadow', 2],
+        ['enforce', 1],
+      ]);
+    } finally {
+      messages.stop();
+    }
   });
 
   test.each([

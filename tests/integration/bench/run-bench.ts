@@ -8,14 +8,16 @@ const root = resolve(__dirname, '../../..');
 /** Runs a program of `bench` with the sources of this checkout, so that no build is needed. */
 export function runner(program: string): (...options: string[]) => Promise<Finished> {
   let core: Awaited<ReturnType<typeof bundle>>;
+  let otel: Awaited<ReturnType<typeof bundle>>;
   beforeAll(async () => {
     core = await bundle(join(root, 'packages/core/src/index.ts'));
+    otel = await bundle(join(root, 'packages/otel/src/index.ts'));
   });
-  afterAll(() => core.remove());
+  afterAll(() => Promise.all([core.remove(), otel.remove()]));
   return (...options) =>
     run(process.execPath, [join(root, 'bench', program), ...options], {
       cwd: root,
-      env: { SLUICE_BENCH_CORE: core.file, REDIS_URL: redisUrl() },
+      env: { SLUICE_BENCH_CORE: core.file, SLUICE_BENCH_OTEL: otel.file, REDIS_URL: redisUrl() },
     });
 }
 
