@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
 import { freePort } from '../../support/redis/free-port.js';
@@ -25,6 +27,7 @@ afterAll(async () => {
   await server.stop();
 });
 
+const page = readFileSync(join(__dirname, '../../../docs/cli.md'), 'utf8');
 const lines = (text: string) => text.trimEnd().split('\n');
 
 describe('what it shows', () => {
@@ -282,8 +285,8 @@ describe('watch', () => {
 });
 
 test('a user who cannot write can use every command that only reads', async () => {
-  const page = ['+@read', '+eval', '+evalsha', '+time', '+info', '+client|setname'];
-  await admin.call('ACL', 'SETUSER', 'reader', 'reset', 'on', '>pw', '~sluice:*', ...page);
+  const rules = /^user oncall on >\S+ (.*)$/m.exec(page)![1]!.split(' ');
+  await admin.call('ACL', 'SETUSER', 'reader', 'reset', 'on', '>pw', ...rules);
   await admin.call('ACL', 'LOG', 'RESET');
   await store.usage!.publish();
   const login = { REDIS_URL: server.url, REDIS_USERNAME: 'reader', REDIS_PASSWORD: 'pw' };
@@ -319,6 +322,8 @@ test('help, version and completion need no Redis', async () => {
     const { code, stdout } = await sluice([name, '--help'], nowhere);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nExample:\n {2}\$ /)]);
   }
+  for (const [, name] of help.stdout.matchAll(/^ {2}(\w+) (?:\[|<)/gm))
+    if (name !== 'help') expect(page).toMatch(new RegExp(`^\\|.*\`${name}\\b`, 'm'));
   expect((await sluice(['--version'], nowhere)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   for (const shell of ['bash', 'zsh', 'fish'])
     expect((await sluice(['completion', shell], nowhere)).stdout).toContain('inspect');

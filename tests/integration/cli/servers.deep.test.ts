@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
 import { service } from './fleet-process.js';
 import { sluice } from './sluice.js';
+
+const page = readFileSync(join(__dirname, '../../../docs/cli.md'), 'utf8');
 
 // The same commands with every kind of server.
 
@@ -51,6 +55,26 @@ describe('a cluster', () => {
     () => store,
     () => ['--cluster', listed(cluster.addresses)],
   );
+
+  test('a user with the rights of docs/cli.md', async () => {
+    const rules = [/^user oncall on >\S+ (.*)$/m, /A cluster also needs `(.*?)`/].flatMap((pattern) =>
+      pattern.exec(page)![1]!.split(' '),
+    );
+    for (const { ask } of cluster.nodes) {
+      await ask('ACL', 'SETUSER', 'reader', 'reset', 'on', '>pw', ...rules);
+      await ask('ACL', 'LOG', 'RESET');
+    }
+    const args = ['inspect', 'ann', '--cluster', listed(cluster.addresses), '--user', 'reader'];
+    expect(await sluice(args, { REDIS_PASSWORD: 'pw' })).toMatchObject({
+      stderr: '',
+      code: expect.any(Number),
+    });
+    for (const { ask } of cluster.nodes) {
+      const entries = (await ask('ACL', 'LOG')) as unknown[][];
+      const refused = entries.map((entry) => entry[entry.indexOf('object') + 1]);
+      expect(refused.filter((object) => object !== 'client|setinfo')).toEqual([]);
+    }
+  });
 
   test('one of its nodes as a single server is refused with the remedy', async () => {
     const [{ host, port }] = cluster.addresses as [{ host: string; port: number }];
