@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { redisStore } from '../../../packages/core/src/index.js';
+import { fixedWindow, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
+import { readDefinitions } from '../../../packages/core/src/operations/index.js';
+import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/redis/free-port.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { HOSTILE, service } from './fleet-process.js';
@@ -282,6 +284,28 @@ describe('watch', () => {
     expect(stdout).toContain('░');
     expect(stdout).not.toContain('\u001b');
   });
+});
+
+test('many limiters: all that are published are asked, in one turn', async () => {
+  const many = await startRedis();
+  const own = redisStore(many.url);
+  const policy = fixedWindow({ limit: 5, window: '1h' });
+  const made = Array.from(
+    { length: 250 },
+    (_, i) => new RateLimiter({ name: `l${i}`, policy, store: own, deadline: '10s' }),
+  );
+  try {
+    for (const limiter of made) await limiter.consume('ann');
+    await eventually(async () => (await readDefinitions(own))[0]?.limiters.length === 200);
+    const all = await sluice(['inspect', 'ann', '--json'], { REDIS_URL: many.url });
+    expect([all.code, all.values().length]).toEqual([0, 200]);
+    const { stdout } = await sluice(['ls'], { REDIS_URL: many.url });
+    expect(stdout).toContain('50 limiters more are not listed');
+  } finally {
+    await Promise.all(made.map((limiter) => limiter.close()));
+    await own.close();
+    await many.stop();
+  }
 });
 
 test('a user who cannot write can use every command that only reads', async () => {

@@ -59,12 +59,25 @@ test(
   TIMEOUT,
 );
 
+test('the packed command starts', () =>
+  installed.node(['node_modules/@sluice/cli/bin/sluice.mjs', 'completion', 'bash']));
+
 test(
   'a release in dry run checks every package and says what it would publish',
   async () => {
     const { ok, output } = await installed.release();
     if (!ok) throw new Error(output);
-    for (const name of ['core', 'express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'nestjs']) {
+    for (const name of [
+      'core',
+      'express',
+      'fastify',
+      'koa',
+      'fetch',
+      'decorators',
+      'otel',
+      'cli',
+      'nestjs',
+    ]) {
       expect(output).toContain(`clean: @sluice/${name}, `);
       expect(output).toMatch(
         new RegExp(`would run: npm publish …/sluice-${name}-[\\d.]+tgz --access public --provenance\n`),
