@@ -9,8 +9,8 @@ const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages
 /** The packages in stages of the build. A package needs only packages of earlier stages. */
 export const stages = [
   ['core'],
-  ['express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'cli'],
-  ['nestjs'],
+  ['express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'dashboard'],
+  ['nestjs', 'cli'],
 ].map((stage) => stage.map(named));
 
 export const packages = stages.flat();

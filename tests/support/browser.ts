@@ -2,6 +2,17 @@ import bundled from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 import { run } from './run.js';
 
+/**
+ * Arguments of the package that no user's browser has. With a single process it would exit with its first window; without web security it
+ * would send no `Origin`.
+ */
+const UNWANTED = [
+  '--single-process',
+  '--no-zygote',
+  '--disable-web-security',
+  '--allow-running-insecure-content',
+];
+
 /** A real browser without setup: the installed one, or the npm package for Linux. */
 export async function startBrowser(): Promise<Browser> {
   for (const name of ['chromium', 'google-chrome']) {
@@ -11,7 +22,6 @@ export async function startBrowser(): Promise<Browser> {
   if (process.platform !== 'linux') {
     throw new Error('These tests need chromium or google-chrome on the PATH, except on Linux');
   }
-  // With a single process the browser would exit with its first window.
-  const args = bundled.args.filter((arg) => arg !== '--single-process' && arg !== '--no-zygote');
+  const args = bundled.args.filter((arg) => !UNWANTED.includes(arg));
   return chromium.launch({ executablePath: await bundled.executablePath(), args });
 }

@@ -63,7 +63,18 @@ const ALGORITHMS = 'packages/core/src/algorithms';
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
 
 /** The READMEs of the packages, in the order in which most readers look for them. */
-const FRAMEWORKS = ['express', 'fastify', 'koa', 'nestjs', 'fetch', 'decorators', 'otel', 'cli', 'core'];
+const FRAMEWORKS = [
+  'express',
+  'fastify',
+  'koa',
+  'nestjs',
+  'fetch',
+  'decorators',
+  'otel',
+  'dashboard',
+  'cli',
+  'core',
+];
 
 const frameworks = (): Page[] => FRAMEWORKS.flatMap((name) => pagesIn(`packages/${name}`));
 

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ManualClock, memoryStore } from '@sluice/core';
+import { dashboard } from '@sluice/dashboard';
 import { closeSluice } from '@sluice/decorators';
 import supertest from 'supertest';
 import { createApp } from './app.js';
@@ -11,7 +12,8 @@ let url: string;
 
 beforeEach(async () => {
   clock = new ManualClock();
-  server = createApp(memoryStore({ clock })).listen(0, '127.0.0.1');
+  const store = memoryStore({ clock });
+  server = createApp(store, dashboard(store, { authorize: () => true })).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

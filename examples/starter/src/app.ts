@@ -1,24 +1,26 @@
 import { type Duration, fixedWindow, isKeyResolutionError, type Store } from '@sluice/core';
+import { type Dashboard, nodeHandler } from '@sluice/dashboard';
 import { configureSluice } from '@sluice/decorators';
 import { rateLimit, rateLimitErrors, requestContext } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { DecisionFeed } from './feed.js';
 import { LimiterController } from './limiter-controller.js';
-import { page } from './page.js';
+import { LIVE_PAGE, page } from './page.js';
 import { SmsController } from './sms-controller.js';
 
-/** The demo's routes, with all their limits in one store. @param deadline the longest wait for the store */
-export function createApp(store: Store, deadline: Duration = '100ms'): Express {
+/**
+ * The demo's routes, with all their limits in one store.
+ * @param live the live page of that store
+ * @param deadline the longest wait for the store
+ */
+export function createApp(store: Store, live: Dashboard, deadline: Duration = '100ms'): Express {
   configureSluice({ store, deadline });
   const limiter = new LimiterController(store, deadline);
   const sms = new SmsController();
 
-  const feed = new DecisionFeed(store);
-
   const app = express();
   app.get('/', page);
-  app.get('/decisions', feed.stream);
-  app.use(feed.record, requestContext());
+  app.use(LIVE_PAGE, nodeHandler(live));
+  app.use(requestContext());
   app.get('/limiter/count', async (request, response) => {
     response.type('text').send(await limiter.count(request.query.key as string));
   });

@@ -1,13 +1,19 @@
 import { memoryStore, type RedisStore, redisStore } from '@sluice/core';
+import { dashboard } from '@sluice/dashboard';
 import { closeSluice } from '@sluice/decorators';
 import { createApp } from './app.js';
+import { LIVE_PAGE } from './page.js';
 import { curlLine, routes, target } from './routes.js';
 
 const { REDIS_URL, PORT = '3000', DEADLINE = '100ms' } = process.env;
 
 try {
-  const store = REDIS_URL ? watched(redisStore(REDIS_URL)) : memoryStore();
-  const server = createApp(store, DEADLINE).listen(port(PORT), '127.0.0.1');
+  // Counts the keys that are denied most, for the live page. Keys of the demo are no secrets.
+  const usage = { keys: 'plain' } as const;
+  const store = REDIS_URL ? watched(redisStore({ url: REDIS_URL, usage })) : memoryStore({ usage });
+  // Everyone who reaches this address may see and change everything: it is a demo on 127.0.0.1.
+  const live = dashboard(store, { authorize: () => true, write: true });
+  const server = createApp(store, live, DEADLINE).listen(port(PORT), '127.0.0.1');
   server.once('error', (error: NodeJS.ErrnoException) => {
     fail(
       error.code === 'EADDRINUSE'
@@ -22,7 +28,7 @@ try {
   const stop = () => {
     server.close();
     server.closeAllConnections();
-    void Promise.all([closeSluice(), store.close()]);
+    void Promise.all([live.close(), closeSluice(), store.close()]);
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
 } catch (error) {
@@ -63,7 +69,8 @@ function welcome(port: number): string {
 
 ${list.join('\n')}
 
-Open ${url} to send requests and see decisions as they come.
+Open ${url} to send requests and see the limits live.
+The live page alone: ${url}${LIVE_PAGE}/
 Try these in a terminal, too; the 429 says in Retry-After when the next 200 comes:
 
 ${lines.join('\n')}

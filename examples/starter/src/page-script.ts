@@ -1,54 +1,6 @@
-/** The script of the page: sends requests, and shows the decisions for all clients as the server reports them. */
+/** The script of the page: sends requests, and shows what was answered. */
 export const script = `
 'use strict';
-const SHOWN = 100;
-const find = (id) => document.getElementById(id);
-const counts = { allowed: 0, denied: 0 };
-let last = 0;
-let process;
-
-const events = new EventSource('/decisions');
-events.onopen = () => connected(true, 'Live.');
-events.onerror = () => connected(false, 'The server is away: trying again.');
-events.addEventListener('store', ({ data }) => { find('store').textContent = JSON.parse(data); });
-events.addEventListener('process', ({ data }) => {
-  if (data !== process) last = 0; // the server has restarted and counts from 1
-  process = data;
-});
-events.addEventListener('decision', ({ data }) => show(JSON.parse(data)));
-
-function connected(on, text) {
-  find('live').classList.toggle('on', on);
-  find('connection').textContent = text;
-}
-
-function show({ id, at, method, url, status, retryAfter }) {
-  if (id <= last) return; // a new connection repeats the recent decisions
-  last = id;
-  const kind = status === 429 ? 'denied' : status < 400 ? 'allowed' : 'failed';
-  const answer = kind === 'allowed' ? status + ' allowed'
-    : kind === 'denied' ? status + ' denied' + (retryAfter === undefined ? '' : ', again in ' + retryAfter + ' s')
-    : status + ' error';
-  const row = find('decisions').insertRow(0);
-  const time = element('time', new Date(at).toLocaleTimeString());
-  time.dateTime = new Date(at).toISOString();
-  row.insertCell().append(time);
-  row.insertCell().append(element('code', method + ' ' + url));
-  const badge = element('span', answer);
-  badge.className = 'answer ' + kind;
-  row.insertCell().append(badge);
-  if (find('decisions').rows.length > SHOWN) find('decisions').deleteRow(SHOWN);
-  find('none').hidden = true;
-  if (kind in counts) find(kind).textContent = counts[kind] += 1;
-  find('latest').textContent = method + ' ' + url + ': ' + answer;
-}
-
-function element(name, text) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
-}
-
 const waits = new Map();
 
 async function send(card, times) {

@@ -2,24 +2,25 @@
 export const style = `
 :root {
   --paper: #f6f8fa; --card: #fff; --ink: #14212b; --quiet: #56646f; --line: #d5dde3;
-  --accent: #0a6c8e; --on-accent: #fff; --good: #146c3a; --good-bg: #dff3e6; --bad: #a4231c; --bad-bg: #fbe4e2;
+  --accent: #0a6c8e; --on-accent: #fff;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #10171d; --card: #182129; --ink: #e6edf2; --quiet: #9fb0bc; --line: #2d3a45;
-    --accent: #5cc0e2; --on-accent: #07222d; --good: #7fdca3; --good-bg: #14351f; --bad: #ff9d94; --bad-bg: #451a17;
+    --accent: #5cc0e2; --on-accent: #07222d;
   }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-header, main { max-width: 84rem; margin: 0 auto; padding: 1.25rem; }
+header, main { max-width: 110rem; margin: 0 auto; padding: 1.25rem; }
 header { padding-bottom: 0; }
 h1 { margin: 0; font-size: 1.75rem; }
 h2 { margin: 0 0 .75rem; font-size: 1.15rem; }
-h2 small, .by, .state { color: var(--quiet); font-size: .9rem; font-weight: 400; }
+.by, .state { color: var(--quiet); font-size: .9rem; font-weight: 400; }
 header p { margin: .25rem 0; }
+iframe { width: 100%; height: min(60rem, 85vh); border: 1px solid var(--line); border-radius: .6rem; }
 main { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }
-@media (min-width: 60rem) { main { grid-template-columns: minmax(0, 11fr) minmax(0, 10fr); } }
+@media (min-width: 60rem) { main { grid-template-columns: minmax(0, 9fr) minmax(0, 10fr); } }
 code, pre, input { font: .9rem/1.4 ui-monospace, Menlo, Consolas, monospace; }
 .cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); align-items: start; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem; }
@@ -36,18 +37,4 @@ button:active { transform: translateY(1px); }
 output { flex-basis: 100%; min-height: 1.5rem; font-size: .9rem; color: var(--quiet); }
 summary { cursor: pointer; color: var(--quiet); font-size: .85rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; padding: .6rem; background: var(--paper); border-radius: .35rem; }
-.scroll { max-height: 34rem; overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: .6rem; }
-table { width: 100%; border-collapse: collapse; font-size: .9rem; }
-th { position: sticky; top: 0; background: var(--card); text-align: left; font-weight: 600; color: var(--quiet); }
-th, td { padding: .4rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td:nth-child(2) { width: 99%; overflow-wrap: anywhere; }
-time { color: var(--quiet); font-variant-numeric: tabular-nums; white-space: nowrap; }
-.answer { display: inline-block; padding: 0 .5rem; border-radius: 1rem; white-space: nowrap; }
-.allowed { color: var(--good); background: var(--good-bg); }
-.denied, .failed { color: var(--bad); background: var(--bad-bg); }
-#none { margin: 0; padding: .9rem; color: var(--quiet); }
-.dot { display: inline-block; width: .6rem; height: .6rem; border-radius: 50%; background: var(--bad); }
-.dot.on { background: var(--good); }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-[hidden] { display: none; }
 `;

@@ -4,7 +4,10 @@ import { script } from './page-script.js';
 import { style } from './page-style.js';
 import { curlLine, type DemoRoute, routes } from './routes.js';
 
-/** Serves the demo page: requests to try, and the decisions as they happen. It loads nothing from other hosts. */
+/** Where the live page is. */
+export const LIVE_PAGE = '/limits';
+
+/** Serves the demo page: requests to try, beside the live page. It loads nothing from other hosts. */
 export const page: RequestHandler = (request, response) => {
   response
     .type('html')
@@ -14,7 +17,7 @@ export const page: RequestHandler = (request, response) => {
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const policy =
-  `default-src 'none'; connect-src 'self'; style-src ${hash(style)}; script-src ${hash(script)}; ` +
+  `default-src 'none'; connect-src 'self'; frame-src 'self'; style-src ${hash(style)}; script-src ${hash(script)}; ` +
   "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** An inline icon (a drop), so that the browser does not request /favicon.ico. */
@@ -35,7 +38,7 @@ const document = (origin: string): string => `<!doctype html>
 <header>
 <h1>Sluice demo</h1>
 <p>Send requests until one is denied. A denial says in <code>Retry-After</code> when the next request passes.</p>
-<p class="state"><span id="live" class="dot"></span> <span id="connection">Connecting…</span> Decided by <strong id="store">…</strong>.</p>
+<p class="state"><a href="${LIVE_PAGE.slice(1)}/">The live page</a> alone</p>
 </header>
 <main>
 <section aria-labelledby="try">
@@ -44,16 +47,9 @@ const document = (origin: string): string => `<!doctype html>
 ${routes.map((route, index) => card(origin, route, index)).join('\n')}
 </ul>
 </section>
-<section aria-labelledby="seen">
-<h2 id="seen">Decisions <small><span id="allowed">0</span> allowed, <span id="denied">0</span> denied</small></h2>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="seen">
-<table>
-<thead><tr><th scope="col">Time</th><th scope="col">Request</th><th scope="col">Answer</th></tr></thead>
-<tbody id="decisions"></tbody>
-</table>
-<p id="none">None yet: press a button, or paste a line into a terminal.</p>
-</div>
-<p id="latest" class="hidden" aria-live="polite"></p>
+<section aria-labelledby="live">
+<h2 id="live">The limits, live</h2>
+<iframe src="${LIVE_PAGE.slice(1)}/" title="The limits, live"></iframe>
 </section>
 </main>
 <script>${script}</script>

@@ -18,6 +18,7 @@ export type WarningCode =
   | 'SLUICE_FLEET_REFUSED'
   | 'SLUICE_STORE_OUT'
   | 'SLUICE_SAME_NAME'
+  | 'SLUICE_DASHBOARD_AUTHORIZE'
   | 'SLUICE_LOG_FAILED';
 
 /** A warning that the process emits, of type `SluiceWarning`. */

@@ -66,7 +66,8 @@ export class Sluice {
     this.#ownsStore = base.store === undefined;
     const store = base.store === undefined ? memoryStore() : base.store;
     this.#base = { ...base, store, prefetch: prefetchDefault(base.prefetch) };
-    this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }); // so that invalid options fail now
+    // So that invalid options fail now. It is closed, so no other process learns of it.
+    void this.#create('check', { policy: fixedWindow({ limit: 1, window: 1 }) }).close();
   }
 
   /**

@@ -106,13 +106,28 @@ test.each(blocks)('%s runs and logs what it says', async (_, block) => {
   expect(await runBlock(block, load, replace)).toEqual(expectedLogs(block));
 });
 
-test.each(blocks.filter(([, { source }]) => source.includes('.listen(')))(
+const serving = blocks.filter(([, { source }]) => source.includes('.listen('));
+const hasLivePage = ({ source }: Block) => source.includes('@sluice/dashboard');
+
+async function addressOf(server: Server): Promise<string> {
+  if (!server.listening) await new Promise((done) => server.once('listening', done));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each(serving.filter(([, block]) => hasLivePage(block)))('%s serves the live page', async (_, block) => {
+  await runBlock(block, load, replace);
+  const response = await fetch(`${await addressOf(started[0]!)}/limits/`);
+  const isOpen = block.source.includes('authorize: () => true');
+  expect([response.status, (await response.text()).includes('<title>Sluice')]).toEqual(
+    isOpen ? [200, true] : [401, false],
+  );
+});
+
+test.each(serving.filter(([, block]) => !hasLivePage(block)))(
   '%s serves and limits',
   async (_, block: Block) => {
     await runBlock(block, load, replace);
-    const server = started[0]!;
-    if (!server.listening) await new Promise((done) => server.once('listening', done));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = await addressOf(started[0]!);
     const login = block.source.includes('/login');
     const ask = () =>
       login

@@ -13,6 +13,7 @@ export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
 export { connectAtStart } from '../stores/store-health.js';
+export { warn } from '../warnings.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { addressError, keyErrorOfRequest } from './key-errors.js';

@@ -1,0 +1,55 @@
+import type { Live } from './use-live.ts';
+import { clockTime, duration, number } from './words.ts';
+
+const CONNECTION = {
+  connecting: 'Connecting…',
+  live: 'Live.',
+  lost: 'The server does not answer: trying again.',
+  refused: '',
+};
+
+const NAMES: Readonly<Record<string, string>> = { redis: 'Redis' };
+
+export function Header({ live: { connection, about, health } }: { readonly live: Live }) {
+  const out = health?.out ?? [];
+  const isWell = connection === 'live' && out.length === 0;
+  return (
+    <header>
+      <h1>Rate limits</h1>
+      <p class="state">
+        <span class={`dot ${isWell ? 'on' : ''}`} aria-hidden="true" />{' '}
+        <span id="connection">{CONNECTION[connection]}</span>{' '}
+        {about !== undefined && <Store {...about} roundTrip={health?.roundTrip ?? null} />}
+      </p>
+      <div role="status">
+        {out.map(({ node, since, error }) => (
+          <p class="outage" key={node}>
+            <strong>
+              {NAMES[about?.store ?? ''] ?? 'The store'} {node} is out since {clockTime(since)}
+            </strong>{' '}
+            ({duration(Math.max(0, Date.now() - since))}). Failure policies decide. {error}
+          </p>
+        ))}
+      </div>
+    </header>
+  );
+}
+
+function Store({
+  store,
+  address,
+  roundTrip,
+}: {
+  readonly store: string;
+  readonly address: string | null;
+  readonly roundTrip: number | null;
+}) {
+  if (store === 'memory') return <span id="store">Counted in the memory of one process.</span>;
+  return (
+    <span id="store">
+      Counted in {NAMES[store] ?? store}
+      {address === null ? '' : ` at ${address}`}
+      {roundTrip === null ? '.' : `, which answers in ${number(roundTrip)} ms.`}
+    </span>
+  );
+}

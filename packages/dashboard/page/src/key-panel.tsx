@@ -1,0 +1,165 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { KeyState, LimiterInfo } from '../../src/messages.ts';
+import { Actions } from './actions.tsx';
+import type { Chosen } from './app.tsx';
+import { Drawing } from './drawing.tsx';
+import { openStream, postOf } from './stream.ts';
+import { useNow } from './use-now.ts';
+import { clockTime, policyInWords, stateInWords } from './words.ts';
+
+interface Props {
+  readonly limiters: readonly LimiterInfo[];
+  readonly chosen: Chosen | undefined;
+  readonly write: boolean;
+  readonly onChoose: (chosen: Chosen) => void;
+}
+
+/** One key, drawn as it is now. */
+export function KeyPanel({ limiters, chosen, write, onChoose }: Props) {
+  const [limiter, setLimiter] = useState('');
+  const [key, setKey] = useState('');
+  useEffect(() => {
+    if (chosen === undefined) return;
+    setLimiter(chosen.limiter);
+    setKey(chosen.key);
+  }, [chosen]);
+  // A combination and a shared rate have no keys of their own.
+  const withKeys = limiters.filter(({ policies }) => Object.keys(policies).length > 0);
+  const name = limiter || withKeys[0]?.name || '';
+  return (
+    <section aria-labelledby="key-heading">
+      <h2 id="key-heading" tabindex={-1}>
+        One key
+      </h2>
+      <form
+        class="ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name !== '' && key !== '') onChoose({ limiter: name, key });
+        }}
+      >
+        <label for="limiter">Limit</label>
+        <select id="limiter" value={name} onChange={(event) => setLimiter(event.currentTarget.value)}>
+          {withKeys.map((one) => (
+            <option key={one.name} value={one.name}>
+              {one.name}
+            </option>
+          ))}
+        </select>
+        <label for="key">Key</label>
+        <input
+          id="key"
+          value={key}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+        <button type="submit">Show</button>
+      </form>
+      {chosen !== undefined && (
+        <Watched
+          key={`${chosen.limiter} ${chosen.key}`}
+          chosen={chosen}
+          limiter={limiters.find((one) => one.name === chosen.limiter)}
+          write={write}
+        />
+      )}
+    </section>
+  );
+}
+
+interface Answer {
+  readonly state: KeyState;
+  /** µs by which the store's clock is ahead of this one. */
+  readonly ahead: number;
+}
+
+function Watched({
+  chosen,
+  limiter,
+  write,
+}: {
+  readonly chosen: Chosen;
+  readonly limiter: LimiterInfo | undefined;
+  readonly write: boolean;
+}) {
+  const [answer, setAnswer] = useState<Answer | undefined>();
+  const [problem, setProblem] = useState('');
+  useEffect(
+    () =>
+      openStream(
+        'key',
+        postOf(chosen),
+        (name, data) => {
+          setProblem(name === 'problem' ? String(data) : '');
+          if (name !== 'key') return;
+          const state = data as KeyState;
+          setAnswer({ state, ahead: state.now - Date.now() * 1000 });
+        },
+        (connection) => {
+          if (connection === 'lost')
+            setProblem((before) => before || 'The server does not answer: trying again.');
+        },
+      ),
+    [chosen],
+  );
+  return (
+    <div id="watched">
+      <h3 class="name">
+        {chosen.limiter}: <bdi>{chosen.key}</bdi>
+      </h3>
+      {problem !== '' && (
+        <p role="alert" class="outage">
+          {problem}
+        </p>
+      )}
+      {answer !== undefined && problem === '' && <State {...answer} />}
+      {answer !== undefined && write && limiter !== undefined && (
+        <Actions chosen={chosen} limiter={limiter} state={answer.state} />
+      )}
+    </div>
+  );
+}
+
+function State({ state, ahead }: Answer) {
+  const now = useNow() + ahead;
+  const passesAt = state.wait === null ? null : state.now + state.wait;
+  const passes = state.allowed || (passesAt !== null && passesAt <= now);
+  const local = (moment: number) => clockTime((moment - ahead) / 1000);
+  return (
+    <>
+      <p class="verdict" aria-live="polite">
+        {passes ? (
+          <strong class="allowed">A call would pass now.</strong>
+        ) : (
+          <>
+            <strong class="denied">A call would be denied</strong>
+            {passesAt === null ? ', and no wait helps.' : ` until ${local(passesAt)}.`}
+          </>
+        )}
+        {!state.known && ' The store keeps nothing of this key: it took nothing lately.'}
+      </p>
+      {state.policies.map((one) => {
+        const leaky = one.policy.algorithm === 'leakyBucket';
+        return (
+          <figure class="policy-state" key={one.name}>
+            <Drawing policy={one} now={now} leaky={leaky} />
+            <figcaption>
+              <strong>{state.policies.length > 1 && `${one.name}: `}</strong>
+              {policyInWords({ ...one.policy })}. {stateInWords(one, now, leaky)}
+              {one.booked.length > 0 && ` ${one.booked.length} booked calls wait for their moment.`}
+              {one.overridden && (
+                <em>
+                  {' '}
+                  Other numbers by an override
+                  {one.overrideUntil !== undefined && ` until ${local(one.overrideUntil)}`}.
+                </em>
+              )}
+              {one.blockedUntil > now && <em> Blocked until {local(one.blockedUntil)}.</em>}
+            </figcaption>
+          </figure>
+        );
+      })}
+    </>
+  );
+}

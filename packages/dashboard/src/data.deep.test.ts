@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CombinedLimiter,
+  fixedWindow,
+  memoryStore,
+  RateLimiter,
+  redisStore,
+  type Store,
+  slidingLog,
+  tokenBucket,
+} from '@sluice/core';
+import { readDefinitions } from '@sluice/core/operations';
+import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
+import { type Dashboard, dashboard } from './index.js';
+
+// What the page gets, read as the page reads it.
+
+const ORIGIN = 'http://127.0.0.1:3000';
+const POST = { Origin: ORIGIN, 'Content-Type': 'application/json' };
+
+/** The events of a stream, as they arrive. */
+async function stream(page: Dashboard, path: string, body?: unknown) {
+  const init = body === undefined ? {} : { method: 'POST', headers: POST, body: JSON.stringify(body) };
+  const response = await page(new Request(`${ORIGIN}/${path}`, init));
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    /** The data of the next event of this name that `fits`. */
+    // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+    async next(name: string, fits: (data: any) => boolean = () => true): Promise<any> {
+      for (;;) {
+        const end = text.indexOf('\n\n');
+        if (end < 0) {
+          const { value, done } = await reader.read();
+          if (done) throw new Error(`no ${name} before the end`);
+          text += value;
+          continue;
+        }
+        const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
+        text = text.slice(end + 2);
+        if (event === name && fits(JSON.parse(data!))) return JSON.parse(data!);
+      }
+    },
+    end: () => reader.cancel(),
+  };
+}
+
+const stores: [string, () => Store, () => Store][] = [
+  ['memory', ...once(() => memoryStore({ usage: { keys: 'plain' } }))],
+  ['redis', () => redisStore({ url: redisUrl(), usage: { keys: 'plain' } }), () => redisStore(redisUrl())],
+];
+
+/** The same store twice: memory is not shared by two. */
+function once(open: () => Store): [() => Store, () => Store] {
+  let store: Store | undefined;
+  const first = () => {
+    store = open();
+    return store;
+  };
+  return [first, () => store!];
+}
+
+describe.each(stores)('%s', (kind, open, openOther) => {
+  const store = open();
+  const other = openOther();
+  const [api, login, both] = ['api', 'login', 'both'].map(uniqueName) as [string, string, string];
+  const options = { store, deadline: '10s' } as const;
+  const bucket = new RateLimiter({
+    name: api,
+    policy: tokenBucket({ capacity: 2, refill: 1, every: '1h' }),
+    ...options,
+  });
+  const windows = new RateLimiter({
+    name: login,
+    policies: {
+      perHour: fixedWindow({ limit: 1, window: '1h' }),
+      perDay: slidingLog({ limit: 5, window: '1d' }),
+    },
+    ...options,
+  });
+  const combined = new CombinedLimiter({ bucket, windows }, { name: both });
+  let page: Dashboard;
+
+  beforeAll(async () => {
+    await combined.consume({ bucket: 'ann', windows: 'ann' });
+    const known = async () =>
+      (await readDefinitions(store)).flatMap(({ limiters }) => limiters.map(({ name }) => name));
+    while (!(await known()).includes(both)) await sleep(50);
+    page = dashboard(other, { authorize: () => true, write: true });
+  });
+  afterAll(async () => {
+    await page?.close();
+    await Promise.all([bucket.close(), windows.close()]);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  const change = async (body: object): Promise<[number, { done: string }]> => {
+    const response = await page(
+      new Request(`${ORIGIN}/change`, {
+        method: 'POST',
+        headers: POST,
+        body: JSON.stringify({ confirmed: true, ...body }),
+      }),
+    );
+    return [response.status, (await response.json()) as { done: string }];
+  };
+
+  test('limiters are listed with their policies', async () => {
+    const events = await stream(page, 'events');
+    const limiters = await events.next('limiters', (list) => list.length > 0);
+    const named = Object.fromEntries(limiters.map((info: { name: string }) => [info.name, info]));
+    expect(named[api]).toMatchObject({
+      kind: 'limiter',
+      policies: bucket.policies,
+      processes: 1,
+      isOwn: kind === 'memory',
+    });
+    expect(named[login].policies).toEqual(windows.policies);
+    expect(named[both]).toMatchObject({
+      kind: 'combined',
+      policies: {},
+      members: { bucket: api, windows: login },
+    });
+    await events.end();
+  });
+
+  test('a denial arrives with the key as its user knows it, and the limiter that has it', async () => {
+    const events = await stream(page, 'events');
+    await events.next('limiters', (list) => list.length > 0);
+    const key = '<img src=x>"\u202e';
+    await combined.consume({ bucket: key, windows: key });
+    await combined.consume({ bucket: key, windows: key });
+    const [denial] = await events.next('denials');
+    expect(denial).toMatchObject({
+      count: 1,
+      limiter: both,
+      owner: login,
+      policy: 'windows.perHour',
+      key: { text: key, known: true },
+      shadow: false,
+    });
+    expect(denial.retryAfter).toBeGreaterThan(0);
+    const { counts } = await events.next('second', (seconds) => both in seconds.counts);
+    expect(counts[both]).toEqual([[1, 1]]);
+    const later = await stream(page, 'events');
+    expect((await later.next('history')).counts[both].at(-1)).toEqual([1, 1]);
+    expect(await later.next('denials')).toHaveLength(1);
+    await Promise.all([events.end(), later.end()]);
+  });
+
+  test('a key too long to be stored is shown as its digest', async () => {
+    const events = await stream(page, 'events');
+    const key = 'k'.repeat(10_000);
+    await bucket.consume(key, { cost: 3 });
+    const [{ key: shown }] = await events.next('denials', ([{ limiter }]) => limiter === api);
+    expect(shown).toEqual({ text: expect.stringMatching(/^%sha256-/), known: false });
+    await events.end();
+    const watched = await stream(page, 'key', { limiter: api, key });
+    expect(await watched.next('key')).toMatchObject({ allowed: true, known: false });
+    await watched.end();
+  });
+
+  test('the keys that all processes denied most', async () => {
+    await bucket.consume('eve', { cost: 3 });
+    const events = await stream(page, 'events');
+    const isThere = ({ limiter, key }: { limiter: string; key: { text: string } }) =>
+      limiter === api && key.text === 'eve';
+    const usage = await events.next('usage', (one) => one?.denied.some(isThere));
+    expect(usage.denied.find(isThere)).toMatchObject({ owner: api, key: { known: true }, error: 0 });
+    expect(usage.limiters[api].denied).toHaveLength(89);
+    await events.end();
+  }, 60_000);
+
+  test('one key is sent when it changes', async () => {
+    const watched = await stream(page, 'key', { limiter: api, key: 'bob' });
+    expect(await watched.next('key')).toMatchObject({
+      known: false,
+      allowed: true,
+      wait: 0,
+      policies: [{ view: { level: 2 } }],
+    });
+    await bucket.consume('bob', { cost: 2 });
+    const { policies, allowed, wait } = await watched.next('key');
+    expect([allowed, wait > 0]).toEqual([false, true]);
+    expect(policies).toMatchObject([
+      { name: api, remaining: 0, blockedUntil: 0, view: { kind: 'bucket', capacity: 2 } },
+    ]);
+    expect(await change({ limiter: api, key: 'bob', action: 'reset' })).toEqual([
+      200,
+      { done: `Reset. Before: ${api} had 0 left.` },
+    ]);
+    expect(await watched.next('key')).toMatchObject({ allowed: true });
+    await watched.end();
+  });
+
+  test('a block and an override', async () => {
+    const key = { limiter: login, key: 'carl' };
+    await windows.block('carl', '1h');
+    expect(await change({ ...key, action: 'unblock' })).toEqual([
+      200,
+      { done: expect.stringMatching(/^Unblocked\. .*blocked/) },
+    ]);
+    const override = {
+      ...key,
+      action: 'override',
+      policy: 'perHour',
+      numbers: { limit: 3 },
+      expiresIn: '1h',
+    };
+    expect((await change(override))[0]).toBe(200);
+    const watched = await stream(page, 'key', key);
+    const { policies } = await watched.next('key');
+    expect(policies).toMatchObject([
+      { name: 'perHour', overridden: true, overrideUntil: expect.any(Number), remaining: 3 },
+      { name: 'perDay', overridden: false, remaining: 5 },
+    ]);
+    expect((await change({ ...key, action: 'removeOverride' }))[1].done).toMatch(/The override has ended/);
+    expect(await watched.next('key')).toMatchObject({ policies: [{ overridden: false, remaining: 1 }, {}] });
+    await watched.end();
+  });
+
+  test.each([
+    [{ numbers: { limit: -1 } }, /limit must be/],
+    [{ numbers: { limit: '3' } }, /'limit' is no number/],
+    [{ numbers: { lim: 3 } }, /'lim' is no number/],
+    [{ numbers: { algorithm: 3 } }, /'algorithm' is no number/],
+    [{ policy: 'perWeek' }, /Name a policy/],
+    [{ expiresIn: 'soon' }, /expiresIn/],
+  ])('an override with %j is refused', async (wrong, message) => {
+    const right = {
+      limiter: login,
+      key: 'x',
+      action: 'override',
+      policy: 'perHour',
+      numbers: { limit: 3 },
+      expiresIn: '1h',
+    };
+    expect(await change({ ...right, ...wrong })).toEqual([400, { error: expect.stringMatching(message) }]);
+  });
+
+  test('a limiter that nobody knows, and one without keys', async () => {
+    const nobody = await stream(page, 'key', { limiter: 'nobody', key: 'x' });
+    expect(await nobody.next('problem')).toMatch(/No process has made a limiter 'nobody' known/);
+    await nobody.end();
+    expect((await change({ limiter: 'nobody', key: 'x', action: 'reset' }))[0]).toBe(404);
+    const watched = await stream(page, 'key', { limiter: both, key: 'x' });
+    expect(await watched.next('problem')).toMatch(/has no keys of its own/);
+    await watched.end();
+    expect((await change({ limiter: both, key: 'x', action: 'reset' }))[0]).toBe(400);
+  });
+});

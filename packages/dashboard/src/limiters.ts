@@ -1,0 +1,92 @@
+import type { RateLimiter, Store } from '@sluice/core';
+import { type LimiterDefinition, openLimiter, readDefinitions } from '@sluice/core/operations';
+import { Refusal } from './answers.js';
+import type { LimiterInfo } from './messages.js';
+
+/** ms for which definitions that were read are used. */
+const FRESH = 2_000;
+
+interface Known extends LimiterInfo {
+  readonly definition: LimiterDefinition;
+}
+
+/** The limiters that the processes of a store have made known. */
+export class Limiters {
+  #known: Promise<ReadonlyMap<string, Known>> | undefined;
+  #readAt = 0;
+  readonly #opened = new Map<string, { readonly definition: string; readonly limiter: RateLimiter }>();
+
+  constructor(readonly store: Store) {}
+
+  /** By name. @throws StoreUnavailableError, StoreConfigurationError */
+  async list(): Promise<readonly LimiterInfo[]> {
+    const known = [...(await this.#all()).values()];
+    return known
+      .map(({ definition: _, ...info }) => info)
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  /** @throws Refusal if no process has made it known */
+  async definition(name: string): Promise<LimiterDefinition> {
+    const known = (await this.#all()).get(name);
+    if (known === undefined) throw new Refusal(404, `No process has made a limiter '${name}' known`);
+    return known.definition;
+  }
+
+  /** To change its keys. @throws Refusal */
+  async opened(name: string): Promise<RateLimiter> {
+    const definition = await this.definition(name);
+    const text = JSON.stringify(definition);
+    const before = this.#opened.get(name);
+    if (before?.definition === text) return before.limiter;
+    await before?.limiter.close();
+    const limiter = openLimiter(this.store, definition);
+    this.#opened.set(name, { definition: text, limiter });
+    return limiter;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#opened.values()].map(({ limiter }) => limiter.close()));
+    this.#opened.clear();
+  }
+
+  #all(): Promise<ReadonlyMap<string, Known>> {
+    if (this.#known === undefined || Date.now() - this.#readAt > FRESH) {
+      this.#readAt = Date.now();
+      this.#known = this.#read();
+      this.#known.catch(() => {
+        this.#known = undefined;
+      });
+    }
+    return this.#known;
+  }
+
+  async #read(): Promise<ReadonlyMap<string, Known>> {
+    const known = new Map<string, Known>();
+    for (const { limiters, process } of await readDefinitions(this.store)) {
+      const isOwn = process === this.store.fleet?.process;
+      for (const definition of limiters) {
+        const { name, kind, policies, key, members } = definition;
+        // The process that published last is right: others may run an older version of the program.
+        const latest = known.get(name) ?? {
+          definition,
+          name,
+          kind,
+          policies,
+          key,
+          members,
+          processes: 0,
+          isOwn: false,
+        };
+        known.set(name, { ...latest, processes: latest.processes + 1, isOwn: latest.isOwn || isOwn });
+      }
+    }
+    return known;
+  }
+}
+
+/** The limiter that has the key of a call: of a combination, one of its members. `part` is a member, or a policy of one. */
+export function ownerOf(limiters: ReadonlyMap<string, LimiterInfo>, limiter: string, part: string): string {
+  const members = Object.entries(limiters.get(limiter)?.members ?? {});
+  return members.find(([member]) => part === member || part.startsWith(`${member}.`))?.[1] ?? limiter;
+}

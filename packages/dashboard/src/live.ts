@@ -1,0 +1,121 @@
+import { isSluiceError, type Store, subscribe } from '@sluice/core';
+import { Decisions } from './decisions.js';
+import type { Limiters } from './limiters.js';
+import type { About, Events, LimiterInfo, Usage } from './messages.js';
+import { StoreWatch } from './store-watch.js';
+import type { Send, Source } from './streams.js';
+import { usageOf } from './usage.js';
+
+const SECOND = 1_000;
+/** ms between two looks at new denials. */
+const SOON = 250;
+/** ms between two looks at what other processes have made known. */
+const FLEET = 2_500;
+/** ms for which counting goes on without a page, so that a page that is loaded again has its past. */
+const LINGER = 10_000;
+
+/** What all open pages see. It costs nothing while none is open. */
+export class Live {
+  readonly #pages = new Set<Page>();
+  readonly #watch: StoreWatch;
+  #decisions = new Decisions();
+  #limiters: readonly LimiterInfo[] = [];
+  #named: ReadonlyMap<string, LimiterInfo> = new Map();
+  #usage: Usage = null;
+  #stops: (() => void)[] = [];
+  #lingers: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly store: Store,
+    private readonly limiters: Limiters,
+    private readonly write: boolean,
+  ) {
+    this.#watch = new StoreWatch(store);
+  }
+
+  readonly source: Source = (send) => {
+    clearTimeout(this.#lingers);
+    if (this.#stops.length === 0) this.#start();
+    const page = new Page(send);
+    this.#pages.add(page);
+    page.send('about', this.#about);
+    page.send('limiters', this.#limiters);
+    page.send('usage', this.#usage);
+    page.send('history', this.#decisions.kept);
+    page.denials(this.#decisions, this.#named);
+    return () => {
+      this.#pages.delete(page);
+      if (this.#pages.size === 0) this.#lingers = setTimeout(() => this.stop(), LINGER).unref();
+    };
+  };
+
+  stop(): void {
+    clearTimeout(this.#lingers);
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+
+  get #about(): About {
+    return { store: this.store.name, address: this.#watch.address ?? null, write: this.write };
+  }
+
+  #start(): void {
+    const decisions = new Decisions();
+    this.#decisions = decisions;
+    const every = (ms: number, work: () => unknown) => {
+      const timer = setInterval(work, ms).unref();
+      return () => clearInterval(timer);
+    };
+    this.#stops = [
+      subscribe('sluice:decision', decisions.add),
+      this.#watch.start(),
+      every(SECOND, () => {
+        this.#sendAll('second', decisions.next());
+        this.#sendAll('health', this.#watch.next());
+      }),
+      every(SOON, () => {
+        for (const page of this.#pages) page.denials(decisions, this.#named);
+      }),
+      every(FLEET, () => this.#readFleet()),
+    ];
+    void this.#readFleet();
+  }
+
+  async #readFleet(): Promise<void> {
+    try {
+      const limiters = await this.limiters.list();
+      const usage = await usageOf(this.store, limiters);
+      this.#watch.answered();
+      if (JSON.stringify(limiters) !== JSON.stringify(this.#limiters)) {
+        this.#limiters = limiters;
+        this.#named = new Map(limiters.map((info) => [info.name, info]));
+        this.#sendAll('limiters', limiters);
+      }
+      this.#usage = usage;
+      this.#sendAll('usage', usage);
+    } catch (error) {
+      if (!isSluiceError(error)) throw error;
+      this.#watch.failed(error);
+    }
+  }
+
+  #sendAll<E extends keyof Events>(event: E, data: Events[E]): void {
+    for (const page of this.#pages) page.send(event, data);
+  }
+}
+
+/** One open page. */
+class Page {
+  #lastDenial = 0;
+
+  constructor(private readonly write: Send) {}
+
+  send<E extends keyof Events>(event: E, data: Events[E]): void {
+    this.write(event, data);
+  }
+
+  denials(decisions: Decisions, limiters: ReadonlyMap<string, LimiterInfo>): void {
+    if (decisions.lastId === this.#lastDenial) return;
+    this.send('denials', decisions.denialsAfter(this.#lastDenial, limiters));
+    this.#lastDenial = decisions.lastId;
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Dashboard } from './dashboard.js';
+
+/** What frameworks add to a request of Node. */
+type NodeRequest = IncomingMessage & {
+  /** Express: `url` with the path that the page is mounted at. */
+  readonly originalUrl?: string;
+  /** The body, if it has been parsed already. */
+  readonly body?: unknown;
+};
+
+/**
+ * The page for `node:http`, Express, Koa and Fastify. `authorize` gets the request of Node as its second argument, so also what your sign-in
+ * added to it.
+ */
+export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
+  page: Dashboard<Context>,
+): (request: Context, response: ServerResponse, next?: (error: unknown) => void) => Promise<void> {
+  const handle = page as (request: Request, context: Context) => Promise<Response>;
+  return async (request, response, next) => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    try {
+      await send(await handle(webRequest(request, gone.signal), request), response);
+    } catch (error) {
+      if (response.destroyed) return; // the client has left
+      if (next === undefined) throw error;
+      next(error);
+    }
+  };
+}
+
+function webRequest(request: NodeRequest, signal: AbortSignal): Request {
+  const { method = 'GET', originalUrl, url = '/', body } = request;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    // Names of HTTP/2 begin with a colon.
+    if (name === ':authority') headers.set('Host', `${value}`);
+    else if (!name.startsWith(':')) for (const item of [value ?? []].flat()) headers.append(name, item);
+  }
+  const init: RequestInit & { duplex?: 'half' } = { method, headers, signal };
+  if (method !== 'GET' && method !== 'HEAD') {
+    // A parser in front of the page has read the stream.
+    init.body = body === undefined ? (Readable.toWeb(request) as ReadableStream) : JSON.stringify(body);
+    init.duplex = 'half';
+  }
+  return new Request(`http://127.0.0.1${originalUrl ?? url}`, init);
+}
+
+async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(status, Object.fromEntries(headers));
+  if (body === null) response.end();
+  else await pipeline(Readable.fromWeb(body as import('node:stream/web').ReadableStream), response);
+}

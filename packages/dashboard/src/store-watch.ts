@@ -1,0 +1,59 @@
+import { type Store, subscribe } from '@sluice/core';
+import type { Health, Outage } from './messages.js';
+
+/** How a store does, as this process sees it. */
+export class StoreWatch {
+  readonly #outages = new Map<string, Outage>();
+  /** Our own reads fail. */
+  #failing: Outage | undefined;
+  #longest: number | null = null;
+
+  constructor(private readonly store: Store) {}
+
+  /** Returns a function that ends it. */
+  start(): () => void {
+    const isOurs = ({ store, address }: { store: string; address: string | undefined }) =>
+      store === this.store.name && address === this.address;
+    const stops = [
+      subscribe('sluice:store-call', (message) => {
+        if (!isOurs(message) || message.error !== undefined) return;
+        this.#longest = Math.max(this.#longest ?? 0, message.endedAt - message.startedAt);
+      }),
+      subscribe('sluice:degraded', (message) => {
+        const { node = '', error } = message;
+        if (isOurs(message)) this.#outages.set(node, { node, since: Date.now(), error: error.message });
+      }),
+      subscribe('sluice:recovered', (message) => {
+        if (isOurs(message)) this.#outages.delete(message.node ?? '');
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+      this.#outages.clear();
+      this.#failing = undefined;
+      this.#longest = null;
+    };
+  }
+
+  get address(): string | undefined {
+    return this.store.health?.address();
+  }
+
+  /** A read of ours has succeeded. */
+  answered(): void {
+    this.#failing = undefined;
+  }
+
+  failed(error: Error): void {
+    this.#failing = { node: '', since: this.#failing?.since ?? Date.now(), error: error.message };
+  }
+
+  /** Since the last call of this function. */
+  next(): Health {
+    const out = [...this.#outages.values()];
+    if (out.length === 0 && this.#failing !== undefined) out.push(this.#failing);
+    const health = { roundTrip: this.#longest, out };
+    this.#longest = null;
+    return health;
+  }
+}

@@ -1,0 +1,83 @@
+import { performance } from 'node:perf_hooks';
+import { answer } from './answers.js';
+
+/** Streams at the same time: a tab of a browser has up to two. */
+const MOST = 50;
+/** A comment in a silent stream, so that proxies keep it open; ms. */
+const HEARTBEAT = 15_000;
+/** A stream ends after this time, ms, and the page opens another one: then `authorize` decides again. */
+const LONGEST = 300_000;
+/** Bytes that a client may be behind. A slower client loses its stream. */
+const BEHIND = 4_000_000;
+
+/** Sends an event. */
+export type Send = (event: string, data: unknown) => void;
+
+/** Begins to send, and returns a function that ends that. */
+export type Source = (send: Send) => () => void;
+
+/** The open streams of server-sent events. */
+export class Streams {
+  readonly #open = new Set<() => void>();
+  #closed = false;
+
+  constructor(private readonly longest = LONGEST) {}
+
+  open(source: Source, signal: AbortSignal): Response {
+    if (this.#closed) return answer(503, 'The page is closed\n');
+    if (this.#open.size >= MOST) return answer(503, 'Too many open pages\n', { 'Retry-After': '10' });
+    let end: () => void;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          end = this.#begin(source, controller, signal);
+        },
+        cancel: () => end(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: BEHIND }),
+    );
+    return answer(200, stream, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
+  }
+
+  /** Ends all streams. No other one begins. */
+  close(): void {
+    this.#closed = true;
+    for (const end of [...this.#open]) end();
+  }
+
+  #begin(
+    source: Source,
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    signal: AbortSignal,
+  ): () => void {
+    const bytes = new TextEncoder();
+    const until = performance.now() + this.longest;
+    let ended = false;
+    const write = (text: string) => {
+      if (ended) return;
+      controller.enqueue(bytes.encode(text));
+      if (controller.desiredSize! <= 0 || performance.now() > until) end();
+    };
+    const end = () => {
+      if (ended) return;
+      ended = true;
+      clearInterval(heartbeat);
+      signal.removeEventListener('abort', end);
+      this.#open.delete(end);
+      stop?.();
+      try {
+        controller.close();
+      } catch {
+        // The client has canceled the stream.
+      }
+    };
+    let stop: (() => void) | undefined;
+    const heartbeat = setInterval(() => write(':\n\n'), HEARTBEAT).unref();
+    this.#open.add(end);
+    signal.addEventListener('abort', end);
+    stop = source((event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+    if (ended) stop();
+    if (signal.aborted) end();
+    return end;
+  }
+}

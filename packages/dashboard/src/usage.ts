@@ -1,0 +1,45 @@
+import { type LimiterUsageReport, readUsage, type Store } from '@sluice/core';
+import { ownerOf } from './limiters.js';
+import type { LimiterInfo, TopKey, Usage } from './messages.js';
+import { shownKey } from './shown-key.js';
+
+/** ms of a slot of `readUsage`. */
+const SLOT = 10_000;
+/** Keys that are listed. */
+const MOST = 50;
+/** What has the counts of limiters that have none of their own. */
+const OTHER = '(other)';
+
+/** @throws StoreUnavailableError, StoreConfigurationError */
+export async function usageOf(store: Store, limiters: readonly LimiterInfo[]): Promise<Usage> {
+  const { limiters: reports, processes } = await readUsage(store);
+  if (processes.length === 0 && store.usage === undefined) return null;
+  // The newest slot is not complete.
+  const complete = (counts: readonly number[]) => counts.slice(0, -1);
+  const named = new Map(limiters.map((info) => [info.name, info]));
+  return {
+    end: Date.now() - SLOT / 2,
+    step: SLOT,
+    processes: processes.length,
+    limiters: Object.fromEntries(
+      reports.map(({ limiter, decisions: { allowed, denied } }) => [
+        limiter,
+        { allowed: complete(allowed), denied: complete(denied) },
+      ]),
+    ),
+    denied: topKeys(reports, named),
+  };
+}
+
+function topKeys(reports: readonly LimiterUsageReport[], named: ReadonlyMap<string, LimiterInfo>): TopKey[] {
+  const all = reports.flatMap(({ limiter, denied }) =>
+    denied.map(({ key, scope = '', count, error }) => ({
+      limiter,
+      owner: limiter === OTHER ? scope : ownerOf(named, limiter, scope),
+      key: shownKey(key),
+      count,
+      error,
+    })),
+  );
+  return all.sort((a, b) => b.count - a.count).slice(0, MOST);
+}
