@@ -79,14 +79,14 @@ async function concerned(
   const limiters = typeof name === 'string' ? named(fleet, name) : withKeys(fleet);
   if (limiters.length === 0) throw new CliError('No process has published limiters.', NOBODY, 1);
   const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key)));
-  if (typeof name === 'string') return reports.slice(0, 1); // of one name all have the same keys
+  if (typeof name === 'string') return unique(reports);
   if (concerns !== undefined) return unique(reports.filter(concerns));
   const names = [...new Set(limiters.map(({ definition }) => shown(definition.name)))];
-  if (names.length === 1) return reports.slice(0, 1);
+  if (names.length === 1) return unique(reports);
   throw new CliError('Which limiter?', `Add --limiter with one of: ${names.join(', ')}.`);
 }
 
-/** Limiters of one name have the same keys, whatever their numbers. */
+/** Limiters with the same storage keys are one, whatever their numbers. */
 function unique(reports: readonly KeyReport[]): KeyReport[] {
   const byKeys = new Map(
     reports.map((report) => [JSON.stringify(report.limiter.definition.prefixes), report]),

@@ -6,6 +6,8 @@ import { shown } from './text.js';
 /** A limiter, and the processes that have it. */
 export interface KnownLimiter {
   readonly definition: LimiterDefinition;
+  /** Of a factory: the limiter whose policies these are, if it was not published itself. */
+  readonly like?: string;
   readonly processes: readonly FleetProcess[];
 }
 
@@ -36,10 +38,27 @@ export async function fleetOf({ store, ask }: Context): Promise<Fleet> {
 export const withKeys = ({ limiters }: Fleet): KnownLimiter[] =>
   limiters.filter(({ definition }) => Object.keys(definition.policies).length > 0);
 
+/** A factory publishes only the limiter that was used last: the same under another name. */
+function renamed({ definition, processes }: KnownLimiter, name: string): KnownLimiter {
+  const { name: like, keyPrefix, policies, prefixes, several } = definition;
+  const rename = <T>(byPolicy: Readonly<Record<string, T>>) =>
+    several ? byPolicy : { [name]: Object.values(byPolicy)[0]! };
+  const moved = Object.entries(prefixes).map(([policy, prefix]): [string, string] => {
+    // keyPrefix:layout:tag:name:{ or keyPrefix:layout:tag:name|policy:{
+    const [layout = '', tag = ''] = prefix.slice(keyPrefix.length + 1).split(':');
+    const head = `${keyPrefix}:${layout}:${tag}:`;
+    return [policy, `${head}${name}${prefix.slice(head.length + like.length)}`];
+  });
+  const own = { name, policies: rename(policies), prefixes: rename(Object.fromEntries(moved)) };
+  return { definition: { ...definition, ...own }, processes, like };
+}
+
 /** The limiters of a name. @throws CliError if there is none */
 export function named(fleet: Fleet, name: string): KnownLimiter[] {
   const found = withKeys(fleet).filter(({ definition }) => definition.name === name);
   if (found.length > 0) return found;
+  const factories = withKeys(fleet).filter(({ definition }) => definition.kind === 'factory');
+  if (factories.length > 0) return factories.map((factory) => renamed(factory, name));
   const names = [...new Set(withKeys(fleet).map(({ definition }) => shown(definition.name)))];
   throw new CliError(
     `No process has published a limiter '${shown(name)}'.`,

@@ -26,7 +26,8 @@ export async function lookAt(
   } catch (error) {
     // Other limiters can still be read.
     const isOurs =
-      error instanceof RangeError || (isStoreConfigurationError(error) && error.reason === 'WRONGTYPE');
+      error instanceof RangeError ||
+      (isStoreConfigurationError(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
     if (!isOurs || isKeyResolutionError(error)) throw error;
     return { limiter, seen: undefined, problem: (error as Error).message.replace(/^[\w ]+: /, '') };
   }

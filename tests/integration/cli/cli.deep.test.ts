@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { fixedWindow, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
+import { fixedWindow, LimiterFactory, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
 import { readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/redis/free-port.js';
@@ -284,6 +284,39 @@ describe('watch', () => {
     expect(stdout).toContain('░');
     expect(stdout).not.toContain('\u001b');
   });
+});
+
+test.each([
+  ['one policy', () => fixedWindow({ limit: 5, window: '1h' })],
+  ['several policies', () => ({ perHour: fixedWindow({ limit: 5, window: '1h' }) })],
+])('limiters of a factory by their names, %s', async (_, policies) => {
+  const another = await startRedis();
+  const own = redisStore(another.url);
+  const factory = new LimiterFactory({ store: own, keyPrefix: 'app:x', deadline: '10s' });
+  const run = (...args: string[]) => sluice(args, { REDIS_URL: another.url });
+  try {
+    for (const name of ['tenant-1', 'tenant-2'])
+      await factory.get(name, policies).consume('ann', { cost: 5 });
+    await eventually(async () =>
+      (await readDefinitions(own)).some(({ limiters: of }) => of[0]?.kind === 'factory'),
+    );
+    const { code, stdout } = await run('explain', 'tenant-1', 'ann');
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^No: limiter 'tenant-1' denies[\s\S]*those of 'tenant-2'/),
+    ]);
+    expect((await run('explain', 'tenant-1', 'eve')).code).toBe(0);
+    expect(await run('reset', 'ann', '--limiter', 'tenant-1', '--yes')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const left = async (name: string) => (await factory.get(name, policies).peek('ann')).remaining;
+    expect([await left('tenant-1'), await left('tenant-2')]).toEqual([5, 0]);
+  } finally {
+    await factory.close();
+    await own.close();
+    await another.stop();
+  }
 });
 
 test('many limiters: all that are published are asked, in one turn', async () => {

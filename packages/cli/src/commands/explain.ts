@@ -51,7 +51,12 @@ export const explain: CommandDefinition = {
   },
 };
 
-function sentences(name: string, key: string, { definition }: KnownLimiter, seen: InspectedKey): string[] {
+function sentences(
+  name: string,
+  key: string,
+  { definition, like }: KnownLimiter,
+  seen: InspectedKey,
+): string[] {
   const { allowed, wait, cost, now, policies } = seen;
   const { kind, policies: own, prefetch } = definition;
   const call = `a call for ${count(cost, 'permit')}`;
@@ -71,6 +76,8 @@ function sentences(name: string, key: string, { definition }: KnownLimiter, seen
         (policy) =>
           `${shown(policy.name)}, ${policyOf(own[policy.name]!)}, denies it: ${reasonOf(policy, cost, now)}`,
       );
+  if (like !== undefined)
+    reasons.push(`Its numbers are those of '${shown(like)}', which the factory made last.`);
   if (kind === 'per-request')
     reasons.push('Its numbers depend on the request: these are the ones that a process used last.');
   if (prefetch) reasons.push('Processes prefetch permits of it, so a process may still have some, or none.');
