@@ -22,7 +22,7 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   readonly #call: MessageCall;
   readonly #finisher: Finisher<Decision>;
   readonly #shadow: boolean;
-  /** Which of its trace it has published: `end` too, so that `asyncStart` and `asyncEnd` follow. */
+  /** `returned`: it has published `end`, so `asyncStart` and `asyncEnd` follow. */
   #traced: 'no' | 'started' | 'returned' = 'no';
 
   /**
@@ -119,10 +119,14 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   protected end(result: CallResult): void {
     this.result = result;
     this.endedAt = messageTime();
-    if (this.#call.operation !== 'peek') DECISION.publish(this);
+    this.publishEnd();
     if (this.#traced !== 'returned') return;
     DECIDE.asyncStart.publish(this);
     DECIDE.asyncEnd.publish(this);
+  }
+
+  protected publishEnd(): void {
+    if (this.#call.operation !== 'peek') DECISION.publish(this);
   }
 }
 
@@ -157,12 +161,8 @@ export class AcquireMessage extends CallMessage {
     this.end('canceled');
   }
 
-  protected override end(result: CallResult): void {
-    if (this.#waits) {
-      this.result = result;
-      this.endedAt = messageTime();
-      WAIT.publish(this);
-    }
-    super.end(result);
+  protected override publishEnd(): void {
+    if (this.#waits) WAIT.publish(this);
+    super.publishEnd();
   }
 }

@@ -31,7 +31,7 @@ export interface DecisionMessage extends LimitedPart {
   readonly mode: 'enforce' | 'shadow';
   /** Every limit of the call. */
   readonly parts: readonly LimitedPart[];
-  /** ms, as of `performance.now()`. Up to 16 messages share a reading of the clock. */
+  /** ms, as of `performance.now()`. Up to 64 messages share a reading of the clock. */
   readonly startedAt: number;
   /** Undefined until the call ends, as are the other fields below. */
   readonly endedAt: number | undefined;
