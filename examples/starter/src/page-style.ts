@@ -17,6 +17,7 @@ header { padding-bottom: 0; }
 h1 { margin: 0; font-size: 1.75rem; }
 h2 { margin: 0 0 .75rem; font-size: 1.15rem; }
 .by, .state { color: var(--quiet); font-size: .9rem; font-weight: 400; }
+a { color: var(--accent); }
 header p { margin: .25rem 0; }
 iframe { width: 100%; height: min(60rem, 85vh); border: 1px solid var(--line); border-radius: .6rem; }
 main { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }

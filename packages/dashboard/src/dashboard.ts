@@ -1,11 +1,12 @@
 import type { Store } from '@sluice/core';
-import { checkBoolean, checkOptions, describe, warn } from '@sluice/core/http';
+import { checkBoolean, checkFunction, checkOptions, describe, warn } from '@sluice/core/http';
 import { answer, json, Refusal } from './answers.js';
 import { change } from './change.js';
 import { Hosts } from './hosts.js';
 import { keySource } from './key-watch.js';
 import { Limiters } from './limiters.js';
 import { Live } from './live.js';
+import type { Finding } from './messages.js';
 import { CSS, HTML, JS } from './page.script.js';
 import { bodyOf } from './request-body.js';
 import { Streams } from './streams.js';
@@ -23,6 +24,8 @@ export interface DashboardOptions<Context = unknown> {
    * of this machine (`localhost`, `127.0.0.1`, `[::1]`), with any port.
    */
   readonly hosts?: readonly string[];
+  /** Looks for what makes limits fail, when a page is open, once a minute. `sluice dashboard` shows the findings of `sluice doctor` so. */
+  readonly findings?: () => Promise<readonly Finding[]>;
 }
 
 /** A web-standard handler: pass it every request below the path of the page. */
@@ -45,8 +48,8 @@ export function dashboard<Context = unknown>(
   store: Store,
   options: DashboardOptions<Context>,
 ): Dashboard<Context> {
-  checkOptions('dashboard', options, ['authorize', 'write', 'hosts']);
-  const { authorize, write = false } = options;
+  checkOptions('dashboard', options, ['authorize', 'write', 'hosts', 'findings']);
+  const { authorize, write = false, findings } = options;
   if (typeof store?.decide !== 'function') {
     throw new TypeError(`dashboard: store must be memoryStore() or redisStore(…), not ${describe(store)}`);
   }
@@ -56,10 +59,11 @@ export function dashboard<Context = unknown>(
     );
   }
   checkBoolean('dashboard: write', write);
+  checkFunction('dashboard: findings', findings);
   const hosts = new Hosts(options.hosts);
   const limiters = new Limiters(store);
   const streams = new Streams();
-  const live = new Live(store, limiters, write);
+  const live = new Live(store, limiters, write, findings);
 
   const text = (body: string, type: string): Route => ({
     method: 'GET',

@@ -1,12 +1,15 @@
 import { isSluiceError, type Store, subscribe } from '@sluice/core';
+import { describe } from '@sluice/core/http';
 import { Decisions } from './decisions.js';
 import type { Limiters } from './limiters.js';
-import type { About, Events, LimiterInfo, Usage } from './messages.js';
+import type { About, Events, Finding, LimiterInfo, Usage } from './messages.js';
 import { StoreWatch } from './store-watch.js';
 import type { Send, Source } from './streams.js';
 import { usageOf } from './usage.js';
 
 const SECOND = 1_000;
+/** ms between two looks for findings. */
+const MINUTE = 60_000;
 /** ms between two looks at new denials. */
 const SOON = 250;
 /** ms between two looks at what other processes have made known. */
@@ -22,6 +25,7 @@ export class Live {
   #limiters: readonly LimiterInfo[] = [];
   #named: ReadonlyMap<string, LimiterInfo> = new Map();
   #usage: Usage = null;
+  #findings: readonly Finding[] | null = null;
   #stops: (() => void)[] = [];
   #lingers: NodeJS.Timeout | undefined;
 
@@ -29,6 +33,7 @@ export class Live {
     private readonly store: Store,
     private readonly limiters: Limiters,
     private readonly write: boolean,
+    private readonly look?: () => Promise<readonly Finding[]>,
   ) {
     this.#watch = new StoreWatch(store);
   }
@@ -41,6 +46,7 @@ export class Live {
     page.send('about', this.#about);
     page.send('limiters', this.#limiters);
     page.send('usage', this.#usage);
+    page.send('findings', this.#findings);
     page.send('history', this.#decisions.kept);
     page.denials(this.#decisions, this.#named);
     return () => {
@@ -76,8 +82,10 @@ export class Live {
         for (const page of this.#pages) page.denials(decisions, this.#named);
       }),
       every(FLEET, () => this.#readFleet()),
+      every(MINUTE, () => this.#find()),
     ];
     void this.#readFleet();
+    void this.#find();
   }
 
   async #readFleet(): Promise<void> {
@@ -96,6 +104,17 @@ export class Live {
       if (!isSluiceError(error)) throw error;
       this.#watch.failed(error);
     }
+  }
+
+  async #find(): Promise<void> {
+    if (this.look === undefined) return;
+    try {
+      this.#findings = (await this.look()).filter(({ level }) => level !== 'ok');
+    } catch (error) {
+      const what = `The store could not be examined: ${error instanceof Error ? error.message : describe(error)}`;
+      this.#findings = [{ level: 'error', what, why: '', fix: '' }];
+    }
+    this.#sendAll('findings', this.#findings);
   }
 
   #sendAll<E extends keyof Events>(event: E, data: Events[E]): void {

@@ -14,6 +14,21 @@ export interface Events {
   readonly second: Seconds;
   readonly usage: Usage;
   readonly denials: readonly Denial[];
+  /** Null: nobody looks for them. */
+  readonly findings: readonly Finding[] | null;
+}
+
+/** Something that makes limits fail, as `sluice doctor` finds it. */
+export interface Finding {
+  readonly level: 'ok' | 'note' | 'warning' | 'error';
+  /** What was seen. */
+  readonly what: string;
+  /** Why it matters. */
+  readonly why: string;
+  /** The command or the setting that mends it. */
+  readonly fix: string;
+  /** `host:port`, if it concerns one server. */
+  readonly node?: string;
 }
 
 export interface About {

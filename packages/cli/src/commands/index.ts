@@ -1,5 +1,6 @@
 import type { CommandDefinition } from '../command.js';
 import { block, reset, unblock } from './block.js';
+import { dashboard } from './dashboard.js';
 import { doctor } from './doctor.js';
 import { explain } from './explain.js';
 import { inspect } from './inspect.js';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   top,
   stats,
   watch,
+  dashboard,
   doctor,
   unblock,
   reset,

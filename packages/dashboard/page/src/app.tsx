@@ -1,5 +1,6 @@
 import { useCallback, useState } from 'preact/hooks';
 import { Denials } from './denials.tsx';
+import { Findings } from './findings.tsx';
 import { Header } from './header.tsx';
 import { KeyPanel } from './key-panel.tsx';
 import { Limiters } from './limiters.tsx';
@@ -43,6 +44,7 @@ export function App() {
           />
           <Denials denials={live.denials} onChoose={choose} />
           <TopKeys usage={live.usage} onChoose={choose} />
+          {live.findings !== null && <Findings findings={live.findings} />}
         </div>
       </main>
     </>

@@ -13,6 +13,7 @@ export interface Live {
   readonly health: Health | undefined;
   readonly seconds: Seconds;
   readonly usage: Usage;
+  readonly findings: Events['findings'];
   readonly denials: readonly Denial[];
 }
 
@@ -23,6 +24,7 @@ const START: Live = {
   health: undefined,
   seconds: { end: 0, counts: {} },
   usage: null,
+  findings: null,
   denials: [],
 };
 
@@ -59,6 +61,7 @@ function next(live: Live, name: keyof Events, data: unknown): Live {
     case 'limiters':
     case 'health':
     case 'usage':
+    case 'findings':
       return { ...live, [name]: data };
     default:
       return live;

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { serveDashboard } from '@sluice/dashboard';
+import { CliError } from '../cli-error.js';
+import type { CommandDefinition } from '../command.js';
+import { examine } from '../doctor/examine.js';
+
+export const dashboard: CommandDefinition = {
+  name: 'dashboard',
+  arguments: [],
+  options: [
+    { flags: '--port <n>', description: 'the port on 127.0.0.1; 0 for a free one', default: '0' },
+    {
+      flags: '--write',
+      description: '[writes] buttons that unblock, reset and override keys; each asks first',
+    },
+  ],
+  summary: 'the live page, on 127.0.0.1',
+  description:
+    'Serves the live page on 127.0.0.1 until Ctrl-C, and prints its address. The address has a token that works once, in one browser. ' +
+    'The page only reads, unless you pass --write. Calls per second need processes with the option usage of their store.',
+  example: ['dashboard', 'http://127.0.0.1:40123/…/?token=…'],
+  writes: false,
+  async run({ store, server, client, deadline, output, signal }, _args, { port, write }) {
+    if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
+      throw new CliError(`--port takes a number from 0 to 65535, not ${port}.`);
+    }
+    const findings = () =>
+      examine(server, {
+        deadline: 100,
+        prefix: `${client.options.keyPrefix ?? ''}sluice`,
+        scan: false,
+        timeout: deadline,
+        signal,
+      });
+    const served = await serveDashboard(store, { port: Number(port), write: write === true, findings });
+    try {
+      output.json({ url: served.url });
+      output.line(`The live page, until Ctrl-C. Open this address, which works once:\n\n  ${served.url}\n`);
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      await served.close();
+    }
+    return 0;
+  },
+};
