@@ -80,9 +80,14 @@ test.each(RULES.filter((rule) => !rule.startsWith('+')))(
 test.each(DISPENSABLE)('without %s every operation does what it should', async (command) => {
   expect(RULES).toContain(command);
   const warn = jest.spyOn(console, 'warn').mockImplementation();
+  const emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
   await setUser(ask, without(command));
   await walk(storeAsUser());
   if (command === '+info') expect(warn).toHaveBeenCalledWith(expect.stringContaining('INFO'));
   else expect(warn).not.toHaveBeenCalled();
+  // Once for each server: the first of these commands in this file.
+  for (const [, options] of emitted.mock.calls)
+    expect(options).toMatchObject({ code: 'SLUICE_FLEET_REFUSED' });
+  emitted.mockRestore();
   warn.mockRestore();
 });

@@ -11,6 +11,9 @@ import { addressOfClient, addressOfServer, resolveClient } from './resolve-clien
 import { warnOfEviction, warnOfResending } from './warnings.js';
 import { type RedisWatch, unwatch, watch } from './watch.js';
 
+/** Status of a connection before its first use. After a loss it is another. */
+const OPENING = /^(?:wait|connecting|connect)$/;
+
 /** The client of a store, its own or a borrowed one, and what is known of the connection. */
 export class Session {
   readonly own: OwnConnection | undefined;
@@ -85,7 +88,7 @@ export class Session {
     const node = watching.connectionFor(key);
     if (node === undefined || isReady(node)) return client;
     // A cluster client connects to a node at the first call for it.
-    if (node.status !== 'wait') return undefined;
+    if (!OPENING.test(node.status ?? '')) return undefined;
     await watching.connected(node, name);
     return client;
   }
