@@ -3,14 +3,14 @@ import { RecentMap } from './recent-map.js';
 test('a large map evicts a few old entries at once, and stays within its size', () => {
   const map = new RecentMap<number, number>(10_240, () => false);
   const sizes = new Set<number>();
-  for (let i = 0; i < 50_000; i += 1) {
+  for (let i = 0; i < 20_000; i += 1) {
     map.set(i, i);
     map.get(0);
     if (i >= 10_240) sizes.add(map.size);
   }
   expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([10_221, 10_240]);
   expect(map.get(0)).toBe(0);
-  const newest = Array.from({ length: 10_219 }, (_, i) => 49_999 - i);
+  const newest = Array.from({ length: 10_219 }, (_, i) => 19_999 - i);
   expect(newest.filter((i) => map.get(i) !== i)).toEqual([]);
 });
 

@@ -1,12 +1,14 @@
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
-import { redisStore, type Store } from '../../../packages/core/src/index.js';
-import { fleetBoardContract } from '../../contracts/fleet-board.js';
+import { readUsage, redisStore, type Store } from '../../../packages/core/src/index.js';
+import { fleetBoardContract, use } from '../../contracts/fleet-board.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
+import { startRedis } from '../../support/redis/redis-server.js';
 import { redisUrl } from '../../support/redis-url.js';
+import { rejection } from '../../support/rejection.js';
 import { KINDS, OwnCluster } from '../cluster/own-cluster.js';
 
 // The notice board on every kind of server and client.
@@ -82,4 +84,23 @@ describe('sentinels', () => {
   });
   afterAll(() => sentinels.stop());
   fleetBoardContract(() => redisStore({ sentinels: sentinels.addresses, name: sentinels.name }));
+});
+
+test('a server that does not answer keeps no reader, and no process that publishes', async () => {
+  const server = await startRedis();
+  const client = new Redis(server.url);
+  const store = storeOnDefaults(client);
+  try {
+    await use(store);
+    await server.freeze();
+    const published = store.fleet!.publish('usage', 'text', 60_000);
+    const error = await rejection(readUsage(store));
+    expect(error).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'timeout' });
+    expect(await published).toBe(false);
+  } finally {
+    await server.thaw();
+    await store.close();
+    client.disconnect();
+    await server.stop();
+  }
 });

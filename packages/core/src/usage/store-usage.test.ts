@@ -55,6 +55,21 @@ test('forgets slots after 15 minutes, and keys after 10 to 15 minutes', () => {
   expect(usage.summary().limiters[0]!.enforce.denied).toHaveLength(61);
 });
 
+test('fake timers may begin after the first calls', () => {
+  jest.useRealTimers();
+  const { usage, api } = start();
+  deny(api);
+  usage.close();
+  jest.useFakeTimers(); // the monotonic clock begins again at 0
+  deny(api);
+  const { slotAge, limiters } = usage.summary();
+  expect(slotAge).toBeGreaterThanOrEqual(0);
+  expect(limiters[0]!.span).toBeGreaterThanOrEqual(0);
+  expect(limiters[0]!.enforce.denied).toEqual([2]);
+  jest.advanceTimersByTime(SLOT_MS);
+  expect(usage.summary().limiters[0]!.enforce.denied).toEqual([0, 2]);
+});
+
 test('the time of the machine may jump', () => {
   const { usage, api } = start();
   deny(api);

@@ -6,7 +6,7 @@ import type { UsageSummary } from './usage-summary.js';
 export interface KeyCount {
   /** As it is stored, or its `hashKey`: at most 128 characters, and none that a terminal or a log line would interpret. */
   readonly key: string;
-  /** Whose key it is: the member of a `CombinedLimiter`; in the limiter `(other)` the limiter. */
+  /** Whose key it is: the member of a `CombinedLimiter`; in the limiter `(other)` the limiter, and then the member. */
   readonly scope?: string;
   readonly count: number;
   /** At most a 256th of all that was counted in the list. */

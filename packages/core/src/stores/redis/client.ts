@@ -101,10 +101,10 @@ export class Listeners {
   }
 }
 
-/** Resolves or rejects like `work`, but rejects with `late()` if it takes longer than a first connection may. */
-export function withinFirstConnection<T>(work: Promise<T>, late: () => Error): Promise<T> {
+/** Resolves or rejects like `work`, but rejects with `late()` if it takes longer than `ms`. Default: what a first connection may. */
+export function within<T>(work: Promise<T>, late: () => Error, ms = FIRST_CONNECTION_MS): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), FIRST_CONNECTION_MS);
+    const timer = setTimeout(() => reject(late()), ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -15,10 +15,10 @@ export class NoConnectionError extends Error {}
 export const storeClosed = (): StoreUnavailableError =>
   new StoreUnavailableError('redis store: it was closed', { reason: 'closed', neverSent: true });
 
-/** The error of a call without a connection in time. */
-export const notConnected = (ms: number, cause: Error | undefined): StoreUnavailableError =>
+/** The error of a call that took too long. @param what did not happen: `not connected`, `no answer` */
+export const tooLate = (what: string, ms: number, cause: Error | undefined): StoreUnavailableError =>
   new StoreUnavailableError(
-    `redis store: not connected within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
+    `redis store: ${what} within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
     { reason: cause === undefined ? 'timeout' : 'connection', late: true, cause },
   );
 

@@ -16,8 +16,8 @@ import type { Store, StoreCaller, StoredKey } from '../store.js';
 import { StoreHealth } from '../store-health.js';
 import { Batch, type KeyGroup } from './batch.js';
 import { Batches, bySlot } from './batches.js';
-import { isReady, type RedisClient, runScript, type Write } from './client.js';
-import { isMistake } from './errors.js';
+import { isReady, type RedisClient, runScript, type Write, within } from './client.js';
+import { isMistake, tooLate } from './errors.js';
 import type { NodeRedisClient } from './node-redis.js';
 import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
@@ -28,6 +28,9 @@ import { inOneWrite } from './socket.js';
 import { StoreCall } from './store-call-message.js';
 import { warnOfDeclaredKeys, warnOfRefusedBoard } from './warnings.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
+
+/** The longest call of the notice board, ms. */
+const BOARD_MS = 5_000;
 
 /**
  * Keeps state in Redis, shared by all processes that use the same server. Takes an address, options (`{ url }`, `{ sentinels, name }`,
@@ -72,10 +75,10 @@ export class RedisStore implements Store {
         runNow: async (script, key, args) => {
           const client = await this.#session.inUse(key);
           if (client === undefined) return false;
-          await runScript(client, script, () => ({ keys: [key], args }));
+          await this.#inTime(runScript(client, script, () => ({ keys: [key], args })));
           return true;
         },
-        run: (script, key, args) => this.#runKey(script, key, () => ({ keys: [key], args })),
+        run: (script, key, args) => this.#inTime(this.#runKey(script, key, () => ({ keys: [key], args }))),
         reportRefusal: (error) => isMistake(error) && warnOfRefusedBoard(this.#session.address, error),
       },
       definitions,
@@ -271,6 +274,11 @@ export class RedisStore implements Store {
     } catch (error) {
       throw this.#session.errorOf(error, key);
     }
+  }
+
+  /** For calls of the notice board: no decision waits for them, and a server that is frozen would keep them without end. */
+  #inTime<T>(reply: Promise<T>): Promise<T> {
+    return within(reply, () => tooLate('no answer', BOARD_MS, this.#session.watch?.error()), BOARD_MS);
   }
 
   #runOn(client: RedisClient, script: Script, write: Write): Promise<unknown> {

@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { FIRST_CONNECTION_MS } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
 import type { StoreHealth } from '../store-health.js';
-import { isReady, type RedisClient, withinFirstConnection } from './client.js';
+import { isReady, type RedisClient, within } from './client.js';
 import { OwnConnection } from './connection.js';
-import { classified, isMistake, notConnected, storeClosed } from './errors.js';
+import { classified, isMistake, storeClosed, tooLate } from './errors.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { addressOfClient, addressOfServer, resolveClient } from './resolve-client.js';
@@ -71,8 +71,8 @@ export class Session {
   async #connect(warmUp: (client: RedisClient) => Promise<unknown>): Promise<void> {
     try {
       await this.opened();
-      const late = () => notConnected(FIRST_CONNECTION_MS, this.watch!.error());
-      await withinFirstConnection(this.watch!.warmUp(warmUp), late);
+      const late = () => tooLate('not connected', FIRST_CONNECTION_MS, this.watch!.error());
+      await within(this.watch!.warmUp(warmUp), late);
     } catch (error) {
       throw this.#closed ? storeClosed() : classified(error, this.watch?.error());
     }

@@ -53,9 +53,9 @@ export function warnOfRefusedBoard(address: string, refusal: unknown): true {
   warnOnce(
     'SLUICE_FLEET_REFUSED',
     address,
-    `redisStore: ${address} refuses what this process publishes about its limiters (${(refusal as Error).message}). ` +
-      'Decisions are not affected, but the command sluice cannot see this process: give the user the rights of docs/operations.md, ' +
-      'or turn it off with redisStore({ …, definitions: false })',
+    `redisStore: ${address} refuses what this process tells other processes about its limiters (${(refusal as Error).message}). ` +
+      'Decisions are not affected, but readUsage and the command sluice cannot see this process: give the user the rights of docs/operations.md, ' +
+      'or turn it off with redisStore({ …, definitions: false, usage: false })',
   );
   return true;
 }
