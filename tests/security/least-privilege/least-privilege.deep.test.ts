@@ -82,7 +82,9 @@ test.each(DISPENSABLE)('without %s every operation does what it should', async (
   const warn = jest.spyOn(console, 'warn').mockImplementation();
   const emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
   await setUser(ask, without(command));
-  await walk(storeAsUser());
+  const store = storeAsUser();
+  await walk(store);
+  await store.close(); // its limiters are published after a second
   if (command === '+info') expect(warn).toHaveBeenCalledWith(expect.stringContaining('INFO'));
   else expect(warn).not.toHaveBeenCalled();
   // Once for each server: the first of these commands in this file.

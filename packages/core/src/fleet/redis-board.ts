@@ -40,7 +40,7 @@ export class RedisBoard implements FleetBoard {
       );
     } catch (error) {
       // Decisions report outages.
-      if (this.#connection.reportRefusal(error)) this.#refusedAt = performance.now();
+      if (!this.closed && this.#connection.reportRefusal(error)) this.#refusedAt = performance.now();
       return false;
     }
   }
