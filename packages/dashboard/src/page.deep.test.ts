@@ -116,7 +116,7 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
   expect(await page.locator('#denials tr').first().textContent()).toContain('login');
   await page.locator('[data-limiter=login] .denied', { hasText: /^0\.[246] denied/ }).waitFor();
   await page.locator('[data-limiter=login] canvas').waitFor();
-  await page.locator('[data-limiter=login]', { hasText: '1 in each 1 h' }).waitFor();
+  await page.locator('[data-limiter=login]', { hasText: '1 per 1 h' }).waitFor();
 });
 
 test.each(HOSTILE)('a hostile key is text: %s', async (_, key) => {

@@ -31,15 +31,15 @@ export function policyInWords(policy: Policy & Record<string, unknown>): string 
   const every = (name: string) => duration(n(name));
   switch (policy.algorithm) {
     case 'tokenBucket':
-      return `bucket of ${n('capacity')}, ${n('refill')} flow in every ${every('every')}`;
+      return `bucket of ${n('capacity')}, refilled by ${n('refill')} every ${every('every')}`;
     case 'leakyBucket':
-      return `bucket of ${n('capacity')}, ${n('leak')} leak out every ${every('every')}`;
+      return `bucket of ${n('capacity')} that leaks ${n('leak')} every ${every('every')}`;
     case 'gcra':
       return `${n('limit')} in ${every('period')}, evenly${policy.burst === undefined ? '' : `, ${n('burst')} at once`}`;
     case 'concurrency':
       return `${n('limit')} at the same time, leases of ${every('lease')}`;
     case 'fixedWindow':
-      return `${n('limit')} in each ${every('window')}${policy.align === 'clock' ? ' by the clock' : ''}`;
+      return `${n('limit')} per ${every('window')}${policy.align === 'clock' ? ' by the clock' : ''}`;
     default:
       return `${n('limit')} in any ${every('window')}`;
   }
