@@ -1,4 +1,4 @@
-import { createNoopMeter, DiagLogLevel, diag, type MeterProvider, metrics } from '@opentelemetry/api';
+import { createNoopMeter, DiagLogLevel, diag, type MeterProvider, metrics, trace } from '@opentelemetry/api';
 import { fixedWindow, RateLimiter } from '@sluice/core';
 import { CollectedMetrics } from '../../../tests/support/otel.js';
 import { type InstrumentOptions, instrument } from './index.js';
@@ -12,6 +12,7 @@ afterEach(async () => {
   metrics.disable();
   diag.disable();
   delete process.env.OTEL_SDK_DISABLED;
+  delete process.env.OTEL_METRICS_EXPORTER;
   await collected.shutdown();
 });
 
@@ -29,6 +30,16 @@ test('with OTEL_SDK_DISABLED it does nothing', () => {
   instrument().close();
   process.env.OTEL_SDK_DISABLED = 'false';
   expect(() => instrument()).toThrow('no OpenTelemetry SDK');
+});
+
+test('a program without metrics, on purpose, starts: with spans, or with OTEL_METRICS_EXPORTER=none', async () => {
+  const tracerProvider = { getTracer: jest.fn(() => trace.getTracer('none')) };
+  const telemetry = instrument({ tracerProvider, spans: true });
+  expect(tracerProvider.getTracer).toHaveBeenCalledTimes(1);
+  expect((await new RateLimiter({ name: 'api', policy }).consume('ann')).allowed).toBe(true);
+  telemetry.close();
+  process.env.OTEL_METRICS_EXPORTER = 'none';
+  instrument().close();
 });
 
 test('the global provider is the default', async () => {

@@ -46,7 +46,7 @@ const instrumented = shared[slot];
 
 /**
  * Reports what all limiters and stores of this process do to OpenTelemetry. Call it once, after the SDK has started. Does nothing if
- * OTEL_SDK_DISABLED is true.
+ * OTEL_SDK_DISABLED is true. Without an SDK for metrics it makes spans only, if `spans` is true or OTEL_METRICS_EXPORTER is none.
  * @throws Error if no SDK is registered; TypeError for an unknown option or a second call for the same meter provider; RangeError for
  *   `maxLimiters`
  */
@@ -69,12 +69,14 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
     );
   }
   const meter = meterProvider.getMeter(SCOPE);
-  if (meter === createNoopMeter()) {
+  const counts = meter !== createNoopMeter();
+  if (!counts && spans !== true && process.env.OTEL_METRICS_EXPORTER?.trim().toLowerCase() !== 'none') {
     throw new Error(
       'instrument found no OpenTelemetry SDK: install @opentelemetry/sdk-metrics, and call instrument after the SDK has started, or pass its meterProvider',
     );
   }
-  const telemetry = new Instrumentation(meter, maxLimiters);
+  const telemetry = new Instrumentation();
+  if (counts) telemetry.count(meter, maxLimiters);
   if (spans === true) telemetry.trace(tracerProvider);
   instrumented.add(meterProvider);
   telemetry.endings.push(() => instrumented.delete(meterProvider));
@@ -92,7 +94,7 @@ class Instrumentation {
   readonly endings: (() => unknown)[] = [];
   #hasFailed = false;
 
-  constructor(meter: Meter, maxLimiters: number) {
+  count(meter: Meter, maxLimiters: number): void {
     const names = new AttributeNames(maxLimiters);
     const waits = new Waits(meter, names);
     const decisions = new Decisions(meter, names, (message) => waits.has(message));

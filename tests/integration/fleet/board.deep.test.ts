@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
-import { readUsage, redisStore, type Store } from '../../../packages/core/src/index.js';
+import { type Limit, readUsage, redisStore, type Store } from '../../../packages/core/src/index.js';
 import { fleetBoardContract, use } from '../../contracts/fleet-board.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
@@ -93,10 +93,15 @@ test('a server that does not answer keeps no reader, and no process that publish
   try {
     await use(store);
     await server.freeze();
-    const published = store.fleet!.publish('usage', 'text', 60_000);
-    const error = await rejection(readUsage(store));
-    expect(error).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'timeout' });
-    expect(await published).toBe(false);
+    const texts = Array.from({ length: 20 }, () => store.fleet!.publish('usage', 'text', 60_000));
+    const reads = [
+      readUsage(store),
+      store.look!({ limit: { prefix: 'frozen', suffix: '' } as Limit, key: 'k' }),
+    ].map(rejection);
+    const timeout = { code: 'SLUICE_STORE_UNAVAILABLE', reason: 'timeout' };
+    expect(await Promise.all(reads)).toMatchObject([timeout, timeout]);
+    expect(new Set(await Promise.all(texts))).toEqual(new Set([false]));
+    expect((client as unknown as { commandQueue: unknown[] }).commandQueue.length).toBeLessThanOrEqual(4 + 2);
   } finally {
     await server.thaw();
     await store.close();

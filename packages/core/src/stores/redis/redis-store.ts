@@ -31,6 +31,8 @@ import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
 /** The longest call of the notice board, ms. */
 const BOARD_MS = 5_000;
+/** Texts for the notice board that a client may hold for a frozen server. */
+const MOST_UNANSWERED = 4;
 
 /**
  * Keeps state in Redis, shared by all processes that use the same server. Takes an address, options (`{ url }`, `{ sentinels, name }`,
@@ -70,12 +72,19 @@ export class RedisStore implements Store {
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
     const { definitions = true, usage } = redis as Partial<RedisStoreOptions>;
+    let unanswered = 0;
     this.fleet = new RedisBoard(
       {
         runNow: async (script, key, args) => {
           const client = await this.#session.inUse(key);
-          if (client === undefined) return false;
-          await this.#inTime(runScript(client, script, () => ({ keys: [key], args })));
+          if (client === undefined || unanswered >= MOST_UNANSWERED) return false;
+          const reply = runScript(client, script, () => ({ keys: [key], args }));
+          unanswered += 1;
+          const answered = () => {
+            unanswered -= 1;
+          };
+          reply.then(answered, answered);
+          await this.#inTime(reply);
           return true;
         },
         run: (script, key, args) => this.#inTime(this.#runKey(script, key, () => ({ keys: [key], args }))),
@@ -138,7 +147,7 @@ export class RedisStore implements Store {
 
   async look(part: Pick<Part, 'limit' | 'key'>): Promise<StoredKey> {
     const key = storageKey(part as Part);
-    return storedKey(await this.#runKey(lookScript, key, () => ({ keys: [key], args: [] })));
+    return storedKey(await this.#inTime(this.#runKey(lookScript, key, () => ({ keys: [key], args: [] }))));
   }
 
   async rate(change: RateChange, caller: StoreCaller = {}): Promise<RateAnswer> {
@@ -276,7 +285,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** For calls of the notice board: no decision waits for them, and a server that is frozen would keep them without end. */
+  /** For calls that no decision waits for: a server that is frozen would keep them without end. */
   #inTime<T>(reply: Promise<T>): Promise<T> {
     return within(reply, () => tooLate('no answer', BOARD_MS, this.#session.watch?.error()), BOARD_MS);
   }
