@@ -1,5 +1,5 @@
 // Runs each test file many times in a row while two busy loops use two cores, and prints the files that failed:
-//   node scripts/repeat.mjs 20 tests/integration/nestjs/guards.test.ts packages/core/src/pipeline
+//   node scripts/repeat.mjs 20 tests/integration/nestjs/decorators.test.ts packages/core/src/pipeline
 import { spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
