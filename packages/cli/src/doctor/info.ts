@@ -6,9 +6,11 @@ export class Info {
   /** Was there a reply at all? Otherwise the refusal is reported, and not each field. */
   readonly known: boolean;
 
-  constructor(text: string | undefined) {
-    this.known = text !== undefined;
-    for (const [, name, value] of (text ?? '').matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm))
+  /** @param reply anything but text is no reply */
+  constructor(reply: unknown) {
+    this.known = typeof reply === 'string';
+    const text = typeof reply === 'string' ? reply : '';
+    for (const [, name, value] of text.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm))
       this.#fields.set(name!, value!);
   }
 

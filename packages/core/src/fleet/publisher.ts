@@ -1,3 +1,4 @@
+import { unref } from '../clock.js';
 import { clearTimeout, setTimeout } from '../native-timers.js';
 import type { FleetBoard, FleetKind } from './board.js';
 
@@ -40,8 +41,7 @@ export class Publisher {
 
   #schedule(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#publish(), ms);
-    this.#timer.unref();
+    this.#timer = unref(setTimeout(() => void this.#publish(), ms));
   }
 
   async #publish(): Promise<void> {

@@ -63,7 +63,7 @@ async function viewOf(node: DoctorNode): Promise<View> {
   const text = await node.ask('the state of the cluster', 'CLUSTER', 'INFO');
   return {
     node,
-    state: new Info(typeof text === 'string' ? text : undefined).optional('cluster_state'),
+    state: new Info(text).optional('cluster_state'),
     members: await membersKnownTo(node),
     coverage: await node.config('cluster-require-full-coverage'),
   };

@@ -57,5 +57,5 @@ export const topology = nodeCheck({
 /** A node that may not be asked is taken for one of several. */
 async function knownNodes(node: DoctorNode): Promise<number> {
   const text = await node.ask('the nodes of the cluster', 'CLUSTER', 'INFO');
-  return new Info(typeof text === 'string' ? text : undefined).optionalNumber('cluster_known_nodes') ?? 2;
+  return new Info(text).optionalNumber('cluster_known_nodes') ?? 2;
 }
