@@ -42,6 +42,15 @@ test('a program without metrics, on purpose, starts: with spans, or with OTEL_ME
   instrument().close();
 });
 
+test('spans without any SDK are refused; the one for traces is enough', () => {
+  expect(() => instrument({ spans: true })).toThrow('no OpenTelemetry SDK');
+  const tracer = trace.getTracer('none');
+  trace.setGlobalTracerProvider({ getTracer: () => tracer });
+  instrument({ spans: true }).close();
+  trace.disable();
+  expect(() => instrument({ spans: true })).toThrow('no OpenTelemetry SDK');
+});
+
 test('the global provider is the default', async () => {
   metrics.setGlobalMeterProvider(collected.provider);
   const telemetry = instrument();

@@ -4,6 +4,7 @@ import {
   type Meter,
   type MeterProvider,
   metrics,
+  ProxyTracerProvider,
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
@@ -46,7 +47,8 @@ const instrumented = shared[slot];
 
 /**
  * Reports what all limiters and stores of this process do to OpenTelemetry. Call it once, after the SDK has started. Does nothing if
- * OTEL_SDK_DISABLED is true. Without an SDK for metrics it makes spans only, if `spans` is true or OTEL_METRICS_EXPORTER is none.
+ * OTEL_SDK_DISABLED is true. Without an SDK for metrics it makes spans alone, if
+ * `spans` is true and an SDK for traces is registered, or if OTEL_METRICS_EXPORTER is none.
  * @throws Error if no SDK is registered; TypeError for an unknown option or a second call for the same meter provider; RangeError for
  *   `maxLimiters`
  */
@@ -54,7 +56,7 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
   checkOptions('instrument', options, OPTIONS);
   const {
     meterProvider = metrics.getMeterProvider(),
-    tracerProvider = trace,
+    tracerProvider = trace.getTracerProvider(),
     spans,
     maxLimiters = 200,
   } = options;
@@ -70,7 +72,8 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
   }
   const meter = meterProvider.getMeter(SCOPE);
   const counts = meter !== createNoopMeter();
-  if (!counts && spans !== true && process.env.OTEL_METRICS_EXPORTER?.trim().toLowerCase() !== 'none') {
+  const isTraced = spans === true && hasSdk(tracerProvider);
+  if (!counts && !isTraced && process.env.OTEL_METRICS_EXPORTER?.trim().toLowerCase() !== 'none') {
     throw new Error(
       'instrument found no OpenTelemetry SDK: install @opentelemetry/sdk-metrics, and call instrument after the SDK has started, or pass its meterProvider',
     );
@@ -81,6 +84,11 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
   instrumented.add(meterProvider);
   telemetry.endings.push(() => instrumented.delete(meterProvider));
   return { close: () => telemetry.close() };
+}
+
+/** `@opentelemetry/api` passes on to the SDK through a proxy, which has no tracer of its own before an SDK is registered. */
+function hasSdk(provider: TracerProvider): boolean {
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(SCOPE) !== undefined;
 }
 
 function checkProvider(what: string, provider: unknown, method: string): void {
