@@ -27,5 +27,13 @@ export { REQUEST_FIELDS, requestUser } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export { fastifyPathOf, pathOf, routeOf } from './request-path.js';
+export type {
+  FailedShadow,
+  MatchedRules,
+  NamedRule,
+  RequestRules,
+  RuledCall,
+  RuleReply,
+} from './request-rules.js';
 export type { Verdict } from './verdict.js';
 export * from './views.js';
