@@ -9,7 +9,7 @@ const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages
 /** The packages in stages of the build. A package needs only packages of earlier stages. */
 export const stages = [
   ['core'],
-  ['express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'dashboard'],
+  ['express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'dashboard', 'rules'],
   ['nestjs', 'cli'],
 ].map((stage) => stage.map(named));
 

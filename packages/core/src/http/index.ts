@@ -1,10 +1,12 @@
 // Internals shared by our own packages: not part of the public API, and may change with any release.
 
+export { toMicros } from '../duration.js';
 export { compileClientKey } from '../keys/client-ip.js';
 export { compileKey } from '../keys/key-expression.js';
 export { keyPart } from '../keys/key-part.js';
 export { parseLimitType } from '../keys/limit-type.js';
 export { readProperty } from '../keys/property.js';
+export { BaseLimiter } from '../limiter/base-limiter.js';
 export { checkCost } from '../limiter/call-options.js';
 export { errorOfDenial } from '../limiter/error-of-denial.js';
 export { LimiterPool } from '../limiter/limiter-factory.js';
@@ -12,18 +14,19 @@ export { LIMITER_BASE_OPTIONS } from '../limiter/limiter-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
+export { RecentMap } from '../recent-map.js';
 export { connectAtStart } from '../stores/store-health.js';
 export { warn } from '../warnings.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { addressError, keyErrorOfRequest } from './key-errors.js';
-export { countsAddresses, keyForFunctions } from './key-of-request.js';
+export { countsAddresses, keyForFunctions, keyOfRequest } from './key-of-request.js';
 export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';
 export { currentRequest, runWithRequest } from './request-context.js';
-export { REQUEST_FIELDS, requestUser } from './request-key.js';
+export { compileRequestKey, REQUEST_FIELDS, requestUser } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export { fastifyPathOf, pathOf, routeOf } from './request-path.js';

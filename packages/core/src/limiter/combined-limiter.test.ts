@@ -28,7 +28,14 @@ test('in a cluster all members need one hash tag', async () => {
 test('a store of a cluster says so from the start: what it cannot do is refused at construction', () => {
   const store = farStore({ slotted: true }).store;
   const several = new RateLimiter({ name: 'several', policies: { a: policy, b: policy }, store });
-  expect(() => new CombinedLimiter({ several })).toThrow(/Redis Cluster/);
+  const other = new RateLimiter({ name: 'other', policy, store });
+  expect(() => new CombinedLimiter({ several, other })).toThrow(/Redis Cluster/);
+});
+
+test('a combination of one limiter needs no hashTag: its keys are in one slot', async () => {
+  const store = farStore({ slotted: true }).store;
+  const several = new RateLimiter({ name: 'several', policies: { a: policy, b: policy }, store });
+  expect(await new CombinedLimiter({ several }).consume({ several: 1 })).toMatchObject({ allowed: true });
 });
 
 test.each([[undefined], [null], [{}], [[]], [5], [{ a: {} }], [{ a: memoryStore() }]])(

@@ -78,7 +78,11 @@ function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Me
           'Give all limiters the same store object',
       );
     }
-    if (store.slotted && (limits.hashTag === undefined || limits.hashTag !== first!.limits.hashTag)) {
+    if (
+      members.length > 1 &&
+      store.slotted &&
+      (limits.hashTag === undefined || limits.hashTag !== first!.limits.hashTag)
+    ) {
       throw new TypeError(
         'CombinedLimiter: a Redis Cluster decides keys together only in one slot: give all its limiters the same hashTag, ' +
           "such as hashTag: 'orders'. All their keys are then on one node",

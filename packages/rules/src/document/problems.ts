@@ -1,0 +1,142 @@
+import { SluiceError } from '@sluice/core';
+
+/** Where something is in a document: `['rules', 0, 'limit', 'gcra']`. */
+export type Path = readonly (string | number)[];
+
+/** One thing that is wrong in a document. */
+export interface Problem {
+  readonly message: string;
+  /** From 1. Undefined for a document that is an object. */
+  readonly line: number | undefined;
+  /** From 1. */
+  readonly column: number | undefined;
+  /** Such as `rules[0].limit.gcra.period`; empty for the whole document. */
+  readonly path: string;
+  /** The nearest right word for a wrong one. */
+  readonly hint: string | undefined;
+}
+
+/** A document that is not acceptable, with all its problems. */
+export class RulesError extends SluiceError {
+  readonly code = 'SLUICE_RULES';
+
+  /** @param file the name of the document, for the message */
+  constructor(
+    readonly problems: readonly Problem[],
+    readonly file: string | undefined,
+  ) {
+    const [first] = problems;
+    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+    super(
+      problems.length === 1
+        ? problemLine(first!, file)
+        : `${count} in ${file ?? 'the rules'}:\n${problems.map((problem) => problemLine(problem, file)).join('\n')}`,
+    );
+  }
+}
+
+export const isRulesError = (error: unknown): error is RulesError =>
+  error instanceof Error && (error as Partial<RulesError>).code === 'SLUICE_RULES';
+
+/** `limits.yaml:3:7: message; did you mean 'word'?` */
+export function problemLine({ message, line, column, path, hint }: Problem, file?: string): string {
+  const place = line === undefined ? [file, path || undefined] : [file, line, column];
+  const start = place.filter((part) => part !== undefined).join(':');
+  return `${start === '' ? '' : `${start}: `}${message}${hint === undefined ? '' : `; did you mean '${hint}'?`}`;
+}
+
+/** `rules[0].limit` */
+export const pathText = (path: Path): string =>
+  path
+    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${step}`))
+    .join('')
+    .replace(/^\./, '');
+
+/** The most problems that are reported. */
+const MOST = 100;
+
+/** Collects problems with their positions. */
+export class Report {
+  readonly problems: Problem[] = [];
+  readonly #paths: Path[] = [];
+
+  /** @param locate the position of a value, or of its key */
+  constructor(
+    readonly locate: (path: Path, atKey: boolean) => { line: number; column: number } | undefined = () =>
+      undefined,
+  ) {}
+
+  /** @param atKey the name of the last step is wrong, not its value */
+  add(
+    path: Path,
+    message: string,
+    { hint, atKey = false }: { hint?: string | undefined; atKey?: boolean } = {},
+  ): void {
+    this.#paths.push(path);
+    this.#push(message, this.locate(path, atKey), pathText(path), hint);
+  }
+
+  /** A problem of the text, before it has paths. */
+  addAt(at: { line: number; column: number } | undefined, message: string): void {
+    this.#push(message, at, '', undefined);
+  }
+
+  #push(
+    message: string,
+    at: { line: number; column: number } | undefined,
+    path: string,
+    hint: string | undefined,
+  ) {
+    if (this.problems.length >= MOST) return;
+    this.problems.push({ message, line: at?.line, column: at?.column, path, hint });
+  }
+
+  /** Has neither the value at `path`, nor one around or within it, a problem? */
+  isClean(path: Path): boolean {
+    return this.#paths.every((other) => {
+      const [short, long] = other.length < path.length ? [other, path] : [path, other];
+      return short.some((step, i) => step !== long[i]);
+    });
+  }
+
+  /** @throws RulesError with all problems, in the order of the text */
+  throwIfAny(file: string | undefined): void {
+    if (this.problems.length === 0) return;
+    const order = ({ line = 0, column = 0 }: Problem) => line * 1e6 + column;
+    throw new RulesError(
+      [...this.problems].sort((a, b) => order(a) - order(b)),
+      file,
+    );
+  }
+}
+
+/** The accepted word that is nearest to `word`, if it is near. */
+export function nearest(word: string, accepted: Iterable<string>): string | undefined {
+  if (word.length > 100) return undefined;
+  const most = Math.max(1, Math.floor(word.length / 3));
+  let best: string | undefined;
+  let least = most + 1;
+  for (const candidate of accepted) {
+    if (Math.abs(candidate.length - word.length) >= least) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Letters to insert, delete or replace; two neighbours that changed places count once. */
+function editDistance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, before[j - 2]! + 1);
+      row.push(least);
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length]!;
+}

@@ -1,0 +1,97 @@
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  Parser,
+} from 'yaml';
+import { type Path, Report } from './problems.js';
+import { tooLarge } from './token-limits.js';
+
+/** What a text says, and where. */
+export interface ReadDocument {
+  readonly value: unknown;
+  readonly report: Report;
+}
+
+/** A document may repeat this many values through aliases. */
+const MOST_ALIASES = 100;
+
+/**
+ * Reads YAML 1.2 or JSON. Anchors and aliases are allowed; merge keys and tags are not.
+ * @returns without a value if the text is malformed: the report says where
+ */
+export function readYaml(text: string): ReadDocument {
+  const lines = new LineCounter();
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  let document: Document.Parsed | undefined;
+  const report = new Report((path, atKey) => at(lines, document && offsetOf(document, path, atKey)));
+  const problem = (message: string, offset: number) => report.addAt(at(lines, offset), message);
+
+  const large = tooLarge(tokens);
+  if (large !== undefined) {
+    problem(large.message, large.offset);
+    return { value: undefined, report };
+  }
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    strict: true,
+    uniqueKeys: true,
+    stringKeys: true,
+  });
+  const documents = [...composer.compose(tokens, true, text.length)] as Document.Parsed[];
+  const [first, second] = documents;
+  for (const { message, pos } of [...first!.errors, ...first!.warnings]) problem(plain(message), pos[0]);
+  if (second !== undefined) problem('a file has one document: delete what begins with ---', second.range[0]);
+  if (report.problems.length > 0) return { value: undefined, report };
+  document = first!;
+  try {
+    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), report };
+  } catch (error) {
+    // The library throws a ReferenceError for aliases that would multiply.
+    if (!(error instanceof ReferenceError)) throw error;
+    problem(`the aliases stand for too many values: ${error.message}`, 0);
+    return { value: undefined, report };
+  }
+}
+
+const at = (lines: LineCounter, offset: number | undefined) => {
+  if (offset === undefined) return undefined;
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+};
+
+/** Of the value at `path`, of its key, or of the nearest value around it. */
+function offsetOf(document: Document.Parsed, path: Path, atKey: boolean): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const [i, step] of path.entries()) {
+    if (isAlias(node)) node = node.resolve(document);
+    const found = isMap(node)
+      ? node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === String(step))
+      : isSeq(node)
+        ? node.items[Number(step)]
+        : undefined;
+    if (found === undefined) return offset;
+    const pair = isPair(found) ? found : undefined;
+    node = pair === undefined ? found : pair.value;
+    const keyed = pair !== undefined && atKey && i === path.length - 1;
+    offset = (keyed ? undefined : startOf(node)) ?? startOf(pair?.key) ?? offset;
+  }
+  return offset;
+}
+
+const startOf = (node: unknown): number | undefined =>
+  isNode(node) ? ((node as Node).range?.[0] ?? undefined) : undefined;
+
+/** The first line of a message of the library. */
+const plain = (message: string): string =>
+  (message.split('\n')[0] as string).replace(/ at line \d+, column \d+:?$/, '');

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+/** The fields of each kind of object, by the words that errors use for it. */
+const fields = new Map<string, readonly string[]>();
+
+export const fieldsOf = (kind: string): readonly string[] => fields.get(kind) ?? [];
+
+/**
+ * An object without other fields. The message of an unknown field is `kind` alone: `problemsOfIssues` writes one for each field.
+ * @param kind in words: `a rule`
+ */
+export function strict<S extends z.core.$ZodShape>(kind: string, shape: S) {
+  fields.set(kind, Object.keys(shape));
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? kind : 'must be an object'),
+  });
+}
+
+/** Names are parts of storage keys and of headers. Without a dot, so that `rule.limit` has one meaning. */
+export const NAME = {
+  pattern: /^[A-Za-z][\w-]{0,49}$/,
+  error: 'must be a name: a letter, then letters, digits, _ or -, at most 50',
+};
+
+/** `$plan.name` in place of a number or a duration. */
+export const PLAN_NUMBER = /^\$plan\.([A-Za-z][\w-]{0,49})$/;
+
+const planNumber = z.string().regex(PLAN_NUMBER);
+const count = z.union([z.number(), planNumber], { error: 'must be a number or $plan.name' });
+const duration = z.union([z.number(), z.string().min(1).max(100)], {
+  error: 'must be a duration such as 500ms, 1m, 1h, 1d, a number of milliseconds, or $plan.name',
+});
+const flag = z.boolean({ error: 'must be true or false' });
+const word = <const W extends readonly [string, ...string[]]>(...words: W) =>
+  z.enum(words, { error: `must be ${words.map((one) => `'${one}'`).join(' or ')}` });
+
+/** Each algorithm with the options of its factory in @sluice/core, which checks the values. */
+export const ALGORITHM_SCHEMAS = {
+  fixedWindow: strict('fixedWindow', {
+    limit: count,
+    window: duration,
+    align: word('first-hit', 'clock').optional(),
+    timeZone: z.string({ error: 'must be a time zone such as Europe/Berlin' }).optional(),
+  }).optional(),
+  slidingWindow: strict('slidingWindow', {
+    limit: count,
+    window: duration,
+    slots: count.optional(),
+  }).optional(),
+  slidingLog: strict('slidingLog', { limit: count, window: duration }).optional(),
+  tokenBucket: strict('tokenBucket', {
+    capacity: count,
+    refill: count,
+    every: duration,
+    mode: word('continuous', 'interval').optional(),
+    initial: count.optional(),
+    borrow: count.optional(),
+    waitBeyondCapacity: flag.optional(),
+  }).optional(),
+  gcra: strict('gcra', { limit: count, period: duration, burst: count.optional() }).optional(),
+  leakyBucket: strict('leakyBucket', { capacity: count, leak: count, every: duration }).optional(),
+  concurrency: strict('concurrency', {
+    limit: count,
+    lease: duration.optional(),
+    queue: count.optional(),
+  }).optional(),
+};

@@ -1,0 +1,36 @@
+import { CombinedLimiter, type RateLimiter } from '@sluice/core';
+import { BaseLimiter, RecentMap } from '@sluice/core/http';
+import type { MatchedRule } from '../rule-set.js';
+
+/** Combinations that are kept: each set of rules that match together, for each of their plans. */
+const MOST = 1000;
+
+interface Combination {
+  readonly limiter: CombinedLimiter;
+  readonly consume: ReturnType<typeof BaseLimiter.consumer<Readonly<Record<string, string>>>>;
+}
+
+/** The `CombinedLimiter` of each set of rules that were decided together. */
+export class Combinations {
+  readonly #kept = new RecentMap<string, Combination>(MOST, () => false);
+
+  /** @param limiters those of the rules */
+  get(name: string, matched: readonly MatchedRule[], limiters: () => readonly RateLimiter[]): Combination {
+    const id = JSON.stringify(matched.map(({ rule, plan = '' }) => [rule.name, plan]));
+    let found = this.#kept.get(id);
+    if (found === undefined) {
+      const members = limiters();
+      const limiter = new CombinedLimiter(
+        Object.fromEntries(matched.map(({ rule }, i) => [rule.name, members[i]!])),
+        { name },
+      );
+      found = { limiter, consume: BaseLimiter.consumer(limiter) };
+      this.#kept.set(id, found);
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#kept.values().map(({ limiter }) => limiter.close()));
+  }
+}

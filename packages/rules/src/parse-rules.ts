@@ -1,0 +1,46 @@
+import { checkInteger, checkOptions } from '@sluice/core/http';
+import { compileRules } from './compile/compile-document.js';
+import { reportIssues } from './document/issues.js';
+import { copyData } from './document/plain-data.js';
+import { Report } from './document/problems.js';
+import { readYaml } from './document/read-yaml.js';
+import { documentSchema, type RulesDocument } from './document/schema.js';
+import { RuleSet } from './rule-set.js';
+
+export interface ParseOptions {
+  /** The name of the file, for messages. */
+  readonly file?: string | undefined;
+  /** The most characters of a text; default 1,000,000. */
+  readonly maxLength?: number | undefined;
+}
+
+/**
+ * Checks a document and compiles it.
+ * @param source YAML or JSON as text, or the document as an object
+ * @throws RulesError with all problems, each with its line and column; those of an object have a path
+ */
+export function parseRules(source: string | RulesDocument, options: ParseOptions = {}): RuleSet {
+  checkOptions('parseRules', options, ['file', 'maxLength']);
+  const { file, maxLength = 1_000_000 } = options;
+  checkInteger('parseRules: maxLength', maxLength, 1, 100_000_000);
+  const { value, report } = read(source, maxLength);
+  const data = report.problems.length === 0 ? copyData(value, report) : undefined;
+  report.throwIfAny(file);
+  const checked = documentSchema.safeParse(data);
+  if (!checked.success) reportIssues(checked.error.issues, data, report);
+  const document = data as RulesDocument;
+  const rules = typeof data === 'object' && data !== null ? compileRules(document, report) : [];
+  report.throwIfAny(file);
+  return new RuleSet(document, rules, file);
+}
+
+function read(source: unknown, maxLength: number): { value: unknown; report: Report } {
+  if (typeof source !== 'string') return { value: source, report: new Report() };
+  if (source.length <= maxLength) return readYaml(source);
+  const report = new Report();
+  report.addAt(
+    { line: 1, column: 1 },
+    `the document has ${source.length} characters; at most ${maxLength} are read`,
+  );
+  return { value: undefined, report };
+}

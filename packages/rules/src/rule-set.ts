@@ -1,0 +1,93 @@
+import type { RequestView } from '@sluice/core/http';
+import type { Rule, RuleCall } from './compile/rule.js';
+import type { RulesDocument } from './document/schema.js';
+import { RequestFacts } from './matching/matcher.js';
+import { withParams } from './matching/params-view.js';
+
+/** A rule that applies to a request, and what the request counts for. */
+export interface MatchedRule extends RuleCall {
+  readonly rule: Rule;
+}
+
+/** A rule that applies to a request, and the request with the params of the rule's path pattern. */
+export interface ApplyingRule {
+  readonly rule: Rule;
+  readonly view: RequestView;
+}
+
+/** A checked document of rules, without a store. Made by `parseRules`. */
+export class RuleSet {
+  /** The start of the names of all limiters. */
+  readonly name: string;
+  readonly version: string | number | undefined;
+  readonly rules: readonly Rule[];
+  readonly #byName: ReadonlyMap<string, Rule>;
+  readonly #matching: readonly Rule[];
+
+  /** @internal */
+  constructor(
+    /** As it was written, without comments. */
+    readonly document: RulesDocument,
+    rules: readonly Rule[],
+    /** The name of its file, for messages. */
+    readonly file: string | undefined,
+  ) {
+    this.name = document.name ?? 'rules';
+    this.version = document.version;
+    this.rules = rules;
+    this.#byName = new Map(rules.map((rule) => [rule.name, rule]));
+    this.#matching = rules.filter(({ matcher }) => matcher !== undefined);
+  }
+
+  /** The rule of this name, or undefined. */
+  rule(name: string): Rule | undefined {
+    return this.#byName.get(name);
+  }
+
+  /**
+   * The rules that limit a request, in the order of the document: without unlimited and replaced ones, with shadows.
+   * @throws KeyResolutionError if the request lacks a key, or has no valid cost
+   */
+  match(view: RequestView): MatchedRule[] {
+    return this.applying(view).map(({ rule, view }) => ({ rule, ...rule.resolve(view) }));
+  }
+
+  /** The same rules, before keys, costs and plans are read: nothing of the request is missing for this. */
+  applying(view: RequestView): ApplyingRule[] {
+    const facts = new RequestFacts(view);
+    const found: ApplyingRule[] = [];
+    let special = false;
+    for (const rule of this.#matching) {
+      const params = rule.matcher!(facts);
+      if (params === undefined) continue;
+      special ||= rule.unlimited || rule.replaces.length > 0;
+      found.push({ rule, view: withParams(view, params) });
+    }
+    return special ? withoutReplaced(found) : found;
+  }
+}
+
+/** A rule that is replaced itself replaces nothing. A shadow replaces only shadows. */
+function withoutReplaced(found: readonly ApplyingRule[]): ApplyingRule[] {
+  const replacedBy = new Map<string, Rule[]>();
+  for (const { rule } of found) {
+    for (const name of rule.replaces) replacedBy.set(name, [...(replacedBy.get(name) ?? []), rule]);
+  }
+  const known = new Map<Rule, boolean>();
+  const isReplaced = (rule: Rule): boolean => {
+    let replaced = known.get(rule);
+    if (replaced === undefined) {
+      // A shadow does not apply where the rule that it compares with does not.
+      const by = [rule.name, rule.compare].flatMap((name) => replacedBy.get(name ?? '') ?? []);
+      replaced = by.some(
+        (other) =>
+          (other.mode === 'enforce' || rule.mode === 'shadow') && other !== rule && !isReplaced(other),
+      );
+      known.set(rule, replaced);
+    }
+    return replaced;
+  };
+  const active = found.filter(({ rule }) => !isReplaced(rule));
+  const all = active.some(({ rule }) => rule.unlimited && rule.replaces.length === 0);
+  return all ? [] : active.filter(({ rule }) => !rule.unlimited);
+}

@@ -1,0 +1,209 @@
+import { ManualClock, memoryStore } from '@sluice/core';
+import type { RequestView } from '@sluice/core/http';
+import { isRulesError, parseRules, Rules, type RulesError } from './index.js';
+
+const request = (given: Partial<RequestView> = {}): RequestView => ({
+  ip: '203.0.113.7',
+  user: undefined,
+  method: 'GET',
+  path: '/v1/a',
+  params: {},
+  query: {},
+  body: undefined,
+  headers: {},
+  ...given,
+});
+
+const API = `
+version: 41
+name: shop
+plans: { free: { perMinute: 2 }, pro: { perMinute: 4 } }
+defaultPlan: free
+rules:
+  - name: api
+    match: { method: [GET, POST], path: /v1/*, not: { path: /v1/health } }
+    key: '#{user.id}'
+    plan: '#{user.plan}'
+    limits:
+      perMinute: { tokenBucket: { capacity: $plan.perMinute, refill: $plan.perMinute, every: 1m } }
+      perMonth: { fixedWindow: { limit: 100, window: 30d } }
+    cost: '#{headers.x-cost}'
+  - name: health
+    match: { path: /v1/free/* }
+    unlimited: true
+  - name: partners
+    match: { path: /v1/*, header: { x-partner: '*' } }
+    replaces: [api]
+    key: '#{headers.x-partner}'
+    limit: { gcra: { limit: 3, period: 1m } }
+  - name: api-next
+    mode: shadow
+    compare: api
+    limit: { gcra: { limit: 1, period: 1m } }
+  - name: sms
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+`;
+
+function rulesOf(text: string) {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  return { clock, store, rules: new Rules(parseRules(text), { store }) };
+}
+
+function errorOf(source: unknown): RulesError {
+  try {
+    parseRules(source as string, { file: 'limits.yaml' });
+  } catch (error) {
+    if (isRulesError(error)) return error;
+    throw error;
+  }
+  throw new Error('the document was accepted');
+}
+
+describe('a document of rules', () => {
+  test('rules that match are decided together, with the numbers of the plan', async () => {
+    const { rules, store } = rulesOf(API);
+    const ann = request({ user: { id: 'ann', plan: 'pro' } });
+    const answers = [];
+    for (let i = 0; i < 5; i++) answers.push((await rules.decide(ann)).allowed);
+    expect(answers).toEqual([true, true, true, true, false]);
+    const denied = await rules.decide(ann);
+    expect(denied.deniedBy?.name).toBe('api');
+    expect(denied.decision?.policy).toBe('api.perMinute');
+    expect(denied.decision?.policies.map(({ name }) => name)).toEqual(['api.perMinute', 'api.perMonth']);
+    expect(denied.shadows.map(({ rule, decision }) => [rule.name, decision?.allowed])).toEqual([
+      ['api-next', false],
+    ]);
+    await rules.close();
+    await store.close();
+  });
+
+  test('an unknown plan and a missing one get the numbers of defaultPlan', async () => {
+    const { rules, store } = rulesOf(API);
+    for (const user of [{ id: 'bob', plan: 'gold' }, { id: 'eve' }]) {
+      const allowed = [];
+      for (let i = 0; i < 3; i++) allowed.push((await rules.decide(request({ user }))).allowed);
+      expect(allowed).toEqual([true, true, false]);
+    }
+    await rules.close();
+    await store.close();
+  });
+
+  test('unlimited, replaces, not and cost', async () => {
+    const { rules, store } = rulesOf(API);
+    const names = (view: Partial<RequestView>) =>
+      rules.ruleSet
+        .match(request({ user: { id: 'ann' }, ...view }))
+        .map(({ rule, cost }) => `${rule.name} ${cost}`);
+    expect(names({})).toEqual(['api 1', 'api-next 1']);
+    expect(names({ headers: { 'x-cost': '3' } })).toEqual(['api 3', 'api-next 3']);
+    expect(names({ path: '/v1/health' })).toEqual([]);
+    expect(names({ path: '/v1/free/x' })).toEqual([]);
+    expect(names({ headers: { 'x-partner': 'acme' } })).toEqual(['partners 1']);
+    expect(names({ method: 'DELETE' })).toEqual([]);
+    expect(await rules.decide(request({ method: 'DELETE' }))).toMatchObject({
+      allowed: true,
+      decision: undefined,
+    });
+    await rules.close();
+    await store.close();
+  });
+
+  test('a rule without a match is used by its name', async () => {
+    const { rules, store } = rulesOf(API);
+    expect((await rules.limiter('sms').consume('+49')).allowed).toBe(true);
+    expect((await rules.limiter('sms').consume('+49')).allowed).toBe(false);
+    expect(() => rules.limiter('smss')).toThrow('no rule "smss"; did you mean \'sms\'?');
+    await rules.close();
+    await store.close();
+  });
+
+  test('counts survive a change of numbers', async () => {
+    const { rules, store } = rulesOf(API);
+    await rules.limiter('sms').consume('+49');
+    rules.replace(parseRules(API.replace('limit: 1, window: 1m', 'limit: 2, window: 1m')));
+    expect((await rules.limiter('sms').consume('+49')).remaining).toBe(0);
+    expect((await rules.limiter('sms').consume('+49')).allowed).toBe(false);
+    await rules.close();
+    await store.close();
+  });
+
+  test('all problems are found at once, with line, column and the nearest right word', () => {
+    const { problems, message } = errorOf(`plans: { free: { perMinute: 60 } }
+defaultPlan: fre
+rules:
+  - name: api
+    match: { metod: GET, path: v1 }
+    limit: { tokenBuket: { capacity: 1 } }
+  - name: next
+    match: { path: /v2/* }
+    limits:
+      perMinute: { gcra: { limit: -1, period: 1 fortnight } }
+      perDay: { fixedWindow: { limit: $plan.perMinut, window: 1d } }
+    replaces: [ap]
+    mode: shadw
+  - name: api
+    match: { path: /v3/:id/*/:id }
+    key: '#{usr.id}'
+    limit: { fixedWindow: { window: 1d, limit: 5 } }
+`);
+    expect(problems.map(({ line, column, path, hint }) => [line, column, path, hint])).toMatchInlineSnapshot(`
+[
+  [
+    2,
+    14,
+    "defaultPlan",
+    "free",
+  ],
+  [
+    5,
+    14,
+    "rules[0].match.metod",
+    "method",
+  ],
+  [
+    6,
+    14,
+    "rules[0].limit.tokenBuket",
+    "tokenBucket",
+  ],
+  [
+    13,
+    11,
+    "rules[1].mode",
+    "shadow",
+  ],
+  [
+    14,
+    11,
+    "rules[2].name",
+    undefined,
+  ],
+]
+`);
+    expect(message).toMatchInlineSnapshot(`
+"5 problems in limits.yaml:
+limits.yaml:2:14: plan 'fre' is not in the document; did you mean 'free'?
+limits.yaml:5:14: a match has no field "metod"; did you mean 'method'?
+limits.yaml:6:14: a limit has no field "tokenBuket"; did you mean 'tokenBucket'?
+limits.yaml:13:11: mode must be 'enforce' or 'shadow', not "shadw"; did you mean 'shadow'?
+limits.yaml:14:11: rule 'api' exists already: two rules would count under the same keys"
+`);
+  });
+
+  test('a document as an object: problems have a path', () => {
+    const { problems } = errorOf({
+      rules: [{ name: 'api', match: { path: '/*' }, limit: { gcra: { limit: 1 } } }],
+    });
+    expect(problems).toEqual([
+      {
+        message:
+          "'period' is missing: it must be a duration such as 500ms, 1m, 1h, 1d, a number of milliseconds, or $plan.name",
+        path: 'rules[0].limit.gcra',
+        line: undefined,
+        column: undefined,
+        hint: undefined,
+      },
+    ]);
+  });
+});
