@@ -10,6 +10,11 @@ import {
   tokenBucket,
 } from '@sluice/core';
 import { readDefinitions } from '@sluice/core/operations';
+import { Redis } from 'ioredis';
+import { CREDENTIALS, RULES, refusals, setUser } from '../../../tests/security/least-privilege/rules.js';
+import { startRedisCluster } from '../../../tests/support/redis/redis-cluster.js';
+import { startRedisSentinels } from '../../../tests/support/redis/redis-sentinel.js';
+import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { type Dashboard, dashboard } from './index.js';
 
@@ -46,43 +51,68 @@ async function stream(page: Dashboard, path: string, body?: unknown) {
   };
 }
 
-const stores: [string, () => Store, () => Store][] = [
-  ['memory', ...once(() => memoryStore({ usage: { keys: 'plain' } }))],
-  ['redis', () => redisStore({ url: redisUrl(), usage: { keys: 'plain' } }), () => redisStore(redisUrl())],
-];
-
-/** The same store twice: memory is not shared by two. */
-function once(open: () => Store): [() => Store, () => Store] {
-  let store: Store | undefined;
-  const first = () => {
-    store = open();
-    return store;
-  };
-  return [first, () => store!];
+interface Servers {
+  /** Of the processes whose limiters are seen. */
+  readonly store: Store;
+  /** Of the page. Memory is not shared by two. */
+  readonly other: Store;
+  stop?(): Promise<void>;
 }
 
-describe.each(stores)('%s', (kind, open, openOther) => {
-  const store = open();
-  const other = openOther();
+const usage = { keys: 'plain' } as const;
+
+const SERVERS: Readonly<Record<string, () => Servers | Promise<Servers>>> = {
+  memory() {
+    const store = memoryStore({ usage });
+    return { store, other: store };
+  },
+  redis: () => ({ store: redisStore({ url: redisUrl(), usage }), other: redisStore(redisUrl()) }),
+  async cluster() {
+    const { addresses, stop } = await startRedisCluster();
+    const at = { cluster: addresses };
+    return { store: redisStore({ ...at, usage }), other: redisStore(at), stop };
+  },
+  async sentinels() {
+    const { addresses, name, stop } = await startRedisSentinels();
+    const at = { sentinels: addresses, name };
+    return { store: redisStore({ ...at, usage }), other: redisStore(at), stop };
+  },
+  async 'a user with least rights'() {
+    const server = await startRedis();
+    const admin = new Redis(server.url);
+    const ask = (command: string, ...args: string[]) => admin.call(command, ...args);
+    await setUser(ask, RULES);
+    const stop = async () => {
+      const refused = await refusals(ask);
+      admin.disconnect();
+      await server.stop();
+      expect(refused).toEqual([]);
+    };
+    const at = { url: server.url, ...CREDENTIALS };
+    return { store: redisStore({ ...at, usage }), other: redisStore(at), stop };
+  },
+};
+
+describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
   const [api, login, both] = ['api', 'login', 'both'].map(uniqueName) as [string, string, string];
-  const options = { store, deadline: '10s' } as const;
-  const bucket = new RateLimiter({
-    name: api,
-    policy: tokenBucket({ capacity: 2, refill: 1, every: '1h' }),
-    ...options,
-  });
-  const windows = new RateLimiter({
-    name: login,
-    policies: {
-      perHour: fixedWindow({ limit: 1, window: '1h' }),
-      perDay: slidingLog({ limit: 5, window: '1d' }),
-    },
-    ...options,
-  });
-  const combined = new CombinedLimiter({ bucket, windows }, { name: both });
+  let servers: Servers;
+  let bucket: RateLimiter;
+  let windows: RateLimiter;
+  let combined: CombinedLimiter<'bucket' | 'windows'>;
   let page: Dashboard;
 
   beforeAll(async () => {
+    servers = await startServers();
+    const { store, other } = servers;
+    const options = { store, deadline: '10s', hashTag: 'tag' } as const;
+    const policy = tokenBucket({ capacity: 2, refill: 1, every: '1h' });
+    bucket = new RateLimiter({ name: api, policy, ...options });
+    const policies = {
+      perHour: fixedWindow({ limit: 1, window: '1h' }),
+      perDay: slidingLog({ limit: 5, window: '1d' }),
+    };
+    windows = new RateLimiter({ name: login, policies, ...options });
+    combined = new CombinedLimiter({ bucket, windows }, { name: both });
     await combined.consume({ bucket: 'ann', windows: 'ann' });
     const known = async () =>
       (await readDefinitions(store)).flatMap(({ limiters }) => limiters.map(({ name }) => name));
@@ -92,7 +122,8 @@ describe.each(stores)('%s', (kind, open, openOther) => {
   afterAll(async () => {
     await page?.close();
     await Promise.all([bucket.close(), windows.close()]);
-    await Promise.all([store.close(), other.close()]);
+    await Promise.all([servers.store.close(), servers.other.close()]);
+    await servers.stop?.();
   });
 
   const change = async (body: object): Promise<[number, { done: string }]> => {

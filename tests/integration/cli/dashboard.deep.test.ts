@@ -1,8 +1,10 @@
-import { once } from 'node:events';
+import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { service } from './fleet-process.js';
-import { sluice, start } from './sluice.js';
+import { openLivePage } from './live-page.js';
+import { ONCALL_RULES } from './oncall-user.js';
+import { sluice } from './sluice.js';
 
 let redis: RedisServer;
 let store: ReturnType<typeof redisStore>;
@@ -19,50 +21,62 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** Reads a stream of the page until all texts were in it. */
-async function until(url: string, headers: Record<string, string>, ...texts: string[]): Promise<string> {
-  const gone = new AbortController();
-  const { body } = await fetch(url, { headers, signal: gone.signal });
-  let seen = '';
-  for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
-    seen += chunk;
-    if (texts.every((text) => seen.includes(text))) break;
-  }
-  gone.abort();
-  return seen;
-}
-
 test('sluice dashboard serves the page to the browser that opens its address, until Ctrl-C', async () => {
-  const child = await start(['dashboard'], { REDIS_URL: redis.url });
-  let said = '';
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    said += chunk;
-    if (/token=\S+\n/.test(said)) break;
-  }
-  const [url] = /http:\S+/.exec(said) as unknown as [string];
-  const { origin, pathname } = new URL(url);
-  expect((await fetch(`${origin}${pathname}events`)).status).toBe(401);
-  const opened = await fetch(url, { redirect: 'manual' });
-  const headers = { Cookie: opened.headers.get('Set-Cookie')!.split(';')[0]! };
-  const page = origin + pathname;
-  expect(await (await fetch(page, { headers })).text()).toContain('<title>Sluice');
-  const events = await until(
-    `${page}events`,
-    headers,
-    '"name":"login"',
-    '"text":"ann"',
-    'event: findings\ndata: [{',
-  );
+  const page = await openLivePage([], { REDIS_URL: redis.url });
+  expect((await fetch(page.address, { redirect: 'manual' })).status).toBe(401);
+  expect((await fetch(`${page.url}events`)).status).toBe(401);
+  expect(await (await fetch(page.url, { headers: page.headers })).text()).toContain('<title>Sluice');
+  const events = await page.until('events', ['"name":"login"', '"text":"ann"', 'event: findings\ndata: [{']);
   expect(events).toContain('"write":false');
-  const post = { Origin: origin, 'Content-Type': 'application/json', ...headers };
-  const body = JSON.stringify({ limiter: 'login', key: 'ann', action: 'reset', confirmed: true });
-  expect((await fetch(`${page}change`, { method: 'POST', headers: post, body })).status).toBe(403);
-  child.kill('SIGINT');
-  expect((await once(child, 'exit'))[1]).toBeNull();
+  expect((await page.change({ limiter: 'login', key: 'ann', action: 'reset' }))[0]).toBe(403);
+  expect(await page.stop()).toBe(0);
 }, 60_000);
 
-test('a wrong port is refused', async () => {
-  const { code, stderr } = await sluice(['dashboard', '--port', 'http'], { REDIS_URL: redis.url });
-  expect(code).toBe(2);
-  expect(stderr).toContain('--port takes a number from 0 to 65535, not http.');
+test('its findings are those of sluice doctor with the same options', async () => {
+  const page = await openLivePage(
+    ['--limiter-deadline', '0.001ms', '--prefix', 'app', '--acl-user', 'nobody'],
+    {
+      REDIS_URL: redis.url,
+    },
+  );
+  const events = await page.until('events', ['event: findings\ndata: [{']);
+  await page.stop();
+  expect(events).toContain('the deadline is 0 ms');
+  expect(events).toContain("There is no user 'nobody'");
 }, 60_000);
+
+test('as the user of docs/cli.md, who cannot write', async () => {
+  const admin = new Redis(redis.url);
+  await admin.call('ACL', 'SETUSER', 'oncall', 'reset', 'on', '>pw', ...ONCALL_RULES);
+  const page = await openLivePage(['--write', '--user', 'oncall'], {
+    REDIS_URL: redis.url,
+    REDIS_PASSWORD: 'pw',
+  });
+  try {
+    const events = await page.until('events', ['"name":"login"', '"text":"ann"', 'findings\ndata: [{']);
+    expect(events).toContain("The user 'oncall' may not run COMMAND INFO");
+    const ann = { limiter: 'login', key: 'ann' };
+    expect(await page.until('key', ['event: key'], ann)).toContain('"allowed":false');
+    // Redis has had several texts for it.
+    expect(await page.change({ ...ann, action: 'reset' })).toEqual([
+      503,
+      expect.stringMatching(/user|NOPERM/),
+    ]);
+  } finally {
+    await page.stop();
+    admin.disconnect();
+  }
+}, 60_000);
+
+test.each([
+  ['--port', 'http', '--port takes a number from 0 to 65535, not http.'],
+  ['--limiter-deadline', 'soon', '--limiter-deadline must be a duration'],
+])(
+  '%s %s is refused',
+  async (option, value, sentence) => {
+    const { code, stderr } = await sluice(['dashboard', option, value], { REDIS_URL: redis.url });
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
+  },
+  60_000,
+);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { serveDashboard } from '@sluice/dashboard';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
-import { examine } from '../doctor/examine.js';
+import { EXAMINATION_OPTIONS, examinationOf } from '../doctor/command-options.js';
 
 export const dashboard: CommandDefinition = {
   name: 'dashboard',
@@ -13,6 +13,7 @@ export const dashboard: CommandDefinition = {
       flags: '--write',
       description: '[writes] buttons that unblock, reset and override keys; each asks first',
     },
+    ...EXAMINATION_OPTIONS,
   ],
   summary: 'the live page, on 127.0.0.1',
   description:
@@ -20,18 +21,13 @@ export const dashboard: CommandDefinition = {
     'The page only reads, unless you pass --write. Calls per second need processes with the option usage of their store.',
   example: ['dashboard', 'http://127.0.0.1:40123/…/?token=…'],
   writes: false,
-  async run({ store, server, client, deadline, output, signal }, _args, { port, write }) {
+  async run(context, _args, options) {
+    const { store, output, signal } = context;
+    const { port, write } = options;
     if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
       throw new CliError(`--port takes a number from 0 to 65535, not ${port}.`);
     }
-    const findings = () =>
-      examine(server, {
-        deadline: 100,
-        prefix: `${client.options.keyPrefix ?? ''}sluice`,
-        scan: false,
-        timeout: deadline,
-        signal,
-      });
+    const findings = examinationOf(context, options);
     const served = await serveDashboard(store, { port: Number(port), write: write === true, findings });
     try {
       output.json({ url: served.url });

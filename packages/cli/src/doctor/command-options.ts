@@ -1,0 +1,37 @@
+import { toMicros } from '@sluice/core/operations';
+import type { CommandOption, Context } from '../command.js';
+import { examine } from './examine.js';
+import type { Finding } from './finding.js';
+
+/** What the commands that examine Redis must know of the limiters. */
+export const EXAMINATION_OPTIONS: readonly CommandOption[] = [
+  {
+    flags: '--limiter-deadline <duration>',
+    description: 'the deadline of your limiters, for the round trips',
+    default: '100ms',
+  },
+  { flags: '--prefix <keyPrefix>', description: 'the keyPrefix of your limiters', default: 'sluice' },
+  {
+    flags: '--acl-user <name>',
+    description: 'the user whose rights are checked; default: the one that signs in',
+  },
+];
+
+/**
+ * The examination that the options of a command line ask for.
+ * @throws RangeError for a wrong duration
+ */
+export function examinationOf(
+  { server, deadline, client, signal }: Context,
+  { limiterDeadline, prefix, aclUser, scan }: Readonly<Record<string, string | boolean | undefined>>,
+): () => Promise<Finding[]> {
+  const settings = {
+    deadline: toMicros('--limiter-deadline', String(limiterDeadline)) / 1_000,
+    prefix: `${client.options.keyPrefix ?? ''}${prefix}`,
+    ...(aclUser !== undefined && { user: String(aclUser) }),
+    scan: scan === true,
+    timeout: deadline,
+    signal,
+  };
+  return () => examine(server, settings);
+}
