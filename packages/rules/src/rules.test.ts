@@ -162,10 +162,34 @@ rules:
     "method",
   ],
   [
+    5,
+    32,
+    "rules[0].match.path",
+    undefined,
+  ],
+  [
     6,
     14,
     "rules[0].limit.tokenBuket",
     "tokenBucket",
+  ],
+  [
+    10,
+    47,
+    "rules[1].limits.perMinute.gcra.period",
+    undefined,
+  ],
+  [
+    11,
+    39,
+    "rules[1].limits.perDay.fixedWindow.limit",
+    "perMinute",
+  ],
+  [
+    12,
+    16,
+    "rules[1].replaces[0]",
+    "api",
   ],
   [
     13,
@@ -179,15 +203,33 @@ rules:
     "rules[2].name",
     undefined,
   ],
+  [
+    15,
+    20,
+    "rules[2].match.path",
+    undefined,
+  ],
+  [
+    16,
+    10,
+    "rules[2].key",
+    "user",
+  ],
 ]
 `);
     expect(message).toMatchInlineSnapshot(`
-"5 problems in limits.yaml:
+"11 problems in limits.yaml:
 limits.yaml:2:14: plan 'fre' is not in the document; did you mean 'free'?
 limits.yaml:5:14: a match has no field "metod"; did you mean 'method'?
+limits.yaml:5:32: path pattern "v1" must begin with '/'
 limits.yaml:6:14: a limit has no field "tokenBuket"; did you mean 'tokenBucket'?
+limits.yaml:10:47: period must be a duration such as 500ms, 1m, 1h, 1d, a number of milliseconds, or $plan.name, not "1 fortnight"
+limits.yaml:11:39: plan 'free' has no number 'perMinut'; did you mean 'perMinute'?
+limits.yaml:12:16: no rule is named 'ap'; did you mean 'api'?
 limits.yaml:13:11: mode must be 'enforce' or 'shadow', not "shadw"; did you mean 'shadow'?
-limits.yaml:14:11: rule 'api' exists already: two rules would count under the same keys"
+limits.yaml:14:11: rule 'api' exists already: two rules would count under the same keys
+limits.yaml:15:20: path pattern "/v3/:id/*/:id" has one :name twice
+limits.yaml:16:10: The key template "#{usr.id}" uses 'usr', which requests do not have; begin with one of ip, user, method, path, route, params, query, body, headers; did you mean 'user'?"
 `);
   });
 

@@ -1,5 +1,6 @@
 import { nearest, type Path, type Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
+import { usesPlans } from './limits.js';
 import { Rule } from './rule.js';
 
 /**
@@ -20,32 +21,61 @@ export function compileRules(document: RulesDocument, report: Report): Rule[] {
     } else byName.set(name, rule);
   });
   if (report.isClean(['defaultPlan'])) checkDefaultPlan(document, report);
-  if (!report.isClean(['plans'])) return [];
-  return inputs.flatMap((rule, i) => {
-    const path = ['rules', i];
-    if (!report.isClean(path)) return [];
+  const made = new Map<RuleInput, Rule>();
+  const compile = (rule: RuleInput, base?: Partial<RuleInput>) => {
+    const path = ['rules', inputs.indexOf(rule)];
     checkFields(rule, path, report);
     checkReferences(rule, byName, path, report);
-    const base = rule.compare === undefined ? undefined : byName.get(rule.compare);
-    return [new Rule(base === undefined ? rule : inherited(rule, base), document, path, report)];
-  });
+    made.set(rule, new Rule({ ...base, ...withoutProblems(rule, path, report) }, document, path, report));
+  };
+  const given = inputs.filter(isObject);
+  for (const rule of given) if (rule.compare === undefined) compile(rule);
+  for (const rule of given) {
+    if (rule.compare !== undefined) compile(rule, inherited(byName.get(rule.compare), inputs, report));
+  }
+  return given.map((rule) => made.get(rule)!);
 }
 
+/** The fields without problems. Those of a match are checked one by one. */
+function withoutProblems(rule: RuleInput, path: Path, report: Report): RuleInput {
+  const clean = <T extends object>(values: T, at: Path, except: readonly string[] = []): T =>
+    Object.fromEntries(
+      Object.entries(values).filter(([field]) => except.includes(field) || report.isClean([...at, field])),
+    ) as T;
+  const { match, limits } = rule;
+  const fields = clean(rule, path, [
+    ...(isObject(match) ? ['match'] : []),
+    ...(isObject(limits) ? ['limits'] : []),
+  ]);
+  return isObject(limits) ? { ...fields, limits: clean(limits, [...path, 'limits']) } : fields;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 function checkDefaultPlan({ plans = {}, defaultPlan }: RulesDocument, report: Report): void {
-  if (defaultPlan === undefined || Object.hasOwn(Object(plans), defaultPlan)) return;
+  if (defaultPlan === undefined || Object.hasOwn(Object(plans), defaultPlan) || !report.isClean(['plans']))
+    return;
   report.add(['defaultPlan'], `plan '${defaultPlan}' is not in the document`, {
     hint: nearest(defaultPlan, Object.keys(Object(plans))),
   });
 }
 
-/** What a shadow rule has of the rule that it compares with. */
-function inherited(rule: RuleInput, base: RuleInput): RuleInput {
+/** What a shadow rule has of the rule that it compares with; nothing that has problems: these were reported there. */
+function inherited(
+  base: RuleInput | undefined,
+  inputs: readonly RuleInput[],
+  report: Report,
+): Partial<RuleInput> {
+  if (base === undefined) return {};
   const { match, key, ipv6Subnet, plan, cost } = base;
-  return { ...dropUndefined({ match, key, ipv6Subnet, plan, cost }), ...rule };
+  const at = inputs.indexOf(base);
+  return Object.fromEntries(
+    Object.entries({ match, key, ipv6Subnet, plan, cost }).filter(
+      ([field, value]) => value !== undefined && report.isClean(['rules', at, field]),
+    ),
+  );
 }
-
-const dropUndefined = <T extends object>(values: T): Partial<T> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 
 /** Fields that exclude or need each other. */
 function checkFields(rule: RuleInput, path: Path, report: Report): void {
@@ -62,8 +92,14 @@ function checkFields(rule: RuleInput, path: Path, report: Report): void {
     report.add(path, `rule '${name}' needs a limit, limits, or unlimited: true`);
   } else if (limit !== undefined && limits !== undefined) {
     report.add([...path, 'limits'], `rule '${name}' has limit and limits: keep one`, { atKey: true });
-  } else if (limits !== undefined && (Object.keys(limits).length === 0 || Object.keys(limits).length > 20)) {
+  } else if (isObject(limits) && (Object.keys(limits).length === 0 || Object.keys(limits).length > 20)) {
     report.add([...path, 'limits'], `rule '${name}' needs 1 to 20 limits`);
+  }
+  const limited = isObject(limit) || isObject(limits);
+  if (rule.plan !== undefined && !unlimited && limited && !usesPlans(rule)) {
+    report.add([...path, 'plan'], `plan has no effect in rule '${name}', which uses no $plan`, {
+      atKey: true,
+    });
   }
   if (compare !== undefined && mode !== 'shadow') {
     report.add([...path, 'compare'], `compare is for a rule with mode: shadow`, { atKey: true });
@@ -86,16 +122,14 @@ function checkReferences(
       report.add(at, `no rule is named '${name}'`, { hint: nearest(name, byName.keys()) });
     } else if (name === rule.name) report.add(at, `rule '${name}' names itself`);
   };
-  rule.replaces?.forEach((name, i) => {
-    check(name, [...path, 'replaces', i]);
+  const replaces = Array.isArray(rule.replaces) ? rule.replaces : [];
+  replaces.forEach((name, i) => {
+    if (typeof name === 'string') check(name, [...path, 'replaces', i]);
   });
-  if (rule.replaces !== undefined && replacesItself(rule.name, byName)) {
-    report.add(
-      [...path, 'replaces'],
-      `the rules ${replacesItself(rule.name, byName)!.join(' → ')} replace each other in a circle`,
-    );
-  }
-  if (rule.compare === undefined) return;
+  const circle = replaces.length > 0 && replacesItself(rule.name, byName);
+  if (circle)
+    report.add([...path, 'replaces'], `${circle.join(' → ')}: these rules replace each other in a circle`);
+  if (typeof rule.compare !== 'string') return;
   check(rule.compare, [...path, 'compare']);
   if (byName.get(rule.compare)?.mode === 'shadow') {
     report.add([...path, 'compare'], `'${rule.compare}' is a shadow itself: compare with an enforced rule`);

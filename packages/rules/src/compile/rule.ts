@@ -57,7 +57,12 @@ export class Rule {
     this.reply = reply;
     this.keyKind = key;
     this.matcher = match && compileMatch(match, [...path, 'match'], report);
-    this.policies = compileLimits(input, document.plans, path, report);
+    this.policies = compileLimits(
+      input,
+      report.isClean(['plans']) ? document.plans : undefined,
+      path,
+      report,
+    );
     this.#keyOf = compileKey(key, input.ipv6Subnet, path, report);
     this.#costOf = compileCost(input.cost, path, report);
     this.#planOf = compilePlan(input, document, path, report);
@@ -97,6 +102,7 @@ function compilePlan(
 ): ReadRequest<string | undefined> {
   const { plan } = input;
   if (!usesPlans(input)) return () => undefined;
+  if (!report.isClean(['plans'])) return () => undefined;
   const names = Object.keys(plans);
   if (names.length === 0) report.add(path, `rule '${input.name}' uses $plan, and the document has no plans`);
   if (plan === undefined) {

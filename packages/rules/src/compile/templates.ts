@@ -4,9 +4,10 @@ import {
   compileRequestKey,
   describe,
   keyOfRequest,
+  REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core/http';
-import type { Path, Report } from '../document/problems.js';
+import { nearest, type Path, type Report } from '../document/problems.js';
 
 /** Reads a value of a request. @throws KeyResolutionError without one */
 export type ReadRequest<T> = (request: RequestView) => T;
@@ -77,7 +78,8 @@ function tried<T>(path: Path, report: Report, compile: () => ReadRequest<T>): Re
     return compile();
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
-    report.add(path, error.message);
+    const unknown = /uses '(.+?)', which requests/.exec(error.message)?.[1];
+    report.add(path, error.message, { hint: unknown && nearest(unknown, REQUEST_FIELDS) });
     return () => {
       throw error;
     };

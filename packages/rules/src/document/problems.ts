@@ -52,13 +52,17 @@ export const pathText = (path: Path): string =>
     .join('')
     .replace(/^\./, '');
 
+const placeOf = (path: Path): string => path.join('\0');
+
 /** The most problems that are reported. */
 const MOST = 100;
 
 /** Collects problems with their positions. */
 export class Report {
   readonly problems: Problem[] = [];
-  readonly #paths: Path[] = [];
+  /** The places of problems, and all that is around them. */
+  readonly #places = new Set<string>();
+  readonly #around = new Set<string>();
 
   /** @param locate the position of a value, or of its key */
   constructor(
@@ -72,7 +76,8 @@ export class Report {
     message: string,
     { hint, atKey = false }: { hint?: string | undefined; atKey?: boolean } = {},
   ): void {
-    this.#paths.push(path);
+    this.#places.add(placeOf(path));
+    for (let i = 0; i <= path.length; i++) this.#around.add(placeOf(path.slice(0, i)));
     this.#push(message, this.locate(path, atKey), pathText(path), hint);
   }
 
@@ -93,10 +98,9 @@ export class Report {
 
   /** Has neither the value at `path`, nor one around or within it, a problem? */
   isClean(path: Path): boolean {
-    return this.#paths.every((other) => {
-      const [short, long] = other.length < path.length ? [other, path] : [path, other];
-      return short.some((step, i) => step !== long[i]);
-    });
+    return (
+      !this.#around.has(placeOf(path)) && path.every((_, i) => !this.#places.has(placeOf(path.slice(0, i))))
+    );
   }
 
   /** @throws RulesError with all problems, in the order of the text */

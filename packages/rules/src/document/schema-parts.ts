@@ -1,3 +1,4 @@
+import { toMicros } from '@sluice/core/http';
 import { z } from 'zod';
 
 /** The fields of each kind of object, by the words that errors use for it. */
@@ -25,11 +26,21 @@ export const NAME = {
 /** `$plan.name` in place of a number or a duration. */
 export const PLAN_NUMBER = /^\$plan\.([A-Za-z][\w-]{0,49})$/;
 
-const planNumber = z.string().regex(PLAN_NUMBER);
-const count = z.union([z.number(), planNumber], { error: 'must be a number or $plan.name' });
-const duration = z.union([z.number(), z.string().min(1).max(100)], {
+function isDuration(value: string): boolean {
+  if (PLAN_NUMBER.test(value)) return true;
+  try {
+    return toMicros('', value) > 0;
+  } catch {
+    return false; // the schema has its own words for it
+  }
+}
+
+const COUNT = { error: 'must be a number or $plan.name' };
+const count = z.union([z.number(), z.string().regex(PLAN_NUMBER, COUNT)], COUNT);
+const DURATION = {
   error: 'must be a duration such as 500ms, 1m, 1h, 1d, a number of milliseconds, or $plan.name',
-});
+};
+const duration = z.union([z.number(), z.string().refine(isDuration, DURATION)], DURATION);
 const flag = z.boolean({ error: 'must be true or false' });
 const word = <const W extends readonly [string, ...string[]]>(...words: W) =>
   z.enum(words, { error: `must be ${words.map((one) => `'${one}'`).join(' or ')}` });

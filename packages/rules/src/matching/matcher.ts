@@ -56,11 +56,12 @@ const NO_PARAMS: Params = {};
 export function compileMatch(input: MatchInput, path: Path, report: Report): Matcher {
   const { not, ...own } = input;
   const matches = compileCondition(own, path, report);
-  if (not === undefined) return matches;
+  if (not === undefined || typeof not !== 'object') return matches;
   const list = Array.isArray(not) ? not : [not];
-  const exceptions = list.map((one, i) =>
-    compileCondition(one, [...path, 'not', ...(Array.isArray(not) ? [i] : [])], report),
-  );
+  const exceptions = list.flatMap((one, i) => {
+    const at = [...path, 'not', ...(Array.isArray(not) ? [i] : [])];
+    return typeof one === 'object' && one !== null ? [compileCondition(one, at, report)] : [];
+  });
   return (request) => {
     const params = matches(request);
     return params === undefined || exceptions.some((excepted) => excepted(request) !== undefined)
@@ -71,14 +72,17 @@ export function compileMatch(input: MatchInput, path: Path, report: Report): Mat
 
 function compileCondition(input: ConditionInput, path: Path, report: Report): Matcher {
   const { method, path: pattern, host, header } = input;
-  if (method === undefined && pattern === undefined && host === undefined && header === undefined) {
+  const clean = (field: string) => report.isClean([...path, field]);
+  if (Object.keys(input).length === 0) {
     report.add(path, 'a match needs a method, a path, a host or a header; path: /* matches every request');
   }
   const tests: ((request: RequestFacts) => boolean)[] = [];
-  if (method !== undefined) tests.push(compileMethods(method, [...path, 'method'], report));
-  if (host !== undefined) tests.push(compileHosts(host, [...path, 'host'], report));
-  for (const [name, value] of Object.entries(header ?? {})) tests.push(compileHeader(name, String(value)));
-  const patterns = compileEach(pattern ?? [], [...path, 'path'], report, compilePath);
+  if (method !== undefined && clean('method'))
+    tests.push(compileMethods(method, [...path, 'method'], report));
+  if (host !== undefined && clean('host')) tests.push(compileHosts(host, [...path, 'host'], report));
+  for (const [name, value] of Object.entries(clean('header') ? (header ?? {}) : {}))
+    tests.push(compileHeader(name, String(value)));
+  const patterns = compileEach(clean('path') ? (pattern ?? []) : [], [...path, 'path'], report, compilePath);
   if (pattern === undefined)
     return (request) => (tests.every((test) => test(request)) ? NO_PARAMS : undefined);
   return (request) => {
