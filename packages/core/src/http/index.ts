@@ -2,7 +2,7 @@
 
 export { toMicros } from '../duration.js';
 export { compileClientKey } from '../keys/client-ip.js';
-export { compileKey } from '../keys/key-expression.js';
+export { compileKey, type KeyScope } from '../keys/key-expression.js';
 export { keyPart } from '../keys/key-part.js';
 export { parseLimitType } from '../keys/limit-type.js';
 export { readProperty } from '../keys/property.js';
@@ -26,7 +26,7 @@ export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';
 export { currentRequest, runWithRequest } from './request-context.js';
-export { compileRequestKey, REQUEST_FIELDS, requestUser } from './request-key.js';
+export { REQUEST_FIELDS, requestUser } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export { fastifyPathOf, pathOf, routeOf } from './request-path.js';

@@ -1,11 +1,20 @@
 import type { LimiterPolicies } from '@sluice/core';
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView, RuleReply } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import { nearest } from '../document/problems.js';
-import type { ReplyInput, RuleInput, RulesDocument } from '../document/schema.js';
+import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { compileMatch, type Matcher } from '../matching/matcher.js';
 import { compileLimits, type PoliciesByPlan, usesPlans } from './limits.js';
-import { compileCost, compileKey, compileText, hasTemplate, type ReadRequest } from './templates.js';
+import { compileReply } from './reply.js';
+import {
+  compileCost,
+  compileRuleKey,
+  compileText,
+  hasTemplate,
+  type ReadScope,
+  scopeOf,
+  type TemplatePlace,
+} from './templates.js';
 
 /** What a request counts for under one rule. */
 export interface RuleCall {
@@ -24,16 +33,19 @@ export class Rule {
   readonly replaces: readonly string[];
   /** Of a shadow rule: the enforced rule that it compares with. */
   readonly compare: string | undefined;
-  readonly reply: ReplyInput | undefined;
+  readonly reply: RuleReply | undefined;
   /** Undefined: only code uses the rule. */
   readonly matcher: Matcher | undefined;
   /** `IP`, `USER`, `METHOD` or the template. */
   readonly keyKind: string;
   /** The policies by plan; under `undefined` if the rule takes no numbers from plans. */
   readonly policies: PoliciesByPlan;
-  readonly #keyOf: ReadRequest<string>;
-  readonly #costOf: ReadRequest<number>;
-  readonly #planOf: ReadRequest<string | undefined>;
+  readonly ipv6Subnet: number | undefined;
+  /** Permits of a call. @throws KeyResolutionError if they are no whole number */
+  readonly costOf: ReadScope<number>;
+  /** The plan of a call; undefined if it has none. */
+  readonly planOf: ReadScope<string | undefined>;
+  readonly #keyOf: (request: RequestView) => string;
   /** The plan of a request whose plan is missing or unknown. */
   readonly #fallbackPlan: string | undefined;
 
@@ -54,7 +66,7 @@ export class Rule {
     this.unlimited = unlimited;
     this.replaces = replaces;
     this.compare = compare;
-    this.reply = reply;
+    this.reply = compileReply(reply, path, report);
     this.keyKind = key;
     this.matcher = match && compileMatch(match, [...path, 'match'], report);
     this.policies = compileLimits(
@@ -63,9 +75,11 @@ export class Rule {
       path,
       report,
     );
-    this.#keyOf = compileKey(key, input.ipv6Subnet, path, report);
-    this.#costOf = compileCost(input.cost, path, report);
-    this.#planOf = compilePlan(input, document, path, report);
+    const place = { path, report, isForCode: match === undefined };
+    this.ipv6Subnet = input.ipv6Subnet;
+    this.#keyOf = compileRuleKey(key, input.ipv6Subnet, place);
+    this.costOf = compileCost(input.cost, place);
+    this.planOf = compilePlan(input, document, place);
     this.#fallbackPlan =
       input.plan !== undefined && !hasTemplate(input.plan) ? input.plan : document.defaultPlan;
   }
@@ -83,13 +97,8 @@ export class Rule {
 
   /** @throws KeyResolutionError if the request lacks the key, or has no valid cost */
   resolve(request: RequestView): RuleCall {
-    const key = this.#keyOf(request);
-    const cost = this.#costOf(request);
-    return {
-      key,
-      cost,
-      ...this.policiesOf(this.policies.has(undefined) ? undefined : this.#planOf(request)),
-    };
+    const scope = scopeOf(request);
+    return { key: this.#keyOf(request), cost: this.costOf(scope), ...this.policiesOf(this.planOf(scope)) };
   }
 }
 
@@ -97,9 +106,9 @@ export class Rule {
 function compilePlan(
   input: RuleInput,
   { plans = {}, defaultPlan }: RulesDocument,
-  path: Path,
-  report: Report,
-): ReadRequest<string | undefined> {
+  place: TemplatePlace,
+): ReadScope<string | undefined> {
+  const { path, report } = place;
   const { plan } = input;
   if (!usesPlans(input)) return () => undefined;
   if (!report.isClean(['plans'])) return () => undefined;
@@ -127,5 +136,5 @@ function compilePlan(
       'a plan from a request needs a defaultPlan in the document, for requests without one or with an unknown one',
     );
   }
-  return compileText(plan, at, report);
+  return compileText(plan, 'plan', place);
 }

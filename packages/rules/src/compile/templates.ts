@@ -1,44 +1,72 @@
 import { isKeyResolutionError, KeyResolutionError } from '@sluice/core';
 import {
   compileClientKey,
-  compileRequestKey,
+  compileKey,
   describe,
+  type KeyScope,
   keyOfRequest,
   REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core/http';
 import { nearest, type Path, type Report } from '../document/problems.js';
 
-/** Reads a value of a request. @throws KeyResolutionError without one */
-export type ReadRequest<T> = (request: RequestView) => T;
+/** Reads a value of a call: of a request, or of what code has under the names of a template. */
+export type ReadScope<T> = (scope: KeyScope) => T;
+
+/** Where the templates of one rule are compiled. */
+export interface TemplatePlace {
+  readonly path: Path;
+  readonly report: Report;
+  /** A rule for code only: its templates may begin with any name. */
+  readonly isForCode: boolean;
+}
 
 const LIMIT_TYPES = ['IP', 'USER', 'METHOD'];
 
 /** `IP`, `USER`, `METHOD` or a template. */
-export function compileKey(
+export function compileRuleKey(
   key: string,
   ipv6Subnet: number | undefined,
-  path: Path,
-  report: Report,
-): ReadRequest<string> {
+  { path, report, isForCode }: TemplatePlace,
+): (request: RequestView) => string {
   const subnet = ipv6Subnet === undefined ? {} : { ipv6Subnet };
-  const options = LIMIT_TYPES.includes(key) ? { limitType: key as 'IP', ...subnet } : { key, ...subnet };
-  return tried([...path, 'key'], report, () => {
-    const keyOf = keyOfRequest<[]>('key', options);
-    // Without functions in its options it returns no promise.
-    return (request) => keyOf(request, []) as string;
-  });
+  const isType = LIMIT_TYPES.includes(key);
+  const at = [...path, 'key'];
+  if (isForCode && !isType) {
+    tried(at, report, () => compileKey(key));
+    return () => key; // no request has this rule
+  }
+  const keyOf = tried(at, report, () =>
+    keyOfRequest<[]>('key', isType ? { limitType: key as 'IP', ...subnet } : { key, ...subnet }),
+  );
+  // Without functions in its options it returns no promise.
+  return (request) => keyOf?.(request, []) as string;
 }
 
 /** A fixed word, or a template. */
 export const hasTemplate = (text: string): boolean => /#[{<]/.test(text);
 
-/** @returns the text, or undefined if the request does not have it */
-export function compileText(template: string, path: Path, report: Report): ReadRequest<string | undefined> {
-  const read = tried(path, report, () => compileRequestKey(template, compileClientKey({})));
-  return (request) => {
+/** @returns the text, or undefined if the call does not have it */
+export function compileText(
+  template: string,
+  field: 'plan' | 'cost',
+  { path, report, isForCode }: TemplatePlace,
+): ReadScope<string | undefined> {
+  const at = [...path, field];
+  const compiled = tried(at, report, () => compileKey(template));
+  const unknown = compiled?.roots.find((root) => !REQUEST_FIELDS.some((name) => name === root));
+  if (!isForCode && unknown !== undefined) {
+    report.add(
+      at,
+      `${field} uses '${unknown}', which requests do not have: begin with ${REQUEST_FIELDS.join(', ')}`,
+      {
+        hint: nearest(unknown, REQUEST_FIELDS),
+      },
+    );
+  }
+  return (scope) => {
     try {
-      return read(request);
+      return compiled?.resolve(scope);
     } catch (error) {
       if (isKeyResolutionError(error)) return undefined;
       throw error;
@@ -46,42 +74,44 @@ export function compileText(template: string, path: Path, report: Report): ReadR
   };
 }
 
-/** A whole number, or a template that finds one: 1 if the request has none. */
-export function compileCost(
-  cost: number | string | undefined,
-  path: Path,
-  report: Report,
-): ReadRequest<number> {
+/** A whole number, or a template that finds one: 1 if the call has none. */
+export function compileCost(cost: number | string | undefined, place: TemplatePlace): ReadScope<number> {
   if (cost === undefined) return () => 1;
-  const at = [...path, 'cost'];
   if (typeof cost === 'number') {
     if (!Number.isSafeInteger(cost) || cost < 0) {
-      report.add(
-        at,
-        `cost must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, not ${describe(cost)}`,
+      const most = Number.MAX_SAFE_INTEGER;
+      place.report.add(
+        [...place.path, 'cost'],
+        `cost must be a whole number from 0 to ${most}, not ${describe(cost)}`,
       );
     }
     return () => cost;
   }
-  const read = compileText(cost, at, report);
-  return (request) => {
-    const text = read(request);
+  const read = compileText(cost, 'cost', place);
+  return (scope) => {
+    const text = read(scope);
     if (text === undefined) return 1;
     if (/^\d{1,15}$/.test(text)) return Number(text);
-    throw new KeyResolutionError(`The cost ${cost} of the request must be a whole number`, cost);
+    throw new KeyResolutionError(`The cost of the request, ${cost}, must be a whole number`, cost);
   };
 }
 
+const clientKey = compileClientKey({});
+
+/** The names of templates over a request. */
+export const scopeOf =
+  (request: RequestView): KeyScope =>
+  (root) =>
+    root === 'ip' ? clientKey(request) : request[root as (typeof REQUEST_FIELDS)[number]];
+
 /** Reports what `compile` throws for a wrong template. */
-function tried<T>(path: Path, report: Report, compile: () => ReadRequest<T>): ReadRequest<T> {
+function tried<T>(path: Path, report: Report, compile: () => T): T | undefined {
   try {
     return compile();
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     const unknown = /uses '(.+?)', which requests/.exec(error.message)?.[1];
     report.add(path, error.message, { hint: unknown && nearest(unknown, REQUEST_FIELDS) });
-    return () => {
-      throw error;
-    };
+    return undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { MatchedRule } from '../rule-set.js';
 /** Combinations that are kept: each set of rules that match together, for each of their plans. */
 const MOST = 1000;
 
-interface Combination {
+export interface Combination {
   readonly limiter: CombinedLimiter;
   readonly consume: ReturnType<typeof BaseLimiter.consumer<Readonly<Record<string, string>>>>;
 }

@@ -1,22 +1,31 @@
-import { type Decision, LimiterClosedError, memoryStore, type RateLimiter, type Store } from '@sluice/core';
-import { BaseLimiter, describe, isPromise, type MaybePromise, type RequestView } from '@sluice/core/http';
+import {
+  type Cost,
+  type Decision,
+  LimiterClosedError,
+  type LimiterPolicies,
+  memoryStore,
+  type RateLimiter,
+  type Store,
+} from '@sluice/core';
+import {
+  describe,
+  isPromise,
+  type MaybePromise,
+  type NamedRule,
+  type RequestRules,
+  type RequestView,
+} from '@sluice/core/http';
 import type { Rule } from '../compile/rule.js';
 import { nearest } from '../document/problems.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';
-import { type ApplyingRule, type MatchedRule, RuleSet } from '../rule-set.js';
+import { type MatchedRule, RuleSet } from '../rule-set.js';
 import { Combinations } from './combinations.js';
 import { LimiterBank } from './limiter-bank.js';
+import { namedRule } from './named-rule.js';
+import { RequestCalls } from './request-calls.js';
 import { checkRulesOptions, type RulesOptions } from './rules-options.js';
-
-/** What a shadow rule would have decided. */
-export interface ShadowDecision {
-  readonly rule: Rule;
-  /** Undefined with an `error`. */
-  readonly decision: Decision | undefined;
-  /** Why the rule could not decide, such as a missing key. It does not concern the request. */
-  readonly error: unknown;
-}
+import { decideShadow, type ShadowDecision } from './shadow-decision.js';
 
 /** What the rules say to a request. */
 export interface RulesDecision {
@@ -40,7 +49,7 @@ const NOTHING: RulesDecision = {
 };
 
 /** The rules of a document, in a store. */
-export class Rules {
+export class Rules implements RequestRules {
   readonly store: Store;
   readonly #bank: LimiterBank;
   readonly #ownStore: Store | undefined;
@@ -55,13 +64,23 @@ export class Rules {
     this.#ownStore = options.store === undefined ? memoryStore() : undefined;
     this.store = options.store ?? this.#ownStore!;
     this.#bank = new LimiterBank({ ...options, store: this.store });
-    for (const rule of this.#set.rules)
-      if (!rule.unlimited) this.#limiterOf(this.#set, rule, rule.policiesOf().limits);
+    this.#prepare(this.#set);
+  }
+
+  /** Of the document: the start of the names of all limiters. */
+  get name(): string {
+    return this.#set.name;
   }
 
   /** The rules in force. */
   get ruleSet(): RuleSet {
     return this.#set;
+  }
+
+  /** The limiters by the names of their rules, with the numbers of the default plan. For `peek`, `reset`, `override`, … */
+  get limiters(): Readonly<Record<string, RateLimiter>> {
+    const limited = this.#set.rules.filter(({ unlimited }) => !unlimited);
+    return Object.fromEntries(limited.map((rule) => [rule.name, this.#limiterOf(this.#set, rule)]));
   }
 
   /**
@@ -71,47 +90,49 @@ export class Rules {
    */
   limiter(name: string, plan?: string): RateLimiter {
     this.#checkOpen();
-    const rule = this.#set.rule(name);
-    if (rule === undefined || rule.unlimited) {
-      const hint = nearest(
-        String(name),
-        this.#set.rules.map((one) => one.name),
-      );
-      throw new RangeError(
-        rule === undefined
-          ? `Rules '${this.#set.name}' have no rule ${describe(name)}${hint === undefined ? '' : `; did you mean '${hint}'?`}`
-          : `Rule '${name}' is unlimited and has no limiter`,
-      );
-    }
-    return this.#limiterOf(this.#set, rule, rule.policiesOf(plan).limits);
+    return this.#limiterOf(this.#set, this.#named(name), plan);
+  }
+
+  /** A rule for code: its key, and the limiter and the cost of a call. @throws RangeError for an unknown or an unlimited rule */
+  rule(name: string): NamedRule {
+    this.#checkOpen();
+    return namedRule(this.#set, this.#named(name), (set, rule, plan) => this.#limiterOf(set, rule, plan));
+  }
+
+  /**
+   * What a request counts for; undefined if no rule applies to it.
+   * @throws KeyResolutionError if the request lacks the key of an enforced rule, or has no valid cost
+   */
+  match(view: RequestView): RequestCalls | undefined {
+    this.#checkOpen();
+    const set = this.#set;
+    const applying = set.applying(view);
+    if (applying.length === 0) return undefined;
+    const limiterOf = (rule: Rule, limits: LimiterPolicies) => this.#withPolicies(set, rule, limits);
+    return new RequestCalls(set, applying, limiterOf, this.#combinations);
   }
 
   /**
    * Decides a request by all rules that apply to it: together, all or nothing, and in one call to the store. Shadow rules are counted in the
    * same call. Returns at once if the store needs no network.
-   * @throws as `CombinedLimiter.consume` does; KeyResolutionError if the request lacks the key of an enforced rule
+   * @throws as `CombinedLimiter.consume` does; KeyResolutionError as `match`
    */
   decide(view: RequestView): MaybePromise<RulesDecision> {
-    this.#checkOpen();
-    const set = this.#set;
-    const applying = set.applying(view);
-    if (applying.length === 0) return NOTHING;
-    const matched = applying.flatMap(({ rule, view }) =>
-      rule.mode === 'enforce' ? [{ rule, ...rule.resolve(view) }] : [],
-    );
-    const decision = matched.length === 0 ? undefined : this.#consume(set, matched);
-    const shadows = applying.flatMap((one) => (one.rule.mode === 'shadow' ? [this.#shadow(set, one)] : []));
-    if (!isPromise(decision) && !shadows.some(isPromise))
-      return outcome(matched, decision, shadows as ShadowDecision[]);
-    return Promise.all([decision, Promise.all(shadows)]).then(([one, others]) =>
-      outcome(matched, one, others),
-    );
+    const calls = this.match(view);
+    if (calls === undefined) return NOTHING;
+    const { enforced } = calls;
+    const decision = enforced?.consume(enforced.keys as never, costOf(enforced.cost));
+    const shadows = calls.shadows.map(decideShadow);
+    if (!isPromise(decision) && !shadows.some(isPromise)) {
+      return outcome(calls, decision, shadows as ShadowDecision[]);
+    }
+    return Promise.all([decision, Promise.all(shadows)]).then(([one, others]) => outcome(calls, one, others));
   }
 
   /** Puts another version in force, at once and whole. Keys keep their counts. */
   replace(set: RuleSet): void {
     this.#checkOpen();
-    for (const rule of set.rules) if (!rule.unlimited) this.#limiterOf(set, rule, rule.policiesOf().limits);
+    this.#prepare(set);
     this.#set = set;
     this.#combinations = new Combinations();
   }
@@ -124,33 +145,31 @@ export class Rules {
     await this.#ownStore?.close();
   }
 
-  #limiterOf(set: RuleSet, rule: Rule, limits: MatchedRule['limits']): RateLimiter {
-    return this.#bank.get(`${set.name}.${rule.name}`, set.document.hashTag, limits);
+  /** Creates the limiters now, so what is wrong with an option is known before the first call. */
+  #prepare(set: RuleSet): void {
+    for (const rule of set.rules) if (!rule.unlimited) this.#limiterOf(set, rule);
   }
 
-  #consume(set: RuleSet, matched: readonly MatchedRule[]): MaybePromise<Decision> {
-    const combination = this.#combinations.get(set.name, matched, () =>
-      matched.map(({ rule, limits }) => this.#limiterOf(set, rule, limits)),
+  /** @throws RangeError */
+  #named(name: string): Rule {
+    const { rules } = this.#set;
+    const rule = this.#set.rule(name);
+    if (rule?.unlimited) throw new RangeError(`Rule '${name}' is unlimited and has no limiter`);
+    if (rule !== undefined) return rule;
+    const hint = nearest(
+      String(name),
+      rules.map((one) => one.name),
     );
-    const keys = Object.fromEntries(matched.map(({ rule, key }) => [rule.name, key]));
-    if (matched.every(({ cost }) => cost === 1)) return combination.consume(keys);
-    return combination.consume(keys, {
-      cost: Object.fromEntries(matched.map(({ rule, cost }) => [rule.name, cost])),
-    });
+    const meant = hint === undefined ? '' : `; did you mean '${hint}'?`;
+    throw new RangeError(`Rules '${this.name}' have no rule ${describe(name)}${meant}`);
   }
 
-  /** Never throws: what goes wrong in a shadow does not concern the request. */
-  #shadow(set: RuleSet, { rule, view }: ApplyingRule): MaybePromise<ShadowDecision> {
-    const failed = (error: unknown): ShadowDecision => ({ rule, decision: undefined, error });
-    const decided = (decision: Decision): ShadowDecision => ({ rule, decision, error: undefined });
-    try {
-      const { key, cost, limits } = rule.resolve(view);
-      const limiter = this.#limiterOf(set, rule, limits);
-      const decision = BaseLimiter.consumer(limiter)(key, { cost, shadow: true });
-      return isPromise(decision) ? decision.then(decided, failed) : decided(decision);
-    } catch (error) {
-      return failed(error);
-    }
+  #limiterOf(set: RuleSet, rule: Rule, plan?: string): RateLimiter {
+    return this.#withPolicies(set, rule, rule.policiesOf(plan).limits);
+  }
+
+  #withPolicies(set: RuleSet, rule: Rule, limits: LimiterPolicies): RateLimiter {
+    return this.#bank.get(`${set.name}.${rule.name}`, set.document.hashTag, limits);
   }
 
   #checkOpen(): void {
@@ -158,13 +177,13 @@ export class Rules {
   }
 }
 
+const costOf = (cost: Cost | undefined) => (cost === undefined ? undefined : { cost });
+
 function outcome(
-  matched: readonly MatchedRule[],
+  calls: RequestCalls,
   decision: Decision | undefined,
   shadows: readonly ShadowDecision[],
 ): RulesDecision {
-  const allowed = decision?.allowed !== false;
-  const [name] = allowed ? [] : decision!.policy.split('.');
-  const deniedBy = matched.find(({ rule }) => rule.name === name)?.rule;
-  return { allowed, decision, matched, deniedBy, shadows };
+  const deniedBy = decision && calls.deniedBy(decision);
+  return { allowed: decision?.allowed !== false, decision, matched: calls.matched, deniedBy, shadows };
 }

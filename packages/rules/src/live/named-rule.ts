@@ -1,0 +1,20 @@
+import type { RateLimiter } from '@sluice/core';
+import type { KeyScope, NamedRule } from '@sluice/core/http';
+import type { Rule } from '../compile/rule.js';
+import type { RuleSet } from '../rule-set.js';
+
+type LimiterOf = (set: RuleSet, rule: Rule, plan: string | undefined) => RateLimiter;
+
+/** A rule as code uses it: without a request. */
+export function namedRule(set: RuleSet, rule: Rule, limiterOf: LimiterOf): NamedRule {
+  return {
+    key: rule.keyKind,
+    ipv6Subnet: rule.ipv6Subnet,
+    mode: rule.mode,
+    shadows: set.rules
+      .filter(({ compare }) => compare === rule.name)
+      .map((shadow) => namedRule(set, shadow, limiterOf)),
+    limiter: (scope: KeyScope) => limiterOf(set, rule, rule.planOf(scope)),
+    cost: (scope: KeyScope) => rule.costOf(scope),
+  };
+}
