@@ -6,6 +6,7 @@ import { Report } from './document/problems.js';
 import { readYaml } from './document/read-yaml.js';
 import { documentSchema, type RulesDocument } from './document/schema.js';
 import { RuleSet } from './rule-set.js';
+import { compileTests } from './testing/compile-tests.js';
 
 export interface ParseOptions {
   /** The name of the file, for messages. */
@@ -30,8 +31,9 @@ export function parseRules(source: string | RulesDocument, options: ParseOptions
   if (!checked.success) reportIssues(checked.error.issues, data, report);
   const document = data as RulesDocument;
   const rules = typeof data === 'object' && data !== null ? compileRules(document, report) : [];
+  const tests = typeof data === 'object' && data !== null ? compileTests(document, report) : [];
   report.throwIfAny(file);
-  return new RuleSet(document, rules, file);
+  return new RuleSet(document, rules, file, tests);
 }
 
 function read(source: unknown, maxLength: number): { value: unknown; report: Report } {

@@ -3,6 +3,7 @@ import type { Rule, RuleCall } from './compile/rule.js';
 import type { RulesDocument } from './document/schema.js';
 import { RequestFacts } from './matching/matcher.js';
 import { withParams } from './matching/params-view.js';
+import type { RuleTest } from './testing/compile-tests.js';
 
 /** A rule that applies to a request, and what the request counts for. */
 export interface MatchedRule extends RuleCall {
@@ -31,6 +32,7 @@ export class RuleSet {
     rules: readonly Rule[],
     /** The name of its file, for messages. */
     readonly file: string | undefined,
+    readonly tests: readonly RuleTest[],
   ) {
     this.name = document.name ?? 'rules';
     this.version = document.version;

@@ -2,6 +2,7 @@ import { nearest, type Path, type Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { usesPlans } from './limits.js';
 import { Rule } from './rule.js';
+import { compileRuleKey } from './templates.js';
 
 /**
  * Compiles the rules of a document, and reports what the schema cannot say.
@@ -21,6 +22,10 @@ export function compileRules(document: RulesDocument, report: Report): Rule[] {
     } else byName.set(name, rule);
   });
   if (report.isClean(['defaultPlan'])) checkDefaultPlan(document, report);
+  const by = document.rollout?.by;
+  if (by !== undefined && by !== 'key' && report.isClean(['rollout'])) {
+    compileRuleKey(by, undefined, { path: ['rollout'], field: 'by', report, isForCode: false });
+  }
   const made = new Map<RuleInput, Rule>();
   const compile = (rule: RuleInput, base?: Partial<RuleInput>) => {
     const path = ['rules', inputs.indexOf(rule)];

@@ -27,17 +27,17 @@ const LIMIT_TYPES = ['IP', 'USER', 'METHOD'];
 export function compileRuleKey(
   key: string,
   ipv6Subnet: number | undefined,
-  { path, report, isForCode }: TemplatePlace,
+  { path, report, isForCode, field = 'key' }: TemplatePlace & { readonly field?: string },
 ): (request: RequestView) => string {
   const subnet = ipv6Subnet === undefined ? {} : { ipv6Subnet };
   const isType = LIMIT_TYPES.includes(key);
-  const at = [...path, 'key'];
+  const at = [...path, field];
   if (isForCode && !isType) {
     tried(at, report, () => compileKey(key));
     return () => key; // no request has this rule
   }
   const keyOf = tried(at, report, () =>
-    keyOfRequest<[]>('key', isType ? { limitType: key as 'IP', ...subnet } : { key, ...subnet }),
+    keyOfRequest<[]>(field, isType ? { limitType: key as 'IP', ...subnet } : { key, ...subnet }),
   );
   // Without functions in its options it returns no promise.
   return (request) => keyOf?.(request, []) as string;

@@ -15,6 +15,12 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unkn
       report.add(path, `${describe(path.at(-1))} ${innerMessage(issue.issues)}`, { atKey: true });
       continue;
     }
+    const meant = issue.code === 'invalid_union' ? meantOption(issue.errors) : undefined;
+    if (meant !== undefined) {
+      const inner = meant.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+      reportIssues(inner, document, report);
+      continue;
+    }
     const value = valueAt(document, path);
     const last = path.at(-1);
     if (value === undefined && last !== undefined) {
@@ -27,6 +33,14 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unkn
         : undefined;
     report.add(path, `${nameOf(path)} ${issue.message}, not ${describe(value)}`, { hint });
   }
+}
+
+/** The issues of the one option of a union that has the type of the value: an object or a list of objects. */
+function meantOption(options: readonly (readonly z.core.$ZodIssue[])[]) {
+  const sameType = options.filter((issues) =>
+    issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
+  return sameType.length === 1 ? sameType[0] : undefined;
 }
 
 function unknownField(kind: string, path: Path, key: string, report: Report): void {

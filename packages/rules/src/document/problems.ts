@@ -52,7 +52,7 @@ export const pathText = (path: Path): string =>
     .join('')
     .replace(/^\./, '');
 
-const placeOf = (path: Path): string => path.join('\0');
+const idOf = (path: Path): string => path.join('\0');
 
 /** The most problems that are reported. */
 const MOST = 100;
@@ -76,8 +76,8 @@ export class Report {
     message: string,
     { hint, atKey = false }: { hint?: string | undefined; atKey?: boolean } = {},
   ): void {
-    this.#places.add(placeOf(path));
-    for (let i = 0; i <= path.length; i++) this.#around.add(placeOf(path.slice(0, i)));
+    this.#places.add(idOf(path));
+    for (let i = 0; i <= path.length; i++) this.#around.add(idOf(path.slice(0, i)));
     this.#push(message, this.locate(path, atKey), pathText(path), hint);
   }
 
@@ -98,9 +98,7 @@ export class Report {
 
   /** Has neither the value at `path`, nor one around or within it, a problem? */
   isClean(path: Path): boolean {
-    return (
-      !this.#around.has(placeOf(path)) && path.every((_, i) => !this.#places.has(placeOf(path.slice(0, i))))
-    );
+    return !this.#around.has(idOf(path)) && path.every((_, i) => !this.#places.has(idOf(path.slice(0, i))));
   }
 
   /** @throws RulesError with all problems, in the order of the text */

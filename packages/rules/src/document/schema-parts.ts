@@ -26,10 +26,9 @@ export const NAME = {
 /** `$plan.name` in place of a number or a duration. */
 export const PLAN_NUMBER = /^\$plan\.([A-Za-z][\w-]{0,49})$/;
 
-function isDuration(value: string): boolean {
-  if (PLAN_NUMBER.test(value)) return true;
+function isDuration(value: string | number): boolean {
   try {
-    return toMicros('', value) > 0;
+    return toMicros('', value, 0) >= 0;
   } catch {
     return false; // the schema has its own words for it
   }
@@ -40,7 +39,16 @@ const count = z.union([z.number(), z.string().regex(PLAN_NUMBER, COUNT)], COUNT)
 const DURATION = {
   error: 'must be a duration such as 500ms, 1m, 1h, 1d, a number of milliseconds, or $plan.name',
 };
-const duration = z.union([z.number(), z.string().refine(isDuration, DURATION)], DURATION);
+const duration = z.union(
+  [z.number(), z.string().refine((text) => PLAN_NUMBER.test(text) || isDuration(text), DURATION)],
+  DURATION,
+);
+const TIME = { error: 'must be a duration such as 500ms, 1m, 1h or 1d' };
+export const DURATION_SCHEMA = z.union(
+  [z.number().refine(isDuration, TIME), z.string().refine(isDuration, TIME)],
+  TIME,
+);
+
 const flag = z.boolean({ error: 'must be true or false' });
 const word = <const W extends readonly [string, ...string[]]>(...words: W) =>
   z.enum(words, { error: `must be ${words.map((one) => `'${one}'`).join(' or ')}` });

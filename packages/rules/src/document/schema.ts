@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ALGORITHM_SCHEMAS, NAME, strict } from './schema-parts.js';
+import { testSchema } from './schema-tests.js';
 
 const text = (most: number) =>
   z
@@ -118,6 +119,14 @@ const rule = strict('a rule', {
   reply: reply.optional().describe('The response to a request that this rule denies.'),
 });
 
+const PERCENT = { error: 'must be a number from 0 to 100' };
+const rollout = strict('a rollout', {
+  percent: z.number(PERCENT).min(0, PERCENT).max(100, PERCENT),
+  by: text(1000)
+    .optional()
+    .describe('What keeps its version: key (default), the key of the rule; or IP, USER or a template.'),
+});
+
 /** The source of the types, of the checks, and of schema.json. */
 export const documentSchema = strict('the document', {
   version: z
@@ -142,6 +151,12 @@ export const documentSchema = strict('the document', {
     .array(rule, { error: 'must be a list of rules' })
     .min(1, { error: 'must have at least one rule' })
     .max(1000, { error: 'must have at most 1000 rules' }),
+  tests: z
+    .array(testSchema, { error: 'must be a list of tests' })
+    .max(10_000, { error: 'must have at most 10000 tests' })
+    .optional()
+    .describe('Requests and what is expected of them; run by `sluice check` and by testRules.'),
+  rollout: rollout.optional().describe('Who gets this version; the others keep the version before.'),
 }).describe('Rate limits as data, for @sluice/rules.');
 
 /** A document of rules, as it is written. */

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseRules, type RulesDocument, testRules } from '../index.js';
+
+const LIMITS = `
+plans: { free: { perMinute: 60 }, pro: { perMinute: 600 } }
+defaultPlan: free
+rules:
+  - name: api
+    match: { path: /v1/* }
+    key: '#{user.id}'
+    plan: '#{user.plan}'
+    limits: { perMinute: { fixedWindow: { limit: $plan.perMinute, window: 1m } } }
+  - name: sms
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+tests:
+`;
+
+const FREE = '{ path: /v1/a, user: { id: ann, plan: free }';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rules-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  [
+    'denials and what denied them',
+    `- { given: ${FREE}, times: 61 }, expect: { denied: 1, by: api.perMinute } }`,
+  ],
+  [
+    'another plan',
+    '- { given: { path: /v1/a, user: { id: ann, plan: pro }, times: 61 }, expect: { denied: 0 } }',
+  ],
+  ['time between requests', `- { given: ${FREE}, times: 61, every: 1s }, expect: { denied: 0 } }`],
+  [
+    'several steps, in one memory',
+    `- { given: [${FREE}, times: 60 }, ${FREE}, after: 30s }, ${FREE}, after: 30s }], expect: { allowed: 61, denied: 1 } }`,
+  ],
+  [
+    'a moment',
+    `- { given: [${FREE}, times: 60 }, ${FREE}, at: 2025-01-01T00:01Z }], expect: { denied: 0 } }`,
+  ],
+  [
+    'a rule for code',
+    '- { given: { rule: sms, key: "+49", times: 3 }, expect: { allowed: 1, denied: 2, by: sms } }',
+  ],
+  ['requests without a rule', '- { given: { path: /, times: 3 }, expect: { allowed: 3, denied: 0 } }'],
+])('a test passes: %s', async (_, lines) => {
+  const file = join(folder, 'limits.yaml');
+  writeFileSync(file, LIMITS + lines);
+  expect(await testRules(file)).toEqual({ passed: 1, failed: [] });
+});
+
+test('each failed test is named, with its place', async () => {
+  const file = join(folder, 'failing.yaml');
+  writeFileSync(
+    file,
+    `${LIMITS}  - name: too few
+    given: ${FREE}, times: 62 }
+    expect: { denied: 1 }
+  - { given: { path: /v1/a }, expect: { denied: 0 } }
+  - { given: { rule: sms, key: x, times: 2 }, expect: { by: api } }
+`,
+  );
+  await expect(testRules(file)).rejects.toThrow(
+    `3 tests failed:
+${file}:13:5: too few: expected denied 1; got allowed 60, denied 2 (2 by api.perMinute)
+${file}:16:5: test 2: a request has no key: #{user.id} in the key template "#{user.id}" is missing (undefined); a key needs a string, a finite number, a bigint or a boolean
+${file}:17:5: test 3: expected by api; got allowed 1, denied 1 (1 by sms)`,
+  );
+});
+
+test('a document without tests is an error: nothing would be tested', async () => {
+  await expect(testRules(parseRules(LIMITS.replace('tests:', '')))).rejects.toThrow(
+    'the document has no tests',
+  );
+});
+
+test('a document as an object', async () => {
+  const document: RulesDocument = {
+    rules: [{ name: 'sms', limit: { gcra: { limit: 1, period: '1m' } } }],
+    tests: [{ given: { rule: 'sms', key: 1, times: 2 }, expect: { denied: 2 } }],
+  };
+  await expect(testRules(document)).rejects.toThrow(
+    'test 1: expected denied 2; got allowed 1, denied 1 (1 by sms)',
+  );
+});
+
+test.each([
+  ['{ given: { path: /, key: 1 }, expect: { denied: 1 } }', /key and plan are for a call of a rule/],
+  ['{ given: { method: GET }, expect: { denied: 1 } }', /given needs a path/],
+  [
+    '{ given: { rule: smss, key: 1 }, expect: { denied: 1 } }',
+    /13:22: no rule with limits is named 'smss'; did you mean 'sms'\?/,
+  ],
+  ['{ given: { rule: sms }, expect: { denied: 1 } }', /needs a key/],
+  ['{ given: { rule: sms, key: 1, path: / }, expect: { denied: 1 } }', /path has no effect/],
+  ['{ given: { path: /, at: tomorrow }, expect: { denied: 1 } }', /at must be a moment/],
+  ['{ given: { pth: / }, expect: { denied: 1 } }', /given has no field "pth"; did you mean 'path'/],
+  ['{ given: [{ path: /, headrs: {} }], expect: { denied: 1 } }', /did you mean 'headers'/],
+  ['{ given: { path: /, every: 1 week-end }, expect: { denied: 1 } }', /every must be a duration/],
+  ['{ given: { path: / }, expect: {} }', /expect needs allowed, denied or by/],
+  ['{ given: { path: / }, expect: { by: api.perMinut } }', /did you mean 'api.perMinute'/],
+  [
+    '{ given: { path: /, times: 1000001 }, expect: { denied: 1 } }',
+    /times must be at most 100000, not 1000001/,
+  ],
+])('%s is refused', (lines, message) => {
+  expect(() => parseRules(`${LIMITS}  - ${lines}`)).toThrow(message);
+});
