@@ -14,6 +14,19 @@ export class CliError extends Error {
   }
 }
 
+/** @param why errors of Node, of which those about certificates say so */
+export function noAnswer(address: string, why: string): CliError {
+  if (/certificate/.test(why))
+    return new CliError(
+      `${address} shows a certificate that is not trusted: ${why}`,
+      'Give the certificate of its authority with --ca FILE. The host in the address must be one that the certificate names.',
+    );
+  return new CliError(
+    `${address} does not answer: ${why}`,
+    'Is the address right? Give another one with --redis, --cluster or --sentinel, or in REDIS_URL.',
+  );
+}
+
 /** Any error as one for people. @param address of the server, without a password */
 export function cliErrorOf(error: unknown, address: string): CliError {
   if (error instanceof CliError) return error;
@@ -23,7 +36,7 @@ export function cliErrorOf(error: unknown, address: string): CliError {
     if (reason === 'WRONGPASS' || reason === 'NOAUTH')
       return new CliError(
         `${address} refuses the login: ${message}`,
-        'Give user and password in REDIS_URL (redis://user:password@host:6379), or in REDIS_USERNAME and REDIS_PASSWORD.',
+        'Give user and password in REDIS_URL (redis://user:password@host:6379), or in REDIS_USERNAME and REDIS_PASSWORD; those of sentinels in SENTINEL_USERNAME and SENTINEL_PASSWORD.',
       );
     if (reason === 'NOPERM')
       return new CliError(
@@ -32,11 +45,7 @@ export function cliErrorOf(error: unknown, address: string): CliError {
       );
     return new CliError(`${address} cannot be used: ${message}`);
   }
-  if (isStoreUnavailableError(error))
-    return new CliError(
-      `${address} does not answer: ${message}`,
-      'Is the address right? Give another one with --redis, --cluster or --sentinel, or in REDIS_URL.',
-    );
+  if (isStoreUnavailableError(error)) return noAnswer(address, message);
   if (isSluiceError(error) || error instanceof RangeError || error instanceof TypeError)
     return new CliError(message);
   return new CliError(

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   type RedisClusterOptions,
@@ -11,6 +12,7 @@ import {
 import { toMicros } from '@sluice/core/operations';
 import { Cluster, Redis } from 'ioredis';
 import { CliError } from './cli-error.js';
+import { nameOf } from './doctor/node.js';
 
 /** The options of the command line that say where Redis is. */
 export interface ConnectionOptions {
@@ -61,7 +63,9 @@ export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv)
 
 function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: number) {
   const { cluster, sentinel, name } = options;
-  const access = { ...loginOf(options, env), ...tlsOf(options) };
+  const isOneServer = cluster === undefined && sentinel === undefined;
+  const url = urlOf(isOneServer ? (options.redis ?? (env.REDIS_URL || LOCAL)) : LOCAL);
+  const access = { ...loginOf(options, env, url), ...tlsOf(options) };
   const common = { ...access, connectionName: 'sluice-cli' };
   const timeouts = { connectTimeout: deadline, socketTimeout: deadline };
   const prefix = options.clientPrefix === undefined ? {} : { keyPrefix: options.clientPrefix };
@@ -95,40 +99,70 @@ function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: 
     const sentinels = addressesOf('--sentinel', sentinel, 26379);
     const { tls } = common;
     const secured = tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls };
-    const client = new Redis({ ...server, ...secured, sentinels, name, sentinelRetryStrategy: () => null });
+    const { SENTINEL_USERNAME: sentinelUsername, SENTINEL_PASSWORD: sentinelPassword } = env;
+    const login = {
+      ...(sentinelUsername && { sentinelUsername }),
+      ...(sentinelPassword && { sentinelPassword }),
+    };
+    const client = new Redis({
+      ...server,
+      ...secured,
+      ...login,
+      sentinels,
+      name,
+      sentinelRetryStrategy: () => null,
+    });
     return {
       client,
-      server: { sentinels, name, ...access },
+      server: { sentinels, name, ...access, options: login },
       address: `'${name}' of the sentinels ${textOf(sentinels)}`,
     };
   }
-  const url = urlOf(options.redis ?? (env.REDIS_URL || 'redis://127.0.0.1:6379'));
-  const client = new Redis(url.href.replace(/^valkey/, 'redis'), server);
+  // ioredis would prefer what the address says to what the command line says.
+  const bare = Object.assign(new URL(url), { username: '', password: '' });
   return {
-    client,
-    server: { url: url.href, ...access },
+    client: new Redis(bare.href.replace(/^valkey/, 'redis'), server),
+    server: { url: bare.href, ...access },
     address: `${url.protocol}//${url.host}${url.pathname}`,
   };
 }
 
-function loginOf({ user }: ConnectionOptions, env: NodeJS.ProcessEnv) {
-  const username = user ?? env.REDIS_USERNAME;
-  const password = env.REDIS_PASSWORD;
+const LOCAL = 'redis://127.0.0.1:6379';
+
+/** What the command line says goes first, then the address, then the environment. */
+function loginOf({ user }: ConnectionOptions, env: NodeJS.ProcessEnv, url: URL) {
+  const [ofAddress, passwordOfAddress] = [url.username, url.password].map(decodeURIComponent);
+  const username = user ?? (ofAddress || env.REDIS_USERNAME);
+  const password =
+    user === undefined ? passwordOfAddress || env.REDIS_PASSWORD : env.REDIS_PASSWORD || passwordOfAddress;
   return { ...(username && { username }), ...(password && { password }) };
 }
 
 function tlsOf({ tls, ca }: ConnectionOptions): { tls?: { ca?: Buffer } } {
   if (ca === undefined) return tls ? { tls: {} } : {};
   try {
-    return { tls: { ca: readFileSync(ca) } };
+    const read = readFileSync(ca);
+    new X509Certificate(read);
+    return { tls: { ca: read } };
   } catch (error) {
-    throw new CliError(`--ca: cannot read ${ca}: ${(error as Error).message}`);
+    throw new CliError(`--ca: ${ca} is no file with certificates: ${(error as Error).message}`);
   }
 }
 
 function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^(?:rediss?|valkeys?):$/.test(url.protocol)) return url;
+  if (url !== undefined && /%(?![\da-f]{2})/i.test(url.username + url.password))
+    throw new CliError(
+      'The user or the password in the address of Redis has a % of its own.',
+      'Write it as %25.',
+    );
+  if (url !== undefined && /^(?:rediss?|valkeys?):$/.test(url.protocol)) {
+    if (/^\/?\d{0,9}$/.test(url.pathname)) return url;
+    throw new CliError(
+      `There is no database '${url.pathname.slice(1)}': databases have numbers.`,
+      'For example: redis://127.0.0.1:6379/0',
+    );
+  }
   // The text may have a password.
   throw new CliError(
     'The address of Redis must begin with redis:// or rediss://.',
@@ -148,5 +182,4 @@ function addressesOf(option: string, list: string, usual: number): { host: strin
   });
 }
 
-const textOf = (nodes: readonly { host: string; port: number }[]): string =>
-  nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+const textOf = (nodes: readonly { host: string; port: number }[]): string => nodes.map(nameOf).join(', ');

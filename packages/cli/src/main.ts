@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { cliErrorOf, type ExitCode } from './cli-error.js';
+import { columnsOf } from './output.js';
 import { programOf } from './program.js';
 import { wrapped } from './text.js';
 
@@ -27,7 +28,7 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (interrupted.signal.aborted) return 2;
     const { message, remedy, exitCode } = cliErrorOf(error, state.address);
-    const width = process.stderr.columns ?? 100;
+    const width = columnsOf(process.stderr, process.env);
     process.stderr.write(`${wrapped(`sluice: ${message}`, width)}\n`);
     if (remedy !== undefined) process.stderr.write(`${wrapped(remedy, width)}\n`);
     return exitCode;

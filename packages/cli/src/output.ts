@@ -17,6 +17,12 @@ const CODES = {
 } as const;
 export type Style = keyof typeof CODES;
 
+/** Programs that read a pipe want whole lines. */
+export function columnsOf({ columns, isTTY }: OutputStream, env: NodeJS.ProcessEnv): number {
+  const wanted = Number(env.COLUMNS);
+  return Math.max(20, columns ?? (wanted > 0 ? wanted : isTTY ? 80 : 1_000));
+}
+
 /** Writes either texts for people, or one JSON value a line. */
 export class Output {
   readonly width: number;
@@ -28,9 +34,7 @@ export class Output {
     env: NodeJS.ProcessEnv,
     noColor: boolean,
   ) {
-    const columns = Number(env.COLUMNS);
-    // Programs that read a pipe want whole lines.
-    this.width = Math.max(20, stream.columns ?? (columns > 0 ? columns : stream.isTTY ? 80 : 1_000));
+    this.width = columnsOf(stream, env);
     const refused = noColor || (env.NO_COLOR !== undefined && env.NO_COLOR !== '') || env.TERM === 'dumb';
     this.#isColoured = stream.isTTY === true && !refused && !isJson;
   }

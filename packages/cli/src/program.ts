@@ -6,6 +6,7 @@ import { completionCommand } from './completion.js';
 import { type ConnectionOptions, connectionOf } from './connection.js';
 import { Output } from './output.js';
 import { VERSION } from './version.js';
+import { whyOut } from './why-out.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -17,6 +18,8 @@ Environment:
   REDIS_URL       the address, if there is no --redis, --cluster or --sentinel
   REDIS_USERNAME  the user, also for --cluster and --sentinel
   REDIS_PASSWORD  the password: on a command line other users would see it
+  SENTINEL_USERNAME, SENTINEL_PASSWORD
+                  the same for the sentinels, if they ask for it
   NO_COLOR        no colours, as --no-color
 
 Only the commands marked [writes] change anything in Redis; they ask before.
@@ -79,12 +82,12 @@ function commandOf(
     const output = new Output(process.stdout, all.json === true, process.env, !all.color);
     const connection = connectionOf(all, process.env);
     state.address = connection.address;
-    const { deadline, store } = connection;
+    const { deadline } = connection;
     const ask: Context['ask'] = (answer) => inTime(answer, deadline, connection.address);
     const { stdin, stderr, env } = process;
     const context = { ...connection, output, stdin, stderr, env, signal, ask };
     try {
-      if (!offline) await ask(store.connect());
+      if (!offline) await connected(context);
       state.code = await definition.run(context, args, own);
     } finally {
       await connection.close();
@@ -92,11 +95,22 @@ function commandOf(
   });
 }
 
+async function connected(context: Context): Promise<void> {
+  try {
+    await context.ask(context.store.connect());
+  } catch (error) {
+    throw await whyOut(error, context);
+  }
+}
+
 function inTime<T>(answer: Promise<T>, ms: number, address: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () =>
       reject(
-        new CliError(`${address} did not answer within ${ms} ms.`, 'Give it longer with --deadline 10s.'),
+        new CliError(
+          `${address} did not answer within ${ms} ms.`,
+          'Give it longer with --deadline 10s. If it wants TLS: rediss:// or --tls.',
+        ),
       );
     const timer = setTimeout(late, ms);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -8,17 +8,20 @@ const READY_MS = 20_000;
  * Starts a Redis that follows another one, and returns when it has what the other has.
  * @param master the other's port, or the port of a proxy before it that delays replication
  * @param options.args more of redis-server's arguments
+ * @param options.password of both
  */
 export async function startReplica(
   master: number,
-  options: { args?: readonly string[] } = {},
+  options: { args?: readonly string[]; password?: string } = {},
 ): Promise<RedisServer> {
   await localRedisBinary('A replica of the tests');
+  const { args = [], password } = options;
+  const login = password === undefined ? [] : ['--requirepass', password, '--masterauth', password];
   const replica = await startRedis({
-    args: ['--replicaof', '127.0.0.1', String(master), ...(options.args ?? [])],
+    args: ['--replicaof', '127.0.0.1', String(master), ...login, ...args],
   });
   try {
-    await linked(replica.url, master);
+    await linked(replica.url, master, password);
     return replica;
   } catch (error) {
     await replica.stop();
@@ -26,8 +29,12 @@ export async function startReplica(
   }
 }
 
-async function linked(url: string, master: number): Promise<void> {
-  const client = testClient(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+async function linked(url: string, master: number, password?: string): Promise<void> {
+  const client = testClient(url, {
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
+    ...(password !== undefined && { password }),
+  });
   const deadline = Date.now() + READY_MS;
   try {
     while (!/master_link_status:up/.test(await client.info('replication'))) {

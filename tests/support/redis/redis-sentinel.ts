@@ -23,6 +23,13 @@ export interface RedisSentinels {
   stop(): Promise<void>;
 }
 
+interface Passwords {
+  /** Of the master and the replica. */
+  readonly servers?: string;
+  /** Of the Sentinels. */
+  readonly sentinels?: string;
+}
+
 interface Sentinel {
   readonly id: string;
   readonly port: number;
@@ -36,25 +43,38 @@ const FAILOVER_TIMEOUT_MS = 2_000;
  * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know each other from the start, which spares
  * the seconds that finding each other takes. A master that is killed is replaced in two to three seconds.
  */
-export async function startRedisSentinels(): Promise<RedisSentinels> {
+export async function startRedisSentinels(passwords: Passwords = {}): Promise<RedisSentinels> {
+  const { servers, sentinels: ofSentinels } = passwords;
+  const login = servers === undefined ? {} : { password: servers };
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
-    const master = await startRedis();
+    const master = await startRedis(
+      servers === undefined ? {} : { args: ['--requirepass', servers, '--masterauth', servers] },
+    );
     stops.push(() => master.stop());
-    const replica = await startReplica(master.port);
+    const replica = await startReplica(master.port, login);
     stops.push(() => replica.stop());
     const sentinels: Sentinel[] = [];
     for (let i = 0; i < 3; i += 1) {
       sentinels.push({ id: randomBytes(20).toString('hex'), port: await freePort() });
     }
     for (const sentinel of sentinels) {
-      stops.push(await startSentinel(sentinel, configuration(sentinel, sentinels, master, replica)));
+      stops.push(
+        await startSentinel(sentinel.port, configuration(sentinel, sentinels, master, replica, passwords)),
+      );
     }
     const addresses = sentinels.map(({ port }) => ({ host: '127.0.0.1', port }));
-    return { name: NAME, addresses, master, replica, masterPort: () => masterPort(addresses[0]!.port), stop };
+    return {
+      name: NAME,
+      addresses,
+      master,
+      replica,
+      masterPort: () => masterPort(addresses[0]!.port, ofSentinels),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -66,6 +86,7 @@ function configuration(
   sentinels: readonly Sentinel[],
   master: RedisServer,
   replica: RedisServer,
+  passwords: Passwords,
 ): string {
   const others = sentinels.filter((other) => other.id !== id);
   return [
@@ -76,13 +97,17 @@ function configuration(
     `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${NAME} ${FAILOVER_TIMEOUT_MS}`,
     `sentinel known-replica ${NAME} 127.0.0.1 ${replica.port}`,
+    ...(passwords.servers === undefined ? [] : [`sentinel auth-pass ${NAME} "${passwords.servers}"`]),
+    ...(passwords.sentinels === undefined
+      ? []
+      : [`requirepass ${passwords.sentinels}`, `sentinel sentinel-pass ${passwords.sentinels}`]),
     ...others.map((other) => `sentinel known-sentinel ${NAME} 127.0.0.1 ${other.port} ${other.id}`),
     '',
   ].join('\n');
 }
 
 /** @returns what ends it */
-async function startSentinel({ port }: Sentinel, text: string): Promise<() => Promise<void>> {
+export async function startSentinel(port: number, text: string): Promise<() => Promise<void>> {
   const binary = await localRedisBinary('A Sentinel of the tests');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-sentinel-'));
   const file = join(folder, 'sentinel.conf'); // a Sentinel keeps in it what it learns
@@ -100,8 +125,8 @@ async function startSentinel({ port }: Sentinel, text: string): Promise<() => Pr
   }
 }
 
-async function masterPort(sentinel: number): Promise<number> {
-  const client = testClient(`redis://127.0.0.1:${sentinel}`);
+async function masterPort(sentinel: number, password?: string): Promise<number> {
+  const client = testClient(`redis://127.0.0.1:${sentinel}`, password === undefined ? {} : { password });
   try {
     const [, port] = (await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)) as [string, string];
     return Number(port);

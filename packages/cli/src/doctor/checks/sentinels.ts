@@ -53,7 +53,11 @@ export const sentinels = deploymentCheck({
       );
     const known = Math.max(0, ...opinions.map(({ others }) => (others ?? -1) + 1));
     if (known > 0 && known < 3)
-      report.warning('sentinels-few', `There are ${known} sentinels`, 'Run three, on three machines.');
+      report.warning(
+        'sentinels-few',
+        known === 1 ? 'There is 1 sentinel' : `There are ${known} sentinels`,
+        'Run three, on three machines.',
+      );
     if (primaries.length === 1)
       report.ok(
         `${opinions.filter(({ primary }) => primary !== undefined).length} sentinels name ${nameOf(primaries[0]!)} as primary`,

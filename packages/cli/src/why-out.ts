@@ -1,0 +1,21 @@
+import { isStoreUnavailableError } from '@sluice/core';
+import { noAnswer } from './cli-error.js';
+import type { Connection } from './connection.js';
+import { openDeployment } from './doctor/deployment.js';
+import { messageOf } from './doctor/refusal.js';
+
+/** ioredis says of a cluster and of sentinels only that none answers. @returns an error that says why each one does not */
+export async function whyOut(
+  error: unknown,
+  { server, deadline, address }: Pick<Connection, 'server' | 'deadline' | 'address'>,
+): Promise<unknown> {
+  if (!isStoreUnavailableError(error) || 'url' in server) return error;
+  const timing = { timeout: deadline, signal: AbortSignal.timeout(deadline) };
+  const { nodes, sentinels } = await openDeployment(server, timing);
+  const asked = [...(sentinels?.opinions ?? []).map(({ node }) => node), ...nodes];
+  for (const node of asked) node.close();
+  const reasons = asked.flatMap(({ name, failure }) =>
+    failure === undefined ? [] : [`${name}: ${messageOf(failure)}`],
+  );
+  return reasons.length === 0 ? error : noAnswer(address, reasons.join('; '));
+}
