@@ -128,6 +128,27 @@ export function overridingContract(kind: StoreKind): void {
     });
   });
 
+  test('an override of a calendar window changes the limit, and the key keeps its windows', async () => {
+    const monthly = { window: '1 month', anchor: 15, timeZone: 'Europe/Berlin' } as const;
+    const limiter = harness.limiter(fixedWindow({ limit: 10, ...monthly })); // it is the first of January 2025 in UTC
+    await limiter.consume('k', { cost: 10 });
+    const resetAfter = Date.parse('2025-01-15T00:00+01:00') - Date.parse('2025-01-01T00:00Z');
+    await limiter.override('k', fixedWindow({ limit: 12, ...monthly }), { expiresIn: '60d' });
+    expect(await limiter.consume('k')).toMatchObject({ allowed: true, limit: 12, remaining: 1, resetAfter });
+    await harness.clock.advance(resetAfter);
+    const february = 31 * 24 * HOUR;
+    expect(await limiter.consume('k')).toMatchObject({ remaining: 11, resetAfter: february });
+    await harness.clock.advance(february);
+    expect(await limiter.consume('k')).toMatchObject({ remaining: 11, resetAfter: 28 * 24 * HOUR });
+    await limiter.removeOverride('k');
+    expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 9, resetAfter: 28 * 24 * HOUR });
+    for (const other of [
+      fixedWindow({ limit: 12, window: '30d' }),
+      fixedWindow({ limit: 12, ...monthly, anchor: 16 }),
+    ])
+      await expect(limiter.override('k', other, { expiresIn: '1d' })).rejects.toThrow(/keeps its windows/);
+  });
+
   describe.each(Object.entries(rates))('%s, counted by two policies', (_, policyOf) => {
     // Under the override all permits are back after a second.
     test.each(['ends', 'is removed'])('calls before an override still count when it %s', async (end) => {

@@ -36,6 +36,8 @@ test("today's moments have no date", () => {
 test.each([
   [fixedWindow({ limit: 5, window: '1m' }), '5 per 1 min (fixedWindow)'],
   [fixedWindow({ limit: 5, window: '1h', align: 'clock' }), '5 per 1 h by the clock (fixedWindow)'],
+  [fixedWindow({ limit: 5, window: '1d', timeZone: 'Asia/Tokyo' }), '5 per 1 d, in Asia/Tokyo (fixedWindow)'],
+  [fixedWindow({ limit: 5, window: '1 month', anchor: 15 }), '5 per 1 month from 15, in UTC (fixedWindow)'],
   [slidingWindow({ limit: 5, window: '1h', slots: 6 }), '5 in any 1 h, 6 slots (slidingWindow)'],
   [slidingLog({ limit: 3, window: '1s' }), '3 in any 1 s (slidingLog)'],
   [tokenBucket({ capacity: 10, refill: 1, every: '1s' }), '10 at once, 1 more every 1 s (tokenBucket)'],

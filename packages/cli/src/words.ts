@@ -50,11 +50,26 @@ export function policyOf(policy: Policy): string {
 }
 
 function numbersOf(algorithm: string, numbers: Numbers): string {
-  const { limit, capacity, refill, leak, period, burst, window, every, lease, align, slots, mode } = numbers;
+  const {
+    limit,
+    capacity,
+    refill,
+    leak,
+    period,
+    burst,
+    window,
+    every,
+    lease,
+    align,
+    slots,
+    mode,
+    timeZone,
+    anchor,
+  } = numbers;
   const per = (length: unknown) => (typeof length === 'number' ? lengthOf(length) : String(length));
   switch (algorithm) {
     case 'fixedWindow':
-      return `${limit} per ${per(window)}${align === 'clock' ? ' by the clock' : ''}`;
+      return `${limit} per ${per(window)}${align === 'clock' ? calendarOf(window, timeZone, anchor) : ''}`;
     case 'slidingWindow':
       return `${limit} in any ${per(window)}${slots === undefined ? '' : `, ${slots} slots`}`;
     case 'slidingLog':
@@ -70,6 +85,12 @@ function numbersOf(algorithm: string, numbers: Numbers): string {
     default:
       return JSON.stringify(numbers);
   }
+}
+
+/** ` by the clock`; of calendar windows ` from 15, in Europe/Berlin`. */
+function calendarOf(window: unknown, timeZone: unknown, anchor: unknown): string {
+  if (typeof window === 'number' && timeZone === undefined) return ' by the clock';
+  return `${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
 }
 
 /** A state in a sentence. */

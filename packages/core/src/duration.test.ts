@@ -56,6 +56,8 @@ test.each([
   [],
   true,
   '9'.repeat(1e6),
+  '1 month',
+  '2 years',
 ])('refuses %j', (duration) => {
   expect(() => toMicros('window', duration as never)).toThrow(RangeError);
   expect(() => toMicros('window', duration as never)).toThrow(/^window must be a duration such as/);
@@ -64,4 +66,10 @@ test.each([
 test('0 is a duration only where waiting not at all makes sense', () => {
   expect(toMicros('timeout', 0, 0)).toBe(0);
   expect(toMicros('timeout', '0s', 0)).toBe(0);
+});
+
+test('says that a month is none', () => {
+  expect(() => toMicros('period', '1 month')).toThrow(
+    /^period must be a duration .* not "1 month": only the window of fixedWindow is one of the calendar. Write days, such as '30d'/,
+  );
 });

@@ -7,6 +7,8 @@ const MICROS = { ms: 1_000, s: 1_000_000, m: 60_000_000, h: 3_600_000_000, d: 86
 const PART = /(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)/g;
 const WHOLE = /^(?:\d{1,15}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
 const WORDS = /^(\d{1,15}(?:\.\d{1,6})?) (millisecond|second|minute|hour|day)s?$/;
+/** `'1 month'`: it has no fixed length, so it is no duration. */
+export const CALENDAR_LENGTH = /^(\d{1,4}) ?(week|month|year)s?$/;
 const UNIT_OF_WORD = { millisecond: 'ms', second: 's', minute: 'm', hour: 'h', day: 'd' } as const;
 
 /** The longest duration: ten years of 365 days. Sums with an epoch time in µs stay exact integers. */
@@ -23,10 +25,14 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
   // A long duration in ms that was computed from whole µs has a rounding error above a thousandth.
   const isWhole = Math.abs(whole - micros) <= 1e-3 || whole / MICROS.ms === value;
   if (!(whole >= min && whole <= MAX_MICROS && isWhole)) {
+    const isCalendar = typeof value === 'string' && CALENDAR_LENGTH.test(value);
+    const why = isCalendar
+      ? ": only the window of fixedWindow is one of the calendar. Write days, such as '30d'"
+      : '';
     const least = min === 0 ? '0' : min < MICROS.ms ? `${min} µs` : `${min / MICROS.ms} ms`;
     throw new RangeError(
       `${what} must be a duration such as '250ms', '5s', '1m30s', '1h' or a number of milliseconds, ` +
-        `from ${least} to 3650 days in whole microseconds${or}, not ${describe(value)}`,
+        `from ${least} to 3650 days in whole microseconds${or}, not ${describe(value)}${why}`,
     );
   }
   return whole;

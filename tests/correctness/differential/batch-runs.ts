@@ -12,7 +12,7 @@ import { undeclared, written } from '../../../packages/core/src/stores/redis/wir
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
-import { held, rates } from './histories.js';
+import { held, overridingWith, rates } from './histories.js';
 import { policies } from './policies.js';
 import { batchOf, packed } from './replay.js';
 
@@ -91,7 +91,7 @@ class OneByOne {
       const rule = this.#rules[key]![policy]!;
       return { limit: limitOf(rule), key: String(key), cost, at };
     });
-    const overrides = keys.map((key) => this.#rules[key]![1]!.parameters);
+    const overrides = keys.map((key) => overridingWith(this.#rules[key]![1]!));
     return { operation: chosen, wait, parts, overrides };
   }
 

@@ -65,6 +65,9 @@ export const questionsOf = (operations: readonly Operation[], holding = operatio
   );
 export type Question = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
 
+/** What a limiter sends to override with a policy. */
+export const overridingWith = ({ parameters, calendar }: Rule) => calendar?.head ?? parameters;
+
 /** One step of a history: what is asked, and what TypeScript says to it. */
 export interface Step {
   readonly asked: TimedCall;
@@ -111,7 +114,7 @@ export function history(
       cost,
       at: at?.[i] ?? (reward ? ANY : START),
     }));
-    const overrides = rules.at(-1)!.map(({ parameters }) => parameters);
+    const overrides = rules.at(-1)!.map(overridingWith);
     const call: Call = {
       operation,
       wait,

@@ -37,6 +37,17 @@ export const policies: Record<string, fc.Arbitrary<Policy>> = {
   'fixedWindow, calendar days': fc
     .record({ limit, timeZone: fc.constantFrom('Europe/Berlin', 'America/New_York', 'Asia/Kolkata') })
     .map((o) => fixedWindow({ ...o, window: '1d', align: 'clock' })),
+  'fixedWindow, weeks and months': fc
+    .record({
+      limit,
+      timeZone: fc.constantFrom('America/Sao_Paulo', 'Pacific/Apia', 'UTC'),
+      windows: fc.constantFrom(
+        { window: '1 week', anchor: 'wednesday' } as const,
+        { window: '1 month', anchor: 31 } as const,
+        { window: '3 months', anchor: '02-29' } as const,
+      ),
+    })
+    .map(({ windows, ...o }) => fixedWindow({ ...o, ...windows })),
   slidingWindow: fc
     .record({ limit, window: period, slots: fc.integer({ min: 1, max: 12 }) })
     .map((o) => slidingWindow(o)),

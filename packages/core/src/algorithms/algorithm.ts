@@ -34,8 +34,10 @@ export interface Size {
 export interface Rule extends Size {
   readonly algorithm: Algorithm;
   readonly parameters: Parameters;
-  /** For rules whose numbers change with time (calendar days): the parameters around the moment `now` (µs). */
+  /** For rules whose numbers change with time (windows of a calendar): the parameters around the moment `now` (µs). */
   parametersAt?(now: number): Parameters;
+  /** For such a rule: which calendar it has, and the parameters without it. An override can change these only. */
+  readonly calendar?: { readonly id: string; readonly head: Parameters };
   /** Set by the Redis store: the arguments of a script call for parameters, and about how many calls have booked permits at a key. */
   text?: { readonly of: Parameters; readonly args: readonly string[] };
   booked?: number;
@@ -74,6 +76,8 @@ export interface Algorithm {
    * early. `remaining` and `reset` are the results of `usage`. Default: `reset`.
    */
   more?(parameters: Parameters, remaining: number, reset: number): number;
+  /** For rules with a calendar: the parameters of an override, with the calendar of the `policy`. Default: the parameters themselves. */
+  complete?(parameters: Parameters, policy: Parameters): Parameters;
   /** For states that mean another count under other parameters: the state with the same count under `to`. Default: the same state. */
   translate?(from: Parameters, to: Parameters, state: State, now: number): State;
   /** For keys that do not begin full: the state of a new key. */

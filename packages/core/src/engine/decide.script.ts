@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '79223aafb589da242222e1944922a8863c812638',
+  sha1: '06254e15da9fa92e42da7bd31352f09159a0fd0a',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -620,7 +620,13 @@ end
 local function anchored(p)
 return not p[3]
 end
-return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored }
+local function complete(p, policy)
+if p[3] ~= 2 or p[4] then return p end
+local whole = { p[1], p[2], p[3] }
+for i = 4, #policy do whole[i] = policy[i] end
+return whole
+end
+return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete }
 end
 if tag == 'sl' or tag == 'sw' then
 local function stamp(p, at)
@@ -1026,9 +1032,14 @@ key_state.policy_state =
 live(key_state.algorithm.refund(key_state.policy_parameters, before, now, key_state.cost, at), now)
 if key_state.policy_state ~= before then key_state.changed = true end
 end
-local function begin_override(key_state, parameters, micros)
+local function completed(key_state, parameters)
+local complete = key_state.algorithm.complete
+return complete and complete(parameters, key_state.policy_parameters) or parameters
+end
+local function begin_override(key_state, given, micros)
+local parameters = completed(key_state, given)
 local algorithm, state, before = key_state.algorithm, key_state.state, counts_twice(key_state)
-key_state.override, key_state.override_until = packed(parameters), now + micros
+key_state.override, key_state.override_until = packed(given), now + micros
 if not before and counts_twice(key_state) then key_state.policy_state = state end
 if state then
 if algorithm.translate then state = algorithm.translate(key_state.parameters, parameters, state, now) end
@@ -1203,7 +1214,7 @@ if not key_state.algorithm.last then key_state.state = envelope.policy_state end
 return true
 end
 key_state.override, key_state.override_until = envelope.override, envelope.override_until - back
-key_state.parameters, key_state.policy_state = unpacked(envelope.override), envelope.policy_state
+key_state.parameters, key_state.policy_state = completed(key_state, unpacked(envelope.override)), envelope.policy_state
 return false
 end
 local function start(key_state, at)

@@ -43,7 +43,7 @@ local function open_envelope(key_state, envelope)
     return true
   end
   key_state.override, key_state.override_until = envelope.override, envelope.override_until - back
-  key_state.parameters, key_state.policy_state = unpacked(envelope.override), envelope.policy_state
+  key_state.parameters, key_state.policy_state = completed(key_state, unpacked(envelope.override)), envelope.policy_state
   return false
 end
 

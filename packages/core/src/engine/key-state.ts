@@ -30,6 +30,8 @@ export class KeyState {
    * `#policy` decides again when the override ends. Held permits (concurrency) have one state for both.
    */
   #counter: Counter;
+  /** Its parameters as they are stored. */
+  #override: Parameters = NONE;
   #overrideUntil = 0;
   /** Does a new key begin with a state? A refund to it does not write it. */
   #isNew = false;
@@ -99,7 +101,7 @@ export class KeyState {
       return overrideEnded;
     }
     this.#overrideUntil = overrideUntil - back;
-    this.#counter = new Counter(this.#policy.algorithm, override, state);
+    this.#counter = this.#overriding(override, state);
     this.#policy.state = policyState;
     return false;
   }
@@ -241,7 +243,13 @@ export class KeyState {
     this.#loosen();
   }
 
-  /** @param parameters that replace the policy's own, unless `micros` is 0 */
+  #overriding(override: Parameters, state: State | undefined): Counter {
+    const { algorithm, parameters } = this.#policy;
+    this.#override = override;
+    return new Counter(algorithm, algorithm.complete?.(override, parameters) ?? override, state);
+  }
+
+  /** @param override parameters that replace the policy's own, unless `micros` is 0 */
   override(micros: number, override: Parameters | undefined): void {
     const policy = this.#policy;
     const { algorithm, parameters, state } = this.#counter;
@@ -251,7 +259,7 @@ export class KeyState {
       this.#overrideUntil = 0;
     } else {
       const translated = state && (algorithm.translate?.(parameters, override!, state, this.now) ?? state);
-      this.#counter = new Counter(algorithm, override!, translated);
+      this.#counter = this.#overriding(override!, translated);
       this.#overrideUntil = this.now + micros;
       if (this.holders !== undefined) policy.state = undefined;
       // Normalized to the override's parameters now, instead of at the next read.
@@ -300,7 +308,7 @@ export class KeyState {
       hasGaps,
       seen: this.#seen,
       blockedUntil: this.#blockedUntil,
-      override: overridden ? this.#counter.parameters : NONE,
+      override: overridden ? this.#override : NONE,
       policyState: overridden ? this.#policy.state : undefined,
       overrideUntil: this.#overrideUntil,
       rateVersion: this.shared?.rateVersion,

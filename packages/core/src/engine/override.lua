@@ -27,9 +27,16 @@ local function refund_policy_state(key_state, at)
   if key_state.policy_state ~= before then key_state.changed = true end
 end
 
-local function begin_override(key_state, parameters, micros)
+-- The parameters of an override, with the calendar of the policy.
+local function completed(key_state, parameters)
+  local complete = key_state.algorithm.complete
+  return complete and complete(parameters, key_state.policy_parameters) or parameters
+end
+
+local function begin_override(key_state, given, micros)
+  local parameters = completed(key_state, given)
   local algorithm, state, before = key_state.algorithm, key_state.state, counts_twice(key_state)
-  key_state.override, key_state.override_until = packed(parameters), now + micros
+  key_state.override, key_state.override_until = packed(given), now + micros
   if not before and counts_twice(key_state) then key_state.policy_state = state end
   if state then
     if algorithm.translate then state = algorithm.translate(key_state.parameters, parameters, state, now) end

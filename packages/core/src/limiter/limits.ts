@@ -164,13 +164,19 @@ export class Limits {
 
   #override({ policy, rule }: PolicyLimit, given: Policy): Parameters {
     const other = compilePolicy(given);
-    if (other.algorithm.tag !== rule.algorithm.tag || other.parametersAt || rule.parametersAt) {
+    if (other.algorithm.tag !== rule.algorithm.tag) {
       throw new TypeError(
         `override: '${policy}' is ${this.policies[policy]!.algorithm} and can be overridden by other numbers of the same ` +
-          `algorithm only (and not with a time zone), not by ${given.algorithm}`,
+          `algorithm only, not by ${given.algorithm}`,
       );
     }
-    return other.parameters;
+    if (other.calendar?.id !== rule.calendar?.id) {
+      throw new TypeError(
+        `override: '${policy}' keeps its windows if they, or those of the override, are of a calendar: give both policies the same ` +
+          'window, timeZone and anchor, and change the limit only',
+      );
+    }
+    return other.calendar?.head ?? other.parameters;
   }
 }
 

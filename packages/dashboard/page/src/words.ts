@@ -39,10 +39,18 @@ export function policyInWords(policy: Policy & Record<string, unknown>): string 
     case 'concurrency':
       return `${n('limit')} at the same time, leases of ${every('lease')}`;
     case 'fixedWindow':
-      return `${n('limit')} per ${every('window')}${policy.align === 'clock' ? ' by the clock' : ''}`;
+      return `${n('limit')} per ${windowInWords(policy)}`;
     default:
       return `${n('limit')} in any ${every('window')}`;
   }
+}
+
+/** `1 min`, `1 h by the clock`; of calendar windows `1 month from 15, in Europe/Berlin`. */
+function windowInWords({ window, align, timeZone, anchor }: Record<string, unknown>): string {
+  const length = typeof window === 'string' ? window : duration(Number(window));
+  if (align !== 'clock') return length;
+  if (typeof window !== 'string' && timeZone === undefined) return `${length} by the clock`;
+  return `${length}${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
 }
 
 /** What a state means, at a moment of the store's clock (µs). */

@@ -1,7 +1,7 @@
 -- @tag fw
 -- The twin of fixed-window.ts: a counter with an end.
--- parameters: limit (permits), window (µs); for windows on the clock then 1, or, for calendar days, 2 and the moments (µs,
---             ascending) at which the days around the present begin
+-- parameters: limit (permits), window (µs); for windows on the clock then 1, or, for windows of a calendar, 2 and the moments (µs,
+--             ascending) at which the windows around the present begin; an override has no moments
 -- state:      end of the window (µs), permits used in it
 
 -- Where the window ends that has the moment in it; a window that begins with its first call, if that is now.
@@ -14,7 +14,7 @@ local function end_of(p, moment)
     if moment < p[i] then return p[i] end
     edge = p[i]
   end
-  -- No calendar, or one of other days: steps of a window from the nearest edge that there is.
+  -- No calendar, or one of other times: steps of a window from the nearest edge that there is.
   return moment - (moment - edge) % window + window
 end
 
@@ -71,4 +71,12 @@ local function anchored(p)
   return not p[3]
 end
 
-return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored }
+-- The windows of an override are those of the policy.
+local function complete(p, policy)
+  if p[3] ~= 2 or p[4] then return p end
+  local whole = { p[1], p[2], p[3] }
+  for i = 4, #policy do whole[i] = policy[i] end
+  return whole
+end
+
+return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete }

@@ -1,78 +1,19 @@
-import { type Duration, toMicros } from '../../duration.js';
-import { checkInteger, checkOptions, describe } from '../../options.js';
-import type { Algorithm, Policy, PolicyKind, State } from '../algorithm.js';
+import { toMicros } from '../../duration.js';
+import type { Algorithm, PolicyKind, State } from '../algorithm.js';
 import { ANY, NEVER } from '../algorithm.js';
 import { shareOfLimit } from '../share.js';
-import { notePeriod } from '../short-periods.js';
 import { expandWindowRun } from '../window-run.js';
-import { calendarDays, checkTimeZone } from './calendar.js';
-import { CALENDAR, CLOCK, endOf, latestEnd, startOf, usedAt, windowView } from './window-edges.js';
+import { DAYS, edgesAround } from './calendar.js';
+import { DAY, type FixedWindowPolicy, readPolicy } from './policy.js';
+import { CALENDAR, CLOCK, EDGES, endOf, latestEnd, startOf, usedAt, windowView } from './window-edges.js';
 
-export interface FixedWindowOptions {
-  /** Permits per window: a whole number. 0 closes the limit: every call is denied. */
-  readonly limit: number;
-  /** How long a window lasts. */
-  readonly window: Duration;
-  /**
-   * Where windows begin. `'first-hit'`, the default: with the first call that takes a permit. `'clock'`: at the multiples of
-   * `window` since 1970 in UTC, so at full minutes, hours or days for `'1m'`, `'1h'`, `'1d'`.
-   */
-  readonly align?: 'first-hit' | 'clock';
-  /**
-   * An IANA name such as `'Europe/Berlin'`, for `align: 'clock'` and `window: '1d'`: the calendar days of that zone, of 23, 24 or 25
-   * hours where clocks are changed. Default: days of UTC.
-   */
-  readonly timeZone?: string;
-}
-
-export interface FixedWindowPolicy extends Policy {
-  readonly algorithm: 'fixedWindow';
-  readonly limit: number;
-  /** Milliseconds. */
-  readonly window: number;
-  /** Left out for windows that begin with their first call. */
-  readonly align?: 'clock';
-  readonly timeZone?: string;
-}
-
-const DAY = toMicros('day', '1d');
-
-/**
- * A counter: `limit` permits in each window. Around the edge between two windows up to 2 × `limit` calls can pass within one
- * window's length.
- * @throws RangeError naming the value that is not acceptable
- */
-export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
-  checkOptions('fixedWindow', options, ['limit', 'window', 'align', 'timeZone']);
-  const { align = 'first-hit', timeZone } = options;
-  const limit = checkInteger('fixedWindow: limit', options.limit, 0);
-  const micros = toMicros('fixedWindow: window', options.window);
-  if (align !== 'first-hit' && align !== 'clock') {
-    throw new RangeError(`fixedWindow: align must be 'first-hit' or 'clock', not ${describe(align)}`);
-  }
-  if (timeZone !== undefined) {
-    checkTimeZone('fixedWindow: timeZone', timeZone);
-    if (align !== 'clock' || micros !== DAY) {
-      throw new RangeError(
-        "fixedWindow: timeZone is for calendar days, which are align: 'clock' and window: '1d' (exactly one day); " +
-          `with align ${describe(align)} and window ${describe(options.window)} leave it out`,
-      );
-    }
-  }
-  const policy: FixedWindowPolicy = {
-    algorithm: 'fixedWindow',
-    limit,
-    window: micros / 1000,
-    ...(align === 'clock' && { align }),
-    ...(timeZone !== undefined && { timeZone }),
-  };
-  return notePeriod(policy, 'window', options.window);
-}
+export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow } from './policy.js';
 
 /**
  * State: [end of the window (µs), permits used in it].
- * Parameters: [limit, window (µs)], then `CLOCK`, or `CALENDAR` and the moments at which the days around the present begin. The
- * store's clock picks the day out of these: a caller whose clock is wrong supplies a calendar, never the time.
+ * Parameters: [limit, window (µs)], then `CLOCK`, or `CALENDAR` and the moments at which the windows around the present begin. The
+ * store's clock picks the window out of these: a caller whose clock is wrong supplies a calendar, never the time. An override has no
+ * moments of its own: its key keeps the windows of the policy.
  */
 export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
@@ -128,6 +69,11 @@ export const fixedWindowAlgorithm: Algorithm = {
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),
 
+  complete: (parameters, policy) =>
+    parameters[2] === CALENDAR && parameters.length === EDGES
+      ? [...parameters, ...policy.slice(EDGES)]
+      : parameters,
+
   view: windowView,
 
   expandRun: expandWindowRun,
@@ -148,13 +94,17 @@ export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
   name: 'fixedWindow',
   shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
-    const { limit, window: ms, align, timeZone } = fixedWindow(options);
-    const window = toMicros('fixedWindow: window', ms);
+    const { policy, calendar: own } = readPolicy(options);
+    const { limit, align, timeZone = 'UTC' } = policy;
+    const calendar = own?.calendar ?? (policy.timeZone === undefined ? undefined : DAYS);
+    const window =
+      calendar === undefined ? toMicros('fixedWindow: window', policy.window) : calendar.longest * DAY;
     const rule = { algorithm: fixedWindowAlgorithm, limit, window };
-    if (align === undefined) return { ...rule, parameters: [limit, window] };
-    if (timeZone === undefined) return { ...rule, parameters: [limit, window, CLOCK] };
+    if (calendar === undefined)
+      return { ...rule, parameters: align === undefined ? [limit, window] : [limit, window, CLOCK] };
 
-    const parametersAt = calendarDays(timeZone, [limit, window, CALENDAR]);
+    const head = [limit, window, CALENDAR];
+    const parametersAt = edgesAround(calendar, timeZone, head);
     return {
       ...rule,
       parametersAt,
@@ -162,6 +112,7 @@ export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
       get parameters() {
         return parametersAt(Date.now() * 1000);
       },
+      calendar: { id: [policy.window, timeZone, policy.anchor].join(' '), head },
     };
   },
 };

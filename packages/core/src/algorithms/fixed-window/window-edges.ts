@@ -6,7 +6,7 @@ import { down } from '../arithmetic.js';
 export const CLOCK = 1;
 export const CALENDAR = 2;
 /** Index of a calendar's first edge in the parameters. */
-const EDGES = 3;
+export const EDGES = 3;
 
 /** The end of the window that contains `moment`, or begins then with its first call. */
 export function endOf(parameters: Parameters, moment: number): number {
@@ -17,7 +17,7 @@ export function endOf(parameters: Parameters, moment: number): number {
     if (moment < parameters[i]!) return parameters[i]!;
     edge = parameters[i]!;
   }
-  // No calendar, or one of other days: steps of a window from the nearest edge.
+  // No calendar, or one of other times: steps of a window from the nearest edge.
   return edge + (down(moment - edge, window) + 1) * window;
 }
 
