@@ -7,3 +7,4 @@ import './adapters-limits-places.js';
 import './adapters-lists.js';
 import './adapters-policies.js';
 import './adapters-routes.js';
+import './adapters-rules.js';

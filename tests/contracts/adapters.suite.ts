@@ -107,7 +107,9 @@ export function onEachAdapter(
       deadline: '10s',
     });
     const placed = (limit: Limit): Limit =>
-      limit.limiter === undefined && limit.store === undefined ? { ...place(), ...limit } : limit;
+      limit.limiter === undefined && limit.store === undefined && limit.rules === undefined
+        ? { ...place(), ...limit }
+        : limit;
 
     tests({
       start: async ({ limits = [], scopes = [], ...service }) => {

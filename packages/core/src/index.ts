@@ -74,6 +74,14 @@ export type {
   Policies,
   RequestLimitOptions,
 } from './http/request-limit-options.js';
+export type {
+  FailedShadow,
+  MatchedRules,
+  NamedRule,
+  RequestRules,
+  RuledCall,
+  RuleReply,
+} from './http/request-rules.js';
 export type { Proxies, RequestView } from './http/views.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { hashKey } from './keys/hash-key.js';

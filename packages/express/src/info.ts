@@ -10,7 +10,7 @@ export interface RateLimitInfo extends Decision {
 
 /** A denial, with the status and the message of its answer. */
 export interface DenialInfo extends RateLimitInfo {
-  /** The option `statusCode`; default 429. */
+  /** Of the reply of the rule that denied, otherwise the option `statusCode`; default 429. */
   readonly statusCode: number;
   /** One sentence in English. */
   readonly message: string;

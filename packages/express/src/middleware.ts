@@ -79,9 +79,9 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
       const verdict = await deciding;
       if (verdict.outcome === 'aborted') return;
       if (verdict.outcome === 'denied') {
-        const { decision } = verdict;
+        const { decision, status = statusCode } = verdict;
         if (handler !== undefined && decision !== undefined) {
-          await handler(request, response, next, denialInfo(decision, statusCode));
+          await handler(request, response, next, denialInfo(decision, status));
         } else {
           send(response, await verdict.reply());
         }

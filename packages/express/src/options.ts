@@ -3,6 +3,7 @@ import {
   checkHandler,
   checkName,
   checkOptions,
+  noEffect,
   onlyOne,
   REQUEST_LIMIT_OPTIONS,
   readFixedWindow,
@@ -82,6 +83,8 @@ export function readOptions(options: RateLimitOptions = {}) {
   checkName('rateLimit: requestPropertyName', requestPropertyName);
   if (requestPropertyName === '__proto__')
     throw new TypeError('rateLimit: requestPropertyName cannot be __proto__');
+  if (identifier !== undefined && rest.rules !== undefined)
+    throw noEffect('rateLimit', 'identifier', 'with rules, whose limiters have the names of the document');
   const named = identifier !== undefined && typeof identifier !== 'function';
   if (named) onlyOne('rateLimit', options, ['name', 'identifier']);
   const shared = readFixedWindow<Args>(

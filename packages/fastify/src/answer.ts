@@ -40,9 +40,9 @@ export function answerWith({
     request: FastifyRequest,
     reply: FastifyReply,
     decision: Decision,
+    status: number,
     ban: boolean,
   ): Promise<boolean> => {
-    const status = ban ? 403 : (statusCode ?? 429);
     if (handler !== undefined) return ownAnswer(request, reply.code(status), decision);
     if (errorResponseBuilder === undefined) return false;
     const { limit: max, retryAfter: ttl } = decision;
@@ -70,7 +70,7 @@ export function answerWith({
       if (!reply.sent) reply.hijack();
       return;
     }
-    const { decision, keys } = refusal;
+    const { decision, keys, status: own = statusCode ?? 429 } = refusal;
     let ban = false;
     // Awaits only what is there to await: without these options a denial is answered at once.
     if (decision !== undefined && hasOptions) {
@@ -78,7 +78,7 @@ export function answerWith({
       await onExceeded?.(request, key);
       ban = bans !== undefined && (await bans.reached(key, decision));
       if (ban) await onBanReach?.(request, key);
-      if (await byOptions(request, reply, decision, ban)) return;
+      if (await byOptions(request, reply, decision, ban ? 403 : own, ban)) return;
     }
     const made = refusal.reply(ban ? 403 : undefined);
     const { status, type, body } = isPromise(made) ? await made : made;

@@ -10,13 +10,14 @@ export function inherited(plugin: RateLimitOptions, own: RateLimitOptions): Rate
   const gives = (name: keyof RateLimitOptions) => own[name] !== undefined;
   // A policy of the route may not support prefetching.
   if (CHOICES.some(gives)) rest.prefetch = prefetchDefault(plugin.prefetch);
-  const keyless = own.limiter !== undefined || own.limits !== undefined;
+  const given = own.limiter !== undefined || own.rules !== undefined;
+  const keyless = given || own.limits !== undefined;
   for (const group of [CHOICES, KEY_OPTIONS, ANSWERS]) {
     if (group.some(gives) || (group === KEY_OPTIONS && keyless)) for (const name of group) delete rest[name];
   }
-  // A given limiter has its own.
-  if (own.limiter !== undefined)
-    for (const name of [...LIMITER_BASE_OPTIONS, 'ban', 'onBanReach']) delete rest[name];
+  // A given limiter, or rules, have their own.
+  if (given) for (const name of [...LIMITER_BASE_OPTIONS, 'ban', 'onBanReach']) delete rest[name];
+  if (own.rules !== undefined) delete rest.cost;
   if (own.throw === true) for (const name of ['onExceeded', 'ban', 'onBanReach']) delete rest[name];
   // `max` and `timeWindow` are two halves of one policy, as in @fastify/rate-limit.
   const { max, timeWindow } = plugin;

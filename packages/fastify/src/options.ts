@@ -93,7 +93,7 @@ export interface RateLimitPluginOptions extends RouteRateLimitOptions {
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
 
 /** Options that choose the limit. */
-export const CHOICES = ['limiter', ...CHOICE_OPTIONS, 'max', 'timeWindow'] as const;
+export const CHOICES = ['limiter', 'rules', ...CHOICE_OPTIONS, 'max', 'timeWindow'] as const;
 
 /** Options that answer a denial. A route with one of them inherits none. */
 export const ANSWERS = ['handler', 'errorResponseBuilder', 'message', 'throw'] as const;
@@ -137,7 +137,7 @@ export function checkPlugin({ global = true, hook = 'onRequest', ...options }: R
   checkOptions('rateLimit', options, [...RATE_LIMIT_OPTIONS, 'global', 'hook'], REMEDIES);
   if (global && !hasLimit(options) && Object.keys(options).length > 0) {
     throw new TypeError(
-      "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter; " +
+      "rateLimit needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter, or rules; " +
         'with global: false they are the defaults of routes with their own limits',
     );
   }
@@ -168,7 +168,15 @@ export function readOptions(options: RateLimitOptions) {
 }
 
 /** @throws TypeError for an option that would have no effect */
-function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options }: RateLimitOptions): void {
+function checkEvents({
+  ban,
+  onBanReach,
+  onExceeded,
+  dryRun,
+  limiter,
+  rules,
+  ...options
+}: RateLimitOptions): void {
   const idle = (option: string, why: string) => noEffect('rateLimit', option, why);
   if (onBanReach !== undefined && ban === undefined) throw idle('onBanReach', 'without ban');
   for (const [option, value] of Object.entries({ ban, onExceeded })) {
@@ -179,4 +187,5 @@ function checkEvents({ ban, onBanReach, onExceeded, dryRun, limiter, ...options 
   if (ban === undefined) return;
   checkInteger('rateLimit: ban', ban, 0);
   if (limiter !== undefined) throw idle('ban', 'with limiter: pass a policy instead');
+  if (rules !== undefined) throw idle('ban', 'with rules: pass a policy instead');
 }

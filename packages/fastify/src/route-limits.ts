@@ -5,6 +5,7 @@ import { inherited } from './inherit.js';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
   checkHook,
+  hasLimit,
   RATE_LIMIT_OPTIONS,
   type RateLimitHookName,
   type RateLimitOptions,
@@ -98,7 +99,9 @@ export class RouteLimits {
 
   /** Routes with one name count together, so they share a store. A route without a name gets its own. */
   #place(name: string, own: RateLimitOptions): Pick<RateLimitOptions, 'name' | 'store'> {
-    if (own.limiter !== undefined) return {};
+    // The limiters of a given limiter, or of rules, have their names already.
+    if (own.limiter !== undefined || own.rules !== undefined) return {};
+    if (this.options.rules !== undefined && !hasLimit(own)) return {};
     const store = own.store ?? this.options.store ?? this.#ownStore();
     return own.groupId === undefined ? { name, store } : { store };
   }

@@ -12,8 +12,8 @@ type Listed = 'allowed' | 'denied' | undefined;
 export type AccessLists<Args> = (
   request: RequestView,
   args: Args,
-  keysOf: () => MaybePromise<Keys>,
-) => Promise<{ readonly listed: Listed; readonly keys?: Keys }>;
+  keysOf: () => MaybePromise<Keys | undefined>,
+) => Promise<{ readonly listed: Listed; readonly keys?: Keys | undefined }>;
 
 /**
  * Checks the address and the functions even if the request has no key: a health check from an allowed address needs no user.
@@ -36,7 +36,7 @@ export function accessLists<Args extends readonly unknown[]>(
   return async (request, args, keysOf) => {
     let listed = byFunction ? undefined : await check(request, args);
     if (listed !== undefined) return { listed };
-    let keys: Keys;
+    let keys: Keys | undefined;
     try {
       keys = await keysOf();
     } catch (error) {

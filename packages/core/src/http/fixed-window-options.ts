@@ -30,7 +30,7 @@ export function readFixedWindow<Args extends readonly unknown[]>(
       `${where}: ${names.window} needs ${names.limit.join(' or ')}, the requests in a window`,
     );
   }
-  if (name !== undefined) onlyOne(where, rest, [name, ...CHOICE_OPTIONS, 'limiter']);
+  if (name !== undefined) onlyOne(where, rest, [name, ...CHOICE_OPTIONS, 'limiter', 'rules']);
   const limit = name === undefined ? undefined : rest[name];
   for (const each of names.limit) delete rest[each];
   if (limit === undefined) return rest as RequestLimitOptions<Args>;

@@ -71,6 +71,14 @@ const nameOf = (expression: string): string => expression.replace(/^#[{<]|[}>]$/
 export const causeOf = (error: unknown): string =>
   isKeyResolutionError(error) && error.cause !== undefined ? ` (${error.cause})` : '';
 
+/** Warns once per limiter that a dry run, or a shadow rule, could not decide. */
+export const warnOfDryRun = (limiterName: string, error: unknown): void =>
+  warnOnce(
+    'SLUICE_DRY_RUN_FAILED',
+    limiterName,
+    `The dry run of limit '${limiterName}' could not decide a request and let it pass: ${error}${causeOf(error)}`,
+  );
+
 /** Warns once per limit about a fault of the server that keeps requests from being counted. */
 export function warnOfServerKey(where: string, limiterName: string, error: unknown): void {
   if (!isKeyResolutionError(error) || error.status !== 500) return;

@@ -6,7 +6,6 @@ import { LIMITER_BASE_OPTIONS, type RateLimiterOptions } from '../limiter/limite
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { checkOptions, describe, onlyOne } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import type { Store } from '../stores/store.js';
 import { pick } from './option-functions.js';
 import {
   CHOICE_OPTIONS,
@@ -21,24 +20,9 @@ import {
   type WithKey,
   withKey,
 } from './request-limit-options.js';
-import { checkLimiter, RequestLimiter } from './request-limiter.js';
-
-/** Where a limit gets the limiter of a request. */
-export interface LimiterSource<Args> {
-  readonly name: string;
-  /** The limiter's store; undefined for a limiter of the other copy of this package. */
-  readonly store: Store | undefined;
-  /** The limiter of all requests; undefined if each request has its own policy. */
-  readonly single: RequestLimiter | undefined;
-  /** @param key the request's key, passed to functions that return policies */
-  ofRequest(args: Args, key: string): Promise<RequestLimiter>;
-  /** Remembers which of several limiters made a decision. */
-  decided?(decision: Decision, by: RequestLimiter): void;
-  /** @throws TypeError for a decision of another limit */
-  refund(decision: Decision): Promise<void>;
-  /** Closes the limiters that were created here. */
-  close(): Promise<void>;
-}
+import { checkLimiter, type LimiterSource, RequestLimiter } from './request-limiter.js';
+import { RulesSource } from './rules-source.js';
+import { warnOfShortWindows } from './short-windows.js';
 
 /** @throws RangeError, TypeError naming the invalid option */
 export function limiterSource<Args extends readonly unknown[]>(
@@ -46,22 +30,23 @@ export function limiterSource<Args extends readonly unknown[]>(
   options: RequestLimitOptions<Args>,
 ): LimiterSource<Args> {
   const { limiter, limits } = options;
+  if (options.rules !== undefined) return new RulesSource(where, options);
   if (limiter !== undefined) {
     checkLimiter(where, limiter, options.keyGenerator !== undefined);
     const spare = LIMITER_OPTIONS.find((name) => options[name] !== undefined);
-    if (spare === undefined) return fixed(limiter, async () => {});
+    if (spare === undefined) return fixed(where, options, limiter, async () => {});
     throw new TypeError(`${where}: ${spare} belongs to the limiter that you pass: omit one of the two`);
   }
   if (onlyOne(where, options, CHOICE_OPTIONS) === undefined) {
     throw new TypeError(
-      `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter`,
+      `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter, or rules`,
     );
   }
   if (limits !== undefined) return combined(where, options, limits);
   if (isPerRequest(options)) return perRequest(where, options);
   const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
   nameKey(made, options);
-  return fixed(made, () => made.close());
+  return fixed(where, options, made, () => made.close());
 }
 
 const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
@@ -75,17 +60,20 @@ function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options:
 }
 
 /** One limiter for all requests. */
-function fixed<Args>(
+function fixed<Args extends readonly unknown[]>(
+  where: string,
+  { validate }: RequestLimitOptions<Args>,
   limiter: RateLimiter | CombinedLimiter,
   close: () => Promise<void>,
 ): LimiterSource<Args> {
   const single = new RequestLimiter(limiter);
+  if (validate !== false) warnOfShortWindows(where, single);
   const [first] = Object.values(single.limiters);
   return {
     name: limiter.name,
     store: first instanceof RateLimiter ? RateLimiter.internals(first).store : undefined,
     single,
-    ofRequest: async () => single,
+    limiters: single.limiters,
     refund: (decision) => limiter.refund(decision),
     close,
   };
@@ -118,7 +106,7 @@ function combined<Args extends readonly unknown[]>(
     return [one, member] as const;
   });
   const limiter = new CombinedLimiter(Object.fromEntries(made), { name });
-  return fixed(limiter, async () => {
+  return fixed(where, options, limiter, async () => {
     await limiter.close();
     await Promise.all(made.map(([, member]) => member.close()));
     await ownStore?.close();
@@ -141,12 +129,19 @@ function perRequest<Args extends readonly unknown[]>(
     name,
     store,
     single: undefined,
+    get limiters(): never {
+      throw new TypeError(
+        `${where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
+          'RateLimiter with the same name, store and algorithm: it shares the counts',
+      );
+    },
     ofRequest: async (args, key) => {
       const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
       let made = prepared.get(limiter);
       if (made === undefined) {
         made = new RequestLimiter(limiter);
         prepared.set(limiter, made);
+        if (options.validate !== false) warnOfShortWindows(where, made);
       }
       return made;
     },

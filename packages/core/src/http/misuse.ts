@@ -1,12 +1,11 @@
 import cluster from 'node:cluster';
 import { isIP, isIPv6 } from 'node:net';
-import { shortPeriodOf } from '../algorithms/short-periods.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { warnOnce } from '../warnings.js';
-import { listOfKeys } from './key-of-request.js';
+import { countsAddresses, listOfKeys } from './key-of-request.js';
 import { limitsMadePerRequest } from './made-per-request.js';
-import type { Keys } from './request-limit-options.js';
-import type { RequestLimiter } from './request-limiter.js';
+import type { Keys, RequestLimitOptions } from './request-limit-options.js';
+import type { LimiterSource } from './request-limiter.js';
 import type { RequestView } from './views.js';
 
 /** A limit as the checks see it. */
@@ -53,21 +52,19 @@ export class MisuseChecks {
     ];
   }
 
-  /** Warns about windows given as a number below 1000: `window: 60` means 60 ms. */
-  limiter({ limiters }: RequestLimiter): void {
-    for (const { name, policies } of Object.values(limiters)) {
-      for (const policy of Object.values(policies)) {
-        const short = shortPeriodOf(policy);
-        if (short === undefined) continue;
-        const { option, value } = short;
-        this.#warn(
-          'SLUICE_SHORT_WINDOW',
-          `${option}: ${value} of limit '${name}' is ${value} milliseconds. Write '${value}s' if you mean seconds, ` +
-            `'${value}ms' if you mean milliseconds`,
-          name,
-        );
-      }
-    }
+  static of<Args extends readonly unknown[]>(
+    where: string,
+    options: RequestLimitOptions<Args>,
+    { name, store, single }: LimiterSource<Args>,
+  ): MisuseChecks {
+    const { limiter, rules } = options;
+    return new MisuseChecks(where, {
+      limiterName: name,
+      storeName: store?.name,
+      ownKey: !countsAddresses(options),
+      ownMemory: options.store === undefined && limiter === undefined && rules === undefined,
+      identity: rules ?? store ?? single?.limiter,
+    });
   }
 
   request(view: RequestView, of: Keys): void {

@@ -1,20 +1,20 @@
 import type { Decision } from '../decision.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
 import { connectAtStart } from '../stores/store-health.js';
-import type { LimiterSource } from './limiter-source.js';
+import type { LimiterSource } from './request-limiter.js';
 
 /** The limiter of a limit on requests. */
 export interface OwnLimiter {
   /**
    * For `peek`, `reset`, `block` and all else.
-   * @throws TypeError with several `limits`, or with a policy for each request
+   * @throws TypeError with several `limits` or rules, or with a policy for each request
    */
   readonly limiter: RateLimiter;
-  /** The limiters of several `limits`, by name. @throws TypeError with a policy for each request */
+  /** The limiters of several `limits`, or of the current rules, by name. @throws TypeError with a policy for each request */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   /** Refunds the permits of a request, once; see `RateLimiter.refund`. */
   refund(decision: Decision): Promise<void>;
-  /** Closes the limiter, unless you passed it as `limiter`. */
+  /** Closes the limiter, unless you passed it as `limiter` or in `rules`. */
   close(): Promise<void>;
 }
 
@@ -36,19 +36,16 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
 
   get limiter(): RateLimiter {
     const [limiter, another] = Object.values(this.limiters);
-    if (another === undefined) return limiter!;
+    if (limiter === undefined)
+      throw new TypeError(`${this.where}: no rule of '${this.source.name}' has a limiter`);
+    if (another === undefined) return limiter;
     throw new TypeError(
       `${this.where}: limit '${this.source.name}' has several limiters: use limiters.${Object.keys(this.limiters).join(' or limiters.')}`,
     );
   }
 
   get limiters(): Readonly<Record<string, RateLimiter>> {
-    const { single, name } = this.source;
-    if (single !== undefined) return single.limiters;
-    throw new TypeError(
-      `${this.where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
-        'RateLimiter with the same name, store and algorithm: it shares the counts',
-    );
+    return this.source.limiters;
   }
 
   refund(decision: Decision): Promise<void> {

@@ -6,6 +6,7 @@ import { RequestLimit } from './request-limit.js';
 
 const policy = fixedWindow({ limit: 1, window: '10s' });
 const onLimited = () => {};
+const rules = { name: 'api', limiters: {}, match: () => undefined };
 
 test.each<[object, RegExp]>([
   [{ limits: {} }, /limits must be an object of limits by name, such as .*, not an object/],
@@ -27,6 +28,25 @@ test.each<[object, RegExp]>([
   [{ limits: { perIp: { policy } }, policy }, /pass policy or limits, not both/],
   [{ limits: { perIp: { policy } }, limiter: new RateLimiter({ policy }) }, /limits belongs to the limiter/],
   [{ limits: { perIp: { policy } }, cost: { perUser: 1 } }, /cost by policy has no option 'perUser'/],
+  [
+    { rules: 'limits.yaml' },
+    /rules must be rules of @sluice\/rules: pass the result of loadRules .*not "limits.yaml"/,
+  ],
+  [{ rules: Promise.resolve(rules) }, /rules must be .*: await them before: rules: await loadRules/],
+  [{ rules: null }, /rules must be rules of @sluice\/rules: .*, not null/],
+  [{ rules, policy }, /pass rules or policy, not both/],
+  [{ rules, limiter: new RateLimiter({ policy }) }, /pass rules or limiter, not both/],
+  [{ rules, limits: { perIp: { policy } } }, /pass rules or limits, not both/],
+  [
+    { rules, key: '#{user.id}' },
+    /key has no effect with rules: each rule has its own: set it in the document/,
+  ],
+  [{ rules, ipv6Subnet: 56 }, /ipv6Subnet has no effect with rules: each rule has its own/],
+  [{ rules, user: () => 'ann' }, /user has no effect with rules: write a key such as '#{user.uid}'/],
+  [{ rules, cost: 2 }, /cost has no effect with rules: each rule has its own/],
+  [{ rules, name: 'api' }, /name has no effect with rules: all limiters are those of the rules/],
+  [{ rules, failurePolicy: 'deny' }, /failurePolicy has no effect with rules: .*: pass it where you create/],
+  [{ rules, dryRun: true, timeout: '1s' }, /timeout has no effect with dryRun/],
   [{ policy, allowList: '10.0.0.0/8' }, /allowList.* must be .*, not "10.0.0.0\/8"/],
   [{ policy, allowList: ['10.0.0.0/33'] }, /allowList: "10.0.0.0\/33" is not an address or a range/],
   [{ policy, denyList: [5] }, /denyList: an entry must be a non-empty string/],

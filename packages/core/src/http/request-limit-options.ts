@@ -11,6 +11,7 @@ import type { MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkFunction, checkOptions } from '../options.js';
 import { pick } from './option-functions.js';
 import type { UserOf } from './request-key.js';
+import type { RequestRules } from './request-rules.js';
 
 /** The key of a limiter, or a key for each limiter of a `CombinedLimiter`. */
 export type Keys = LimiterKey | CombinedKeys<string>;
@@ -67,6 +68,11 @@ export interface LimitChoice<Args extends readonly unknown[]> {
    * Cluster they need a `hashTag`.
    */
   readonly limits?: Readonly<Record<string, OneOfLimits<Args>>> | undefined;
+  /**
+   * Rules of `@sluice/rules`, which say what each request counts for: `await loadRules('limits.yaml', { store })`. All rules that match a
+   * request are decided together. A request that no rule matches passes uncounted. You close the rules.
+   */
+  readonly rules?: RequestRules | undefined;
 }
 
 /** Which requests are counted. */
@@ -133,7 +139,7 @@ export interface HeaderOptions {
 /**
  * The options of every adapter's `rateLimit`. `Args` are the arguments that the framework passes to functions: `[req, res]`, `[ctx]`.
  *
- * Pass one of `limiter`, `policy`, `policies` and `limits`; with the last three also options of a `LimiterBaseOptions`: `name`, `store`, …
+ * Pass one of `limiter`, `rules`, `policy`, `policies` and `limits`; with the last three also options of a `LimiterBaseOptions`: `name`, `store`, …
  */
 export interface RequestLimitOptions<Args extends readonly unknown[]>
   extends LimiterBaseOptions,
@@ -149,7 +155,7 @@ export interface RequestLimitOptions<Args extends readonly unknown[]>
 export const withKey = <Args extends readonly unknown[]>(args: Args, key: string): WithKey<Args> =>
   [...args, key] as unknown as WithKey<Args>;
 
-/** The options of which one is required, unless there is a `limiter`. */
+/** The options of which one is required, unless there is a `limiter` or `rules`. */
 export const CHOICE_OPTIONS = ['policy', 'policies', 'limits'] as const;
 export const LIMITER_OPTIONS = [...CHOICE_OPTIONS, ...LIMITER_BASE_OPTIONS] as const;
 export const KEY_OPTIONS = ['limitType', 'key', 'keyGenerator', 'user', 'ipv6Subnet'] as const;
@@ -163,6 +169,7 @@ const FUNCTION_OPTIONS = ['skip', 'requestWasSuccessful', 'onLimited'] as const;
 /** The names of all options. */
 export const REQUEST_LIMIT_OPTIONS = [
   'limiter',
+  'rules',
   ...LIMITER_OPTIONS,
   ...KEY_OPTIONS,
   ...BOOLEAN_OPTIONS,

@@ -23,7 +23,7 @@ const request: RequestView = {
 test.each<[object, RegExp]>([
   [
     { polcy: policy },
-    /rateLimit has no option 'polcy'; its options are limiter, policy, policies, limits, name/,
+    /rateLimit has no option 'polcy'; its options are limiter, rules, policy, policies, limits, name/,
   ],
   [{}, /rateLimit needs a policy/],
   [{ policy: 5 }, /not 5/],

@@ -5,7 +5,7 @@ import { type Cost, checkCost, type DecisionOptions } from '../limiter/call-opti
 import { errorOfDenial, isFailureDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type AccessLists, accessLists } from './access-lists.js';
-import { countsAddresses, type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
+import { type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import { limiterSource } from './limiter-source.js';
 import { MisuseChecks } from './misuse.js';
 import { SourceLimiter } from './own-limiter.js';
@@ -18,7 +18,8 @@ import {
 } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import { Responder, renamed } from './responder.js';
-import { ABORTED, type CheckedRequest, type Exchange, SKIPPED, type Verdict } from './verdict.js';
+import { type LimitedExchange, type RuledRequest, RulesSource } from './rules-source.js';
+import { ABORTED, type CheckedRequest, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
 
 type Outcome = MaybePromise<Verdict>;
@@ -26,7 +27,8 @@ type Outcome = MaybePromise<Verdict>;
 /** A limit on requests, the same for all adapters: filters → key → limiter → response headers → verdict. */
 export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter<Args> {
   readonly #options: RequestLimitOptions<Args>;
-  readonly #keyOf: KeyOfRequest<Args>;
+  readonly #rules: RulesSource<Args> | undefined;
+  readonly #keyOf: KeyOfRequest<Args> | RulesSource<Args>['keysOf'];
   readonly #costOf: OfRequest<Args, Cost> | undefined;
   /** The options of `consume`, without a cost that is a function. */
   readonly #consumeOptions: DecisionOptions | undefined;
@@ -48,14 +50,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   ) {
     const options = checkRequestLimitOptions(where, given);
     super(where, limiterSource(where, options));
-    const { name, store, single } = this.source;
+    this.#rules = this.source instanceof RulesSource ? this.source : undefined;
     const { cost, timeout, dryRun, validate = true } = options;
     this.#options = options;
-    this.#keyOf = keyOfRequest(where, options);
+    this.#keyOf = this.#rules?.keysOf ?? keyOfRequest(where, options);
     if (typeof cost === 'function') this.#costOf = cost;
     else if (cost !== undefined) {
       // With a policy for each request, the policies' names are not known yet.
-      checkCost(`${where}: cost`, cost, single?.names ?? Object.keys(Object(cost)));
+      checkCost(`${where}: cost`, cost, this.source.single?.names ?? Object.keys(Object(cost)));
     }
     const fixed = cost === undefined || typeof cost === 'function' ? undefined : { cost };
     this.#consumeOptions = dryRun ? { ...fixed, shadow: true } : fixed;
@@ -63,15 +65,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     this.#responder = new Responder(where, options);
     this.#onFinish = new RefundOnFinish(where, options);
     if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
-    if (!validate) return;
-    this.#checks = new MisuseChecks(where, {
-      limiterName: name,
-      storeName: store?.name,
-      ownKey: !countsAddresses(options),
-      ownMemory: options.store === undefined && options.limiter === undefined,
-      identity: store ?? single?.limiter,
-    });
-    if (single !== undefined) this.#checks.limiter(single);
+    if (validate) this.#checks = MisuseChecks.of(where, options, this.source);
   }
 
   /**
@@ -80,50 +74,59 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    */
   handle(request: RequestView, response: ResponseView, ...args: Args): Outcome {
     try {
-      const verdict = this.#evaluate({ request, response, args });
+      const verdict = this.#evaluate({ request, response, args, responder: this.#responder });
       return 'outcome' in verdict ? verdict : verdict.catch((error) => this.#fail(error, response));
     } catch (error) {
       return this.#fail(error, response);
     }
   }
 
-  #evaluate(exchange: Exchange<Args>): Outcome {
+  #evaluate(exchange: LimitedExchange<Args>): Outcome {
     if (this.#options.skip !== undefined || this.#lists !== undefined) return this.#applyFilters(exchange);
-    const keys = this.#keyOf(exchange.request, exchange.args);
+    const keys = this.#keyOf(exchange.request, exchange.args, exchange);
     // Not `andThen`: without a closure for each step a request in memory takes a tenth less time.
     if (typeof keys === 'string' || !isPromise(keys)) return this.#count(exchange, keys);
     return keys.then((made) => this.#count(exchange, made));
   }
 
-  async #applyFilters(exchange: Exchange<Args>): Promise<Verdict> {
+  async #applyFilters(exchange: LimitedExchange<Args>): Promise<Verdict> {
     const { request, args } = exchange;
     if (await this.#options.skip?.(...args)) return SKIPPED;
-    const keysOf = () => this.#keyOf(request, args);
+    const keysOf = () => this.#keyOf(request, args, exchange);
     const { listed, keys } = (await this.#lists?.(request, args, keysOf)) ?? {};
     if (listed === 'denied') return this.#responder.forbid(exchange);
     return listed === 'allowed' ? SKIPPED : this.#count(exchange, keys ?? (await keysOf()));
   }
 
-  #count(exchange: Exchange<Args>, keys: Keys): Outcome {
+  /** @param keys undefined if no rule is enforced */
+  #count(exchange: LimitedExchange<Args>, keys: Keys | undefined): Outcome {
+    if (keys === undefined || exchange.matched !== undefined) return this.#countByRules(exchange, keys);
     if (this.#checks?.active) this.#checks.request(exchange.request, keys);
     const { single } = this.source;
     if (single !== undefined && this.#costOf === undefined)
       return this.#take(exchange, keys, single, this.#consumeOptions);
-    return this.#choose(exchange.args, keys).then(([limiter, options]) => {
-      if (single === undefined) this.#checks?.limiter(limiter);
-      return this.#take(exchange, keys, limiter, options);
-    });
+    return this.#choose(exchange.args, keys).then(([limiter, options]) =>
+      this.#take(exchange, keys, limiter, options),
+    );
+  }
+
+  #countByRules(exchange: LimitedExchange<Args>, keys: Keys | undefined): Outcome {
+    const chosen = this.#rules!.choose(exchange, this.#onFinish);
+    if (keys === undefined || chosen === undefined) return SKIPPED;
+    if (this.#checks?.active) this.#checks.request(exchange.request, keys);
+    exchange.responder = chosen.responder;
+    return this.#take(exchange, keys, chosen.by, chosen.options);
   }
 
   /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
   async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, DecisionOptions | undefined]> {
-    const limiter = this.source.single ?? (await this.source.ofRequest(args, keyForFunctions(keys)));
+    const limiter = this.source.single ?? (await this.source.ofRequest!(args, keyForFunctions(keys)));
     if (this.#costOf === undefined) return [limiter, this.#consumeOptions];
     const cost = await this.#costOf(...args);
     return [limiter, cost === undefined ? this.#consumeOptions : { ...this.#consumeOptions, cost }];
   }
 
-  #take(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, options?: DecisionOptions): Outcome {
+  #take(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, options?: DecisionOptions): Outcome {
     const { timeout } = this.#options;
     const decision =
       timeout === undefined
@@ -134,7 +137,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   }
 
   /** @param decision undefined if the client disconnected during the wait */
-  #settle(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
+  #settle(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
     if (decision === undefined) return ABORTED;
     const { args, response } = exchange;
     this.source.decided?.(decision, by);
@@ -143,14 +146,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     if (decision.allowed) {
       if (by.holds || this.#onFinish.refunds) this.#onFinish.listen(by, decision, response, args);
     } else if (isFailureDenial(decision)) {
-      return this.#responder.unavailable(exchange, decision);
+      return exchange.responder.unavailable(exchange, decision);
     }
     if (decision.allowed || onLimited === undefined) return this.#respond(exchange, keys, decision);
     return andThen(onLimited(...args, decision), () => this.#respond(exchange, keys, decision));
   }
 
   /** Sets the headers. @param shown the decision under its public name */
-  #respond(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
+  #respond(exchange: LimitedExchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
     const { dryRun, partitionKey } = this.#options;
     if (dryRun) return { outcome: 'passed', decision, keys };
     const { args, response } = exchange;
@@ -161,9 +164,9 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     }
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
     if (!response.sent && decision.source !== 'allow')
-      this.#responder.headers.write(shown ?? decision, response, partitionKey ? keys : undefined);
+      exchange.responder.headers.write(shown ?? decision, response, partitionKey ? keys : undefined);
     if (decision.allowed) return { outcome: 'passed', decision, keys };
-    return this.#responder.deny(exchange, keys, decision, shown ?? decision);
+    return exchange.responder.deny(exchange, keys, decision, shown ?? decision);
   }
 
   #fail(error: unknown, response: ResponseView): Verdict {
@@ -176,13 +179,16 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    * @throws as `RateLimiter.consume`; RequestForbiddenError for the `denyList`; StoreUnavailableError if the failure policy denies
    */
   async check(request: RequestView, args: Args, peek: boolean): Promise<CheckedRequest> {
-    const keys = await this.#keyOf(request, args);
-    const key = keyForFunctions(keys);
+    const ruled: RuledRequest<Args> = { request, args };
+    const keys = await this.#keyOf(request, args, ruled);
+    const key = keyForFunctions(keys ?? '');
     if (await this.#options.skip?.(...args)) return { key };
     const { listed } = (await this.#lists?.(request, args, () => keys)) ?? {};
     if (listed === 'denied') throw new RequestForbiddenError();
     if (listed === 'allowed') return { key };
-    const [by, options] = await this.#choose(args, keys);
+    const chosen = this.#rules?.choose(ruled, peek ? undefined : this.#onFinish);
+    if (keys === undefined) return { key };
+    const [by, options] = chosen ? [chosen.by, chosen.options] : await this.#choose(args, keys);
     const decision = await (peek ? by.limiter.peek(keys as never, options) : by.consume(keys, options));
     this.source.decided?.(decision, by);
     this.attach?.(args, decision);

@@ -2,13 +2,34 @@ import { compilePolicy } from '../algorithms/index.js';
 import type { Decision } from '../decision.js';
 import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
 import type { LimiterKey } from '../keys/key-part.js';
+import { BaseLimiter } from '../limiter/base-limiter.js';
 import type { ConsumeOptions, DecisionOptions, WaitOptions } from '../limiter/call-options.js';
 import type { CombinedLimiter } from '../limiter/combined-limiter.js';
-import { RateLimiter } from '../limiter/rate-limiter.js';
+import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
+import type { Store } from '../stores/store.js';
 import type { Keys } from './request-limit-options.js';
 import type { ResponseView } from './views.js';
+
+/** Where a limit gets the limiter of a request. */
+export interface LimiterSource<Args> {
+  readonly name: string;
+  /** The limiter's store; undefined for a limiter of the other copy of this package. */
+  readonly store: Store | undefined;
+  /** The limiter of all requests; undefined if each request has its own policy. */
+  readonly single: RequestLimiter | undefined;
+  /** By name. @throws TypeError with a policy for each request */
+  readonly limiters: Readonly<Record<string, RateLimiter>>;
+  /** @param key the request's key, passed to functions that return policies */
+  ofRequest?(args: Args, key: string): Promise<RequestLimiter>;
+  /** Remembers which of several limiters made a decision. */
+  decided?(decision: Decision, by: RequestLimiter): void;
+  /** @throws TypeError for a decision of another limit */
+  refund(decision: Decision): Promise<void>;
+  /** Closes the limiters that were created here. */
+  close(): Promise<void>;
+}
 
 /** A limiter, prepared for requests. */
 export class RequestLimiter {
@@ -23,8 +44,9 @@ export class RequestLimiter {
 
   constructor(readonly limiter: RateLimiter | CombinedLimiter) {
     const combines = 'limiters' in limiter;
+    const given = limiter as RateLimiter;
     this.consume = (
-      limiter instanceof RateLimiter ? RateLimiter.internals(limiter).consume : limiter.consume.bind(limiter)
+      given instanceof BaseLimiter ? BaseLimiter.consumer(given) : limiter.consume.bind(limiter)
     ) as RequestLimiter['consume'];
     this.limiters = combines ? limiter.limiters : { [limiter.name]: limiter };
     this.names = Object.keys(combines ? limiter.limiters : limiter.policies);

@@ -1,11 +1,11 @@
 import type { Decision } from '../decision.js';
 import type { KeyScope } from '../keys/key-expression.js';
+import type { LimiterKey } from '../keys/key-part.js';
 import type { Cost } from '../limiter/call-options.js';
-import type { CombinedLimiter } from '../limiter/combined-limiter.js';
+import type { CombinedKeys, CombinedLimiter } from '../limiter/combined-limiter.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Store } from '../stores/store.js';
-import type { Keys } from './request-limit-options.js';
 import type { RequestView } from './views.js';
 
 // What limits need of rules that live in a document. `Rules` of @sluice/rules implements it; core does not import that package.
@@ -15,7 +15,7 @@ export interface RuledCall {
   /** The limiter of one rule, or a combination whose members have the names of the rules. */
   readonly limiter: RateLimiter | CombinedLimiter;
   /** The key of the one rule, or a key for each rule by its name. */
-  readonly keys: Keys;
+  readonly keys: LimiterKey | CombinedKeys<string>;
   /** Permits, also by the name of the rule in a combination; default 1. */
   readonly cost?: Cost | undefined;
 }
@@ -69,7 +69,7 @@ export interface RequestRules {
   /** Of the document: the start of the names of all limiters. */
   readonly name: string;
   readonly store: Store;
-  /** The limiters by the names of their rules; of a rule with plans that of the default plan. For `peek`, `reset`, `override`, … */
+  /** The limiters by the names of their rules; of a rule with plans the limiter of the default plan. For `peek`, `reset`, `override`, … */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   /**
    * The rules that match a request; a promise only if a function of the program's own returns one.

@@ -3,14 +3,14 @@ import { isKeyResolutionError, RequestForbiddenError } from '../errors.js';
 import { errorOfDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkInteger, describe, noEffect } from '../options.js';
-import { warnOnce } from '../warnings.js';
 import { type HeaderWriter, headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/single-policy.js';
-import { causeOf, warnOfServerKey } from './key-errors.js';
+import { warnOfDryRun, warnOfServerKey } from './key-errors.js';
 import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
 import type { Keys, RequestLimitOptions } from './request-limit-options.js';
+import type { RuleReply } from './request-rules.js';
 import { ABORTED, type Exchange, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
 
@@ -36,18 +36,20 @@ export class Responder<Args extends readonly unknown[]> {
    * @param shown the decision under its public name
    */
   deny(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown: Decision): Verdict {
-    const { response } = exchange;
+    const { response, matched } = exchange;
     if (response.sent) return ended(response);
+    const own = matched?.replyTo(decision);
+    for (const name in own?.headers) response.set(name, own.headers[name]!);
     if (this.#options.throw) {
-      const headers = this.#headersOf(decision, response);
-      throw errorOfDenial(decision, { status: this.#status, headers });
+      const headers = { ...this.#headersOf(decision, response), ...own?.headers };
+      throw errorOfDenial(decision, { status: own?.status ?? this.#status, headers });
     }
-    const reply = (status?: number) => {
-      const made = this.#replyTo(exchange, decision, shown, status);
+    const reply = (status = own?.status) => {
+      const made = this.#replyTo(exchange, decision, shown, status, own);
       // Not `andThen`: a flood of denials need not create a closure for each.
-      return isPromise(made) ? made.then((own) => varied(own, response)) : varied(made, response);
+      return isPromise(made) ? made.then((text) => varied(text, response)) : varied(made, response);
     };
-    return { outcome: 'denied', decision, keys, reply };
+    return { outcome: 'denied', decision, keys, status: own?.status, reply };
   }
 
   /** The verdict on a request on the deny list. */
@@ -77,11 +79,7 @@ export class Responder<Args extends readonly unknown[]> {
       if (validate !== false) warnOfServerKey(this.#where, name, error);
       throw asError(this.#where, error);
     }
-    warnOnce(
-      'SLUICE_DRY_RUN_FAILED',
-      name,
-      `The dry run of limit '${name}' could not decide a request and let it pass: ${error}${causeOf(error)}`,
-    );
+    warnOfDryRun(name, error);
     return SKIPPED;
   }
 
@@ -91,14 +89,18 @@ export class Responder<Args extends readonly unknown[]> {
     return Object.fromEntries(names.map((header) => [header, String(response.get(header))]));
   }
 
-  /** @param status overrides the option `statusCode` */
+  /**
+   * @param status overrides the option `statusCode`
+   * @param own the reply of the rule that denied; its body overrides the option `message`
+   */
   #replyTo(
     { request, args }: Exchange<Args>,
     decision: Decision,
     shown: Decision,
     status: number | undefined,
+    own: RuleReply | undefined,
   ): MaybePromise<Reply> {
-    const { message } = this.#options;
+    const message = own?.body ?? this.#options.message;
     try {
       if (typeof message !== 'function') return this.#replyWith(request, shown, status, message);
       const made = andThen(message(...args, decision), (text) => {
@@ -172,14 +174,14 @@ function checkDenialOptions<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
 ): number {
-  const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, throw: throws } = options;
+  const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, rules, throw: throws } = options;
   checkInteger(`${where}: statusCode`, statusCode, 400, 599);
   if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
     throw new TypeError(
       `${where}: message must be text, an object or a function that returns one, not ${describe(message)}`,
     );
   }
-  if (dryRun && onLimited === undefined) {
+  if (dryRun && onLimited === undefined && rules === undefined) {
     throw noEffect(where, 'dryRun', 'without onLimited, which reports what would be denied');
   }
   if (dryRun && denyList !== undefined) {

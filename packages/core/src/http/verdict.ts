@@ -2,6 +2,7 @@ import type { Decision } from '../decision.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Reply } from './reply.js';
 import type { Keys } from './request-limit-options.js';
+import type { MatchedRules } from './request-rules.js';
 import type { RequestView, ResponseView } from './views.js';
 
 /** A request and its response. */
@@ -10,6 +11,8 @@ export interface Exchange<Args> {
   readonly response: ResponseView;
   /** What the framework passes to functions. */
   readonly args: Args;
+  /** With `rules`: those that match the request. */
+  matched?: MatchedRules | undefined;
 }
 
 /** What an adapter does with a request. */
@@ -26,9 +29,11 @@ export type Verdict =
       /** Undefined if no limit was exceeded: the request is on the `denyList`, or the store is out. */
       readonly decision?: Decision;
       readonly keys?: Keys;
+      /** Of the rule that denied, if it has one. */
+      readonly status?: number | undefined;
       /**
        * The response, unless the application sends its own. Synchronous unless something is awaited.
-       * @param status overrides the status of the options
+       * @param status overrides the status of the rule and of the options
        */
       reply(status?: number): MaybePromise<Reply>;
     }
@@ -40,7 +45,8 @@ export const ABORTED: Verdict = { outcome: 'aborted' };
 
 /** The result of a check without a response. */
 export interface CheckedRequest {
+  /** Empty if no rule is enforced. */
   readonly key: string;
-  /** Undefined for a request that is skipped or on the `allowList`. */
+  /** Undefined for a request that is skipped or on the `allowList`, and if no rule is enforced. */
   readonly decision?: Decision;
 }

@@ -1,0 +1,121 @@
+import { Rules } from '../../packages/rules/src/index.js';
+import { onEachAdapter } from './adapters.suite.js';
+
+const DOCUMENT = `
+name: shop
+hashTag: shop
+rules:
+  - name: perUser
+    match: { path: /v1/* }
+    key: USER
+    limit: { fixedWindow: { limit: 2, window: 1h } }
+    reply: { status: 420, body: { error: slow down }, headers: { x-upgrade: /plans } }
+  - name: orders
+    match: { method: POST, path: /v1/:shop/orders }
+    key: '#{params.shop}'
+    limits:
+      perHour: { fixedWindow: { limit: 3, window: 1h } }
+      perDay: { fixedWindow: { limit: 9, window: 1d } }
+  - name: health
+    match: { path: /v1/health }
+    unlimited: true
+  - name: next
+    mode: shadow
+    compare: perUser
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+`;
+
+onEachAdapter(
+  ({ start, place, advance }) => {
+    const rulesOf = (text = DOCUMENT) => {
+      const { name: _, ...options } = place();
+      return new Rules(text, options);
+    };
+    const serve = async (options: object = {}) => {
+      const rules = rulesOf();
+      const client = await start({ limits: [{ rules, ...options }] });
+      const post = (path: string, user: string) => client.post(path).set('x-user', user);
+      return { rules, client, post };
+    };
+
+    test('rules that match are decided together, and a rule that denies takes nothing from the others', async () => {
+      const { client, post, rules } = await serve();
+      const { headers } = await post('/v1/a/orders', 'ann').expect(200);
+      expect(headers.ratelimit).toBe(
+        '"shop.perUser";r=1;t=3600, "shop.orders.perHour";r=2;t=3600, "shop.orders.perDay";r=8;t=86400',
+      );
+      await post('/v1/a/orders', 'ann').expect(200);
+      const denied = await post('/v1/a/orders', 'ann').expect(420);
+      expect(denied.body).toEqual({ error: 'slow down' });
+      expect(denied.headers).toMatchObject({ 'x-upgrade': '/plans', 'retry-after': '3600' });
+      expect(await rules.limiters.orders!.peek('a')).toMatchObject({ remaining: 1 });
+      await post('/v1/a/orders', 'bob').expect(200);
+      const other = await post('/v1/a/orders', 'eve').expect(429);
+      expect(JSON.parse(other.text ?? String(other.body))['violated-policies']).toEqual([
+        'shop.orders.perHour',
+      ]);
+      expect(other.headers).not.toHaveProperty('x-upgrade');
+      await advance('1h');
+      await post('/v1/a/orders', 'ann').expect(200);
+      for (const path of ['/v1/health', '/elsewhere']) {
+        const free = await client.get(path).expect(200);
+        expect(free.headers).not.toHaveProperty('ratelimit');
+      }
+    });
+
+    test('a key that the client did not send is a 400, and a user that is missing a 500', async () => {
+      const rules = rulesOf(`
+rules:
+  - name: phone
+    match: { path: /phone }
+    key: '#{body.phone}'
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+  - name: user
+    match: { path: /user }
+    key: USER
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+`);
+      const client = await start({ limits: [{ rules, validate: false }] });
+      await client.post('/phone').send({}).expect(400);
+      await client.post('/user').expect(500);
+      await client.post('/phone').send({ phone: '1' }).expect(200);
+      await client.post('/phone').send({ phone: '1' }).expect(429);
+    });
+
+    test('skip, lists, message, statusCode and dryRun are as with a policy', async () => {
+      const { post } = await serve({ denyList: ['mallory'], allowList: ['root'] });
+      await post('/v1/a', 'mallory').expect(403);
+      for (let i = 0; i < 4; i += 1) await post('/v1/a', 'root').expect(200);
+      await post('/v1/health', 'mallory').expect(200); // it has no key there
+      const told: unknown[] = [];
+      const dry = await serve({ dryRun: true, onLimited: (...all: unknown[]) => told.push(all.at(-1)) });
+      for (let i = 0; i < 3; i += 1) {
+        const { headers } = await dry.post('/v1/b', 'ann').expect(200);
+        expect(headers).not.toHaveProperty('ratelimit');
+      }
+      expect(told).toMatchObject([{ name: 'shop', policy: 'perUser', allowed: false }]);
+      const own = await serve({ message: 'wait', statusCode: 499 });
+      for (let i = 0; i < 3; i += 1) await own.post('/v1/a/orders', `user-${i}`).expect(200);
+      await own.post('/v1/a/orders', 'eve').expect(499, 'wait');
+    });
+
+    test('rules change between two requests, and the count stays', async () => {
+      const { rules, post } = await serve();
+      await post('/v1/a', 'ann').expect(200);
+      await post('/v1/a', 'ann').expect(200);
+      await post('/v1/a', 'ann').expect(420);
+      const more = rulesOf(DOCUMENT.replace('limit: 2', 'limit: 4'));
+      rules.replace(more.ruleSet);
+      const { headers } = await post('/v1/a', 'ann').expect(200);
+      expect(headers.ratelimit).toBe('"shop.perUser";r=1;t=3600');
+    });
+
+    test('requests that do not count are refunded, also by the rules that apply to them together', async () => {
+      const { rules, post } = await serve({ skipSuccessfulRequests: true });
+      for (let i = 0; i < 4; i += 1) await post('/v1/a/orders', 'ann').expect(200);
+      expect(await rules.limiters.perUser!.peek('ann')).toMatchObject({ remaining: 2 });
+      expect(await rules.limiters.next!.peek('ann')).toMatchObject({ remaining: 1 });
+    });
+  },
+  ['memory'],
+);
