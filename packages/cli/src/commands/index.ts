@@ -1,5 +1,6 @@
 import type { CommandDefinition } from '../command.js';
 import { block, reset, unblock } from './block.js';
+import { check } from './check.js';
 import { dashboard } from './dashboard.js';
 import { doctor } from './doctor.js';
 import { explain } from './explain.js';
@@ -20,6 +21,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   watch,
   dashboard,
   doctor,
+  check,
   unblock,
   reset,
   override,

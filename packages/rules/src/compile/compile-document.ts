@@ -94,7 +94,8 @@ function checkFields(rule: RuleInput, path: Path, report: Report): void {
     if (match === undefined) report.add(path, `the unlimited rule '${name}' needs a match`);
     if (mode === 'shadow') report.add([...path, 'mode'], `the unlimited rule '${name}' cannot be a shadow`);
   } else if (limit === undefined && limits === undefined) {
-    report.add(path, `rule '${name}' needs a limit, limits, or unlimited: true`);
+    const meant = ['limit', 'limits', 'unlimited'].some((field) => report.isMisspelt([...path, field]));
+    if (!meant) report.add(path, `rule '${name}' needs a limit, limits, or unlimited: true`);
   } else if (limit !== undefined && limits !== undefined) {
     report.add([...path, 'limits'], `rule '${name}' has limit and limits: keep one`, { atKey: true });
   } else if (isObject(limits) && (Object.keys(limits).length === 0 || Object.keys(limits).length > 20)) {

@@ -5,7 +5,8 @@ import { fieldsOf } from './schema-parts.js';
 
 /** Reports what zod found. Its messages are written in the schema, and begin with `must`. */
 export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unknown, report: Report): void {
-  for (const issue of issues) {
+  const unknownFirst = [...issues].sort((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
+  for (const issue of unknownFirst) {
     const path = issue.path as Path;
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) unknownField(issue.message, [...path, key], key, report);
@@ -24,6 +25,7 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unkn
     const value = valueAt(document, path);
     const last = path.at(-1);
     if (value === undefined && last !== undefined) {
+      if (report.isMisspelt(path)) continue;
       report.add(path.slice(0, -1), `'${last}' is missing: it ${issue.message}`);
       continue;
     }
@@ -34,6 +36,8 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unkn
     report.add(path, `${nameOf(path)} ${issue.message}, not ${describe(value)}`, { hint });
   }
 }
+
+const isUnknown = ({ code }: z.core.$ZodIssue): boolean => code === 'unrecognized_keys';
 
 /** The issues of the one option of a union that has the type of the value: an object or a list of objects. */
 function meantOption(options: readonly (readonly z.core.$ZodIssue[])[]) {

@@ -63,6 +63,8 @@ export class Report {
   /** The places of problems, and all that is around them. */
   readonly #places = new Set<string>();
   readonly #around = new Set<string>();
+  /** Fields that are missing under their right name. */
+  readonly #misspelt = new Set<string>();
 
   /** @param locate the position of a value, or of its key */
   constructor(
@@ -76,6 +78,7 @@ export class Report {
     message: string,
     { hint, atKey = false }: { hint?: string | undefined; atKey?: boolean } = {},
   ): void {
+    if (atKey && hint !== undefined) this.#misspelt.add(idOf([...path.slice(0, -1), hint]));
     this.#places.add(idOf(path));
     for (let i = 0; i <= path.length; i++) this.#around.add(idOf(path.slice(0, i)));
     this.#push(message, this.locate(path, atKey), pathText(path), hint);
@@ -99,6 +102,11 @@ export class Report {
   /** Has neither the value at `path`, nor one around or within it, a problem? */
   isClean(path: Path): boolean {
     return !this.#around.has(idOf(path)) && path.every((_, i) => !this.#places.has(idOf(path.slice(0, i))));
+  }
+
+  /** Is a field there under a wrong name, which was reported? */
+  isMisspelt(path: Path): boolean {
+    return this.#misspelt.has(idOf(path));
   }
 
   /** @throws RulesError with all problems, in the order of the text */

@@ -43,9 +43,9 @@ const match = strict('a match', {
     .describe('Requests that match this, or one of several, are left out.'),
 });
 
-const limit = strict('a limit', ALGORITHM_SCHEMAS).describe('One algorithm with its options.').meta({
-  minProperties: 1,
-});
+const limit = strict('a limit', ALGORITHM_SCHEMAS)
+  .describe('One algorithm with its options.')
+  .meta({ oneOf: Object.keys(ALGORITHM_SCHEMAS).map((name) => ({ required: [name] })) });
 
 const plan = z
   .record(name, z.union([z.number(), z.string()], { error: 'must be a number or a duration such as 1m' }), {
