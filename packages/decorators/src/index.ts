@@ -5,6 +5,7 @@ export { Limit, type LimitOptions } from './limit.js';
 export type { LimitDecorator, MethodDecorator } from './limit-decorator.js';
 export type { CommonOptions, CostOfCall } from './limitation.js';
 export { RateLimit, type RateLimitOptions } from './rate-limit.js';
+export type { RuleLimitOptions } from './rule-limit.js';
 export {
   SkipLimit,
   type SkipLimitDecorator,

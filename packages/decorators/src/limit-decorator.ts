@@ -3,7 +3,7 @@ import { limitClass } from './class-level.js';
 import type { Class } from './defining-class.js';
 import type { Limitation } from './limitation.js';
 import { legacyMethod, standardMethod, type TargetMethod } from './target-method.js';
-import { type Method, type MethodLimit, wrapMethod } from './wrap-method.js';
+import { type Admit, type Method, type MethodLimit, wrapMethod } from './wrap-method.js';
 
 type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
@@ -34,16 +34,33 @@ export interface LimitDecorator extends MethodDecorator {
 }
 
 /** @throws RangeError, TypeError at decoration of what cannot be limited */
-export function limitDecorator(limitation: Limitation): LimitDecorator {
-  const { decorator } = limitation;
-  const wrap = (level: MethodLimit['level'], target: TargetMethod): Method => {
-    const name = `${decorator} with prefix '${limitation.sharedName ?? limitation.prefix}'`;
-    return wrapMethod(target.method, { decorator, name, level, admit: admission(limitation, target) });
-  };
+export const limitDecorator = (limitation: Limitation): LimitDecorator =>
+  decoratorOf({
+    decorator: limitation.decorator,
+    title: `${limitation.decorator} with prefix '${limitation.sharedName ?? limitation.prefix}'`,
+    skipName: limitation.sharedName ?? limitation.prefix.replace(/:$/, ''),
+    admission: (target) => admission(limitation, target),
+  });
+
+/** A limit on methods. */
+interface DecoratedLimit {
+  /** Its name in errors: `@Limit`. */
+  readonly decorator: string;
+  /** Unique on a method. */
+  readonly title: string;
+  /** In `@SkipLimit(name)`. */
+  readonly skipName: string;
+  /** @throws RangeError, TypeError for a method that cannot be limited */
+  readonly admission: (target: TargetMethod) => Admit;
+}
+
+/** @throws RangeError, TypeError at decoration of what cannot be limited */
+export function decoratorOf({ decorator, title, skipName, admission }: DecoratedLimit): LimitDecorator {
+  const wrap = (level: MethodLimit['level'], target: TargetMethod): Method =>
+    wrapMethod(target.method, { decorator, name: title, level, admit: admission(target) });
   return ((target: unknown, where: unknown, descriptor: unknown) => {
     if (isClass(target, where, descriptor)) {
-      const name = limitation.sharedName ?? limitation.prefix.replace(/:$/, '');
-      return limitClass(decorator, name, target, (method) => wrap('class', method));
+      return limitClass(decorator, skipName, target, (method) => wrap('class', method));
     }
     if (isStandardContext(where)) return wrap('method', standardMethod(decorator, target, where));
     const value = wrap('method', legacyMethod(decorator, target, where, descriptor));

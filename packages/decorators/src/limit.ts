@@ -2,6 +2,7 @@ import { type Duration, type Policy, RateLimiter } from '@sluice/core';
 import { checkCost, describe } from '@sluice/core/http';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, type CostOfCall, commonLimit, type Rules } from './limitation.js';
+import { limitByRule, type RuleLimitOptions } from './rule-limit.js';
 
 interface LimitAttributes extends CommonOptions {
   /**
@@ -35,7 +36,17 @@ export type LimitOptions = LimitAttributes &
  * @param options a policy alone, or attributes
  * @throws RangeError, TypeError at decoration, naming the invalid attribute or what cannot be limited
  */
-export function Limit(options: Policy | LimitOptions, ...rest: never[]): LimitDecorator {
+export function Limit(options: Policy | LimitOptions, ...rest: never[]): LimitDecorator;
+/**
+ * Limits an async method by a rule of the document that `configureSluice({ rules })` or `SluiceModule` was given. Each call uses the current
+ * version of the rule.
+ * @param rule its name in the document
+ * @throws TypeError at decoration, naming the invalid attribute or what cannot be limited. Without rules, calls reject with a TypeError; with
+ *   a name that they do not have, with a RangeError
+ */
+export function Limit(rule: string, options?: RuleLimitOptions): LimitDecorator;
+export function Limit(options: Policy | LimitOptions | string, ...rest: unknown[]): LimitDecorator {
+  if (typeof options === 'string') return limitByRule(options, rest[0] as RuleLimitOptions | undefined);
   const attributes: LimitOptions = isPolicy(options) ? { policy: options } : options;
   const own = ['policy', 'policies', 'cost', 'timeout'];
   const common = commonLimit('@Limit', 'limit:', attributes, own, rest);

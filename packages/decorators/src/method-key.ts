@@ -2,6 +2,7 @@ import { isKeyResolutionError, KeyResolutionError, LimitType, type RequestView }
 import {
   compileKey,
   currentRequest,
+  type KeyScope,
   keyErrorOfRequest,
   keyPart,
   type MaybePromise,
@@ -23,7 +24,11 @@ export type KeyOfCall = (
 ) => MaybePromise<string>;
 
 /** @throws RangeError if a CUSTOM key uses an unknown name */
-export function compileMethodKey(limitation: Limitation, where: string, method: Method): KeyOfCall {
+export function compileMethodKey(
+  limitation: Pick<Limitation, 'limitType' | 'key' | 'params'>,
+  where: string,
+  method: Method,
+): KeyOfCall {
   switch (limitation.limitType) {
     case LimitType.IP:
       return (_args, sluice) => sluice.ip(requestFor('limitType IP'));
@@ -70,7 +75,7 @@ function compileCustomKey(
   for (const root of template.roots) {
     const ofCall = names?.get(root) ?? positionReader(root);
     const read = ofCall ?? fieldReader(root);
-    if (read === undefined) throw unknownRoot(where, key, root, names);
+    if (read === undefined) throw unknownRoot(where, `key ${JSON.stringify(key)}`, root, names);
     roots.set(root, read);
     if (ofCall === undefined) fields.push(root);
   }
@@ -82,6 +87,26 @@ function compileCustomKey(
       const request = fields.some((field) => new RegExp(`^#.${field}\\b`).test(expression));
       throw request ? keyErrorOfRequest(error, requestFor(expression)) : error;
     }
+  };
+}
+
+/**
+ * The names of a method's calls in templates: its parameters, their positions, and the fields of the current request.
+ * @param what names the template in errors
+ */
+export function scopeOfCalls(
+  params: ParameterNames | undefined,
+  where: string,
+  method: Method,
+): (args: readonly unknown[], what: string) => KeyScope {
+  let names = params;
+  let known = params !== undefined;
+  return (args, what) => (root) => {
+    if (!known) names = readParameterNames(method);
+    known = true;
+    const read = names?.get(root) ?? positionReader(root) ?? fieldReader(root);
+    if (read === undefined) throw unknownRoot(where, what, root, names);
+    return read(args);
   };
 }
 
@@ -107,7 +132,7 @@ function requestFor(what: string): RequestView {
 
 function unknownRoot(
   where: string,
-  key: string,
+  what: string,
   root: string,
   names: ParameterNames | undefined,
 ): RangeError {
@@ -116,7 +141,7 @@ function unknownRoot(
       ? 'a parameter (their names cannot be read from this function)'
       : `a parameter (${[...names.keys()].join(', ') || 'it has none with a name'})`;
   return new RangeError(
-    `${where}: the key ${JSON.stringify(key)} uses '${root}', which is neither ${parameters} nor a position ` +
+    `${where}: the ${what} uses '${root}', which is neither ${parameters} nor a position ` +
       `(0 to 99) nor a field of the current request (${REQUEST_FIELDS.join(', ')}). Where the code is minified or a ` +
       `parameter has no name of its own, declare the names in order: params: ['${root}', …]`,
   );

@@ -97,7 +97,7 @@ describe('attributes that are refused at decoration', () => {
   });
 
   test.each<[object, RegExp]>([
-    [{ stores: 1 }, /has no option 'stores'.*store, user, ipv6Subnet, keyPrefix, deadline/],
+    [{ stores: 1 }, /has no option 'stores'.*store, rules, user, ipv6Subnet, keyPrefix, deadline/],
     [{ store: {} }, /store must be memoryStore\(\)/],
     [{ user: 'id' }, /user must be a function/],
     [{ ipv6Subnet: 20 }, /ipv6Subnet must be a whole number from 32 to 128, not 20/],

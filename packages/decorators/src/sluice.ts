@@ -4,8 +4,10 @@ import {
   LimiterClosedError,
   type LimiterKey,
   memoryStore,
+  type NamedRule,
   type PrefetchOptions,
   RateLimiter,
+  type RequestRules,
   type RequestView,
   type Store,
 } from '@sluice/core';
@@ -13,6 +15,7 @@ import {
   addressError,
   checkFunction,
   checkOptions,
+  checkRules,
   compileClientKey,
   type MaybePromise,
   prefetchDefault,
@@ -23,6 +26,11 @@ import type { Rules } from './limitation.js';
 export interface SluiceOptions extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch'> {
   /** Where state lives; default one `memoryStore()` for all limits. Close a store that you pass yourself. */
   readonly store?: Store;
+  /**
+   * Rules of `@sluice/rules`, for `@Limit('name')`: `await loadRules('limits.yaml', { store })`. They have their own store. You close
+   * them.
+   */
+  readonly rules?: RequestRules | undefined;
   /** Returns the user of a request, for `limitType: 'USER'`; default the request's `user.id`, or `user` if that is a plain value. */
   readonly user?: (request: RequestView) => LimiterKey | null | undefined;
   /** IPv6 prefix length that counts as one client, from 32 to 128; default 64. */
@@ -37,6 +45,7 @@ export interface SluiceOptions extends Omit<LimiterBaseOptions, 'name' | 'store'
 /** @internal */
 export const SLUICE_OPTIONS = [
   'store',
+  'rules',
   'user',
   'ipv6Subnet',
   'keyPrefix',
@@ -49,6 +58,7 @@ export const SLUICE_OPTIONS = [
 /** A configuration and its limiters. Made by `createSluice` and `configureSluice`. */
 export class Sluice {
   readonly #user: SluiceOptions['user'];
+  readonly #rules: RequestRules | undefined;
   /** The options of all limiters. */
   readonly #base: LimiterBaseOptions & { readonly store: Store };
   readonly #ownsStore: boolean;
@@ -59,9 +69,11 @@ export class Sluice {
   /** @internal @throws RangeError, TypeError naming the invalid option */
   constructor(where: string, options: SluiceOptions) {
     checkOptions(where, options, SLUICE_OPTIONS);
-    const { user, ipv6Subnet, ...base } = options;
+    const { user, ipv6Subnet, rules, ...base } = options;
     checkFunction(`${where}: user`, user);
+    if (rules !== undefined) checkRules(where, rules);
     this.#user = user;
+    this.#rules = rules;
     this.#clientKey = compileClientKey({ ipv6Subnet }, addressError);
     this.#ownsStore = base.store === undefined;
     const store = base.store === undefined ? memoryStore() : base.store;
@@ -83,6 +95,19 @@ export class Sluice {
       this.#limiters.set(rules, named.set(name, limiter));
     }
     return limiter;
+  }
+
+  /**
+   * @internal The current rule of this name.
+   * @throws TypeError without rules; RangeError if they have no such rule; LimiterClosedError
+   */
+  rule(name: string, where: string): NamedRule {
+    if (this.#closed) throw new LimiterClosedError(`Rule '${name}' was closed by closeSluice or close`);
+    if (this.#rules !== undefined) return this.#rules.rule(name);
+    throw new TypeError(
+      `${where}: '${name}' is the name of a rule, and there are no rules: call configureSluice({ rules: await loadRules('limits.yaml') }) ` +
+        'at start, with loadRules of @sluice/rules',
+    );
   }
 
   /** @internal @throws KeyResolutionError if the request has no address */

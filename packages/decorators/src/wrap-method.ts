@@ -15,7 +15,7 @@ export type Admit = (self: unknown, args: readonly unknown[], wrapper: Method) =
 export interface MethodLimit {
   /** `@CountLimit` */
   readonly decorator: string;
-  /** The decorator and its prefix: unique on a method. */
+  /** The decorator and its prefix, or its rule: unique on a method. */
   readonly name: string;
   /** Is the method decorated, or its class? */
   readonly level: 'method' | 'class';
@@ -38,7 +38,7 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
   const limits = limitsOf(method);
   if (limits.some(({ name }) => name === limit.name)) {
     throw new TypeError(
-      `${limit.name} twice on one method would share one count: pass a different prefix to one of them`,
+      `${limit.name} twice on one method would share one count: omit one of them, or pass a different prefix to one of them`,
     );
   }
   const all = [limit, ...limits];

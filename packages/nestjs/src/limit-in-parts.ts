@@ -71,7 +71,7 @@ function withoutParts(
   options: RateLimitGuardOptions,
   names: readonly string[],
 ): RateLimitGuardOptions | undefined {
-  const name = options.limiter?.name ?? options.name ?? 'default';
+  const name = options.rules?.name ?? options.limiter?.name ?? options.name ?? 'default';
   if (names.includes(name)) return undefined;
   const parts = Object.keys(options.limits ?? {});
   const left = parts.filter((part) => !names.includes(part) && !names.includes(`${name}.${part}`));

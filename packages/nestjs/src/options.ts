@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
-import type { KeyOptions, RequestLimitOptions, Store } from '@sluice/core';
+import type { KeyOptions, RequestLimitOptions, RequestRules, Store } from '@sluice/core';
 import {
+  CHOICE_OPTIONS,
   checkOptions,
   countsAddresses,
   describe,
@@ -29,10 +30,18 @@ export interface RequestResponse {
   readonly res?: any;
 }
 
+/** Options that choose the limit. */
+export const CHOICES = ['limiter', 'rules', ...CHOICE_OPTIONS] as const;
+
 /** The names of all options. */
 export const GUARD_OPTIONS = [...REQUEST_LIMIT_OPTIONS, 'getRequestResponse'] as const;
 
 export interface SluiceModuleOptions extends Omit<SluiceOptions, 'store'> {
+  /**
+   * Rules of `@sluice/rules`: each request that has a handler is limited by those that match it, unless `limit` has its own policy, and
+   * `@Limit('name')` finds its rule here. You close them.
+   */
+  readonly rules?: RequestRules | undefined;
   /**
    * The store of decorated methods and guards, or a function that creates one for each application. It is closed with the
    * application. Default: memory.
@@ -85,12 +94,17 @@ export function readModuleOptions(
 
 type KeyWay = KeyOptions<[context: ExecutionContext]>;
 
+/** The module's `limit`, by its rules unless it chooses something else. */
+export const withRules = (limit: RateLimitGuardOptions, { rules }: RootOptions): RateLimitGuardOptions =>
+  rules === undefined || CHOICES.some((name) => limit[name] !== undefined) ? limit : { ...limit, rules };
+
 /** The options of a guard, with the module's options as defaults. */
 export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): RateLimitGuardOptions {
   const options = givenOptions(own);
   const limits = Object(options.limits) === options.limits ? options.limits : undefined;
+  if (options.rules !== undefined) return options;
   if (options.limiter !== undefined) return { ...keyDefaults(options, root), ...options };
-  const { user: _user, ipv6Subnet: _subnet, ...base } = root;
+  const { user: _user, ipv6Subnet: _subnet, rules: _rules, ...base } = root;
   return {
     ...base,
     prefetch: prefetchDefault(base.prefetch),

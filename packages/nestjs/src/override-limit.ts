@@ -1,5 +1,5 @@
-import { CHOICE_OPTIONS, checkOptions, KEY_OPTIONS, LIMITER_BASE_OPTIONS } from '@sluice/core/http';
-import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
+import { checkOptions, KEY_OPTIONS, LIMITER_BASE_OPTIONS } from '@sluice/core/http';
+import { CHOICES, GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 
 // biome-ignore lint/complexity/noBannedTypes: handlers and controllers, as Nest's ExecutionContext has them
 export type Level = Function;
@@ -19,7 +19,7 @@ interface Marked {
 
 /**
  * Replaces the `limit` of `SluiceModule` for one handler, or for all handlers of a controller together, and inherits the options it leaves
- * out. With its own `policy`, `policies`, `limits`, `limiter` or key it has its own count, named `default:Controller.handler` unless
+ * out. With its own `policy`, `policies`, `limits`, `limiter`, `rules` or key it has its own count, named `default:Controller.handler` unless
  * it has a `name`. Without them it shares the count of the module's `limit`: `@OverrideLimit({ cost: 5 })`.
  * @throws TypeError at decoration for an unknown option. Other invalid options fail when the application starts.
  */
@@ -44,16 +44,17 @@ export function overridden(
   levelName: string,
 ): RateLimitGuardOptions {
   const has = (name: keyof RateLimitGuardOptions) => override[name] !== undefined;
-  const chooses = has('limiter') || CHOICE_OPTIONS.some(has);
+  const chooses = CHOICES.some(has);
+  const given = has('limiter') || has('rules');
   const keyed = KEY_OPTIONS.some(has);
   const base: Record<string, unknown> = { ...limit };
   const drop = (names: readonly string[]) => {
     for (const name of names) delete base[name];
   };
-  if (chooses) drop(['limiter', ...CHOICE_OPTIONS, 'cost']);
+  if (chooses) drop([...CHOICES, 'cost']);
   // Keys per limit belong to the limits that are replaced.
-  if (keyed || has('limits') || (chooses && limit.limiter !== undefined)) drop(KEY_OPTIONS);
-  if (has('limiter')) drop(LIMITER_BASE_OPTIONS);
+  if (keyed || has('limits') || has('rules') || (chooses && limit.limiter !== undefined)) drop(KEY_OPTIONS);
+  if (given) drop(LIMITER_BASE_OPTIONS);
   else if (chooses || (keyed && limit.limiter === undefined)) base.name = ownName(limit, levelName);
   return { ...base, ...override };
 }

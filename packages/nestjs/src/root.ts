@@ -10,6 +10,7 @@ import {
   readModuleOptions,
   type SluiceModuleOptions,
   withDefaults,
+  withRules,
 } from './options.js';
 import { type Level, overridden, overrideOf } from './override-limit.js';
 
@@ -33,8 +34,9 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   constructor(given: SluiceModuleOptions | undefined) {
     const { limit, ...options } = readModuleOptions(given);
     this.#options = options;
-    this.#globalOptions = this.#inOneStore(limit ?? {});
-    this.globalLimit = limit && this.limit(this.#globalOptions, 'SluiceModule: limit');
+    this.#globalOptions = this.#inOneStore(withRules(limit ?? {}, options));
+    const limits = limit !== undefined || options.rules !== undefined;
+    this.globalLimit = limits ? this.limit(this.#globalOptions, 'SluiceModule: limit') : undefined;
     configureSluice(options);
     open.push(this);
   }
@@ -71,7 +73,7 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
 
   /** An application has one `limit`, so it needs no name. Its overrides may share its counts. */
   #inOneStore(options: RateLimitGuardOptions): RateLimitGuardOptions {
-    if (options.limiter !== undefined) return options;
+    if (options.limiter !== undefined || options.rules !== undefined) return options;
     const { name = 'default', store = this.#options.store ?? this.#ownStore } = options;
     return { ...options, name, store };
   }

@@ -6,7 +6,7 @@ import { RequestLimit } from './request-limit.js';
 
 const policy = fixedWindow({ limit: 1, window: '10s' });
 const onLimited = () => {};
-const rules = { name: 'api', limiters: {}, match: () => undefined };
+const rules = { name: 'api', limiters: {}, match: () => undefined, rule: () => undefined };
 
 test.each<[object, RegExp]>([
   [{ limits: {} }, /limits must be an object of limits by name, such as .*, not an object/],

@@ -47,6 +47,8 @@ export interface MatchedRules {
 
 /** A rule as code uses it by its name: for decorated methods. */
 export interface NamedRule {
+  /** The name of its limiters: `api.sms`. */
+  readonly name: string;
   /** `IP`, `USER`, `METHOD` or a template, as the document has it. */
   readonly key: string;
   /** Undefined: 64. */

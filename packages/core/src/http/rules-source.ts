@@ -2,17 +2,11 @@ import type { Decision } from '../decision.js';
 import type { DecisionOptions } from '../limiter/call-options.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { describe } from '../options.js';
 import type { Store } from '../stores/store.js';
+import { checkBesideRules, checkRules } from './check-rules.js';
 import { warnOfDryRun } from './key-errors.js';
 import type { RefundOnFinish } from './refund-on-finish.js';
-import {
-  CHOICE_OPTIONS,
-  KEY_OPTIONS,
-  type Keys,
-  LIMITER_OPTIONS,
-  type RequestLimitOptions,
-} from './request-limit-options.js';
+import type { Keys, RequestLimitOptions } from './request-limit-options.js';
 import { type LimiterSource, RequestLimiter } from './request-limiter.js';
 import type { FailedShadow, MatchedRules, RequestRules, RuledCall } from './request-rules.js';
 import { Responder } from './responder.js';
@@ -53,7 +47,8 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   /** @throws TypeError if `rules` are none, or naming an option that has no effect with them */
   constructor(where: string, options: RequestLimitOptions<Args>) {
     const { rules } = options;
-    checkRules(where, rules, options);
+    checkRules(where, rules);
+    checkBesideRules(where, options);
     this.#where = where;
     this.#rules = rules;
     this.#options = options;
@@ -152,36 +147,3 @@ function keep(ruled: RuledRequest<unknown>, matched: MatchedRules | undefined): 
 /** The options of `consume` for a call. @param base without the cost */
 const optionsOf = ({ cost }: RuledCall, base: DecisionOptions | undefined): DecisionOptions | undefined =>
   cost === undefined ? base : { ...base, cost };
-
-const IN_THE_DOCUMENT = 'each rule has its own: set it in the document';
-const WITH_THE_RULES = 'all limiters are those of the rules: pass it where you create the rules';
-
-/** @throws TypeError */
-function checkRules<Args extends readonly unknown[]>(
-  where: string,
-  rules: unknown,
-  options: RequestLimitOptions<Args>,
-): asserts rules is RequestRules {
-  const { match, limiters } = (rules ?? {}) as Partial<RequestRules>;
-  if (typeof match !== 'function' || typeof limiters !== 'object') {
-    const remedy =
-      rules instanceof Promise
-        ? 'await them before: rules: await loadRules(…)'
-        : `pass the result of loadRules or new Rules(…) of @sluice/rules, not ${describe(rules)}`;
-    throw new TypeError(`${where}: rules must be rules of @sluice/rules: ${remedy}`);
-  }
-  const given = (names: readonly (keyof RequestLimitOptions<Args>)[]) =>
-    names.find((name) => options[name] !== undefined);
-  const choice = given(['limiter', ...CHOICE_OPTIONS]);
-  if (choice !== undefined) throw new TypeError(`${where}: pass rules or ${choice}, not both`);
-  if (options.user !== undefined)
-    throw new TypeError(
-      `${where}: user has no effect with rules: write a key such as '#{user.uid}' in the document`,
-    );
-  const inDocument = given([...KEY_OPTIONS, 'cost']);
-  if (inDocument !== undefined)
-    throw new TypeError(`${where}: ${inDocument} has no effect with rules: ${IN_THE_DOCUMENT}`);
-  const ofLimiters = given(LIMITER_OPTIONS);
-  if (ofLimiters !== undefined)
-    throw new TypeError(`${where}: ${ofLimiters} has no effect with rules: ${WITH_THE_RULES}`);
-}

@@ -8,6 +8,7 @@ type LimiterOf = (set: RuleSet, rule: Rule, plan: string | undefined) => RateLim
 /** A rule as code uses it: without a request. */
 export function namedRule(set: RuleSet, rule: Rule, limiterOf: LimiterOf): NamedRule {
   return {
+    name: `${set.name}.${rule.name}`,
     key: rule.keyKind,
     ipv6Subnet: rule.ipv6Subnet,
     mode: rule.mode,

@@ -1,0 +1,50 @@
+import { type Duration, fixedWindow, RateLimiter } from '@sluice/core';
+import { checkName, checkOptions, compileKey, describe } from '@sluice/core/http';
+import { decoratorOf, type LimitDecorator } from './limit-decorator.js';
+import type { KeyOfArguments } from './limitation.js';
+import { declaredParameterNames } from './parameter-names.js';
+import { ruleAdmission } from './rule-admission.js';
+
+/** The attributes of `@Limit('name')`. All else is in the document. */
+export interface RuleLimitOptions {
+  /** The key of a call, instead of the rule's: a key expression such as `#{phone}`, or a function of the call's arguments. */
+  readonly key?: string | KeyOfArguments | undefined;
+  /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: no wait. */
+  readonly timeout?: Duration | undefined;
+  /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
+  readonly params?: readonly string[] | undefined;
+}
+
+const IN_THE_DOCUMENT = 'belongs to the rule: set it in the document';
+const REMEDIES = Object.fromEntries(
+  ['policy', 'policies', 'cost', 'prefix', 'limitType'].map((name) => [name, IN_THE_DOCUMENT]),
+);
+
+/** @throws TypeError, RangeError naming the invalid attribute */
+export function limitByRule(rule: string, options: RuleLimitOptions = {}): LimitDecorator {
+  checkName('@Limit: the name of a rule', rule);
+  checkOptions('@Limit', options, ['key', 'timeout', 'params'], REMEDIES);
+  const { key, timeout, params } = options;
+  if (typeof key === 'string') compileKey(key);
+  else if (key !== undefined && typeof key !== 'function')
+    throw new TypeError(`@Limit: key must be a string or a function, not ${describe(key)}`);
+  const names = params === undefined ? undefined : declaredParameterNames('@Limit', params);
+  const wait = timeout === 0 ? undefined : timeout;
+  if (wait !== undefined) checkTimeout(wait);
+  return decoratorOf({
+    decorator: '@Limit',
+    title: `@Limit('${rule}')`,
+    skipName: rule,
+    admission: (target) => ruleAdmission({ rule, key, params: names, timeout: wait }, target),
+  });
+}
+
+/** @throws RangeError, TypeError */
+function checkTimeout(timeout: Duration): void {
+  try {
+    new RateLimiter({ policy: fixedWindow({ limit: 1, window: 1 }) }).wrap(() => {}, { timeout });
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replace(/^wrap: /, '@Limit: ');
+    throw error;
+  }
+}
