@@ -33,7 +33,8 @@ const TYPES = `
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
   Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock
   RequestLimitOptions CountingOptions DenialOptions HeaderOptions HeaderStyle KeyOptions LimitChoice OfRequest OneOfLimits OwnLimiter
-  Policies Proxies ClientIpOptions RequestView UserOf HttpProblem RateLimitProblem Reply`;
+  Policies Proxies ClientIpOptions RequestView UserOf HttpProblem RateLimitProblem Reply
+  RequestRules MatchedRules RuledCall FailedShadow RuleReply NamedRule`;
 
 const names = (list: string): string[] => list.trim().split(/\s+/).sort();
 
