@@ -96,6 +96,10 @@ export class Report {
     hint: string | undefined,
   ) {
     if (this.problems.length >= MOST) return;
+    // An alias is checked once for each place that it is in.
+    const isKnown = (one: Problem) =>
+      one.message === message && one.line === at?.line && one.column === at?.column;
+    if (at !== undefined && this.problems.some(isKnown)) return;
     this.problems.push({ message, line: at?.line, column: at?.column, path, hint });
   }
 

@@ -1,4 +1,5 @@
 import {
+  type Alias,
   Composer,
   type CST,
   type Document,
@@ -12,6 +13,7 @@ import {
   LineCounter,
   type Node,
   Parser,
+  visit,
 } from 'yaml';
 import { type Path, Report } from './problems.js';
 import { tooLarge } from './token-limits.js';
@@ -64,11 +66,29 @@ export function readYaml(text: string): ReadDocument {
   try {
     return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), report };
   } catch (error) {
-    // The library throws a ReferenceError for aliases that would multiply.
+    // The library throws a ReferenceError for an alias without an anchor, and for aliases that would multiply.
     if (!(error instanceof ReferenceError)) throw error;
-    problem(`the aliases stand for too many values: ${error.message}`, 0);
+    const unknown = unknownAlias(document);
+    if (unknown === undefined) problem('the aliases stand for too many values: write some of them out', 0);
+    else
+      problem(
+        `no anchor &${unknown.source} comes before the alias *${unknown.source}`,
+        unknown.range?.[0] ?? 0,
+      );
     return { value: undefined, report };
   }
+}
+
+function unknownAlias(document: Document): Alias | undefined {
+  let found: Alias | undefined;
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      found = alias;
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 /** @returns `end`: where the text is too long */

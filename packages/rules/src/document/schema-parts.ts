@@ -43,6 +43,10 @@ const duration = z.union(
   [z.number(), z.string().refine((text) => PLAN_NUMBER.test(text) || isDuration(text), DURATION)],
   DURATION,
 );
+const CALENDAR = { error: 'must be a duration such as 1m or 1d, 1 week, 1 month, 1 year, or $plan.name' };
+/** Core knows the windows of the calendar. */
+const calendarDuration = z.union([z.number(), z.string().min(1, CALENDAR).max(100, CALENDAR)], CALENDAR);
+
 const TIME = { error: 'must be a duration such as 500ms, 1m, 1h or 1d' };
 export const DURATION_SCHEMA = z.union(
   [z.number().refine(isDuration, TIME), z.string().refine(isDuration, TIME)],
@@ -57,9 +61,13 @@ const word = <const W extends readonly [string, ...string[]]>(...words: W) =>
 export const ALGORITHM_SCHEMAS = {
   fixedWindow: strict('fixedWindow', {
     limit: count,
-    window: duration,
+    window: calendarDuration,
     align: word('first-hit', 'clock').optional(),
     timeZone: z.string({ error: 'must be a time zone such as Europe/Berlin' }).optional(),
+    anchor: z
+      .union([z.number(), z.string()], { error: 'must be a day such as monday, 15 or 04-01' })
+      .optional()
+      .describe('The day on which a week, a month or several months begin: monday, 1 to 31, or 04-01.'),
   }).optional(),
   slidingWindow: strict('slidingWindow', {
     limit: count,

@@ -1,0 +1,173 @@
+import { parseRules } from '../index.js';
+
+const LIMIT = 'limit: { gcra: { limit: 1, period: 1m } }';
+const inRule = (fields: string) => `rules:\n  - name: a\n    ${fields}\n    ${LIMIT}\n`;
+
+test.each([
+  ['nothing', '', '1:1: the document must be an object, not null'],
+  ['a text', 'hello', '1:1: the document must be an object, not "hello"'],
+  ['a list', '- a', '1:1: the document must be an object, not an array'],
+  ['two documents', `rules: []\n---\nrules: []`, '2:1: a file has one document'],
+  ['a key twice', `rules: []\nrules: []`, '2:1: Map keys must be unique'],
+  ['a tag', `rules: !!js/function []`, '1:8: Unresolved tag'],
+  ['a merge key', inRule('<<: { mode: shadow }'), '3:5: a rule has no field "<<"'],
+  ['an unknown alias', 'rules: *rules', '1:8: no anchor &rules comes before the alias *rules'],
+  ['an alias of itself', 'rules: &a [*a]', 'nested more than 64 levels deep'],
+  ['__proto__', inRule('__proto__: { limits: {} }'), "3:5: a field cannot be named '__proto__'"],
+  ['constructor', inRule('constructor: {}'), '3:5: a rule has no field "constructor"'],
+  ['a wrong indentation', 'rules:\n  - name: a\n   limit: 5', '3:'],
+  ['a bomb of aliases', bomb(), 'the aliases stand for too many values'],
+  ['deep lists', '['.repeat(1000), '1:65: the document is nested more than 64 levels deep'],
+  [
+    'deep maps',
+    Array.from({ length: 100 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+    'nested more than 64 levels',
+  ],
+  ['a rule that is none', 'rules: [5, null, text]', '1:9: rules[0] must be an object, not 5'],
+  [
+    'the same rule twice',
+    `rules: [{ name: a, ${LIMIT} }, { name: a, limit: { slidingLog: { limit: 1, window: 1m } } }]`,
+    "1:73: rule 'a' exists already",
+  ],
+  ['a name for another key', `rules: [{ name: 'a|b', ${LIMIT} }]`, '1:17: name must be a name'],
+  ['a regular expression', inRule('match: { path: "^/(a+)+$" }'), `must begin with '/'`],
+  ['a pattern with **', inRule('match: { path: /a/**/b }'), 'write /* at the end'],
+  [
+    'a header with a line break',
+    inRule('reply: { headers: { x-a: "a\\nset-cookie: b" } }'),
+    'has a character that headers cannot have',
+  ],
+  ['a length of the body', inRule('reply: { headers: { Content-Length: 5 } }'), 'is set by the server'],
+  [
+    'an unknown method',
+    inRule('match: { method: GTE }'),
+    '3:22: method "GTE" is not known; did you mean \'GET\'?',
+  ],
+  ['an empty match', inRule('match: {}'), 'path: /* matches every request'],
+  ['a host with a port', inRule('match: { host: "a.example:80" }'), 'without a port'],
+  [
+    'replaces in a circle',
+    `rules: [{ name: a, match: { path: /* }, replaces: [b], ${LIMIT} }, { name: b, match: { path: /* }, replaces: [a], ${LIMIT} }]`,
+    'a → b → a: these rules replace each other in a circle',
+  ],
+  ['replaces itself', inRule('match: { path: /* }\n    replaces: [a]'), "rule 'a' names itself"],
+  [
+    'compare without a shadow',
+    `rules: [{ name: b, ${LIMIT} }, { name: a, compare: b, ${LIMIT} }]`,
+    'compare is for a rule with mode: shadow',
+  ],
+  [
+    'compare with a shadow',
+    `rules: [{ name: b, mode: shadow, ${LIMIT} }, { name: a, mode: shadow, compare: b, ${LIMIT} }]`,
+    'compare with an enforced rule',
+  ],
+  ['limit and limits', inRule('limits: { b: { gcra: { limit: 1, period: 1m } } }'), 'has limit and limits'],
+  [
+    'a limit of an unlimited rule',
+    inRule('unlimited: true\n    match: { path: /* }'),
+    "'limit' has no effect",
+  ],
+  ['a plan without plans', inRule('plan: free'), 'plan has no effect'],
+  [
+    '$plan without plans',
+    'rules: [{ name: a, limit: { gcra: { limit: $plan.a, period: 1m } } }]',
+    'the document has no plans',
+  ],
+  [
+    'no default plan',
+    `plans: { free: { a: 1 } }\nrules: [{ name: a, plan: '#{user.plan}', limit: { gcra: { limit: $plan.a, period: 1m } } }]`,
+    'needs a defaultPlan',
+  ],
+  [
+    'an unknown plan',
+    `plans: { free: { a: 1 } }\nrules: [{ name: a, plan: fre, limit: { gcra: { limit: $plan.a, period: 1m } } }]`,
+    "did you mean 'free'",
+  ],
+  [
+    'a wrong number of a plan',
+    `plans: { free: { a: -1 } }\ndefaultPlan: free\nrules: [{ name: a, limit: { gcra: { limit: $plan.a, period: 1m } } }]`,
+    "3:44: gcra: limit must be a whole number from 0 to 9007199254740991, not -1 (plan 'free')",
+  ],
+  [
+    'a plan with too few numbers',
+    `plans: { free: { a: 1 }, pro: {} }\ndefaultPlan: free\nrules: [{ name: a, limit: { gcra: { limit: $plan.a, period: 1m } } }]`,
+    "plan 'pro' has no number 'a'",
+  ],
+  ['a broken template', inRule(`key: '#{user.id'`), 'the expression is not closed'],
+  ['a key without a template', inRule('match: { path: /* }\n    key: user.id'), "Write '#{user.id}'"],
+  [
+    'an unknown name in a cost',
+    inRule(`match: { path: /* }\n    cost: '#{header.x-cost}'`),
+    "did you mean 'headers'?",
+  ],
+  ['a negative cost', inRule('cost: -1'), 'cost must be a whole number from 0'],
+  ['a subnet of 0', inRule('ipv6Subnet: 0'), 'ipv6Subnet must be a whole number from 32 to 128'],
+  [
+    'a rollout of 200 %',
+    `${inRule('cost: 1')}rollout: { percent: 200 }`,
+    'percent must be a number from 0 to 100',
+  ],
+  ['a rollout by nothing', `${inRule('cost: 1')}rollout: { percent: 20, by: all }`, 'has no expression'],
+])('%s is refused, with its place', (_, text, message) => {
+  expect(() => parseRules(text)).toThrow(message);
+  expect(() => parseRules(text)).toThrow(/^(?:\d+ problems in the rules:\n)?\d+:\d+: /);
+});
+
+/** Ten levels of ten aliases each. */
+function bomb(): string {
+  const names = [...'abcdefghij'];
+  const lines = names.map(
+    (name, i) => `${name}: &${name} [${names.map(() => (i === 0 ? 'x' : `*${names[i - 1]}`)).join(', ')}]`,
+  );
+  return lines.join('\n');
+}
+
+test('more than 1 MB, or than the option says', () => {
+  expect(() => parseRules(' '.repeat(1_000_001))).toThrow(
+    'the document has 1000001 characters; at most 1000000 are read',
+  );
+  expect(() => parseRules(inRule('cost: 1'), { maxLength: 10 })).toThrow('at most 10 are read');
+});
+
+test('what is no document is refused as an object, too', () => {
+  const circle: Record<string, unknown> = { rules: [] };
+  circle.rules = [circle];
+  const wide = Array.from({ length: 300_000 }, () => 0);
+  const parse = (source: unknown) => () => parseRules(source as string);
+  expect(parse(undefined)).toThrow('not undefined');
+  expect(parse(5)).toThrow('the document must be an object, not 5');
+  expect(parse(circle)).toThrow('nested more than 64 levels deep');
+  expect(parse({ rules: wide })).toThrow('more than 200000 values');
+  expect(parse({ rules: [{ name: 'a', limit: () => 5 }] })).toThrow(
+    'rules[0].limit: the document has texts, numbers',
+  );
+  expect(parse({ rules: new Map() })).toThrow('not an object');
+  expect(parse({ rules: [{ name: 'a', cost: Number.NaN }] })).toThrow('not NaN');
+  expect(parse(JSON.parse('{ "__proto__": { "rules": [] } }'))).toThrow("cannot be named '__proto__'");
+});
+
+test('a document as an object is copied: a later change of it changes nothing', () => {
+  const limit = { gcra: { limit: 1, period: '1m' } };
+  const source = { rules: [{ name: 'a', limit }] };
+  const set = parseRules(source);
+  limit.gcra.limit = 5;
+  source.rules.pop();
+  expect(set.document.rules[0]?.limit).toEqual({ gcra: { limit: 1, period: '1m' } });
+});
+
+test('anchors and aliases, tabs in JSON, CRLF and a byte order mark are fine', () => {
+  expect(
+    parseRules(
+      'rules:\n  - { name: a, limit: &l { gcra: { limit: 1, period: 1m } } }\n  - { name: b, limit: *l }',
+    ).rules,
+  ).toHaveLength(2);
+  const object = { rules: [{ name: 'a', limit: { gcra: { limit: 1, period: '1m' } } }] };
+  expect(parseRules(JSON.stringify(object, null, '\t')).rules).toHaveLength(1);
+  expect(parseRules(`\uFEFF${inRule('cost: 2').replaceAll('\n', '\r\n')}`).rules).toHaveLength(1);
+});
+
+test('a problem in what an alias stands for is found where it is written', () => {
+  const text =
+    'rules:\n  - { name: a, limit: &l { gcra: { limit: -1, period: 1m } } }\n  - { name: b, limit: *l }';
+  expect(() => parseRules(text)).toThrow(/^2:43: gcra: limit must be a whole number/);
+});
