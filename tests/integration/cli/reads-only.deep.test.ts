@@ -129,5 +129,5 @@ test.each([
 test('with --yes it writes, and the test above would see it', async () => {
   await sent();
   expect(await sluice(['unblock', 'bob', '--yes'], env)).toMatchObject({ code: 0, stderr: '' });
-  await expect(expectReads(await sent())).rejects.toThrow(/set/);
+  await expect(expectReads(await sent())).rejects.toThrow(/"del"/);
 });
