@@ -1,0 +1,51 @@
+import { RequestLimit } from '../../../packages/core/src/http/index.js';
+import { Rules } from '../../../packages/rules/src/index.js';
+import { Messages } from '../../support/messages.js';
+import { deciding } from '../../support/open-response.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { OwnCluster } from '../cluster/own-cluster.js';
+
+const own = new OwnCluster();
+
+const rules = (hashTag: string) => `
+name: shop
+${hashTag}
+rules:
+  - { name: perIp, match: { path: /* }, limit: { fixedWindow: { limit: 9, window: 1h } } }
+  - { name: perUser, match: { path: /* }, key: USER, limit: { gcra: { limit: 2, period: 1h, burst: 2 } } }
+  - { name: next, mode: shadow, compare: perUser, limit: { fixedWindow: { limit: 1, window: 1h } } }
+`;
+const request = (user: string) =>
+  ({
+    ip: '192.0.2.1',
+    user,
+    method: 'GET',
+    path: '/v1',
+    headers: {},
+    params: {},
+    query: {},
+    body: {},
+  }) as const;
+
+test('with a hashTag all rules of a request, and its shadows, are one script call of one node', async () => {
+  const store = own.store();
+  const options = { store, keyPrefix: uniqueName('rules'), deadline: '10s', denyCache: false } as const;
+  const limit = new RequestLimit<[]>('rateLimit', {
+    rules: own.open(new Rules(rules('hashTag: shop'), options)),
+  });
+  await limit.connect();
+  const decide = deciding(limit);
+  const messages = new Messages();
+  for (const user of ['ann', 'ann', 'bob'])
+    expect(await decide(request(user))).toMatchObject({ allowed: true });
+  expect(await decide(request('ann'))).toMatchObject({ allowed: false, policy: 'perUser' });
+  messages.stop();
+  expect(messages.on('sluice:store-call').map(({ calls }) => calls)).toEqual([2, 2, 2, 2]);
+  expect(await limit.limiters.perIp!.peek('192.0.2.1')).toMatchObject({ remaining: 6 });
+});
+
+test('without one, a request that several rules match is refused with the remedy', async () => {
+  const store = own.store();
+  const limit = new RequestLimit<[]>('rateLimit', { rules: own.open(new Rules(rules(''), { store })) });
+  await expect(async () => deciding(limit)(request('ann'))).rejects.toThrow(/hashTag/);
+});
