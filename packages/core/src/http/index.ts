@@ -16,6 +16,7 @@ export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
 export { RecentMap } from '../recent-map.js';
 export { connectAtStart } from '../stores/store-health.js';
+export { SpaceSaving } from '../usage/space-saving.js';
 export { warn } from '../warnings.js';
 export { checkRules } from './check-rules.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';

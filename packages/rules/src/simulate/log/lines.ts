@@ -1,5 +1,3 @@
-import type { Buffer } from 'node:buffer';
-
 /** A longer line is not read: 256 KB, several times the longest URL that servers accept. */
 export const LONGEST_LINE = 262_144;
 

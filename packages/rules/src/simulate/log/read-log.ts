@@ -176,7 +176,7 @@ function bytesOf(source: LogSource, signal: AbortSignal | undefined): AsyncItera
   const stream = typeof source === 'string' ? createReadStream(source, options) : source;
   if (typeof source !== 'string' || !source.endsWith('.gz')) return chunks(stream, signal);
   const gunzip = createGunzip();
-  stream.on('error', (error) => gunzip.destroy(error));
+  stream.on('error', (error: Error) => gunzip.destroy(error));
   return chunks(stream.pipe(gunzip), signal);
 }
 

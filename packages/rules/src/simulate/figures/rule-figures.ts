@@ -1,0 +1,111 @@
+import type { LimiterPolicies, Policy, PolicyDecision } from '@sluice/core';
+import { SpaceSaving } from '@sluice/core/http';
+import type { Rule } from '../../compile/rule.js';
+import type { MatchedRule } from '../../rule-set.js';
+import type { HitKey, LimitReport, RuleReport } from '../report.js';
+import { boundedKey, KeyUses } from './key-uses.js';
+import { TimeSeries } from './time-series.js';
+
+/** Keys with exact counts of denials; with more, counts have errors. */
+const CANDIDATES = 10_000;
+export const SHOWN_KEYS = 10;
+
+/** The policies of a rule by name; of a single limit under the rule's name. */
+export const namedPolicies = (rule: string, limits: LimiterPolicies): [name: string, Policy][] =>
+  typeof limits.algorithm === 'string'
+    ? [[rule, limits as Policy]]
+    : Object.entries(limits as Readonly<Record<string, Policy>>).map(([limit, policy]) => [
+        `${rule}.${limit}`,
+        policy,
+      ]);
+
+interface LimitCounts {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: string | undefined;
+  readonly policy: Policy;
+  requests: number;
+  denied: number;
+}
+
+/** What a replay finds out about one rule, in bounded memory. */
+export class RuleFigures {
+  #requests = 0;
+  #denied = 0;
+  readonly #keys: KeyUses;
+  readonly #hit = new SpaceSaving(CANDIDATES);
+  readonly #series = new TimeSeries();
+  readonly #byPolicies = new Map<LimiterPolicies, readonly LimitCounts[]>();
+
+  /** @param most keys that are kept */
+  constructor(
+    readonly rule: Rule,
+    most: number,
+  ) {
+    this.#keys = new KeyUses(most);
+  }
+
+  /**
+   * Counts a decision.
+   * @param policies those of this rule
+   * @returns whether a limit of this rule denied
+   */
+  count(time: number, { key, plan, limits }: MatchedRule, policies: readonly PolicyDecision[]): boolean {
+    let counts = this.#byPolicies.get(limits);
+    if (counts === undefined) {
+      counts = namedPolicies(this.rule.name, limits).map(([name, policy]) => ({
+        ...{ id: `${name} ${plan ?? ''}`, name, plan, policy, requests: 0, denied: 0 },
+      }));
+      this.#byPolicies.set(limits, counts);
+    }
+    const place = this.#keys.placeOf(key);
+    let denied = false;
+    for (let i = 0; i < counts.length; i += 1) {
+      const limit = counts[i]!;
+      const { retryAfter, remaining, limit: most } = policies[i]!;
+      limit.requests += 1;
+      if (retryAfter > 0) {
+        limit.denied += 1;
+        denied = true;
+      }
+      const used = most > 0 ? Math.min(1, Math.max(0, (most - remaining) / most)) : 1;
+      if (place !== undefined) this.#keys.used(place, limit.id, used);
+    }
+    this.#requests += 1;
+    this.#series.add(time, denied);
+    if (denied) {
+      this.#denied += 1;
+      this.#hit.add(boundedKey(key), 1);
+    }
+    return denied;
+  }
+
+  get report(): Omit<RuleReport, 'unresolved'> {
+    const { name, mode, compare, keyKind } = this.rule;
+    return {
+      rule: name,
+      mode,
+      compare,
+      key: keyKind,
+      requests: this.#requests,
+      denied: this.#denied,
+      keys: this.#keys.size,
+      moreKeys: this.#keys.more,
+      limits: [...this.#byPolicies.values()].flat().map((counts) => this.#limitReport(counts)),
+      hit: heaviestOf(this.#hit),
+      overTime: this.#series.overTime,
+    };
+  }
+
+  #limitReport({ id, name, plan, policy, requests, denied }: LimitCounts): LimitReport {
+    return { limit: name, plan, policy, requests, denied, ...this.#keys.usesOf(id), smallest: undefined };
+  }
+}
+
+/** The heaviest keys, the heaviest first. */
+export function heaviestOf(counts: SpaceSaving, most = SHOWN_KEYS): HitKey[] {
+  return [...counts.summary.entries]
+    .sort((one, other) => other.count - one.count || (one.key < other.key ? -1 : 1))
+    .slice(0, most)
+    .map(({ key, count, error }) => ({ key, requests: count, error }));
+}

@@ -1,0 +1,56 @@
+import { isKeyResolutionError } from '@sluice/core';
+import type { RequestView } from '@sluice/core/http';
+import { type ApplyingRule, type MatchedRule, RuleSet } from '../rule-set.js';
+import type { LogRequest } from './log/log-request.js';
+
+/** Requests that a rule could not count. */
+export interface Unresolved {
+  requests: number;
+  /** The first of them. */
+  readonly example: { readonly file: string; readonly line: number; readonly reason: string };
+}
+
+/** Rules for the requests of a log, which may lack what keys are made of: such a rule is left out, and noted. */
+export class LoggedRules extends RuleSet {
+  /** By the names of the rules. */
+  readonly unresolved = new Map<string, Unresolved>();
+  /** The rules of the last request, with keys. */
+  last: readonly MatchedRule[] = [];
+
+  constructor(set: RuleSet) {
+    super(set.document, set.rules, set.file);
+  }
+
+  /** The rules that apply and have a key. */
+  override applying(view: RequestView): ApplyingRule[] {
+    const known: ApplyingRule[] = [];
+    const last: MatchedRule[] = [];
+    for (const applying of super.applying(view)) {
+      const matched = this.#resolve(applying, view as LogRequest);
+      if (matched === undefined) continue;
+      known.push(applying);
+      last.push(matched);
+    }
+    this.last = last;
+    return known;
+  }
+
+  #resolve({ rule, view }: ApplyingRule, request: LogRequest): MatchedRule | undefined {
+    try {
+      return { rule, ...rule.resolve(view) };
+    } catch (error) {
+      if (!isKeyResolutionError(error)) throw error;
+      const known = this.unresolved.get(rule.name);
+      if (known !== undefined) {
+        known.requests += 1;
+      } else {
+        const { file, line } = request;
+        // The message itself is for clients.
+        const { message } = error.cause instanceof Error ? error.cause : error;
+        const example = { file, line, reason: message };
+        this.unresolved.set(rule.name, { requests: 1, example });
+      }
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { type Decision, memoryStore, type PolicyDecision, type Store } from '@sluice/core';
+import { isPromise, type MaybePromise } from '@sluice/core/http';
+import type { RequestCalls } from '../live/request-calls.js';
+import { Rules } from '../live/rules.js';
+import { decideShadow, type ShadowDecision } from '../live/shadow-decision.js';
+import type { MatchedRule, RuleSet } from '../rule-set.js';
+import { namedPolicies, RuleFigures } from './figures/rule-figures.js';
+import type { LogRequest } from './log/log-request.js';
+import { LoggedRules } from './logged-rules.js';
+import { ReplayClock } from './replay-clock.js';
+import type { ReplayReport } from './report.js';
+
+/** What the rules say to one request of a log. */
+export interface Replayed {
+  readonly allowed: boolean;
+  /** Of all enforced rules together; undefined if none applies. */
+  readonly decision: Decision | undefined;
+  /** The rule that denied, and its key. */
+  readonly deniedBy: MatchedRule | undefined;
+  readonly shadows: readonly ShadowDecision[];
+}
+
+const UNLIMITED: Replayed = { allowed: true, decision: undefined, deniedBy: undefined, shadows: [] };
+
+export interface ReplayOptions {
+  /** The most keys in the store, and of each rule's figures; default 1,000,000. */
+  readonly maxKeys?: number | undefined;
+  /** @internal Counts on the clock of this replay. Default: a memory store. */
+  readonly storeOn?: ((clock: ReplayClock) => Store) | undefined;
+}
+
+/** Lets rules decide the requests of a log, on the log's clock, by the same code that decides live requests. */
+export class Replay {
+  readonly #clock = new ReplayClock();
+  readonly #rules: Rules;
+  readonly #set: LoggedRules;
+  readonly #store: Store;
+  readonly #maxKeys: number;
+  readonly #figures: ReadonlyMap<string, RuleFigures>;
+  #requests = 0;
+  #denied = 0;
+  #unlimited = 0;
+  #storeFull = false;
+
+  constructor(set: RuleSet, { maxKeys = 1_000_000, storeOn }: ReplayOptions = {}) {
+    this.#maxKeys = maxKeys;
+    this.#set = new LoggedRules(set);
+    this.#store = storeOn?.(this.#clock) ?? memoryStore({ clock: this.#clock, maxKeys, definitions: false });
+    this.#rules = new Rules(this.#set, { store: this.#store });
+    this.#figures = new Map(set.rules.map((rule) => [rule.name, new RuleFigures(rule, maxKeys)]));
+  }
+
+  /** Decides the next request. @returns a promise only if something is due before it, or the store is remote */
+  decide(request: LogRequest): MaybePromise<Replayed> {
+    const moved = this.#clock.moveTo(request.time);
+    return moved === undefined ? this.#decide(request) : moved.then(() => this.#decide(request));
+  }
+
+  #decide(request: LogRequest): MaybePromise<Replayed> {
+    this.#requests += 1;
+    const calls = this.#rules.match(request);
+    if (calls === undefined) {
+      this.#unlimited += 1;
+      return UNLIMITED;
+    }
+    const { last } = this.#set;
+    const { enforced } = calls;
+    const options = enforced?.cost === undefined ? undefined : { cost: enforced.cost };
+    const decision = enforced?.consume(enforced.keys as never, options);
+    const shadows = calls.shadows.map(decideShadow);
+    const done = (one: Decision | undefined, others: readonly ShadowDecision[]) =>
+      this.#decided(request, calls, last, one, others);
+    if (!isPromise(decision) && !shadows.some(isPromise)) return done(decision, shadows as ShadowDecision[]);
+    return Promise.all([decision, Promise.all(shadows)]).then(([one, others]) => done(one, others));
+  }
+
+  #decided(
+    request: LogRequest,
+    calls: RequestCalls,
+    last: readonly MatchedRule[],
+    decision: Decision | undefined,
+    shadows: readonly ShadowDecision[],
+  ): Replayed {
+    const now = this.#clock.now();
+    const allowed = decision?.allowed !== false;
+    if (!allowed) this.#denied += 1;
+    if ((this.#store as { size?: number }).size === this.#maxKeys) this.#storeFull = true;
+    if (decision !== undefined) {
+      this.#count(now, calls.matched, decision.policies);
+      this.#releaseLater(request, calls.enforced!.limiter, decision);
+    }
+    calls.shadows.forEach((call, i) => {
+      const shadow = shadows[i]!.decision;
+      const matched = last.find(({ rule }) => rule === call.rule);
+      if (shadow === undefined || matched === undefined || 'error' in call) return;
+      this.#count(now, [matched], shadow.policies);
+      this.#releaseLater(request, call.limiter, shadow);
+    });
+    const denier = decision && calls.deniedBy(decision);
+    return { allowed, decision, deniedBy: calls.matched.find(({ rule }) => rule === denier), shadows };
+  }
+
+  /** @param policies those of all rules, in their order */
+  #count(now: number, matched: readonly MatchedRule[], policies: readonly PolicyDecision[]): void {
+    let at = 0;
+    for (const one of matched) {
+      const { length } = namedPolicies(one.rule.name, one.limits);
+      this.#figures.get(one.rule.name)!.count(now, one, policies.slice(at, at + length));
+      at += length;
+    }
+  }
+
+  /** Permits that are held come back when the request ends. */
+  #releaseLater(
+    { duration = 0 }: LogRequest,
+    limiter: { release(decision: Decision): Promise<void> },
+    decision: Decision,
+  ): void {
+    if (!decision.allowed || !decision.policies.some(({ held }) => held)) return;
+    this.#clock.at(this.#clock.now() + duration, () => limiter.release(decision));
+  }
+
+  get report(): ReplayReport {
+    const set = this.#set;
+    const matching = set.rules.filter(({ matcher }) => matcher !== undefined);
+    return {
+      name: set.file ?? set.name,
+      version: set.version,
+      requests: this.#requests,
+      denied: this.#denied,
+      unlimited: this.#unlimited,
+      rules: matching.flatMap((rule) => {
+        const unresolved = set.unresolved.get(rule.name);
+        return rule.unlimited ? [] : [{ ...this.#figures.get(rule.name)!.report, unresolved }];
+      }),
+      rulesForCode: set.rules.filter(({ matcher }) => matcher === undefined).map(({ name }) => name),
+      storeFull: this.#storeFull,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#rules.close();
+    await this.#store.close();
+  }
+}

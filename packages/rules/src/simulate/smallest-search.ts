@@ -1,0 +1,73 @@
+/** Candidates in one pass. */
+const SIDE_BY_SIDE = 7;
+const AROUND = [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64];
+const ABOVE = [2, 4, 16, 64, 256, 1_024, 16_384];
+
+/** Finds the smallest limit that denies at most so many requests, with several candidates in each pass. */
+export class SmallestSearch {
+  readonly #denied = new Map<number, number>();
+  /** The largest limit that denies too many. A limit of 0 denies all. */
+  #tooSmall = 0;
+  /** The smallest limit that does not. */
+  #enough: number | undefined;
+  /** The algorithm takes no limits from here on. */
+  #end = Number.MAX_SAFE_INTEGER;
+  candidates: readonly number[];
+
+  /**
+   * @param start the limit to begin around
+   * @param most denials
+   */
+  constructor(
+    start: number,
+    readonly most: number,
+  ) {
+    this.candidates = whole(AROUND.map((factor) => start * factor));
+  }
+
+  /** The smallest limit, when there are no more candidates; undefined if none is large enough. */
+  get best(): number | undefined {
+    return this.#enough;
+  }
+
+  /** The largest one that was tried. */
+  get largest(): number {
+    return Math.max(...this.#denied.keys());
+  }
+
+  deniedBy(limit: number): number | undefined {
+    return this.#denied.get(limit);
+  }
+
+  tried(limit: number, denied: number): void {
+    this.#denied.set(limit, denied);
+    if (denied <= this.most) this.#enough = Math.min(limit, this.#enough ?? limit);
+  }
+
+  /** The algorithm does not take this limit. */
+  refused(limit: number): void {
+    this.#end = Math.min(this.#end, limit);
+  }
+
+  /** Chooses the candidates of the next pass. */
+  next(): void {
+    const enough = this.#enough;
+    const below = [...this.#denied.keys()].filter((limit) => enough === undefined || limit < enough);
+    this.#tooSmall = Math.max(0, ...below);
+    const from = this.#tooSmall;
+    if (enough === undefined && this.#end === Number.MAX_SAFE_INTEGER) {
+      this.candidates = whole(ABOVE.map((factor) => Math.max(1, from) * factor));
+      return;
+    }
+    const to = enough ?? this.#end;
+    const step = (to - from) / (SIDE_BY_SIDE + 1);
+    const between = whole(Array.from({ length: SIDE_BY_SIDE }, (_, i) => from + step * (i + 1)));
+    this.candidates = between.filter((limit) => limit > from && limit < to);
+  }
+}
+
+/** Different whole numbers from 1 on, in order. */
+const whole = (numbers: readonly number[]): number[] =>
+  [...new Set(numbers.map((number) => Math.max(1, Math.round(number))))]
+    .filter(Number.isSafeInteger)
+    .sort((one, other) => one - other);
