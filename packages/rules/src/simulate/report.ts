@@ -19,10 +19,8 @@ export interface SmallestLimit {
   readonly limit: number | undefined;
   /** The policy with this limit; a rate that goes with it grows in proportion. */
   readonly policy: Policy | undefined;
-  /** Requests that it denies by itself. */
-  readonly denied: number;
-  /** Requests that a limit smaller by one denies; undefined if there is none. */
-  readonly deniedBelow: number | undefined;
+  /** Requests that it denies by itself; undefined without a limit. */
+  readonly denied: number | undefined;
 }
 
 /** One limit of a rule; with plans one for each plan that was met. */

@@ -30,15 +30,11 @@ export class SmallestSearch {
     return this.#enough;
   }
 
-  /** The largest one that was tried. */
-  get largest(): number {
-    return Math.max(...this.#denied.keys());
-  }
-
   deniedBy(limit: number): number | undefined {
     return this.#denied.get(limit);
   }
 
+  /** @param denied requests that this limit denies; more than `most` may be cut short */
   tried(limit: number, denied: number): void {
     this.#denied.set(limit, denied);
     if (denied <= this.most) this.#enough = Math.min(limit, this.#enough ?? limit);

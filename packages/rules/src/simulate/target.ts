@@ -65,8 +65,7 @@ export async function withSmallest(
       target,
       limit: best,
       policy: best === undefined ? undefined : withLimit(policy, best),
-      denied: found.deniedBy(best ?? found.largest) ?? 0,
-      deniedBelow: best === undefined ? undefined : found.deniedBy(best - 1),
+      denied: best === undefined ? undefined : found.deniedBy(best),
     };
   };
   return {
@@ -87,6 +86,8 @@ interface Candidate {
   readonly limit: number;
   readonly limiter: RateLimiter;
   readonly consume: (key: string, options: { cost: number }) => Decision;
+  /** Denials that are not too many. */
+  readonly most: number;
   denied: number;
 }
 
@@ -111,7 +112,7 @@ async function tryCandidates(
           const options = { name: `${name}:${plan ?? ''}:${limit}`, policy: withLimit(policy, limit), store };
           const limiter = new RateLimiter(options);
           const consume = BaseLimiter.consumer(limiter) as unknown as Candidate['consume'];
-          return [{ limit, limiter, consume, denied: 0 }];
+          return [{ limit, limiter, consume, most: search!.most, denied: 0 }];
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
           search!.refused(limit);
@@ -127,6 +128,7 @@ async function tryCandidates(
     for (const matched of set.last) {
       for (const [name, policy] of namedPolicies(matched.rule.name, matched.limits)) {
         for (const candidate of candidatesOf(name, matched, policy)) {
+          if (candidate.denied > candidate.most) continue; // it is known to be too small
           const { key, cost } = matched;
           const decision = candidate.consume(key, { cost });
           if (!decision.allowed) candidate.denied += 1;
