@@ -30,7 +30,7 @@ test('a moment far ahead waits for the end, and hurries the others only', () => 
   expect(sorted([1, 1_000_000, 2, 3, 4], 10)).toEqual({ left: [1, 2, 3, 4, 1_000_000], late: 0 });
 });
 
-test('at most so many wait', () => {
+test('at most a given number wait', () => {
   const times = Array.from({ length: 5_000 }, (_, i) => (i * 7_919) % 5_000);
   const { left, late } = sorted(times, 1e9, 100);
   expect([...left].sort((a, b) => a - b)).toEqual(Array.from({ length: 5_000 }, (_, i) => i));

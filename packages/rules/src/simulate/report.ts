@@ -49,7 +49,7 @@ export interface RuleReport {
   readonly requests: number;
   /** Requests that a limit of this rule denied, or would have. */
   readonly denied: number;
-  /** Different keys; at least so many if there are `moreKeys`. */
+  /** Different keys; with `moreKeys` there were more. */
   readonly keys: number;
   readonly moreKeys: boolean;
   readonly limits: readonly LimitReport[];

@@ -124,7 +124,7 @@ rules:
     expect(log).toMatchObject({ durations: true, late: 0 });
   });
 
-  test('lines out of order are put in order, and those that come too late are told', async () => {
+  test('lines out of order are put in order, and those that come too late are counted', async () => {
     const rules = `
 rules:
   - name: all
@@ -165,7 +165,7 @@ rules:
     });
   });
 
-  test('more keys than it keeps are told', async () => {
+  test('more keys than it keeps are reported', async () => {
     const lines = times(50, (i) => line(i, '/v1/a', `user-${i}`));
     const { rules } = await run(API, lines, { maxKeys: 10 });
     expect(rules.rules[0]).toMatchObject({ requests: 50, keys: 10, moreKeys: true });

@@ -3,7 +3,7 @@ const SIDE_BY_SIDE = 7;
 const AROUND = [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64];
 const ABOVE = [2, 4, 16, 64, 256, 1_024, 16_384];
 
-/** Finds the smallest limit that denies at most so many requests, with several candidates in each pass. */
+/** Finds the smallest limit that denies at most `most` requests, with several candidates in each pass. */
 export class SmallestSearch {
   readonly #denied = new Map<number, number>();
   /** The largest limit that denies too many. A limit of 0 denies all. */
