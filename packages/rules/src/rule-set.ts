@@ -1,8 +1,9 @@
 import type { RequestView } from '@sluice/core/http';
 import type { Rule, RuleCall } from './compile/rule.js';
 import type { RulesDocument } from './document/schema.js';
-import { RequestFacts } from './matching/matcher.js';
 import { withParams } from './matching/params-view.js';
+import { RequestFacts } from './matching/request-facts.js';
+import { RuleIndex } from './matching/rule-index.js';
 import type { RuleTest } from './testing/compile-tests.js';
 
 /** A rule that applies to a request, and what the request counts for. */
@@ -23,7 +24,7 @@ export class RuleSet {
   readonly version: string | number | undefined;
   readonly rules: readonly Rule[];
   readonly #byName: ReadonlyMap<string, Rule>;
-  readonly #matching: readonly Rule[];
+  readonly #index: RuleIndex;
 
   /** @internal */
   constructor(
@@ -38,7 +39,7 @@ export class RuleSet {
     this.version = document.version;
     this.rules = rules;
     this.#byName = new Map(rules.map((rule) => [rule.name, rule]));
-    this.#matching = rules.filter(({ matcher }) => matcher !== undefined);
+    this.#index = new RuleIndex(rules.filter(({ matcher }) => matcher !== undefined));
   }
 
   /** The rule of this name, or undefined. */
@@ -59,8 +60,8 @@ export class RuleSet {
     const facts = new RequestFacts(view);
     const found: ApplyingRule[] = [];
     let special = false;
-    for (const rule of this.#matching) {
-      const params = rule.matcher!(facts);
+    for (const rule of this.#index.candidates(facts.path)) {
+      const params = rule.matcher!.match(facts);
       if (params === undefined) continue;
       special ||= rule.unlimited || rule.replaces.length > 0;
       found.push({ rule, view: withParams(view, params) });

@@ -26,6 +26,7 @@ import { namedRule } from './named-rule.js';
 import { RequestCalls } from './request-calls.js';
 import { checkRulesOptions, type RulesOptions } from './rules-options.js';
 import { decideShadow, type ShadowDecision } from './shadow-decision.js';
+import { checkSlots } from './slots.js';
 
 /** What the rules say to a request. */
 export interface RulesDecision {
@@ -145,8 +146,12 @@ export class Rules implements RequestRules {
     await this.#ownStore?.close();
   }
 
-  /** Creates the limiters now, so what is wrong with an option is known before the first call. */
+  /**
+   * Creates the limiters now, so what is wrong with an option is known before the first call.
+   * @throws TypeError if a Redis Cluster cannot decide these rules together
+   */
   #prepare(set: RuleSet): void {
+    checkSlots(set, this.store);
     for (const rule of set.rules) if (!rule.unlimited) this.#limiterOf(set, rule);
   }
 

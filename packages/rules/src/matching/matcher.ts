@@ -1,72 +1,46 @@
-import { describe, type RequestView, readProperty } from '@sluice/core/http';
+import { describe } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import { nearest } from '../document/problems.js';
 import type { ConditionInput, MatchInput } from '../document/schema.js';
 import { compileGlob } from './glob.js';
-import { compilePath, type Params, SplitPath } from './path-pattern.js';
+import { compilePath, type Params, type PathPattern } from './path-pattern.js';
+import type { RequestFacts } from './request-facts.js';
 
-/** What rules match on, read once for all of them. */
-export class RequestFacts {
-  readonly path: SplitPath;
-  readonly method: string;
-  #host: string | undefined;
-
-  constructor(readonly view: RequestView) {
-    this.path = new SplitPath(view.path);
-    this.method = view.method.toUpperCase();
-  }
-
-  /** In lower case, without a port. */
-  get host(): string {
-    this.#host ??= String(this.header('host') ?? this.header(':authority') ?? '')
-      .toLowerCase()
-      .replace(/:\d*$/, '')
-      .replace(/\.$/, '');
-    return this.#host;
-  }
-
-  header(name: string): unknown {
-    return readProperty(this.view.headers, name);
-  }
+/** Which requests a rule limits. */
+export interface Matcher {
+  /** Undefined: every path. */
+  readonly paths: readonly PathPattern[] | undefined;
+  /** Undefined: every method. */
+  readonly methods: ReadonlySet<string> | undefined;
+  /** In lower case; undefined: every host. */
+  readonly hosts: readonly string[] | undefined;
+  /** @returns the params of the path pattern, or undefined if the request does not match */
+  match(request: RequestFacts): Params | undefined;
 }
 
-/** @returns the params of the path pattern, or undefined if the request does not match */
-export type Matcher = (request: RequestFacts) => Params | undefined;
-
-const METHODS = [
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
-  ...[
-    'PROPFIND',
-    'PROPPATCH',
-    'MKCOL',
-    'COPY',
-    'MOVE',
-    'LOCK',
-    'UNLOCK',
-    'REPORT',
-    'SEARCH',
-    'LINK',
-    'UNLINK',
-    'PURGE',
-  ],
-];
+const METHODS =
+  'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT QUERY PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT SEARCH LINK UNLINK PURGE'.split(
+    ' ',
+  );
 const NO_PARAMS: Params = {};
 
 /** Compiles a match; reports what is wrong in it. */
 export function compileMatch(input: MatchInput, path: Path, report: Report): Matcher {
   const { not, ...own } = input;
-  const matches = compileCondition(own, path, report);
-  if (not === undefined || typeof not !== 'object') return matches;
+  const matcher = compileCondition(own, path, report);
+  if (not === undefined || typeof not !== 'object') return matcher;
   const list = Array.isArray(not) ? not : [not];
   const exceptions = list.flatMap((one, i) => {
     const at = [...path, 'not', ...(Array.isArray(not) ? [i] : [])];
     return typeof one === 'object' && one !== null ? [compileCondition(one, at, report)] : [];
   });
-  return (request) => {
-    const params = matches(request);
-    return params === undefined || exceptions.some((excepted) => excepted(request) !== undefined)
-      ? undefined
-      : params;
+  return {
+    ...matcher,
+    match(request) {
+      const params = matcher.match(request);
+      if (params === undefined) return undefined;
+      return exceptions.some((excepted) => excepted.match(request) !== undefined) ? undefined : params;
+    },
   };
 }
 
@@ -76,26 +50,40 @@ function compileCondition(input: ConditionInput, path: Path, report: Report): Ma
   if (Object.keys(input).length === 0) {
     report.add(path, 'a match needs a method, a path, a host or a header; path: /* matches every request');
   }
-  const tests: ((request: RequestFacts) => boolean)[] = [];
-  if (method !== undefined && clean('method'))
-    tests.push(compileMethods(method, [...path, 'method'], report));
-  if (host !== undefined && clean('host')) tests.push(compileHosts(host, [...path, 'host'], report));
-  for (const [name, value] of Object.entries(clean('header') ? (header ?? {}) : {}))
-    tests.push(compileHeader(name, String(value)));
-  const patterns = compileEach(clean('path') ? (pattern ?? []) : [], [...path, 'path'], report, compilePath);
-  if (pattern === undefined)
-    return (request) => (tests.every((test) => test(request)) ? NO_PARAMS : undefined);
-  return (request) => {
-    for (const one of patterns) {
-      const params = one.match(request.path);
-      if (params !== undefined) return tests.every((test) => test(request)) ? params : undefined;
-    }
-    return undefined;
+  const at = (field: string) => [...path, field];
+  const methods =
+    method === undefined || !clean('method') ? undefined : compileMethods(method, at('method'), report);
+  const hosts =
+    host === undefined || !clean('host') ? undefined : compileEach(host, at('host'), report, checkHost);
+  const paths =
+    pattern === undefined || !clean('path')
+      ? undefined
+      : compileEach(pattern, at('path'), report, compilePath);
+  const hostMatchers = hosts?.map(compileGlob);
+  const headers = clean('header')
+    ? Object.entries(header ?? {}).map(([name, value]) => compileHeader(name, String(value)))
+    : [];
+  const restMatches = (request: RequestFacts) =>
+    methods?.has(request.method) !== false &&
+    hostMatchers?.some((matches) => matches(request.host)) !== false &&
+    headers.every((matches) => matches(request));
+  return {
+    paths,
+    methods,
+    hosts,
+    match(request) {
+      if (paths === undefined) return restMatches(request) ? NO_PARAMS : undefined;
+      for (const one of paths) {
+        const params = one.match(request.path);
+        if (params !== undefined) return restMatches(request) ? params : undefined;
+      }
+      return undefined;
+    },
   };
 }
 
 /** Express, Fastify and Koa answer HEAD by the route of GET. */
-function compileMethods(given: string | string[], path: Path, report: Report) {
+function compileMethods(given: string | string[], path: Path, report: Report): ReadonlySet<string> {
   const methods = new Set(
     compileEach(given, path, report, (method) => {
       const upper = method.toUpperCase();
@@ -104,17 +92,14 @@ function compileMethods(given: string | string[], path: Path, report: Report) {
     }),
   );
   if (methods.has('GET')) methods.add('HEAD');
-  return (request: RequestFacts) => methods.has(request.method);
+  return methods;
 }
 
-function compileHosts(given: string | string[], path: Path, report: Report) {
-  const hosts = compileEach(given, path, report, (host) => {
-    if (/^[\w.*-]+$|^\[[\da-f:.*]+\]$/i.test(host)) return compileGlob(host.toLowerCase());
-    throw new RangeError(
-      `host ${describe(host)} must be a name such as api.example.com or *.example.com, without a port`,
-    );
-  });
-  return ({ host }: RequestFacts) => hosts.some((matches) => matches(host));
+function checkHost(host: string): string {
+  if (/^[\w.*-]+$|^\[[\da-f:.*]+\]$/i.test(host)) return host.toLowerCase();
+  throw new RangeError(
+    `host ${describe(host)} must be a name such as api.example.com or *.example.com, without a port`,
+  );
 }
 
 function compileHeader(name: string, pattern: string) {

@@ -18,6 +18,8 @@ export class SplitPath {
 }
 
 interface Segment {
+  /** In lower case, if it is the same in every path. */
+  readonly literal?: string;
   /** The name of a `:name` segment. */
   readonly param?: string;
   matches(segment: string): boolean;
@@ -54,7 +56,10 @@ export function compilePath(pattern: string): PathPattern {
   if (names.some((name) => name.includes('**')))
     throw fail("has '**': write /* at the end for the rest of a path");
   const segments = names.map((name): Segment => {
-    if (!name.startsWith(':')) return { matches: compileGlob(name.toLowerCase()) };
+    const lower = name.toLowerCase();
+    if (!name.startsWith(':')) {
+      return { ...(lower.includes('*') ? {} : { literal: lower }), matches: compileGlob(lower) };
+    }
     const param = PARAM.exec(name)?.[1];
     if (param === undefined)
       throw fail(`has ${describe(name)}: a whole segment is :name, of letters, digits and _`);

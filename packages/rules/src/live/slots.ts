@@ -1,0 +1,14 @@
+import type { Store } from '@sluice/core';
+import { mayMeet } from '../matching/overlap.js';
+import type { RuleSet } from '../rule-set.js';
+
+/** @throws TypeError if the store is a Redis Cluster that would have to decide rules together which are in different slots */
+export function checkSlots({ rules, name, document }: RuleSet, { slotted }: Store): void {
+  if (!slotted || document.hashTag !== undefined) return;
+  const pair = mayMeet(rules.filter(({ mode, unlimited }) => mode === 'enforce' && !unlimited));
+  if (pair === undefined) return;
+  throw new TypeError(
+    `Rules '${name}': '${pair[0].name}' and '${pair[1].name}' can match one request, and a Redis Cluster decides keys together ` +
+      "only in one slot. Give the document a hashTag, such as hashTag: 'api': all its keys are then on one node",
+  );
+}

@@ -1,0 +1,171 @@
+import { memoryStore, type Store } from '@sluice/core';
+import { pathOf, type RequestView } from '@sluice/core/http';
+import fc from 'fast-check';
+import { parseRules, Rules } from '../index.js';
+import { compileGlob } from './glob.js';
+import { compilePath, SplitPath } from './path-pattern.js';
+
+const LIMIT = { gcra: { limit: 1, period: '1m' } };
+const request = (given: Partial<RequestView>): RequestView => ({
+  ip: '203.0.113.7',
+  user: undefined,
+  method: 'GET',
+  path: '/',
+  params: {},
+  query: {},
+  body: undefined,
+  headers: {},
+  ...given,
+});
+const matches = (match: object, given: Partial<RequestView>) =>
+  parseRules({ rules: [{ name: 'a', match, limit: LIMIT }] }).match(request(given)).length === 1;
+
+test.each([
+  ['/v1/*', '/v1/a', true],
+  ['/v1/*', '/v1/a/b', true],
+  ['/v1/*', '/v1', true],
+  ['/v1/*', '/v10', false],
+  ['/*', '/', true],
+  ['/', '/', true],
+  ['/', '/a', false],
+  ['/v1/', '/v1', true],
+  ['/v1/:id', '/v1/5', true],
+  ['/v1/:id', '/v1/5/6', false],
+  ['/v1/:id', '/v1', false],
+  ['/v1/*/items', '/v1/5/items', true],
+  ['/v1/*/items', '/v1/items', false],
+  ['/a*b*c', '/a--b--c', true],
+  ['/a*b*c', '/acb', false],
+  ['/a*a', '/a', false],
+  ['/V1/Users', '/v1/users', true],
+  ['/v1/users', '/V1/USERS', true],
+  ['/caf%C3%A9', '/café', true],
+  ['/a//b/./c/../d', '/a/b/d', true],
+])('the pattern %s and the path %s: %s', (path, given, result) => {
+  expect(matches({ path }, { path: given })).toBe(result);
+});
+
+test('every spelling of a path is the same path', () => {
+  for (const url of ['/v1/login', '//v1///login/', '/v1/%6Cogin', '/v1/x/../login', '/v1/./login?a=1']) {
+    expect(matches({ path: '/v1/login' }, { path: pathOf(url) })).toBe(true);
+  }
+});
+
+test.each([
+  [{ method: 'GET' }, { method: 'HEAD' }, true],
+  [{ method: 'post' }, { method: 'POST' }, true],
+  [{ method: ['PUT', 'PATCH'] }, { method: 'GET' }, false],
+  [{ host: 'api.example.com' }, { headers: { host: 'API.Example.com:8443' } }, true],
+  [{ host: '*.example.com' }, { headers: { host: 'a.b.example.com.' } }, true],
+  [{ host: '*.example.com' }, { headers: { host: 'example.com' } }, false],
+  [{ host: '*.example.com' }, { headers: {} }, false],
+  [{ host: '[2001:db8::1]' }, { headers: { host: '[2001:db8::1]:80' } }, true],
+  [{ host: 'a.example' }, { headers: { ':authority': 'a.example' } }, true],
+  [{ header: { 'X-Beta': true } }, { headers: { 'x-beta': 'true' } }, true],
+  [{ header: { 'x-beta': '*' } }, { headers: {} }, false],
+  [{ header: { 'x-beta': 'a*' } }, { headers: { 'x-beta': ['b', 'ab'] } }, true],
+  [{ header: { __proto__x: '*', constructor: '*' } }, { headers: {} }, false],
+  [{ path: '/*', not: [{ path: '/a' }, { method: 'POST' }] }, { path: '/a' }, false],
+  [{ path: '/*', not: [{ path: '/a' }, { method: 'POST' }] }, { path: '/b', method: 'POST' }, false],
+  [{ path: '/*', not: [{ path: '/a' }, { method: 'POST' }] }, { path: '/b' }, true],
+  [{ path: '/*', not: { path: '/a', method: 'POST' } }, { path: '/a' }, true],
+])('%j and %j: %s', (match, given, result) => {
+  expect(matches(match, given)).toBe(result);
+});
+
+test('params of the pattern are part of keys, over those of the framework', () => {
+  const rules = [
+    { name: 'a', match: { path: ['/x', '/v1/:id/*'] }, key: '#{params.id}:#{params.other}', limit: LIMIT },
+  ];
+  const [matched] = parseRules({ rules }).match(
+    request({ path: '/v1/Seven/b', params: { id: 1, other: 2 } }),
+  );
+  expect(matched?.key).toBe('Seven:2');
+});
+
+test('a glob is what the same regular expression is', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 });
+  fc.assert(
+    fc.property(letters, texts, (pattern, text) => {
+      expect(compileGlob(pattern)(text)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text));
+    }),
+  );
+});
+
+test('a pattern and a path that would make a regular expression backtrack take no time', () => {
+  const pattern = compilePath(`/${'a*'.repeat(400)}b`);
+  expect(pattern.match(new SplitPath(`/${'a'.repeat(100_000)}`))).toBeUndefined();
+});
+
+test('the index finds the same rules as a search of all', () => {
+  const segment = fc.constantFrom('a', 'b', ':x', '*', 'a*');
+  const paths = fc.array(fc.array(segment, { maxLength: 3 }), { minLength: 1, maxLength: 3 });
+  const given = fc.array(fc.constantFrom('a', 'b', 'ab', 'c'), { maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(paths, { minLength: 1, maxLength: 8 }), given, (lists, segments) => {
+      const rules = lists.map((list, i) => ({
+        name: `r${i}`,
+        match: {
+          path: list.map((one) => `/${one.map((part, at) => (part === ':x' ? `:x${at}` : part)).join('/')}`),
+        },
+        limit: LIMIT,
+      }));
+      const set = parseRules({ rules });
+      const path = `/${segments.join('/')}`;
+      const split = new SplitPath(path);
+      const all = rules.filter(({ match }) =>
+        match.path.some((one) => compilePath(one).match(split) !== undefined),
+      );
+      expect(set.match(request({ path })).map(({ rule }) => rule.name)).toEqual(all.map(({ name }) => name));
+    }),
+  );
+});
+
+describe('in a Redis Cluster without a hashTag', () => {
+  const cluster = (): Store => Object.create(memoryStore(), { slotted: { value: true } });
+  const of = (matches: readonly object[], more: object = {}) =>
+    new Rules(
+      {
+        rules: matches.map((match, i) => ({ name: `r${i}`, match, limit: LIMIT, ...(i === 1 ? more : {}) })),
+      },
+      { store: cluster() },
+    );
+
+  test.each([
+    [[{ path: '/v1/*' }, { path: '/v1/:id' }]],
+    [[{ path: '/a*' }, { path: '/ab' }]],
+    [[{ path: '/a' }, { method: 'GET' }]],
+    [
+      [
+        { path: '/a', host: '*.example' },
+        { path: '/a', host: 'b.example' },
+      ],
+    ],
+  ])('rules that can match one request are refused: %j', (matches) => {
+    expect(() => of(matches)).toThrow("'r0' and 'r1' can match one request, and a Redis Cluster");
+  });
+
+  test.each([
+    [[{ path: '/v1/*' }, { path: '/v2/*' }]],
+    [[{ path: '/a/b' }, { path: '/a' }]],
+    [
+      [
+        { path: '/a', method: 'GET' },
+        { path: '/a', method: 'POST' },
+      ],
+    ],
+    [
+      [
+        { path: '/a', host: 'a.example' },
+        { path: '/a', host: 'b.example' },
+      ],
+    ],
+  ])('rules that cannot are accepted: %j', (matches) => {
+    expect(() => of(matches)).not.toThrow();
+  });
+
+  test('a rule that replaces the other is decided alone', () => {
+    expect(() => of([{ path: '/*' }, { path: '/a' }], { replaces: ['r0'] })).not.toThrow();
+  });
+});
