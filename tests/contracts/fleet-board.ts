@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fixedWindow, RateLimiter, type Store } from '../../packages/core/src/index.js';
+import { type DenialReport, followDenials } from '../../packages/core/src/operations/index.js';
+import { DECISION } from '../../packages/core/src/telemetry/channels.js';
 import { eventually } from '../support/eventually.js';
 import { uniqueName } from '../support/redis-url.js';
 import { rethrow } from '../support/rethrow.js';
@@ -20,6 +22,46 @@ export const textsOf = async (store: Store, ...of: readonly Store[]) =>
   (await store.fleet!.read('usage')).filter(({ process }) =>
     of.some(({ fleet }) => fleet!.process === process),
   );
+
+/** What every remote store broadcasts to its followers. */
+export function denialsContract(open: OpenStore): void {
+  test('a follower that began before any process hears the denials of each, until it ends', async () => {
+    const [reader, one, two] = [open(), open(), open()];
+    const reports: DenialReport[] = [];
+    const lost: Error[] = [];
+    const stop = followDenials(reader, {
+      report: (report) => void reports.push(report),
+      lost: (error) => void lost.push(error),
+    });
+    const limiters = [one, two].map((store) => {
+      const policy = fixedWindow({ limit: 1, window: '1h' });
+      const common = { deadline: '10s', denyCache: false, failurePolicy: rethrow } as const;
+      return new RateLimiter({ name: uniqueName('denials'), policy, store, ...common });
+    });
+    try {
+      const of = ({ fleet }: Store) => reports.filter(({ process }) => process === fleet!.process);
+      await eventually(async () => {
+        for (const limiter of limiters) await limiter.consume('ann\u001b');
+        return [one, two].every((store) => of(store).some(({ denials }) => denials.length > 0));
+      });
+      [one, two].forEach((store, i) => {
+        const denials = of(store).flatMap((report) => report.denials);
+        expect(new Set(denials.map(({ limiter }) => limiter))).toEqual(new Set([limiters[i]!.name]));
+        expect(new Set(denials.map(({ key }) => key))).toEqual(new Set(['ann%1B']));
+        expect(Math.abs(denials[0]!.at - Date.now())).toBeLessThan(60_000);
+      });
+      await eventually(async () => of(one).some(({ storeCalls }) => storeCalls !== undefined));
+      expect(lost).toEqual([]);
+      expect(DECISION.hasSubscribers).toBe(true);
+      stop();
+      await eventually(async () => !DECISION.hasSubscribers);
+    } finally {
+      stop();
+      await Promise.all(limiters.map((limiter) => limiter.close()));
+      for (const store of [reader, one, two]) await store.close();
+    }
+  });
+}
 
 /** What the notice board of every remote store does. */
 export function fleetBoardContract(open: OpenStore): void {

@@ -41,6 +41,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** ms until all nodes of a cluster, or all sentinels, are tried again. */
+const RETRY_MS = 500;
+
 /** Connects nothing yet. @throws CliError for options that make no sense together */
 export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
   const given = (['redis', 'cluster', 'sentinel'] as const).filter((name) => options[name] !== undefined);
@@ -50,7 +53,13 @@ export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv)
       'They name different kinds of servers.',
     );
   const deadline = toMicros('--deadline', options.deadline) / 1000;
-  const { client, address, server } = clientOf(options, env, deadline);
+  // A first connection that fails says why. A lost one is opened again, for commands that go on.
+  let wasReady = false;
+  const retry = () => (wasReady ? RETRY_MS : null);
+  const { client, address, server } = clientOf(options, env, deadline, retry);
+  client.once('ready', () => {
+    wasReady = true;
+  });
   // Errors arrive at the call; an error without a listener ends the process.
   client.on('error', () => {});
   const store = redisStore({ client, definitions: false });
@@ -61,7 +70,12 @@ export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv)
   return { store, client, server, address, deadline, close };
 }
 
-function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: number) {
+function clientOf(
+  options: ConnectionOptions,
+  env: NodeJS.ProcessEnv,
+  deadline: number,
+  retry: () => number | null,
+) {
   const { cluster, sentinel, name } = options;
   const isOneServer = cluster === undefined && sentinel === undefined;
   const url = urlOf(isOneServer ? (options.redis ?? (env.REDIS_URL || LOCAL)) : LOCAL);
@@ -85,7 +99,7 @@ function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: 
       ...prefix,
       ...(redisOptions.tls !== undefined && { dnsLookup }),
       lazyConnect: true,
-      clusterRetryStrategy: () => null,
+      clusterRetryStrategy: retry,
       redisOptions,
     });
     return { client, server: { cluster: nodes, ...access }, address: `The cluster ${textOf(nodes)}` };
@@ -110,7 +124,7 @@ function clientOf(options: ConnectionOptions, env: NodeJS.ProcessEnv, deadline: 
       ...login,
       sentinels,
       name,
-      sentinelRetryStrategy: () => null,
+      sentinelRetryStrategy: retry,
     });
     return {
       client,

@@ -5,6 +5,7 @@ import { service } from './fleet-process.js';
 import { openLivePage } from './live-page.js';
 import { ONCALL_CLUSTER_RULES, ONCALL_RULES } from './oncall-user.js';
 import { sluice } from './sluice.js';
+import { tailing } from './tailing.js';
 
 // The same commands with every kind of server.
 
@@ -31,6 +32,22 @@ function commands(store: () => RedisStore, server: () => string[]): void {
       expect((await limiters.login.peek('eve')).allowed).toBe(true);
       expect(await run('reset', 'ann', '--yes')).toMatchObject({ code: 0, stderr: '' });
       expect((await limiters.login.peek('ann')).policies.map(({ remaining }) => remaining)).toEqual([5, 50]);
+    } finally {
+      await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
+    }
+  });
+
+  test('tail, while processes decide', async () => {
+    const limiters = await service(store());
+    const tail = await tailing(['--count', '1', '--json', ...server()]);
+    try {
+      await tail.until(() => limiters.login.consume('ann'));
+      expect([await tail.end(), tail.said.stderr]).toEqual([[0, null], '']);
+      expect(JSON.parse(tail.lines()[0]!)).toMatchObject({
+        limiter: 'login',
+        policy: 'perMinute',
+        key: 'ann',
+      });
     } finally {
       await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
     }

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { type Limit, readUsage, redisStore, type Store } from '../../../packages/core/src/index.js';
-import { fleetBoardContract, use } from '../../contracts/fleet-board.js';
+import { denialsContract, fleetBoardContract, use } from '../../contracts/fleet-board.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
@@ -23,6 +23,11 @@ function borrowing(client: Client, end: () => unknown): Store {
     end();
   };
   return like(store, { close });
+}
+
+function contracts(open: () => Store): void {
+  fleetBoardContract(open);
+  denialsContract(open);
 }
 
 describe.each<[string, () => Store]>([
@@ -68,13 +73,13 @@ describe.each<[string, () => Store]>([
       return borrowing(client, () => client.isOpen && client.destroy());
     },
   ],
-])('%s', (_, open) => fleetBoardContract(open));
+])('%s', (_, open) => contracts(open));
 
 describe('a cluster', () => {
   const own = new OwnCluster();
-  describe.each(KINDS)('$name', (kind) => fleetBoardContract(() => own.store(kind)));
-  describe('node-redis', () => fleetBoardContract(() => own.nodeRedisStore()));
-  describe("the store's own client", () => fleetBoardContract(() => redisStore({ cluster: own.addresses })));
+  describe.each(KINDS)('$name', (kind) => contracts(() => own.store(kind)));
+  describe('node-redis', () => contracts(() => own.nodeRedisStore()));
+  describe("the store's own client", () => contracts(() => redisStore({ cluster: own.addresses })));
 });
 
 describe('sentinels', () => {
@@ -83,7 +88,7 @@ describe('sentinels', () => {
     sentinels = await startRedisSentinels();
   });
   afterAll(() => sentinels.stop());
-  fleetBoardContract(() => redisStore({ sentinels: sentinels.addresses, name: sentinels.name }));
+  contracts(() => redisStore({ sentinels: sentinels.addresses, name: sentinels.name }));
 });
 
 test('a server that does not answer keeps no reader, and no process that publishes', async () => {

@@ -8,6 +8,7 @@ import { inspect } from './inspect.js';
 import { ls } from './ls.js';
 import { override, penalty, reward } from './override.js';
 import { stats } from './stats.js';
+import { tail } from './tail.js';
 import { top } from './top.js';
 import { watch } from './watch.js';
 
@@ -17,6 +18,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   explain,
   inspect,
   top,
+  tail,
   stats,
   watch,
   dashboard,

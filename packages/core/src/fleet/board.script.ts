@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const boardScript: Script = {
   name: 'board',
-  sha1: 'df8e25f3467882844069e0d70bd1639e3b8799b0',
+  sha1: '5d9833e015424dca6c89371efd20ef77e45efc24',
   source: `local key, action, ttl = KEYS[1], ARGV[1], ARGV[3]
 if action == 'write' then
 redis.call('SET', key, ARGV[2], 'PX', ttl)
@@ -13,6 +13,7 @@ if action == 'read' then return redis.call('GET', key) or '' end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function text(number) return string.format('%.0f', number) end
+if action == 'broadcast' then return text(redis.call('PUBLISH', key, text(now) .. ' ' .. ARGV[2])) end
 if action == 'enter' then
 redis.call('ZADD', key, text(now), ARGV[2])
 redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now - tonumber(ttl)))

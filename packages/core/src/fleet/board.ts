@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Follower, Followers } from './followers.js';
 
 /** `definitions`: the limiters of a process. `usage`: its decisions, and the keys that were denied most. */
 export type FleetKind = 'definitions' | 'usage';
@@ -32,6 +33,15 @@ export interface FleetBoard {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   read(kind: FleetKind): Promise<readonly FleetNote[]>;
+  /** Those of this process. */
+  readonly followers: Followers;
+  /**
+   * Sends a text to all followers, in this and other processes; an empty one only asks whether there are any. Nothing is kept for later.
+   * Resolves to whether anyone follows; to false if it could not be sent. Never rejects.
+   */
+  broadcast(text: string): Promise<boolean>;
+  /** Receives what the processes broadcast from now on, also while the store is out now. Returns a function that ends it. */
+  follow(follower: Follower): () => void;
 }
 
 export const newProcess = (): string => randomUUID();

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.js';
 import { type FleetBoard, type FleetKind, type FleetNote, newProcess } from './board.js';
+import { type Follower, Followers } from './followers.js';
 
 /** The board of a store in this process, whose only reader and writer is the process itself. */
 export class MemoryBoard implements FleetBoard {
   readonly process = newProcess();
+  readonly followers = new Followers();
   readonly #clock: Clock;
   /** Moments are µs of the clock. */
   readonly #notes = new Map<
@@ -33,8 +35,19 @@ export class MemoryBoard implements FleetBoard {
     return [{ process: this.process, age: Math.max(0, Math.floor((now - note.at) / 1000)), text: note.text }];
   }
 
+  async broadcast(text: string): Promise<boolean> {
+    const time = Math.floor(this.#clock.now() / 1000);
+    if (text !== '') this.followers.received({ process: this.process, time, text });
+    return this.followers.any;
+  }
+
+  follow(follower: Follower): () => void {
+    return this.closed ? () => {} : this.followers.add(follower);
+  }
+
   close(): void {
     this.closed = true;
+    this.followers.clear();
     this.#notes.clear();
   }
 }

@@ -1,16 +1,24 @@
 import { performance } from 'node:perf_hooks';
 import type { Script } from '../algorithms/algorithm.js';
+import { systemClock } from '../clock.js';
 import { type FleetBoard, type FleetKind, type FleetNote, newProcess } from './board.js';
 import { boardScript } from './board.script.js';
+import { type Follower, Followers } from './followers.js';
 
 /** How a board reaches its server. */
 export interface BoardConnection {
-  /** Runs a script with one key if there is a connection for it. @returns whether it ran */
-  runNow(script: Script, key: string, args: readonly string[]): Promise<boolean>;
+  /** Runs a script with one key if there is a connection for it. @returns its reply; undefined if it did not run */
+  runNow(script: Script, key: string, args: readonly string[]): Promise<unknown>;
   /** Runs it, and connects first if necessary. @throws StoreUnavailableError, StoreConfigurationError */
   run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
   /** Is it no outage but a refusal, which would come again? Then it reports it: decisions need other rights, and may all pass. */
   reportRefusal(error: unknown): boolean;
+  /** Subscribes to a channel on the node that a key of its name is on, again whenever that is lost. @returns a function that ends it */
+  subscribe(channel: string, subscriber: ChannelSubscriber): () => void;
+}
+
+export interface ChannelSubscriber extends Omit<Follower, 'received'> {
+  message(text: string): void;
 }
 
 /** ms until a server that refused a text is asked again: each refusal is a line in its log. */
@@ -21,7 +29,9 @@ export class RedisBoard implements FleetBoard {
   readonly process = newProcess();
   readonly #connection: BoardConnection;
   closed = false;
-  #refusedAt = Number.NEGATIVE_INFINITY;
+  readonly followers = new Followers();
+  readonly #refusedAt = { publish: Number.NEGATIVE_INFINITY, broadcast: Number.NEGATIVE_INFINITY };
+  #unsubscribe: (() => void) | undefined;
 
   constructor(
     connection: BoardConnection,
@@ -31,18 +41,32 @@ export class RedisBoard implements FleetBoard {
   }
 
   async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {
-    if (this.closed || performance.now() - this.#refusedAt < REFUSAL_PAUSE) return false;
     const { process } = this;
-    try {
-      return (
-        (await this.#now(keyOf(kind, process), 'write', text, ttl)) &&
-        (await this.#now(keyOf(kind, INDEX), 'enter', process, ttl))
-      );
-    } catch (error) {
-      // Decisions report outages.
-      if (!this.closed && this.#connection.reportRefusal(error)) this.#refusedAt = performance.now();
-      return false;
-    }
+    const written = await this.#now('publish', keyOf(kind, process), ['write', text, String(ttl)]);
+    if (written === undefined) return false;
+    return (await this.#now('publish', keyOf(kind, INDEX), ['enter', process, String(ttl)])) !== undefined;
+  }
+
+  async broadcast(text: string): Promise<boolean> {
+    const { process, followers, announces } = this;
+    if (text !== '') followers.received({ process, time: Math.floor(systemClock.now() / 1000), text });
+    const sent = text === '' ? '' : `${process} ${text}`;
+    const receivers = announces ? await this.#now('broadcast', CHANNEL, ['broadcast', sent]) : 0;
+    return followers.any || Number(String(receivers ?? 0)) > 0;
+  }
+
+  follow(follower: Follower): () => void {
+    if (this.closed) return () => {};
+    const remove = this.followers.add(follower);
+    this.#unsubscribe ??= this.#connection.subscribe(CHANNEL, {
+      message: (text) => this.#received(text),
+      lost: (error) => this.followers.lost(error),
+      resumed: () => this.followers.resumed(),
+    });
+    return () => {
+      remove();
+      if (!this.followers.any) this.#endSubscription();
+    };
   }
 
   async read(kind: FleetKind): Promise<readonly FleetNote[]> {
@@ -56,10 +80,32 @@ export class RedisBoard implements FleetBoard {
 
   close(): void {
     this.closed = true;
+    this.followers.clear();
+    this.#endSubscription();
   }
 
-  #now(key: string, action: string, text: string, ttl: number): Promise<boolean> {
-    return this.#connection.runNow(boardScript, key, [action, text, String(ttl)]);
+  #endSubscription(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  /** This process has received its own broadcast already. */
+  #received(message: string): void {
+    const [, time, process, text] = /^(\d{1,16}) ([\w-]{1,64}) (.+)$/s.exec(message) ?? [];
+    if (process === undefined || process === this.process) return;
+    this.followers.received({ process, time: Number(time), text: text! });
+  }
+
+  /** @returns undefined if it did not run */
+  async #now(what: 'publish' | 'broadcast', key: string, args: readonly string[]): Promise<unknown> {
+    if (this.closed || performance.now() - this.#refusedAt[what] < REFUSAL_PAUSE) return undefined;
+    try {
+      return await this.#connection.runNow(boardScript, key, args);
+    } catch (error) {
+      // Decisions report outages.
+      if (!this.closed && this.#connection.reportRefusal(error)) this.#refusedAt[what] = performance.now();
+      return undefined;
+    }
   }
 
   async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {
@@ -69,6 +115,8 @@ export class RedisBoard implements FleetBoard {
 }
 
 const INDEX = 'index';
+/** What processes broadcast to their followers. */
+const CHANNEL = 'sluice:v2:fleet:denials';
 
 /** Braces make the hash tag: in a cluster the texts are spread over the nodes. */
 const keyOf = (kind: FleetKind, whose: string): string => `sluice:v2:fleet:${kind}:{${whose}}`;

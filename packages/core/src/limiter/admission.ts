@@ -96,7 +96,7 @@ export class Admission implements Finisher<Decision> {
   #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
     const traced = isTraced();
     if (call.operation === 'peek' && !traced) return this.#decide(call, finisher);
-    const message = new CallMessage(this.name, call as KeyCall & PolicyParts, finisher, shadow);
+    const message = new CallMessage(this, call as KeyCall & PolicyParts, finisher, shadow);
     return traced ? message.trace(() => this.#decide(call, message)) : this.#decide(call, message);
   }
 
@@ -151,7 +151,7 @@ export class Admission implements Finisher<Decision> {
     const ignore = onAbort(signal, () => stop.abort(signal!.reason));
     const traced = isTraced();
     const heard = traced || DECISION.hasSubscribers || WAIT.hasSubscribers;
-    const message = heard ? new AcquireMessage(this.name, parts, this, stop.signal) : undefined;
+    const message = heard ? new AcquireMessage(this, parts, this, stop.signal) : undefined;
     const acquire = () => this.#acquire(parts, timeout, stop.signal, message);
     const acquired = traced ? message!.trace(acquire) : acquire();
     this.#waiting.set(stop, acquired);

@@ -1,12 +1,20 @@
 import type { Decision } from '../decision.js';
-import type { Answer, Finisher, KeyCall, Operation } from '../engine/call.js';
+import type { Answer, Decider, Finisher, KeyCall, Operation } from '../engine/call.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
+import { BOARD } from '../telemetry/message-board.js';
 import { messageTime } from '../telemetry/message-time.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
 interface MessageCall extends PolicyParts {
   readonly operation: Operation;
+}
+
+/** Who makes the call. */
+interface MessageLimiter {
+  readonly name: string;
+  /** A store, or the pipeline to one; each has the notice board of the store. */
+  readonly decider: Decider & { readonly fleet?: object | undefined };
 }
 
 /**
@@ -19,6 +27,7 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   result: CallResult | undefined = undefined;
   decision: Decision | undefined = undefined;
   error: unknown = undefined;
+  readonly #limiter: MessageLimiter;
   readonly #call: MessageCall;
   readonly #finisher: Finisher<Decision>;
   readonly #shadow: boolean;
@@ -29,15 +38,19 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
    * @param finisher makes the decision
    * @param shadow the caller will not enforce the decision
    */
-  constructor(
-    readonly limiter: string,
-    call: MessageCall,
-    finisher: Finisher<Decision>,
-    shadow: boolean,
-  ) {
+  constructor(limiter: MessageLimiter, call: MessageCall, finisher: Finisher<Decision>, shadow: boolean) {
+    this.#limiter = limiter;
     this.#call = call;
     this.#finisher = finisher;
     this.#shadow = shadow;
+  }
+
+  get limiter(): string {
+    return this.#limiter.name;
+  }
+
+  get [BOARD](): object | undefined {
+    return this.#limiter.decider.fleet;
   }
 
   get operation(): DecisionMessage['operation'] {
@@ -137,7 +150,7 @@ export class AcquireMessage extends CallMessage {
 
   /** @param signal cancels the call */
   constructor(
-    limiter: string,
+    limiter: MessageLimiter,
     parts: readonly PolicyPart[],
     finisher: Finisher<Decision>,
     signal: AbortSignal,

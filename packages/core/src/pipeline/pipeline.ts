@@ -84,6 +84,10 @@ export class Pipeline implements Decider, CallOwner {
     );
   }
 
+  get fleet(): object | undefined {
+    return this.store.fleet;
+  }
+
   async decide(call: Call): Promise<Answer> {
     return this.decideAndFinish(KeyCall.of(call), THE_ANSWER);
   }

@@ -12,6 +12,7 @@ import {
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { KeyState } from '../../engine/key-state.js';
+import { DenialFeed } from '../../fleet/denial-feed.js';
 import { MemoryBoard } from '../../fleet/memory-board.js';
 import { StoreUsage } from '../../usage/store-usage.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
@@ -43,6 +44,7 @@ export class MemoryStore implements Store {
   readonly clock: Clock;
   readonly fleet: MemoryBoard;
   readonly usage: StoreUsage | undefined;
+  readonly #feed: DenialFeed;
   readonly #maxKeys: number;
   #table: Table;
   readonly #rates = new SharedRates();
@@ -56,6 +58,7 @@ export class MemoryStore implements Store {
     this.clock = clock;
     this.fleet = new MemoryBoard(clock, definitions);
     this.usage = StoreUsage.of('memoryStore', usage, this.fleet);
+    this.#feed = new DenialFeed(this);
   }
 
   /** Number of keys stored now. */
@@ -149,6 +152,7 @@ export class MemoryStore implements Store {
     this.#sweeper = undefined;
     this.usage?.close();
     this.fleet.close();
+    this.#feed.close();
     this.#table = new Table(this.#maxKeys);
     this.#rates.clear();
     this.#listeners.clear();

@@ -1,6 +1,6 @@
 import { getOrCreate } from '../../get-or-create.js';
 import type { RedisClient, RedisClientSettings } from './client.js';
-import type { Subscriber } from './release-subscriber.js';
+import type { Subscriber } from './subscriber.js';
 
 interface KeysAndArguments {
   keys: string[];

@@ -3,6 +3,7 @@ import { systemClock } from '../../clock.js';
 import { type Answer, type Call, type Part, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { storedKey } from '../../engine/stored-entry.js';
+import { DenialFeed } from '../../fleet/denial-feed.js';
 import { RedisBoard } from '../../fleet/redis-board.js';
 import type { Departure } from '../../pipeline/deadlines.js';
 import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
@@ -16,8 +17,8 @@ import type { Store, StoreCaller, StoredKey } from '../store.js';
 import { StoreHealth } from '../store-health.js';
 import { Batch, type KeyGroup } from './batch.js';
 import { Batches, bySlot } from './batches.js';
-import { isReady, type RedisClient, runScript, type Write, within } from './client.js';
-import { isMistake, tooLate } from './errors.js';
+import { inTime, type RunKey, SessionBoardConnection } from './board-connection.js';
+import { isReady, type RedisClient, runScript, type Write } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
@@ -26,13 +27,8 @@ import { rateAnswer, settle } from './reply.js';
 import { Session } from './session.js';
 import { inOneWrite } from './socket.js';
 import { StoreCall } from './store-call-message.js';
-import { warnOfDeclaredKeys, warnOfRefusedBoard } from './warnings.js';
+import { warnOfDeclaredKeys } from './warnings.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
-
-/** The longest call of the notice board, ms. */
-const BOARD_MS = 5_000;
-/** Texts for the notice board that a client may hold for a frozen server. */
-const MOST_UNANSWERED = 4;
 
 /**
  * Keeps state in Redis, shared by all processes that use the same server. Takes an address, options (`{ url }`, `{ sentinels, name }`,
@@ -66,33 +62,23 @@ export class RedisStore implements Store {
   });
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
   readonly fleet: RedisBoard;
+  readonly #feed: DenialFeed;
+  /** Were there calls since the last look for followers? */
+  #used = false;
   /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
   #declares = false;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
     const { definitions = true, usage } = redis as Partial<RedisStoreOptions>;
-    let unanswered = 0;
-    this.fleet = new RedisBoard(
-      {
-        runNow: async (script, key, args) => {
-          const client = await this.#session.inUse(key);
-          if (client === undefined || unanswered >= MOST_UNANSWERED) return false;
-          const reply = runScript(client, script, () => ({ keys: [key], args }));
-          unanswered += 1;
-          const answered = () => {
-            unanswered -= 1;
-          };
-          reply.then(answered, answered);
-          await this.#inTime(reply);
-          return true;
-        },
-        run: (script, key, args) => this.#inTime(this.#runKey(script, key, () => ({ keys: [key], args }))),
-        reportRefusal: (error) => isMistake(error) && warnOfRefusedBoard(this.#session.address, error),
-      },
-      definitions,
-    );
+    const run: RunKey = (script, key, args) => this.#runKey(script, key, () => ({ keys: [key], args }));
+    this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, run), definitions);
     this.usage = StoreUsage.of('redisStore', usage, this.fleet);
+    this.#feed = new DenialFeed(this, () => {
+      const used = this.#used;
+      this.#used = false;
+      return used;
+    });
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     // Keys of one node travel together, unless they must be declared.
@@ -147,7 +133,8 @@ export class RedisStore implements Store {
 
   async look(part: Pick<Part, 'limit' | 'key'>): Promise<StoredKey> {
     const key = storageKey(part as Part);
-    return storedKey(await this.#inTime(this.#runKey(lookScript, key, () => ({ keys: [key], args: [] }))));
+    const reply = this.#runKey(lookScript, key, () => ({ keys: [key], args: [] }));
+    return storedKey(await inTime(this.#session, reply));
   }
 
   async rate(change: RateChange, caller: StoreCaller = {}): Promise<RateAnswer> {
@@ -186,6 +173,7 @@ export class RedisStore implements Store {
     this.health.end();
     this.usage?.close();
     this.fleet.close();
+    this.#feed.close();
     this.#releases.close();
     this.#session.close();
   }
@@ -197,6 +185,7 @@ export class RedisStore implements Store {
       this.#sendDeclared(batch, bySlot(batch.groups), arrived);
       return;
     }
+    this.#used = true;
     const { client } = this.#session;
     const told = STORE_CALL.hasSubscribers ? new StoreCall(this, batch) : undefined;
     const write = (bytes: boolean) => {
@@ -285,15 +274,13 @@ export class RedisStore implements Store {
     }
   }
 
-  /** For calls that no decision waits for: a server that is frozen would keep them without end. */
-  #inTime<T>(reply: Promise<T>): Promise<T> {
-    return within(reply, () => tooLate('no answer', BOARD_MS, this.#session.watch?.error()), BOARD_MS);
-  }
-
   #runOn(client: RedisClient, script: Script, write: Write): Promise<unknown> {
     try {
       const reply = runScript(client, script, write);
-      if (!this.#session.met) this.#session.meet(client, reply);
+      if (!this.#session.met) {
+        this.#session.meet(client, reply);
+        this.#feed.start();
+      }
       return reply;
     } catch (error) {
       return Promise.reject(error);

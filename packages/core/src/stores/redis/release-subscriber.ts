@@ -1,36 +1,11 @@
 import { EVERYONE } from '../../engine/call.js';
-import { StoreConfigurationError } from '../../errors.js';
 import { getOrCreate } from '../../get-or-create.js';
 import type { RedisClient } from './client.js';
 import { storeClosed } from './errors.js';
-
-/** A connection that only subscribes. */
-export interface Subscriber {
-  subscribe(channel: string): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
-  on(event: 'message', listener: (channel: string, message: string) => void): unknown;
-  on(event: 'ready' | 'reconnecting', listener: () => void): unknown;
-  /** @param reconnect whether to connect again */
-  disconnect(reconnect?: boolean): void;
-}
+import { openSubscriber, SUBSCRIBER_OPTIONS, type Subscriber } from './subscriber.js';
 
 /** ms that the connection stays open without a subscription. */
 const LINGER_MS = 1000;
-
-/**
- * Subscriptions may wait for their server: a call that waits for a release has a timeout of its own, and no command here counts anything.
- * A lost subscription is sent again; otherwise it would be neither confirmed nor refused. No ready check: ioredis 5 would run it between
- * subscriptions, which ends the connection.
- */
-const SUBSCRIBER_OPTIONS = {
-  enableOfflineQueue: true,
-  maxRetriesPerRequest: null,
-  autoResendUnfulfilledCommands: true,
-  autoResubscribe: false,
-  lazyConnect: false,
-  socketTimeout: undefined,
-  enableReadyCheck: false,
-};
 
 /** A Cluster subscribes on one node, and on another when that one is lost. Messages in between are lost; waiting calls also poll. */
 const CLUSTER_SUBSCRIBER_OPTIONS = {
@@ -38,6 +13,8 @@ const CLUSTER_SUBSCRIBER_OPTIONS = {
   lazyConnect: false,
   retryDelayOnFailover: 100,
 };
+
+const WAITING = 'waiting for a concurrency limit';
 
 type Granted = (id: number) => void;
 
@@ -91,18 +68,9 @@ export class ReleaseSubscriber {
   }
 
   async #open(client: RedisClient): Promise<Subscriber> {
-    if (client.duplicate === undefined) {
-      throw new StoreConfigurationError(
-        'redis store: this client cannot duplicate() itself, which waiting for a concurrency limit needs: use an ioredis client',
-      );
-    }
-    const connection = (
-      client.isCluster
-        ? client.duplicate([], CLUSTER_SUBSCRIBER_OPTIONS)
-        : client.duplicate(SUBSCRIBER_OPTIONS)
-    ) as Subscriber & Pick<RedisClient, 'on'>;
-    // Decisions use the same server and report its errors.
-    connection.on('error', () => {});
+    const connection = client.isCluster
+      ? openSubscriber(client, WAITING, [], CLUSTER_SUBSCRIBER_OPTIONS)
+      : openSubscriber(client, WAITING, SUBSCRIBER_OPTIONS);
     connection.on('message', (channel, id) => this.#wake(channel, Number(id)));
     if (!client.isCluster) this.#resubscribe(connection);
     return connection;

@@ -1,0 +1,112 @@
+import { isStoreConfigurationError } from '@sluice/core';
+import {
+  type DenialReport,
+  encodeKey,
+  type FleetDenial,
+  followDenials,
+  hashStoredKey,
+  toMicros,
+} from '@sluice/core/operations';
+import { permitsOf } from '../arguments.js';
+import type { CommandDefinition, Context } from '../command.js';
+import { denialJson, denialLine, omittedLine } from '../denial-line.js';
+
+type Option = string | boolean | undefined;
+
+/** ms; a longer timer fires at once. */
+const LONGEST_TIMER = 2_147_483_647;
+
+export const tail: CommandDefinition = {
+  name: 'tail',
+  arguments: [['[limiter]', 'only this limiter']],
+  options: [
+    { flags: '--key <key>', description: 'only this key, as the limiter gets it' },
+    { flags: '--for <duration>', description: 'end after this time' },
+    { flags: '--count <lines>', description: 'end after this number of lines' },
+  ],
+  summary: 'show denied calls as they come',
+  description:
+    'Shows the denied calls of all processes as they come, until Ctrl-C. Equal denials of a process within half a second are one line, ' +
+    'with their number. A process sends at most 100 lines each half second, and says how many denials it left out. Processes notice ' +
+    'within seconds that there is a reader. Exits with 1 if --for ends without a denial.',
+  example: [
+    'tail login',
+    '14:03:05  login perMinute  ann@example.com  denied  passes at 14:04:00, in 55 s  cost 1  web-1:4711',
+  ],
+  writes: false,
+  async run(context, [limiter], options) {
+    const most = options.count === undefined ? undefined : permitsOf('--count', options.count);
+    const ms = options.for === undefined ? undefined : toMicros('--for', String(options.for)) / 1_000;
+    const isWanted = filterOf(limiter, options.key);
+    const lines = new Lines(context, isWanted, most);
+    const timeIsUp = await followed(context, lines, ms);
+    return timeIsUp && lines.written === 0 ? 1 : 0;
+  },
+};
+
+/** Writes until the lines are enough, the time is up, or Ctrl-C. Resolves to whether the time is up. */
+function followed({ store, stderr, address, signal }: Context, lines: Lines, ms?: number): Promise<boolean> {
+  const note = (text: string) => stderr.write(`sluice: ${text}\n`);
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', interrupted);
+      stop();
+      settle();
+    };
+    const interrupted = () => end(() => resolve(false));
+    const stop = followDenials(store, {
+      report(report) {
+        lines.write(report);
+        if (lines.areEnough) end(() => resolve(false));
+      },
+      lost(error) {
+        if (isStoreConfigurationError(error)) end(() => reject(error));
+        else note(`${address} does not answer. Trying again.`);
+      },
+      resumed: () => note(`${address} answers again. Denials in between are not shown.`),
+    });
+    const timer =
+      ms === undefined ? undefined : setTimeout(() => end(() => resolve(true)), Math.min(ms, LONGEST_TIMER));
+    signal.addEventListener('abort', interrupted);
+    if (signal.aborted) interrupted();
+  });
+}
+
+/** What is written of the reports. */
+class Lines {
+  written = 0;
+
+  constructor(
+    private readonly context: Context,
+    private readonly isWanted: (denial: FleetDenial) => boolean,
+    private readonly most: number | undefined,
+  ) {}
+
+  get areEnough(): boolean {
+    return this.written === this.most;
+  }
+
+  write(report: DenialReport): void {
+    const { output } = this.context;
+    for (const denial of report.denials.filter(this.isWanted)) {
+      if (this.areEnough) return;
+      output.line(denialLine(output, denial, report));
+      output.json(denialJson(denial, report));
+      this.written += 1;
+    }
+    if (report.omitted === 0) return;
+    const { omitted, process, host, pid } = report;
+    output.line(omittedLine(output, report));
+    output.json({ omitted, process, host, pid });
+  }
+}
+
+/** @param key as the limiter gets it; a process may send its hash */
+function filterOf(limiter: string | undefined, key: Option): (denial: FleetDenial) => boolean {
+  const stored = typeof key === 'string' ? encodeKey(key) : undefined;
+  const hashed = stored && hashStoredKey(stored);
+  return (denial) =>
+    (limiter === undefined || denial.limiter === limiter) &&
+    (stored === undefined || denial.key === stored || denial.key === hashed);
+}

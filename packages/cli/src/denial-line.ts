@@ -1,0 +1,50 @@
+import { type DenialReport, decodeKey, type FleetDenial } from '@sluice/core/operations';
+import type { Output } from './output.js';
+import { shown } from './text.js';
+import { count, lengthOf, timeOf } from './words.js';
+
+/** Characters of a key in a line: all other parts of the line must be readable, too. */
+const LONGEST_KEY = 80;
+
+const processOf = ({ host, pid }: DenialReport): string => `${shown(host)}:${pid}`;
+
+/** A key as its users know it; a digest if only that is known. */
+const keyOf = ({ key }: FleetDenial): string => decodeKey(key) ?? key;
+
+/** One line for people, whatever is in the key. */
+export function denialLine(output: Output, denial: FleetDenial, report: DenialReport): string {
+  const { at, limiter, policy, cost } = denial;
+  const key = shown(keyOf(denial));
+  const short = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY - 1)}…` : key;
+  return [
+    output.style('dim', timeOf(at * 1_000, Date.now() * 1_000)),
+    shown(policy === limiter ? limiter : `${limiter} ${policy}`),
+    output.style('bold', short),
+    output.style(denial.mode === 'shadow' ? 'yellow' : 'red', resultOf(denial)),
+    passesOf(denial),
+    `cost ${cost}`,
+    output.style('dim', processOf(report)),
+  ].join('  ');
+}
+
+function resultOf({ mode, count: times, degraded, source }: FleetDenial): string {
+  const result = mode === 'shadow' ? 'would be denied' : 'denied';
+  const notes = degraded ? ` (store out: ${shown(source)})` : '';
+  return `${result}${times > 1 ? ` ×${times}` : ''}${notes}`;
+}
+
+function passesOf({ at, retryAfter }: FleetDenial): string {
+  if (retryAfter === null) return 'never passes';
+  return `passes at ${timeOf((at + retryAfter) * 1_000, Date.now() * 1_000)}, in ${lengthOf(retryAfter)}`;
+}
+
+/** For the denials that a process left out. */
+export const omittedLine = (output: Output, report: DenialReport): string =>
+  output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${processOf(report)}`);
+
+/** Moments are µs since 1970, and lengths are µs, as in all commands. */
+export function denialJson(denial: FleetDenial, { process, host, pid }: DenialReport): object {
+  const { at, retryAfter } = denial;
+  const micros = retryAfter === null ? null : retryAfter * 1_000;
+  return { ...denial, at: at * 1_000, key: keyOf(denial), retryAfter: micros, process, host, pid };
+}
