@@ -17,14 +17,23 @@ export interface ApplyingRule {
   readonly view: RequestView;
 }
 
+/** Marks rule sets across copies of this package (ESM beside CJS). */
+const brand = Symbol.for('sluice.rule-set');
+
 /** A checked document of rules, without a store. Made by `parseRules`. */
 export class RuleSet {
+  readonly [brand] = true;
   /** The start of the names of all limiters. */
   readonly name: string;
   readonly version: string | number | undefined;
   readonly rules: readonly Rule[];
   readonly #byName: ReadonlyMap<string, Rule>;
   readonly #index: RuleIndex;
+
+  /** Also of another copy of this package. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
 
   /** @internal */
   constructor(

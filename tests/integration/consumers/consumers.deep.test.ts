@@ -75,6 +75,7 @@ test(
       'fetch',
       'decorators',
       'otel',
+      'rules',
       'cli',
       'nestjs',
     ]) {

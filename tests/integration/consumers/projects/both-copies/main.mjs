@@ -6,6 +6,7 @@ import { runWithRequest } from '@sluice/core/http';
 import * as decorators from '@sluice/decorators';
 import { rateLimit } from '@sluice/express';
 import { instrument } from '@sluice/otel';
+import { isRulesError, parseRules } from '@sluice/rules';
 
 const require = createRequire(import.meta.url);
 const cjs = require('@sluice/core');
@@ -43,6 +44,14 @@ const telemetry = instrument({ meterProvider });
 assert.throws(() => cjsOtel.instrument({ meterProvider }), /already called/);
 telemetry.close();
 cjsOtel.instrument({ meterProvider }).close();
+
+// Rules that one copy parsed work in the other, and errors are known in both.
+const cjsRules = require('@sluice/rules');
+const set = parseRules('rules: [{ name: sms, limit: { gcra: { limit: 1, period: 1m } } }]');
+const ruled = new cjsRules.Rules(set);
+assert.equal(ruled.ruleSet, set);
+await ruled.close();
+assert.throws(() => cjsRules.parseRules('5'), isRulesError);
 
 // The request that one copy's middleware announces is the other's current request.
 const request = { ip: '192.0.2.1' };

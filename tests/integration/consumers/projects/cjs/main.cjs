@@ -7,6 +7,8 @@ const web = require('@sluice/fetch');
 const koa = require('@sluice/koa');
 const nest = require('@sluice/nestjs');
 const otel = require('@sluice/otel');
+const { Rules, runTests } = require('@sluice/rules');
+const schema = require('@sluice/rules/schema.json');
 
 const isLoaded = (name) => Object.keys(require.cache).some((file) => file.includes(`node_modules/${name}/`));
 assert.equal(isLoaded('jsonpath-plus'), false);
@@ -65,6 +67,12 @@ async function main() {
   assert.equal(typeof nest.SluiceModule.forRoot({}).module, 'function');
 
   assert.throws(() => otel.instrument(), /install @opentelemetry\/sdk-metrics/);
+
+  const rules = new Rules({ rules: [{ name: 'sms', limit: { gcra: { limit: 1, period: '1m' } } }] });
+  assert.equal((await rules.limiter('sms').consume('k')).allowed, true);
+  assert.deepEqual(await runTests(rules.ruleSet), { passed: 0, failed: [] });
+  assert.ok('rules' in schema.properties);
+  await rules.close();
 
   const app = require('fastify')();
   app.register(fastifyLimit, { policy });

@@ -9,6 +9,8 @@ import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { requestContext as koaContext, rateLimit as koaLimit } from '@sluice/koa';
 import { RateLimitGuard, SluiceModule } from '@sluice/nestjs';
 import { instrument } from '@sluice/otel';
+import { isRulesError, parseRules, Rules } from '@sluice/rules';
+import schema from '@sluice/rules/schema.json' with { type: 'json' };
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -109,3 +111,14 @@ assert.throws(() => instrument(), /install @opentelemetry\/sdk-metrics/);
 
 assert.equal(typeof SluiceModule.forRoot({}).module, 'function');
 assert.equal(typeof RateLimitGuard({ policy }), 'function');
+
+const rules = new Rules(
+  parseRules({ rules: [{ name: 'sms', limit: { gcra: { limit: 1, period: '1m' } } }] }),
+);
+assert.equal((await rules.limiter('sms').consume('k')).allowed, true);
+assert.throws(
+  () => parseRules('rules: [{ nam: a }]'),
+  (error) => isRulesError(error) && error.name === 'RulesError',
+);
+assert.ok('rules' in schema.properties);
+await rules.close();

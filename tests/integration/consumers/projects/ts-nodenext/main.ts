@@ -20,6 +20,7 @@ import { rateLimit as fetchLimit } from '@sluice/fetch';
 import { rateLimit as koaLimit } from '@sluice/koa';
 import { RateLimitGuard, type SluiceModuleOptions } from '@sluice/nestjs';
 import { type InstrumentOptions, instrument, type Telemetry } from '@sluice/otel';
+import { parseRules, Rules, type RulesDecision, type RulesDocument } from '@sluice/rules';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -89,6 +90,30 @@ assert.equal(typeof RateLimitGuard(nest.limit!), 'function');
 const ofTelemetry: InstrumentOptions = { spans: true, maxLimiters: 50 };
 const telemetry = (): Telemetry => instrument(ofTelemetry);
 assert.throws(telemetry, /OpenTelemetry SDK/);
+
+const document: RulesDocument = {
+  plans: { free: { perMinute: 1 } },
+  defaultPlan: 'free',
+  rules: [
+    { name: 'api', match: { path: '/*' }, limit: { gcra: { limit: '$plan.perMinute', period: '1m' } } },
+  ],
+};
+// @ts-expect-error mode is one of two words
+const wrong: RulesDocument = { rules: [{ name: 'api', mode: 'off' }] };
+assert.throws(() => parseRules(wrong), /mode must be 'enforce' or 'shadow'/);
+const rules = new Rules(parseRules(document));
+const ruled: RulesDecision = await rules.decide({
+  ip: '192.0.2.1',
+  user: undefined,
+  method: 'GET',
+  path: '/',
+  params: {},
+  query: {},
+  body: undefined,
+  headers: {},
+});
+assert.equal(ruled.decision?.limit, 1);
+await rules.close();
 
 const instance = fastify();
 await instance.register(fastifyPlugin);
