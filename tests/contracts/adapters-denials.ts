@@ -37,6 +37,25 @@ onEachAdapter(({ start }) => {
     ]);
   });
 
+  test('repeated denials block for longer each time, and Retry-After is the end of the block', async () => {
+    const escalate = { after: 2, within: '1h', block: ['2h', '3h'] } as const;
+    const limits = { first: { policy: hourly(1), escalate }, second: { policy: hourly(100) } };
+    for (const limit of [
+      { policy: hourly(1), escalate },
+      { policy: hourly(1), escalate, dryRun: false },
+      { limits },
+    ]) {
+      const client = await start({ limits: [limit] });
+      await client.get('/').expect(200);
+      await client.get('/').expect(429).expect('Retry-After', '3600');
+      await client.get('/').expect(429).expect('Retry-After', '7200');
+      const { body } = await client.get('/').expect(429).expect('Retry-After', '7200');
+      expect(body).toMatchObject({ status: 429 });
+    }
+    const dry = await start({ limits: [{ policy: hourly(1), escalate, dryRun: true }] });
+    for (let i = 0; i < 5; i += 1) await dry.get('/').expect(200);
+  });
+
   test('a problem adds Accept to the Vary header of the response', async () => {
     const client = await start({ limits: [{ policy: hourly(1) }, { name: 'none', policy: hourly(1) }] });
     expect((await client.get('/').expect(200)).headers.vary ?? '').not.toMatch(/accept(?!-)/i);

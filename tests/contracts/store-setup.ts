@@ -85,7 +85,7 @@ export class StoreHarness {
 
   limiter(
     limit: Policy | Readonly<Record<string, Policy>>,
-    options: Partial<Pick<RateLimiterOptions, 'name' | 'store' | 'deadline'>> = {},
+    options: Partial<Pick<RateLimiterOptions, 'name' | 'store' | 'deadline' | 'escalate'>> = {},
   ): RateLimiter {
     const policy = typeof limit.algorithm === 'string' ? { policy: limit } : { policies: limit };
     const place = { name: uniqueName('contract'), store: this.store, deadline: '10s', ...options };

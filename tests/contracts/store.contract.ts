@@ -2,6 +2,7 @@ import { closedContract } from './store-closed.js';
 import { combinedContract } from './store-combined.js';
 import { debugContract } from './store-debug.js';
 import { decidingContract } from './store-deciding.js';
+import { escalatingContract } from './store-escalating.js';
 import { holdingContract } from './store-holding.js';
 import { liveContract } from './store-live.js';
 import { overridingContract } from './store-overriding.js';
@@ -22,6 +23,7 @@ export function storeContract(kind: StoreKind): void {
     describe('refunds', () => refundContract(kind));
     describe('reserving', () => reservingContract(kind));
     describe('overriding', () => overridingContract(kind));
+    describe('escalating', () => escalatingContract(kind));
     describe('debug', () => debugContract(kind));
     describe('closed', () => closedContract(kind));
     describe('several policies', () => severalPoliciesContract(kind));

@@ -10,6 +10,7 @@ const NAMES: readonly TelemetryChannel[] = [
   'sluice:decision',
   'sluice:wait',
   'sluice:lease',
+  'sluice:escalated',
   'sluice:refund',
   'sluice:store-call',
   'sluice:degraded',

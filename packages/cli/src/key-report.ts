@@ -42,7 +42,8 @@ export function linesOf(policy: InspectedPolicy, now: number): string[] {
       `${remaining} of ${count(limit, 'permit')} can be taken now; all of them in ${lengthOfMicros(policy.reset)}.`,
     );
   if (blockedUntil > now)
-    lines.push(`Blocked: no call passes before it ends ${momentOf(blockedUntil, now)}.`);
+    lines.push(`Blocked${stepOf(policy)}: no call passes before it ends ${momentOf(blockedUntil, now)}.`);
+  lines.push(...escalationOf(policy, now));
   if (overrideUntil !== undefined)
     lines.push(`Overridden: ${sizeOf(policy)} until that ends ${momentOf(overrideUntil, now)}.`);
   if (booked.length > 0) {
@@ -60,6 +61,25 @@ export function linesOf(policy: InspectedPolicy, now: number): string[] {
       lines.push(`Waiting: a call for ${count(permits, 'permit')}.`);
   }
   if (timeToLive !== undefined) lines.push(`Redis forgets the key in ${lengthOf(timeToLive)}.`);
+  return lines;
+}
+
+/** `by escalation, step 2 of 3`; empty for a block of an operator. */
+export const stepOf = ({ escalation }: InspectedPolicy): string =>
+  escalation?.blocks ? ` by escalation, step ${escalation.step} of ${escalation.steps}` : '';
+
+function escalationOf({ escalation }: InspectedPolicy, now: number): string[] {
+  if (escalation === undefined) return [];
+  const { step, steps, blocks, denials, after, next, forgivenAt } = escalation;
+  const lines: string[] = [];
+  if (denials > 0 || (step > 0 && !blocks)) {
+    const taken = step > 0 && !blocks ? `step ${step} of ${steps} was taken; ` : '';
+    lines.push(
+      `Escalation: ${taken}${denials} of ${count(after, 'denial')} counted for the next block, of ${lengthOfMicros(next)}.`,
+    );
+  }
+  if (forgivenAt !== undefined)
+    lines.push(`Forgiven ${momentOf(forgivenAt, now)}, if no other denial counts.`);
   return lines;
 }
 

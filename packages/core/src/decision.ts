@@ -47,6 +47,8 @@ export interface Decision extends Omit<PolicyDecision, 'held'> {
   readonly source: string;
   /** The store was out, and the failure policy decided. */
   readonly degraded: boolean;
+  /** Time until the key's block ends. Only with the option `escalate`, while a block denies the call. */
+  readonly blockedFor?: number;
   /** The inputs of the decision. Only with `{ debug: true }`, and if the store or the `local` failure policy decided. */
   readonly debug?: DecisionDebug;
   /** The decision of each policy, in the order in which they were given. */

@@ -57,6 +57,7 @@ export {
   type SharedKeys,
   storageKey,
 } from './engine/call.js';
+export type { EscalateOptions } from './engine/escalate-options.js';
 export * from './errors.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';
@@ -135,6 +136,7 @@ export {
 export type {
   CallResult,
   DecisionMessage,
+  EscalatedMessage,
   LeaseMessage,
   LimitedPart,
   RefundMessage,

@@ -56,6 +56,7 @@ async function seen(
       policy.remaining,
       policy.overrideUntil,
       policy.blockedUntil,
+      policy.escalation,
       policy.booked,
       policy.numbers,
       state,
@@ -71,13 +72,14 @@ async function seen(
 }
 
 function policyState({ state: { view }, booked, ...policy }: InspectedPolicy): PolicyState {
-  const { name, policy: numbers, overridden, overrideUntil, blockedUntil, remaining } = policy;
+  const { name, policy: numbers, overridden, overrideUntil, blockedUntil, escalation, remaining } = policy;
   return {
     name,
     policy: numbers,
     overridden,
     overrideUntil,
     blockedUntil,
+    escalation,
     booked: booked.slice(0, MOST_ENTRIES),
     remaining,
     view: bounded(view),

@@ -153,7 +153,14 @@ export interface KeyState {
 export interface PolicyState
   extends Pick<
     InspectedPolicy,
-    'name' | 'policy' | 'overridden' | 'overrideUntil' | 'blockedUntil' | 'booked' | 'remaining'
+    | 'name'
+    | 'policy'
+    | 'overridden'
+    | 'overrideUntil'
+    | 'blockedUntil'
+    | 'escalation'
+    | 'booked'
+    | 'remaining'
   > {
   readonly view: InspectedPolicy['state']['view'];
 }

@@ -18,5 +18,8 @@ export function CountLimit(options: CountLimitOptions = {}, ...rest: never[]): L
   const common = commonLimit('@CountLimit', 'countLimit:', options, ['limit', 'period'], rest);
   const { limit = 1, period = 1 } = options;
   const window = milliseconds('@CountLimit: period', period, 0.001);
-  return limitDecorator({ ...common, rules: { policy: fixedWindow({ limit, window }) } });
+  return limitDecorator({
+    ...common,
+    rules: { policy: fixedWindow({ limit, window }), escalate: options.escalate },
+  });
 }

@@ -9,10 +9,12 @@ import {
 } from '@sluice/core';
 import { runWithRequest } from '@sluice/core/http';
 import { failingStore } from '../tests/failing-store.js';
-import { configureSluice, Limit } from './index.js';
+import { CountLimit, configureSluice, Limit, RateLimit } from './index.js';
 
 const bucket = tokenBucket({ capacity: 10, refill: 1, every: '1h' });
 const once = fixedWindow({ limit: 1, window: '1m' });
+
+const escalate = { after: 2, within: '1h', block: '10m' } as const;
 
 class Policies {
   @Limit(slidingLog({ limit: 2, window: '1s' }))
@@ -51,6 +53,21 @@ class Policies {
   @Limit({ policy: tokenBucket({ capacity: 1, refill: 1, every: '1s' }), timeout: '2s' })
   async waits() {
     return 'waits';
+  }
+
+  @Limit({ policy: once, escalate })
+  async blocked() {
+    return 'limit';
+  }
+
+  @CountLimit({ limit: 1, period: 60, escalate })
+  async countBlocked() {
+    return 'count';
+  }
+
+  @RateLimit({ rate: 1 / 60, escalate })
+  async rateBlocked() {
+    return 'rate';
   }
 
   @Limit(concurrency({ limit: 2 }))
@@ -136,6 +153,17 @@ test('cost: a number, or of the arguments, or by policy', async () => {
   await demo.bytes('x'.repeat(99));
   await expect(demo.bytes('xx')).rejects.toMatchObject({ decision: { policy: 'bytes', remaining: 1 } });
   await expect(demo.items({ length: -1 } as never)).rejects.toThrow(RangeError);
+});
+
+test.each(['blocked', 'countBlocked', 'rateBlocked'] as const)('escalate: %s', async (method) => {
+  await demo[method]();
+  await expect(demo[method]()).rejects.toMatchObject({ retryAfter: 60_000 });
+  await expect(demo[method]()).rejects.toMatchObject({
+    retryAfter: 600_000,
+    decision: { blockedFor: 600_000 },
+  });
+  await clock.advance('10m');
+  await demo[method]();
 });
 
 test('timeout is a duration', async () => {

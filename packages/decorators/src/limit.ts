@@ -56,7 +56,9 @@ export function Limit(options: Policy | LimitOptions | string, ...rest: unknown[
       "@Limit takes a policy, such as slidingLog({ limit: 5, window: '1s' }), or several policies by name, not both",
     );
   }
-  const rules: Rules = policies === undefined ? { policy: policy! } : { policies: { ...checked(policies) } };
+  const { escalate } = attributes;
+  const rules: Rules =
+    policies === undefined ? { policy: policy!, escalate } : { policies: { ...checked(policies) }, escalate };
   checkRules(rules, timeout);
   if (typeof cost === 'object' && policies === undefined) {
     throw new TypeError(

@@ -1,5 +1,19 @@
-import { type Cost, type Duration, type LimiterKey, LimitType, type Policy } from '@sluice/core';
-import { checkOptions, compileKey, describe, noEffect, parseLimitType } from '@sluice/core/http';
+import {
+  type Cost,
+  type Duration,
+  type EscalateOptions,
+  type LimiterKey,
+  LimitType,
+  type Policy,
+} from '@sluice/core';
+import {
+  checkOptions,
+  compileEscalation,
+  compileKey,
+  describe,
+  noEffect,
+  parseLimitType,
+} from '@sluice/core/http';
 import { declaredParameterNames, type ParameterNames } from './parameter-names.js';
 
 /** The attributes that all decorators have. */
@@ -19,9 +33,14 @@ export interface CommonOptions {
   readonly limitType?: LimitType;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
   readonly params?: readonly string[];
+  /** Blocks a key that is denied again and again, longer each time. See `EscalateOptions` of `@sluice/core`. Default: it does not. */
+  readonly escalate?: EscalateOptions | undefined;
 }
 
-export type Rules = { readonly policy: Policy } | { readonly policies: Readonly<Record<string, Policy>> };
+export type Rules = { readonly escalate?: EscalateOptions | undefined } & (
+  | { readonly policy: Policy }
+  | { readonly policies: Readonly<Record<string, Policy>> }
+);
 
 export interface Limitation {
   /** Its name in errors: `@RateLimit`. */
@@ -52,7 +71,7 @@ export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
 
 const LONGEST_SECONDS = 3650 * 86_400;
 
-const COMMON_OPTIONS = ['prefix', 'key', 'limitType', 'params'];
+const COMMON_OPTIONS = ['prefix', 'key', 'limitType', 'params', 'escalate'];
 
 /**
  * Reads the attributes that all decorators have.
@@ -69,7 +88,8 @@ export function commonLimit(
 ): Omit<Limitation, 'rules'> {
   checkParentheses(decorator, options, rest);
   checkOptions(decorator, options, [...own, ...COMMON_OPTIONS]);
-  const { prefix = defaultPrefix, key = '', params } = options;
+  const { prefix = defaultPrefix, key = '', params, escalate } = options;
+  if (escalate !== undefined) compileEscalation(decorator, escalate);
   const limitType = parseLimitType(options.limitType === undefined ? LimitType.METHOD : options.limitType);
   if (typeof key !== 'string' && typeof key !== 'function') {
     throw new TypeError(`${decorator}: key must be a string or a function, not ${describe(key)}`);

@@ -28,6 +28,6 @@ export function RateLimit(options: RateLimitOptions = {}, ...rest: never[]): Lim
   const { expire = 60, rate = 1, burst = 1, timeout = 0 } = options;
   milliseconds('@RateLimit: expire', expire, 0.001);
   const wait = milliseconds('@RateLimit: timeout', timeout, 0);
-  const rules = { policy: tokenBucketOfRate({ rate, burst }) };
+  const rules = { policy: tokenBucketOfRate({ rate, burst }), escalate: options.escalate };
   return limitDecorator({ ...common, rules, timeout: wait === 0 ? undefined : wait });
 }

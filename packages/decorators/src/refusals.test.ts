@@ -32,6 +32,13 @@ describe('attributes that are refused at decoration', () => {
     ],
     ['a key for all', general({ policy, key: `\${phone}`, limitType: 'CUSTOM' }), /has no expression/],
     ['key syntax', rate({ key: '#{a', limitType: 'CUSTOM' }), /not closed/],
+    ['escalate', rate({ escalate: { after: 0 } }), /@RateLimit: escalate\.after must be .*not 0/],
+    ['escalate', count({ escalate: true }), /@CountLimit: escalate takes an options object/],
+    [
+      'escalate',
+      general({ policy, escalate: { after: 1, within: '1h', block: [] } }),
+      /escalate\.block must have/,
+    ],
     ['rate', rate({ rate: -1 }), /rate must be a number from 1e-8.*not -1/],
     ['rate text', rate({ rate: '1' }), /rate must be .*not "1"/],
     ['burst', rate({ burst: -1 }), /burst must be .*not -1/],

@@ -23,7 +23,8 @@ import {
 } from '@sluice/core/http';
 import type { Rules } from './limitation.js';
 
-export interface SluiceOptions extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch'> {
+export interface SluiceOptions
+  extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch' | 'escalate'> {
   /** Where state lives; default one `memoryStore()` for all limits. Close a store that you pass yourself. */
   readonly store?: Store;
   /**

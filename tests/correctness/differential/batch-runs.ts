@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
-import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
+import {
+  ANY,
+  JITTER,
+  type Policy,
+  type Rule,
+  type State,
+} from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { type Answer, type Call, KeyCall, type Operation } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
+import { ESCALATION_SUFFIX } from '../../../packages/core/src/engine/escalation.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
 import { settle } from '../../../packages/core/src/stores/redis/reply.js';
@@ -12,7 +19,7 @@ import { undeclared, written } from '../../../packages/core/src/stores/redis/wir
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
-import { held, overridingWith, rates } from './histories.js';
+import { escalationsOf, held, overridingWith, rates } from './histories.js';
 import { policies } from './policies.js';
 import { batchOf, packed } from './replay.js';
 
@@ -44,7 +51,8 @@ const asked = fc.record({
   cost: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(5) }),
   wait: fc.oneof(fc.constant(0), fc.nat(10_000_000)),
   given: fc.nat(20),
-  policy: fc.constantFrom(0, 0, 0, 0, 0, 1),
+  /** Before the deploy, after it, or as a call that is not enforced: without the escalation. */
+  policy: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
   times: fc.oneof(
     { weight: 3, arbitrary: fc.constant(1) },
     { weight: 1, arbitrary: fc.integer({ min: 2, max: 15 }) },
@@ -62,6 +70,7 @@ const turn = fc.record({
 export const batchRuns = fc.record({
   rates: fc.array(any, { minLength: RATES, maxLength: RATES }),
   held: pair(semaphore!),
+  escalations: fc.array(fc.option(escalationsOf(1)), { minLength: RATES + 1, maxLength: RATES + 1 }),
   turns: fc.array(turn, { minLength: 1, maxLength: 5, size: 'max' }),
 });
 export type Run = typeof batchRuns extends fc.Arbitrary<infer R> ? R : never;
@@ -71,13 +80,19 @@ type Observed = Answer | 'foreign';
 
 /** The keys, kept by TypeScript, which is asked call by call. */
 class OneByOne {
+  /** The keys, and from `KEYS` on those of their escalations. */
   readonly entries: (Entry | undefined)[] = [];
   readonly #rules: readonly (readonly Rule[])[];
   readonly #given: (readonly [number[], number[]])[] = [];
 
-  constructor({ rates, held }: Run) {
+  constructor({ rates, held, escalations }: Run) {
     const spare = rates[0]!;
-    this.#rules = [...rates, held, spare].map((set) => set.map((policy) => compilePolicy(policy)));
+    this.#rules = [...rates, held, spare].map((set, key) => {
+      const rules = set.map((policy, deploy) =>
+        Object.assign(compilePolicy(policy), { escalation: escalations[key]?.[deploy]?.[0] }),
+      );
+      return [...rules, compilePolicy(set[0])];
+    });
   }
 
   callOf({ keys, operation, cost, wait, given, policy }: Question): Call {
@@ -98,13 +113,19 @@ class OneByOne {
   ask(call: Call, now: number): Observed {
     const keys = call.parts.map(({ key }) => Number(key));
     if (keys.includes(FOREIGN)) return 'foreign';
-    const keyStates = call.parts.map((part, i) => new KeyState(part, this.entries[keys[i]!], now));
+    const keyStates = call.parts.map((part, i) => {
+      const [key, { escalation }] = [keys[i]!, part.limit.rule];
+      const counted = escalation && (this.entries[KEYS + key] as State | undefined);
+      return new KeyState(part, this.entries[key], now, undefined, counted);
+    });
     const answer = decide(call, keyStates);
     this.#given.push([keys, answer.parts.map(({ at }) => at)]);
+    const keep = (key: number, entry: Entry | undefined) => {
+      this.entries[key] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+    };
     keyStates.forEach((keyState, i) => {
-      if (!keyState.keeps(call.operation)) return;
-      const entry = keyState.entry();
-      this.entries[keys[i]!] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+      if (keyState.keeps(call.operation)) keep(keys[i]!, keyState.entry());
+      if (keyState.escalated) keep(KEYS + keys[i]!, keyState.escalation);
     });
     return answer;
   }
@@ -123,10 +144,14 @@ function oneByOne(run: Run) {
     now += move;
     const calls = questions.flatMap((question) => Array<Call>(question.times).fill(model.callOf(question)));
     const told = calls.map((call) => model.ask(call, now));
-    const stored = model.entries.map((entry) => (entry === undefined ? null : packed(entry)));
+    const stored = Array.from(model.entries, (entry) => (entry === undefined ? null : packed(entry)));
     return { now, calls, told, stored };
   });
 }
+
+/** Of a storage key. */
+const indexOf = (key: string): number =>
+  key.endsWith(ESCALATION_SUFFIX) ? KEYS + Number(key.slice(0, -1)) : Number(key);
 
 /** In place of an answer, when something foreign was in the way. */
 const foreign = (error: Error): 'foreign' => {
@@ -136,20 +161,20 @@ const foreign = (error: Error): 'foreign' => {
 
 /** @throws what differed */
 export async function compare(redis: Redis, sha1: string, run: Run): Promise<void> {
-  const names = Array.from({ length: KEYS }, () => uniqueName('batch'));
+  const names = Array.from({ length: 2 * KEYS }, () => uniqueName('batch'));
   await redis.set(names[FOREIGN]!, 'foreign');
   for (const [turn, { now, calls, told, stored }] of oneByOne(run).entries()) {
     const asked = new Map(calls.map((call) => [call, KeyCall.of(call)]));
     const batch = batchOf(calls.map((call) => asked.get(call)!));
     const all = written(batch.groups, now, now);
-    const named = { keys: all.keys.map((key) => names[Number(key)]!), args: all.args };
+    const named = { keys: all.keys.map((key) => names[indexOf(key)]!), args: all.args };
     // As on a single server, and as on a node of a cluster.
     const { keys, args } = turn % 2 === 0 ? all : undeclared(named, '');
     if (batch.groups.length < calls.length) seen.add('joined');
-    const places = keys.map((key) => String(Number(key) + 1));
+    const places = keys.map((key) => String(indexOf(key) + 1));
     const [reply, ...bytes] = (await redis.evalsha(
       sha1,
-      KEYS,
+      names.length,
       ...names,
       String(keys.length),
       ...places,
@@ -175,7 +200,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
         actual === 'foreign' ? actual : actual.queued ? 'queued' : actual.allowed ? call.operation : 'denied',
       );
     }
-    const kept = names.map((_, key) => bytes[key] ?? null).slice(0, FOREIGN);
+    const kept = names.map((_, key) => (key === FOREIGN ? null : (bytes[key] ?? null)));
     const expected = kept.map((_, key) => stored[key] ?? null);
     if (JSON.stringify(kept) !== JSON.stringify(expected))
       throw new Error(`at ${now}: alone ${expected}, in a batch ${kept}`);
@@ -188,13 +213,10 @@ const plain = (told: Observed) =>
     ? told
     : JSON.stringify([
         [told.allowed, told.queued, told.now, told.wait],
-        ...told.parts.map(({ remaining, wait, reset, at, override }) => [
-          remaining,
-          wait,
-          reset,
-          at,
-          override,
-        ]),
+        ...told.parts.map(({ remaining, wait, reset, at, override, blocked = 0, step = 0 }) => {
+          if (step > 0) seen.add('escalated');
+          return [remaining, wait, reset, at, override, blocked, step];
+        }),
       ]);
 
 /** The script, with keys given by their indices, so that a key may occur more than once; none of them ever expires. */

@@ -13,6 +13,7 @@ export const expectedAnswers = [
   'queued',
   'refund',
   'override',
+  'escalated',
 ];
 
 /** Sends calls of one moment in a batch and one by one. @returns the kinds of answers seen. @throws Error with the first difference */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Answer, Call, Operation } from '../../../packages/core/src/engine/call.js';
+import type { Escalation } from '../../../packages/core/src/engine/escalation.js';
 import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';
 import { HOUR } from './policies.js';
@@ -48,8 +49,15 @@ export const taking: readonly Operation[] = ['consume', 'consume', 'acquire', 'a
 export const rates: readonly Operation[] = [...taking, 'refund', 'charge', 'block', 'override', 'reset'];
 export const held: readonly Operation[] = [...taking, 'refund', 'renew', 'renew', 'reset', 'block'];
 
+/** Many calls that may be denied. */
+export const denied: readonly Operation[] = [...Array<Operation>(6).fill('consume'), ...rates];
+export const deniedHolders: readonly Operation[] = [...Array<Operation>(6).fill('consume'), ...held];
+
 /** Holders come close together and ask for little, so that others wait for them. */
-export const questionsOf = (operations: readonly Operation[], holding = operations === held) =>
+export const questionsOf = (
+  operations: readonly Operation[],
+  holding = operations === held || operations === deniedHolders,
+) =>
   fc.array(
     fc.record({
       move: movesOf(holding ? 30 : 150),
@@ -92,14 +100,42 @@ function micros(
   return Math.max(0, answer.now + ahead[move.to as keyof typeof ahead] - now + move.off);
 }
 
+/** Of each set of policies, before and after a deploy, the escalation of each policy. */
+export type Escalations = readonly (readonly Escalation[])[];
+
+/** The keys of a history: one for each policy, and one for its escalation. */
+export const keysOf = (sets: readonly (readonly Policy[])[], escalations: Escalations): number =>
+  sets[0]!.length * (escalations.length > 0 ? 2 : 1);
+
+/** Blocks are mostly short, and denials count for long, so that some histories take several steps. */
+const lengths = fc.oneof(fc.integer({ min: 1, max: 200_000 }), fc.integer({ min: 1, max: HOUR }));
+const long = fc.oneof(lengths, fc.constant(HOUR), fc.constant(24 * HOUR));
+const escalation: fc.Arbitrary<Escalation> = fc
+  .tuple(
+    fc.integer({ min: 1, max: 3 }),
+    long,
+    fc.nat(HOUR),
+    fc.array(lengths, { minLength: 1, maxLength: 3 }),
+  )
+  .map(([after, within, more, blocks]) => [after, within, within + more, ...blocks]);
+
+/** Escalations for `policies` policies, with other numbers after a deploy. */
+export const escalationsOf = (policies: number): fc.Arbitrary<Escalations> => {
+  const all = fc.array(escalation, { minLength: policies, maxLength: policies });
+  return fc.tuple(all, all);
+};
+
 /** Questions made into calls: what a refund gives back is known only when the question before it has been answered. */
 export function history(
   sets: readonly (readonly Policy[])[],
   questions: readonly Question[],
   seen = new Set<string>(),
+  escalations: Escalations = [],
 ): Step[] {
-  const rules = sets.map((set) => set.map(compilePolicy));
-  const model = new Model(rules[0]!.length);
+  const rules = sets.map((set, deploy) =>
+    set.map((policy, i) => Object.assign(compilePolicy(policy), { escalation: escalations[deploy]?.[i] })),
+  );
+  const model = new Model(keysOf(sets, escalations));
   const given: number[][] = [];
   let now = START;
   let last: { answer: Answer; call: Call } | undefined;
@@ -130,6 +166,7 @@ export function history(
     if (move < 0) seen.add('clock back');
     seen.add(answer.queued ? 'queued' : answer.allowed ? (answer.wait > 0 ? 'booked' : operation) : 'denied');
     if (answer.wait < 0) seen.add('never');
+    for (const { step = 0 } of answer.parts) if (step > 0) seen.add(`step ${Math.min(3, step)}`);
     if (operation === 'refund' && changed) seen.add('returned');
     return { asked: { now, call }, expected };
   });
@@ -163,5 +200,8 @@ export function difference(
 /** The same whatever the order in which the properties were set. */
 const sorted = ({ allowed, queued, now, wait, parts }: Answer) => [
   { allowed, queued, now, wait },
-  ...parts.map(({ remaining, wait, reset, at, override }) => ({ remaining, wait, reset, at, override })),
+  ...parts.map(({ remaining, wait, reset, at, override, blocked, step }) => {
+    // The short way of an allowed call says nothing of an escalation.
+    return { remaining, wait, reset, at, override, blocked: blocked || undefined, step: step || undefined };
+  }),
 ];

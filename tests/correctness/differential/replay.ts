@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { State } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
@@ -40,14 +41,29 @@ export class Model {
 
   ask({ now, call }: TimedCall): Foretold {
     const before = [...this.entries];
-    const keyStates = call.parts.map((part, i) => new KeyState(part, before[i], now));
-    const answer = decide(call, keyStates);
-    keyStates.forEach((keyState, i) => {
-      if (!keyState.keeps(call.operation)) return;
-      const entry = keyState.entry();
-      this.entries[i] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+    /** Of each key its algorithm; an escalation has the next key. */
+    const tags: string[] = [];
+    const places = call.parts.map(({ limit: { rule } }) => {
+      const place = tags.push(rule.algorithm.tag) - 1;
+      if (rule.escalation !== undefined) tags.push('escalation');
+      return place;
     });
-    const tag = (i: number) => call.parts[i]?.limit.rule.algorithm.tag;
+    const keyStates = call.parts.map((part, i) => {
+      const place = places[i]!;
+      const counted = part.limit.rule.escalation && (before[place + 1] as State | undefined);
+      return new KeyState(part, before[place], now, undefined, counted);
+    });
+    const answer = decide(call, keyStates);
+    const kept = new Set<number>();
+    const keep = (place: number, entry: Entry | undefined) => {
+      kept.add(place);
+      this.entries[place] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+    };
+    keyStates.forEach((keyState, i) => {
+      if (keyState.keeps(call.operation)) keep(places[i]!, keyState.entry());
+      if (keyState.escalated) keep(places[i]! + 1, keyState.escalation);
+    });
+    const tag = (i: number) => tags[i];
     return {
       answer,
       changed: keyStates.some((keyState) => keyState.keeps(call.operation)),
@@ -62,7 +78,7 @@ export class Model {
       stored: this.entries.map((entry) => (entry === undefined ? null : packed(entry))),
       ttls: this.entries.map((entry, i) => {
         if (entry === undefined) return -2;
-        if (!keyStates[i]?.keeps(call.operation)) return -1;
+        if (!kept.has(i)) return -1;
         return Math.floor((keptUntil(entry, tag(i)) - now) / 1000) + 2;
       }),
     };

@@ -10,7 +10,12 @@ import { policies } from './policies.js';
  */
 
 const HOLDING = 'rates together with a concurrency limit';
-export const subjects = [...Object.keys(policies), 'several policies at once', HOLDING];
+const ESCALATING = [
+  'with an escalation',
+  'several policies with escalations',
+  'concurrency with an escalation',
+];
+export const subjects = [...Object.keys(policies), 'several policies at once', HOLDING, ...ESCALATING];
 
 /** Kinds of answers that the histories must contain to be useful. */
 export const expectedAnswers = (subject: string): string[] => {
@@ -26,7 +31,8 @@ export const expectedAnswers = (subject: string): string[] => {
     'block',
     'reset',
   ];
-  return [...always, subject === 'concurrency' ? 'queued' : 'booked'];
+  const more = ESCALATING.includes(subject) ? ['step 1', 'step 2'] : [];
+  return [...always, ...more, subject.startsWith('concurrency') ? 'queued' : 'booked'];
 };
 
 let twins: Awaited<ReturnType<typeof bundle>>;

@@ -3,7 +3,18 @@ import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Operation } from '../../../packages/core/src/engine/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
-import { difference, held, history, questionsOf, rates, taking } from './histories.js';
+import {
+  denied,
+  deniedHolders,
+  difference,
+  escalationsOf,
+  held,
+  history,
+  keysOf,
+  questionsOf,
+  rates,
+  taking,
+} from './histories.js';
 import { policies } from './policies.js';
 import { propertyRuns } from './property-runs.js';
 import { replay, replayScript } from './replay.js';
@@ -21,7 +32,8 @@ const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
   fc.tuple(policy, policy).map(([a, b]) => [[a], [b]]);
 const once = (policies: fc.Arbitrary<readonly Policy[]>): fc.Arbitrary<Sets> => policies.map((set) => [set]);
 
-const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[]]> = {
+/** With `true`, each policy has an escalation. */
+const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[], true?]> = {
   ...Object.fromEntries(
     Object.entries(policies).map(([name, policy]) => [
       name,
@@ -37,17 +49,24 @@ const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[
     ),
     [...taking, 'reset'],
   ],
+  'with an escalation': [fc.oneof(...Object.values(others).map(one)), denied, true],
+  'several policies with escalations': [once(fc.array(any, { minLength: 2, maxLength: 3 })), denied, true],
+  'concurrency with an escalation': [one(semaphore!), deniedHolders, true],
 };
 
 async function compare(redis: Redis, sha1: string, name: string, runs: object): Promise<string[]> {
-  const [sets, operations] = subjects[name]!;
+  const [sets, operations, escalates = false] = subjects[name]!;
+  const cases = sets.chain((policies) => {
+    const escalations = escalates ? escalationsOf(policies[0]!.length) : fc.constant([]);
+    return fc.tuple(fc.constant(policies), escalations);
+  });
   const seen = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(sets, questionsOf(operations), async (policies, questions) => {
-      const steps = history(policies, questions, seen);
+    fc.asyncProperty(cases, questionsOf(operations), async ([policies, escalations], questions) => {
+      const steps = history(policies, questions, seen, escalations);
       const started = performance.now();
       const asked = steps.map((step) => step.asked);
-      const told = await replay(redis, sha1, policies[0]!.length, asked);
+      const told = await replay(redis, sha1, keysOf(policies, escalations), asked);
       const found = difference(steps, told, performance.now() - started + 1);
       if (found !== undefined) throw new Error(`${name}: ${found}`);
     }),

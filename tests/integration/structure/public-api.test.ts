@@ -22,11 +22,11 @@ const TYPES = `
   BaseLimiter LimiterBaseOptions RateLimiterOptions LimiterKey CombinedKeys LimiterFactoryOptions LimiterPolicies
   Cost Duration ConsumeOptions DecisionOptions WaitOptions AcquireOptions WrapOptions ScheduledTask TaskContext Reservation
   Decision PolicyDecision DecisionDebug PolicyDebug StateDebug StateView BucketView WindowView LogView HoldersView LeaseView
-  FailurePolicy FailureChoice StoreFailure PrefetchOptions UnavailableReason ConfigurationReason
+  FailurePolicy FailureChoice StoreFailure PrefetchOptions EscalateOptions UnavailableReason ConfigurationReason
   SharedLimiterOptions SharedRate SharedRateConfig
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
-  CallResult DecisionMessage LeaseMessage LimitedPart RefundMessage StoreCallMessage TelemetryChannel TelemetryMessages
+  CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart RefundMessage StoreCallMessage TelemetryChannel TelemetryMessages
   DenialLine DenialLogger LogDenialsOptions
   KeyCount LimiterUsageReport ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
   WarningCode WarningMessage

@@ -3,7 +3,7 @@ import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, type KnownLimiter, named } from '../fleet.js';
-import { lookAt } from '../key-report.js';
+import { lookAt, stepOf } from '../key-report.js';
 import { shown } from '../text.js';
 import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
 
@@ -84,12 +84,13 @@ function sentences(
   return [answer, ...reasons];
 }
 
-function reasonOf(
-  { blockedUntil, limit, state, wait, booked }: InspectedPolicy,
-  cost: number,
-  now: number,
-): string {
-  if (blockedUntil > now) return `the key is blocked until that ends ${momentOf(blockedUntil, now)}.`;
+function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
+  const { blockedUntil, limit, state, wait, booked, escalation } = policy;
+  if (blockedUntil > now) {
+    const forgivenAt = escalation?.forgivenAt;
+    const forgiven = forgivenAt === undefined ? '' : ` Forgiven ${momentOf(forgivenAt, now)}.`;
+    return `the key is blocked${stepOf(policy)} until that ends ${momentOf(blockedUntil, now)}.${forgiven}`;
+  }
   if (wait === undefined && cost > limit)
     return `${count(cost, 'permit')} are more than the ${limit} it ever has at once.`;
   const ahead = booked.length > 0 ? `; ${count(booked.length, 'booked call')} goes first` : '';

@@ -55,13 +55,17 @@ export const ls: CommandDefinition = {
 
 /** A line for each policy; the name only once. */
 function rowsOf({ definition, processes }: KnownLimiter): string[][] {
-  const { kind, name, policies, several, key = '', members, prefetch } = definition;
+  const { kind, name, policies, several, key = '', members, prefetch, escalate } = definition;
   const of = String(processes.length);
   const first = shown(kind === 'factory' ? `${name} (and others of a factory)` : name);
   if (kind === 'shared') return [[first, 'a shared rate, kept in Redis', '', of]];
   if (kind === 'combined')
     return [[first, `together: ${shown(Object.values(members ?? {}).join(' + '))}`, '', of]];
-  const notes = [kind === 'per-request' && 'varies by request', prefetch && 'prefetched'].filter(Boolean);
+  const notes = [
+    kind === 'per-request' && 'varies by request',
+    prefetch && 'prefetched',
+    escalate && 'escalates',
+  ].filter(Boolean);
   const suffix = notes.length === 0 ? '' : `, ${notes.join(', ')}`;
   return Object.entries(policies).map(([policy, given], i) => {
     const text = `${several ? `${shown(policy)}: ` : ''}${policyOf(given)}${suffix}`;

@@ -34,6 +34,8 @@ export interface Size {
 export interface Rule extends Size {
   readonly algorithm: Algorithm;
   readonly parameters: Parameters;
+  /** Blocks for repeated denials: see `engine/escalation.ts`. */
+  readonly escalation?: readonly number[] | undefined;
   /** For rules whose numbers change with time (windows of a calendar): the parameters around the moment `now` (µs). */
   parametersAt?(now: number): Parameters;
   /** For such a rule: which calendar it has, and the parameters without it. An override can change these only. */

@@ -26,8 +26,8 @@ local function decide_bare(rule, operation, cost, count)
     replied = replied + 2
     if done < count then wait = wait_for(rule, state, now, cost) end
   end
-  -- The rest changes nothing, so all of it has one answer.
-  if done < count and (wait <= 0 or operation ~= 'acquire') then
+  -- The rest changes nothing, so all of it has one answer. But each denial counts for an escalation.
+  if done < count and (wait == 0 or (not rule.escalation and (wait < 0 or operation ~= 'acquire'))) then
     local remaining, reset = algorithm.usage(rule, state, now)
     replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
       wait == 0 and SAME_ALLOWED or SAME_DENIED, count - done, wait, remaining, reset

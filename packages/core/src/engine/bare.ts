@@ -40,6 +40,8 @@ export function decideBare(
       ? algorithm.acquireWait(parameters, state, now, cost)
       : algorithm.wait(parameters, state, now, cost);
   if (wait > 0 && operation === 'acquire') return undefined;
+  // A denial counts for an escalation.
+  if (wait !== 0 && rule.escalation !== undefined) return undefined;
   const taken = wait === 0 && taking && cost > 0;
   if (taken) {
     state = algorithm.take(parameters, state, now, cost);

@@ -1,7 +1,8 @@
-import type { Parameters, Rule, State } from '../algorithms/algorithm.js';
+import type { Parameters, Rule } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import type { Trace } from './trace.js';
 
 /**
  * - `consume`: take the permits now, if every part has them;
@@ -12,7 +13,7 @@ import type { MaybePromise } from '../maybe-promise.js';
  * - `renew`: begin the lease of the holder or waiting call `at` again;
  * - `block`: deny all calls for `wait` µs from now, 0 to end that;
  * - `override`: use other parameters than the rule's for `wait` µs from now, 0 to end that;
- * - `reset`: forget what was taken, booked and blocked.
+ * - `reset`: forget what was taken, booked and blocked, and the denials that an escalation has counted.
  */
 export type Operation =
   | 'consume'
@@ -100,7 +101,8 @@ export interface SharedKeys {
 }
 
 /** Where the state of a part is stored. */
-export const storageKey = ({ limit, key }: Part): string => limit.prefix + key + limit.suffix;
+export const storageKey = ({ limit, key }: Pick<Part, 'limit' | 'key'>): string =>
+  limit.prefix + key + limit.suffix;
 
 /** Does `concurrency` limit it, whose permits are held until they are released? */
 export const isHeld = ({ limit }: Part): boolean => limit.rule.algorithm.holders !== undefined;
@@ -168,6 +170,10 @@ export interface PartAnswer {
   readonly at: number;
   /** The parameters by which it was decided when they were not the rule's own. */
   readonly override: Parameters | undefined;
+  /** With an escalation, if the store counts denials for it: µs until the key's block ends, 0 without one. */
+  readonly blocked?: number | undefined;
+  /** The step of the escalation that this call took: its denial set a block. 0: none. */
+  readonly step?: number | undefined;
   /** Present only if the call requested it. */
   readonly trace?: Trace;
 }
@@ -186,15 +192,3 @@ export const answerOf = (
   wait,
   parts: [{ remaining, wait, reset, at, override: undefined }],
 });
-
-/** The inputs and outputs of the decision on one part. */
-export interface Trace {
-  /** Parameters of the policy, of its override or of a shared rate. */
-  readonly parameters: Parameters;
-  /** State at the moment of the decision; undefined if no earlier call counts any more. */
-  readonly before: State | undefined;
-  readonly after: State | undefined;
-  /** Moments and costs of the bookings; the end of a block in µs, 0 without one. */
-  readonly queue: readonly number[];
-  readonly blockedUntil: number;
-}

@@ -26,6 +26,10 @@ local function reply_call(key_states, code, wait)
     reply_one(reset)
     reply_one(key_state.at)
     reply_list(key_state.override == '' and not key_state.shared and NOTHING or key_state.parameters)
+    if key_state.escalation then
+      reply_one(math.max(0, key_state.blocked_until - now))
+      reply_one(key_state.step)
+    end
   end
 end
 
@@ -50,33 +54,45 @@ local function common_moment(key_states, shaped)
   return moment
 end
 
--- The first moment at which every part has the permits, if it is at most `longest` away.
-local function admit(key_states, longest, shaped, taking)
-  local overfull, held = false, false
+-- µs until every part has the permits; NEVER.
+local function wait_for_all(key_states, longest, shaped)
   for i = 1, #key_states do
     local key_state = key_states[i]
     local hopeless = shaped and saving_of(key_state, key_state.cost) > longest
     key_state.own_moment = hopeless and NEVER or earliest(key_state, now, shaped)
-    if shaped and is_overfull(key_state) then overfull = true end
-    if key_state.algorithm.last then held = true end
   end
   local moment = common_moment(key_states, shaped)
-  if moment == NEVER then return reply_call(key_states, DENIED, NEVER) end
-  local wait = moment - now
+  return moment == NEVER and NEVER or moment - now
+end
+
+-- Denies the call. May block its keys: then the wait ends with the block.
+local function deny(key_states, wait, longest, shaped, taking)
+  if taking and escalate(key_states, longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
+  reply_call(key_states, DENIED, wait)
+end
+
+-- The first moment at which every part has the permits, if it is at most `longest` away.
+local function admit(key_states, longest, shaped, taking)
+  local overfull, held, wait = false, false, wait_for_all(key_states, longest, shaped)
+  if wait == NEVER then return reply_call(key_states, DENIED, NEVER) end
+  for i = 1, #key_states do
+    if shaped and is_overfull(key_states[i]) then overfull = true end
+    if key_states[i].algorithm.last then held = true end
+  end
   if wait > 0 and held then
-    local key_state, code = key_states[1], DENIED
+    local key_state = key_states[1]
     if shaped and longest > 0 and #key_states == 1 then
       local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost)
       if state ~= key_state.state then
         key_state.state, key_state.changed, key_state.at = state, true, key_state.algorithm.last(state)
-        code = QUEUED
+        return reply_call(key_states, QUEUED, wait)
       end
     end
-    return reply_call(key_states, code, wait)
+    return deny(key_states, wait, 0, shaped, taking)
   end
-  if wait > longest or (wait > 0 and overfull) then return reply_call(key_states, DENIED, wait) end
+  if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
   if taking then
-    for i = 1, #key_states do take_or_book(key_states[i], moment) end
+    for i = 1, #key_states do take_or_book(key_states[i], now + wait) end
   end
   reply_call(key_states, ALLOWED, wait)
 end
@@ -105,10 +121,9 @@ local function change(key_state, part, operation, wait)
   elseif operation == 'reset' then
     reset(key_state)
   else
+    if operation == 'block' then return block(key_state, wait) end
     key_state.changed = true
-    if operation == 'block' then
-      key_state.blocked_until = wait > 0 and now + wait or 0
-    elseif operation ~= 'override' then
+    if operation ~= 'override' then
       error('SLUICE unknown operation: ' .. operation)
     elseif wait > 0 then
       begin_override(key_state, part.override, wait)

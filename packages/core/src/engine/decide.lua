@@ -2,14 +2,14 @@
 -- A group is calls in a row that have the same keys: each key is read once and written at most once, and if something is wrong with
 -- one of the calls, the calls of this group fail and no others.
 -- KEYS      of each group, one for each part; for a part without parameters two more: the entry of this client alone, and
---           the shared rate
+--           the shared rate; for a part with an escalation one more: see escalation.lua
 --           Or none: then ARGV begins with the number of keys and the keys, and those may lie in any slot of this cluster node. A group of
 --           which a key is not on this node is not decided, and nothing of it is written: ELSEWHERE
 -- ARGV[1]   the moment in µs; or '' for the server's clock; or 'packed': the server's clock, and the reply as one text, by cmsgpack
 -- Then, where the calls of all groups are alike, and consume the same cost of one rule:
 --   cost, number of calls, tag of the rule's algorithm, its parameters…
--- or else '', the number of rules, and for each: tag of its algorithm, number of parameters, parameters…; then groups, in one of two forms,
--- where a rule is given by its index in the list:
+-- or else '', the number of rules, and for each: tag of its algorithm, number of parameters, parameters…, where the tag may say that the
+-- last ones are those of an escalation; then groups, in one of two forms, where a rule is given by its index in the list:
 --   number of groups n, rule, cost, number of calls: n groups of one key each, all different, whose calls consume `cost`
 --   0, number of keys, number of calls, and for each: operation, wait (µs), how often, number of parts, and
 --     for each part: rule, cost, at, and to override the number of other parameters, those parameters…
@@ -21,7 +21,8 @@
 --   SAME_DENIED            equal calls, all denied, or SAME_ALLOWED: all allowed without taking anything: how many, wait, remaining, reset
 --   ELSEWHERE              a key of the group lives on another node
 --   UNDECLARED             what the server said, as text, when it takes no keys of this group that are not declared; nothing is written
---   DENIED ALLOWED QUEUED  wait; for each part: remaining, wait, reset, at, number of overriding parameters, those;
+--   DENIED ALLOWED QUEUED  wait; for each part: remaining, wait, reset, at, number of overriding parameters, those, and with an escalation
+--     how long it is still blocked, and the step of the escalation that this call took (0: none);
 --     and then, for 'traced consume' and 'traced peek', five lists for each part, each as its length and its numbers: the
 --     parameters, the state before, the state after, the queue, and the end of the block
 -- Moments and times are µs; a wait of -1 never ends. See call.ts for the operations, entry.lua for what a key holds.
@@ -129,6 +130,7 @@ while last > offset or next <= size do
         -- @include override.lua
         -- @include wait-queue.lua
         -- @include key-state.lua
+        -- @include escalation.lua
         -- @include decide-call.lua
         -- @include bare.lua
         -- @include key-group.lua

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '06254e15da9fa92e42da7bd31352f09159a0fd0a',
+  sha1: '67f0309fa61c2dec01ac560b73a469fb80d6122c',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1254,6 +1254,7 @@ key = keys[offset + part.place], place = part.place, shared = part.shared,
 algorithm = part.algorithm, parameters = part.parameters, policy_parameters = part.parameters,
 cost = part.cost, at = 0, own_moment = 0, changed = false, normalized = false, is_new = false, granted = {},
 seen = now, queue = NOTHING, has_gaps = 0, blocked_until = 0, override = '', override_until = 0,
+escalation = part.escalation, step = 0,
 }
 local envelope = open_entry(key_state.key, part.place, part.shared)
 key_state.state = envelope.state
@@ -1301,10 +1302,16 @@ key_state.changed = true
 promote(key_state)
 look_for_gaps(key_state)
 end
+local function block(key_state, micros)
+key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
+promote(key_state)
+look_for_gaps(key_state)
+end
 local function reset(key_state)
 if key_state.algorithm.promote and key_state.state then key_state.granted[#key_state.granted + 1] = EVERYONE end
 key_state.changed, key_state.state, key_state.policy_state = true, nil, nil
 key_state.queue, key_state.has_gaps, key_state.blocked_until = NOTHING, 0, 0
+if key_state.escalation then write(key_state.place + 1, nil, 0) end
 end
 local function usage(key_state)
 local remaining, reset = key_state.algorithm.usage(key_state.parameters, key_state.state, now)
@@ -1324,6 +1331,62 @@ end
 local function close(key_state)
 for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
 write(key_state.place, entry_of(key_state))
+end
+local function with_escalation(rule)
+local count = tonumber(string.sub(rule.tag, 4))
+if not count then return rule end
+local first, escalation = #rule - count, {}
+for i = 1, count do escalation[i], rule[first + i] = rule[first + i], nil end
+rule.tag, rule.escalation = string.sub(rule.tag, 1, 2), escalation
+return rule
+end
+local function escalated(escalation, raw)
+local within, forgive, denials = escalation[2], escalation[3], {}
+if not raw or number(raw, 1) <= now then return 0, 0, denials, now end
+local written, step, back = number(raw, 2), number(raw, 3), 0
+if written - now > JITTER then back = written - now end
+local seen, since = math.max(now, written - back), number(raw, 4) - back
+if since + (step > 0 and forgive or within) <= seen then return 0, 0, denials, now end
+for i = 5, #raw / 8 do
+local at = number(raw, i) - back
+if at + within > seen then denials[#denials + 1] = at end
+end
+return math.min(step, #escalation - 3), since, denials, seen
+end
+local function strike(key_state)
+local escalation, place = key_state.escalation, key_state.place + 1
+local raw = read(place)
+if raw and (byte(raw) ~= MOMENT or #raw % 8 ~= 0 or #raw < 32) then foreign(keys[offset + place]) end
+local step, since, denials, seen = escalated(escalation, raw)
+if #denials + 1 < escalation[1] then
+local latest = math.max(since, seen)
+local expiry = latest + escalation[step > 0 and 3 or 2]
+write(place, pack('>dddd', expiry, seen, step, latest) .. packed(denials) .. pack('>d', seen), expiry)
+return false
+end
+step = math.min(step + 1, #escalation - 3)
+local micros = escalation[3 + step]
+local ending = seen + micros
+write(place, pack('>dddd', ending + escalation[3], seen, step, ending), ending + escalation[3])
+key_state.step = step
+block(key_state, micros)
+return true
+end
+local function escalate(key_states, longest, shaped)
+local blocks, escalates = false, false
+for i = 1, #key_states do
+if key_states[i].blocked_until > now then return false end
+if key_states[i].escalation then escalates = true end
+end
+if not escalates then return false end
+for i = 1, #key_states do
+local key_state = key_states[i]
+local wait = key_state.own_moment - now
+if key_state.escalation and (wait > longest or (shaped and wait > 0 and is_overfull(key_state))) then
+blocks = strike(key_state) or blocks
+end
+end
+return blocks
 end
 local MOST_TRIES = 10000
 local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
@@ -1346,6 +1409,10 @@ reply_one(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
 reply_one(reset)
 reply_one(key_state.at)
 reply_list(key_state.override == '' and not key_state.shared and NOTHING or key_state.parameters)
+if key_state.escalation then
+reply_one(math.max(0, key_state.blocked_until - now))
+reply_one(key_state.step)
+end
 end
 end
 local function common_moment(key_states, shaped)
@@ -1367,32 +1434,40 @@ i = i % #key_states + 1
 end
 return moment
 end
-local function admit(key_states, longest, shaped, taking)
-local overfull, held = false, false
+local function wait_for_all(key_states, longest, shaped)
 for i = 1, #key_states do
 local key_state = key_states[i]
 local hopeless = shaped and saving_of(key_state, key_state.cost) > longest
 key_state.own_moment = hopeless and NEVER or earliest(key_state, now, shaped)
-if shaped and is_overfull(key_state) then overfull = true end
-if key_state.algorithm.last then held = true end
 end
 local moment = common_moment(key_states, shaped)
-if moment == NEVER then return reply_call(key_states, DENIED, NEVER) end
-local wait = moment - now
+return moment == NEVER and NEVER or moment - now
+end
+local function deny(key_states, wait, longest, shaped, taking)
+if taking and escalate(key_states, longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
+reply_call(key_states, DENIED, wait)
+end
+local function admit(key_states, longest, shaped, taking)
+local overfull, held, wait = false, false, wait_for_all(key_states, longest, shaped)
+if wait == NEVER then return reply_call(key_states, DENIED, NEVER) end
+for i = 1, #key_states do
+if shaped and is_overfull(key_states[i]) then overfull = true end
+if key_states[i].algorithm.last then held = true end
+end
 if wait > 0 and held then
-local key_state, code = key_states[1], DENIED
+local key_state = key_states[1]
 if shaped and longest > 0 and #key_states == 1 then
 local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost)
 if state ~= key_state.state then
 key_state.state, key_state.changed, key_state.at = state, true, key_state.algorithm.last(state)
-code = QUEUED
+return reply_call(key_states, QUEUED, wait)
 end
 end
-return reply_call(key_states, code, wait)
+return deny(key_states, wait, 0, shaped, taking)
 end
-if wait > longest or (wait > 0 and overfull) then return reply_call(key_states, DENIED, wait) end
+if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
 if taking then
-for i = 1, #key_states do take_or_book(key_states[i], moment) end
+for i = 1, #key_states do take_or_book(key_states[i], now + wait) end
 end
 reply_call(key_states, ALLOWED, wait)
 end
@@ -1418,10 +1493,9 @@ refund(key_state, part.at)
 elseif operation == 'reset' then
 reset(key_state)
 else
+if operation == 'block' then return block(key_state, wait) end
 key_state.changed = true
-if operation == 'block' then
-key_state.blocked_until = wait > 0 and now + wait or 0
-elseif operation ~= 'override' then
+if operation ~= 'override' then
 error('SLUICE unknown operation: ' .. operation)
 elseif wait > 0 then
 begin_override(key_state, part.override, wait)
@@ -1488,7 +1562,7 @@ replies[replied + 1], replies[replied + 2] = algorithm.usage(rule, state, now)
 replied = replied + 2
 if done < count then wait = wait_for(rule, state, now, cost) end
 end
-if done < count and (wait <= 0 or operation ~= 'acquire') then
+if done < count and (wait == 0 or (not rule.escalation and (wait < 0 or operation ~= 'acquire'))) then
 local remaining, reset = algorithm.usage(rule, state, now)
 replies[replied + 1], replies[replied + 2], replies[replied + 3], replies[replied + 4], replies[replied + 5] =
 wait == 0 and SAME_ALLOWED or SAME_DENIED, count - done, wait, remaining, reset
@@ -1526,9 +1600,11 @@ for c = 1, one(1) do
 local operation = arguments[next]
 next = next + 1
 local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
+local place = 1
 for i = 1, one(1) do
-local rule = with_algorithm(rules[one(1)] or error('SLUICE no such rule'))
-local part = { place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
+local rule = with_algorithm(with_escalation(rules[one(1)] or error('SLUICE no such rule')))
+local part = { place = place, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
+part.escalation, place = rule.escalation, place + (rule.escalation and 2 or 1)
 if operation == 'override' then
 part.override = {}
 for p = 1, one(0) do part.override[p] = one(0) end

@@ -38,21 +38,45 @@ function decided({ operation, wait, overrides }: Call, keyStates: readonly KeySt
 
 /** The first moment at which every part has the permits, if it is at most `longest` away. */
 function admit(keyStates: readonly KeyState[], longest: number, shaped: boolean, taking: boolean): Answer {
+  const wait = waitForAll(keyStates, longest, shaped);
+  if (wait === NEVER) return answer(keyStates, DENIED, NEVER);
+  const held = keyStates.some(({ holders }) => holders !== undefined);
+  if (wait > 0 && held && shaped && longest > 0 && keyStates.length === 1 && keyStates[0]!.join()) {
+    return answer(keyStates, QUEUED, wait);
+  }
+  const overfull = shaped && keyStates.some((keyState) => keyState.overfull);
+  if (wait > 0 && (wait > longest || held || overfull)) {
+    const blocks = taking && escalate(keyStates, held ? 0 : longest, shaped);
+    return answer(keyStates, DENIED, blocks ? waitForAll(keyStates, longest, shaped) : wait);
+  }
+  if (taking) for (const keyState of keyStates) keyState.take(keyState.now + wait);
+  return answer(keyStates, ALLOWED, wait);
+}
+
+/** µs until every part has the permits; `NEVER`. */
+function waitForAll(keyStates: readonly KeyState[], longest: number, shaped: boolean): number {
   for (const keyState of keyStates) {
     const hopeless = shaped && keyState.saving > longest;
     keyState.ownMoment = hopeless ? NEVER : keyState.earliest(keyState.now, shaped);
   }
   const moment = commonMoment(keyStates, shaped);
-  if (moment === NEVER) return answer(keyStates, DENIED, NEVER);
-  const wait = moment - keyStates[0]!.now;
-  const held = keyStates.some(({ holders }) => holders !== undefined);
-  if (wait > 0 && held && shaped && longest > 0 && keyStates.length === 1) {
-    return answer(keyStates, keyStates[0]!.join() ? QUEUED : DENIED, wait);
+  return moment === NEVER ? NEVER : moment - keyStates[0]!.now;
+}
+
+/**
+ * Counts a denial at each part that alone denied it, unless one is blocked. @param longest the wait that would have been allowed
+ * @returns whether that blocks the call
+ */
+function escalate(keyStates: readonly KeyState[], longest: number, shaped: boolean): boolean {
+  if (!keyStates.some(({ escalates }) => escalates) || keyStates.some(({ isBlocked }) => isBlocked))
+    return false;
+  let blocks = false;
+  for (const keyState of keyStates) {
+    const wait = keyState.ownMoment - keyState.now;
+    const denies = wait > longest || (shaped && wait > 0 && keyState.overfull);
+    if (keyState.escalates && denies && keyState.strike()) blocks = true;
   }
-  const overfull = shaped && keyStates.some((keyState) => keyState.overfull);
-  if (wait > 0 && (wait > longest || held || overfull)) return answer(keyStates, DENIED, wait);
-  if (taking) for (const keyState of keyStates) keyState.take(moment);
-  return answer(keyStates, ALLOWED, wait);
+  return blocks;
 }
 
 /** Each try passes a booking; the search must end. */

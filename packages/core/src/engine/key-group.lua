@@ -34,9 +34,11 @@ local function read_group(next)
     local operation = arguments[next]
     next = next + 1
     local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
+    local place = 1
     for i = 1, one(1) do
-      local rule = with_algorithm(rules[one(1)] or error('SLUICE no such rule'))
-      local part = { place = i, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
+      local rule = with_algorithm(with_escalation(rules[one(1)] or error('SLUICE no such rule')))
+      local part = { place = place, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
+      part.escalation, place = rule.escalation, place + (rule.escalation and 2 or 1)
       if operation == 'override' then
         part.override = {}
         for p = 1, one(0) do part.override[p] = one(0) end

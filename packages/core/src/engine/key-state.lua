@@ -89,6 +89,7 @@ local function open(part)
     algorithm = part.algorithm, parameters = part.parameters, policy_parameters = part.parameters,
     cost = part.cost, at = 0, own_moment = 0, changed = false, normalized = false, is_new = false, granted = {},
     seen = now, queue = NOTHING, has_gaps = 0, blocked_until = 0, override = '', override_until = 0,
+    escalation = part.escalation, step = 0,
   }
   local envelope = open_entry(key_state.key, part.place, part.shared)
   key_state.state = envelope.state
@@ -146,10 +147,18 @@ local function refund(key_state, at)
   look_for_gaps(key_state)
 end
 
+-- Denies all calls for `micros` µs from now, 0 to end that.
+local function block(key_state, micros)
+  key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
+  promote(key_state)
+  look_for_gaps(key_state)
+end
+
 local function reset(key_state)
   if key_state.algorithm.promote and key_state.state then key_state.granted[#key_state.granted + 1] = EVERYONE end
   key_state.changed, key_state.state, key_state.policy_state = true, nil, nil
   key_state.queue, key_state.has_gaps, key_state.blocked_until = NOTHING, 0, 0
+  if key_state.escalation then write(key_state.place + 1, nil, 0) end
 end
 
 local function usage(key_state)

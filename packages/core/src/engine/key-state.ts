@@ -1,7 +1,9 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
-import { EVERYONE, type Operation, type Part, type PartAnswer, type Trace } from './call.js';
+import { EVERYONE, type Operation, type Part, type PartAnswer } from './call.js';
 import { Counter } from './counter.js';
 import { type Entry, type Envelope, isEnvelope } from './entry.js';
+import { type EscalationState, strike } from './escalation.js';
+import type { Trace } from './trace.js';
 import { WaitQueue } from './wait-queue.js';
 
 /** A shared rate at the moment of a decision, as its store has it. */
@@ -39,12 +41,18 @@ export class KeyState {
   #blockedUntil = 0;
   /** The moment; if the clock trembles, the latest that it showed. */
   #seen: number;
+  /** Did the call change `escalation`? */
+  escalated = false;
+  /** The step of the escalation that this call took; 0: none. */
+  #step = 0;
 
   constructor(
     readonly part: Part,
     entry: Entry | undefined,
     readonly now: number,
     readonly shared?: EffectiveRate,
+    /** The denials that an escalation has counted. */
+    public escalation?: EscalationState,
   ) {
     this.#seen = now;
     this.ownMoment = now;
@@ -238,6 +246,25 @@ export class KeyState {
     return status;
   }
 
+  get isBlocked(): boolean {
+    return this.#blockedUntil > this.now;
+  }
+
+  get escalates(): boolean {
+    return this.part.limit.rule.escalation !== undefined;
+  }
+
+  /** Counts a denial. @returns whether it blocks the key */
+  strike(): boolean {
+    const { state, block, step } = strike(this.part.limit.rule.escalation!, this.escalation, this.now);
+    this.escalation = state;
+    this.escalated = true;
+    if (block === 0) return false;
+    this.#step = step;
+    this.block(block);
+    return true;
+  }
+
   block(micros: number): void {
     this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
     this.#loosen();
@@ -275,6 +302,8 @@ export class KeyState {
     this.#setState(undefined);
     this.#queue.set(NONE);
     this.#blockedUntil = 0;
+    this.escalation = undefined;
+    this.escalated = this.escalates;
   }
 
   /** The current values. @param before the state before the call */
@@ -287,13 +316,14 @@ export class KeyState {
     const { now, ownMoment } = this;
     const blocked = Math.max(0, this.#blockedUntil - now);
     const { remaining, reset } = this.#queue.usage(this.#counter, now);
-    return {
+    const answer = {
       remaining: blocked > 0 ? 0 : remaining,
       wait: ownMoment === NEVER ? NEVER : ownMoment - now,
       reset: Math.max(reset, blocked),
       at: this.#at,
       override: this.#isOverridden || this.shared !== undefined ? this.#counter.parameters : undefined,
     };
+    return this.escalates ? { ...answer, blocked, step: this.#step } : answer;
   }
 
   /** What the store keeps. */

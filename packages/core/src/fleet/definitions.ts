@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Policy } from '../algorithms/algorithm.js';
+import type { EscalateOptions } from '../engine/escalate-options.js';
 import { getOrCreate } from '../get-or-create.js';
 import { VERSION } from '../version.js';
 import type { FleetBoard } from './board.js';
@@ -31,6 +32,8 @@ export interface LimiterDefinition {
   readonly key?: string | undefined;
   /** Processes take permits in blocks: a few may be out of the store. */
   readonly prefetch?: true | undefined;
+  /** How repeated denials block a key, as given. */
+  readonly escalate?: EscalateOptions | undefined;
   /** Of `combined`: the names of its limiters, by their names in the combination. */
   readonly members?: Readonly<Record<string, string>> | undefined;
   /** Of `shared`: the storage key of the rate. */

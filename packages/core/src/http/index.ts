@@ -1,6 +1,7 @@
 // Internals shared by our own packages: not part of the public API, and may change with any release.
 
 export { toMicros } from '../duration.js';
+export { compileEscalation } from '../engine/escalate-options.js';
 export { compileClientKey } from '../keys/client-ip.js';
 export { compileKey, type KeyScope } from '../keys/key-expression.js';
 export { keyPart } from '../keys/key-part.js';

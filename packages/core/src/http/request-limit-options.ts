@@ -49,6 +49,8 @@ export interface OneOfLimits<Args extends readonly unknown[]> extends KeyOptions
   readonly policy?: Policy | undefined;
   /** Several policies by name, which share this limit's key. */
   readonly policies?: Policies | undefined;
+  /** In place of the option `escalate` of all limits. */
+  readonly escalate?: LimiterBaseOptions['escalate'];
 }
 
 /** The limit of a request: pass one of these options. */

@@ -6,14 +6,15 @@ import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { isDegraded, undo } from '../pipeline/answers.js';
-import { type PolicyPart, type PolicyParts, policyParts } from '../pipeline/policy-limit.js';
-import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
+import { type PolicyPart, type PolicyParts, policyParts, shadowCall } from '../pipeline/policy-limit.js';
+import { DECIDE, DECISION, ESCALATED, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { AcquireMessage, CallMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
 import type { CallUsage } from './call-usage.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
+import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
 import { publishingRefunds } from './refund-messages.js';
 import { LeaseQueue } from './waiting/lease-queue.js';
@@ -87,10 +88,11 @@ export class Admission implements Finisher<Decision> {
       asyncStart.hasSubscribers ||
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
+    const decided = shadow ? shadowCall(call) : call;
     const { usage } = this;
     const uncounted = usage === undefined || call.operation === 'peek';
     const finisher = uncounted ? this : usage.counting(this, shadow);
-    return heard ? this.#publish(call, shadow, finisher) : this.#decide(call, finisher);
+    return heard ? this.#publish(decided, shadow, finisher) : this.#decide(decided, finisher);
   }
 
   #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
@@ -128,6 +130,7 @@ export class Admission implements Finisher<Decision> {
     const parts = call as unknown as PolicyParts & PolicyPart;
     const decision = new DecisionRecord(name, decider, parts, parts, answer, call.operation === 'consume', 0);
     if (call.several === undefined ? isHeld(call) : call.several.some(isHeld)) this.#hold(decision, answer);
+    if (ESCALATED.hasSubscribers) publishEscalations(name, policyParts(call), answer);
     return decision;
   }
 
@@ -191,6 +194,7 @@ export class Admission implements Finisher<Decision> {
     const call = { parts };
     const decision = new DecisionRecord(name, decider, call, parts[0]!, split, true, waited + answer.wait);
     if (parts.some(isHeld)) this.#hold(decision, split);
+    if (ESCALATED.hasSubscribers) publishEscalations(name, parts, split);
     if (!answer.allowed) {
       message?.ended(decision);
       throw errorOfDenial(decision);

@@ -4,8 +4,8 @@ import { LAYOUT, type Limits } from './limits.js';
 
 /** Makes a limiter known to the other processes of its store. @returns a function that ends it */
 export function announceLimiter(store: Store, limits: Limits): () => void {
-  const { limiter, keyPrefix, hashTag = '', policies } = limits;
-  const id = JSON.stringify([limiter, keyPrefix, hashTag, policies]);
+  const { limiter, keyPrefix, hashTag = '', policies, escalate } = limits;
+  const id = JSON.stringify([limiter, keyPrefix, hashTag, policies, escalate]);
   return announce(store.fleet, LAYOUT, id, () => limits.definition('limiter'));
 }
 

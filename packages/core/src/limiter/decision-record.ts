@@ -25,6 +25,7 @@ export class DecisionRecord implements Decision {
   readonly waited: number;
   readonly source: string;
   readonly degraded: boolean;
+  declare readonly blockedFor?: number;
   declare readonly debug?: DecisionDebug;
   readonly #call: PolicyParts;
   readonly #answer: Answer;
@@ -73,6 +74,8 @@ export class DecisionRecord implements Decision {
     this.#decider = source === undefined ? decider : source.decider;
     this.#bound = bound;
     this.#taken = taken && allowed ? undefined : NOTHING;
+    const blocked = allowed ? 0 : parts.length === 1 ? own.blocked : longestBlock(parts);
+    if (blocked !== undefined && blocked > 0) this.blockedFor = Math.ceil(blocked / 1000);
     if (parts[0]!.trace !== undefined) {
       const debug = debugOf(call.parts, answer);
       if (debug !== undefined) this.debug = debug;
@@ -133,6 +136,9 @@ const sleepOf = ({ allowed, wait }: Answer): number => (allowed ? wait : 0);
 
 const partWait = ({ wait }: PartAnswer, asleep: number): number =>
   waitMs(wait === NEVER ? NEVER : Math.max(0, wait - asleep));
+
+const longestBlock = (parts: readonly PartAnswer[]): number =>
+  parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The index of the policy with the longest wait, or otherwise with the fewest permits left. */
 function bindingPart(answer: Answer): number {

@@ -1,5 +1,6 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { type Duration, toMicros } from '../duration.js';
+import { compileEscalation, type EscalateOptions } from '../engine/escalate-options.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-policy.js';
 import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch-options.js';
@@ -40,6 +41,11 @@ export interface LimiterBaseOptions {
    * `leakyBucket` or `tokenBucket`; no effect with several `policies`. Default `false`.
    */
   readonly prefetch?: PrefetchOptions | false | undefined;
+  /**
+   * Blocks a key that is denied again and again, longer each time: `{ after: 3, within: '1h', block: ['1m', '10m', '1d'], forgive: '1d' }`. See
+   * `EscalateOptions`. Not together with `prefetch`. Default `false`.
+   */
+  readonly escalate?: EscalateOptions | false | undefined;
 }
 
 export type RateLimiterOptions = LimiterBaseOptions &
@@ -66,6 +72,7 @@ export const LIMITER_BASE_OPTIONS = [
   'failurePolicy',
   'denyCache',
   'prefetch',
+  'escalate',
 ] as const satisfies readonly (keyof LimiterBaseOptions)[];
 
 /** @throws TypeError unless it is a store */
@@ -87,6 +94,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     deadline = 100,
     denyCache = '1s',
     prefetch = false,
+    escalate = false,
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -100,13 +108,22 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
       "RateLimiter: a limiter with a store needs a name, such as 'login': limiters without a name would count together",
     );
   }
+  const wanted = prefetch === false ? undefined : readPrefetch('RateLimiter', prefetch);
+  if (escalate !== false && wanted !== undefined && !wanted.isDefault) {
+    throw new TypeError(
+      'RateLimiter: escalate and prefetch do not go together: prefetched permits are used and denied without the store, which counts the denials. ' +
+        'Leave out one of them, or set it to false',
+    );
+  }
   const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);
   const limits = new Limits(name, policies === undefined ? policy : policies, policies !== undefined, {
     keyPrefix,
     hashTag,
     failure,
-    prefetch: prefetch === false ? undefined : readPrefetch('RateLimiter', prefetch),
+    prefetch: escalate === false ? wanted : undefined,
     remote: store?.remote === true,
+    escalate: escalate === false ? undefined : escalate,
+    escalation: escalate === false ? undefined : compileEscalation('RateLimiter', escalate),
   });
   return {
     name,

@@ -1,6 +1,8 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
 import { KeyCall, type Operation } from '../engine/call.js';
+import type { EscalateOptions } from '../engine/escalate-options.js';
+import type { Escalation } from '../engine/escalation.js';
 import type { DefinitionKind, LimiterDefinition } from '../fleet/definitions.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
@@ -10,6 +12,7 @@ import { PermitPools } from '../pipeline/permit-pool.js';
 import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch-options.js';
 import { type Costs, costFor } from './call-options.js';
+import { escalating } from './escalating-limit.js';
 
 /** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */
 export const LAYOUT = 'v2';
@@ -22,6 +25,8 @@ interface Common {
   readonly failure: CompiledFailurePolicy;
   readonly prefetch: WantedPrefetch | undefined;
   readonly remote: boolean;
+  readonly escalate: EscalateOptions | undefined;
+  readonly escalation: Escalation | undefined;
 }
 
 /** The compiled policies of a limiter. */
@@ -30,6 +35,7 @@ export class Limits {
   readonly names: readonly string[];
   readonly hashTag: string | undefined;
   readonly keyPrefix: string;
+  readonly escalate: EscalateOptions | undefined;
   /** What the limiter counts by, if it is known. */
   keyKind: string | undefined;
   readonly #limits: readonly PolicyLimit[];
@@ -47,7 +53,7 @@ export class Limits {
     readonly limiter: string,
     given: Policy | Readonly<Record<string, Policy>> | undefined,
     readonly several: boolean,
-    { keyPrefix, hashTag, failure, prefetch: wanted, remote }: Common,
+    { keyPrefix, hashTag, failure, prefetch: wanted, remote, escalate, escalation }: Common,
   ) {
     if (several) checkPolicies(given);
     this.#isLocal = !remote;
@@ -56,6 +62,7 @@ export class Limits {
     this.names = Object.keys(this.policies);
     this.hashTag = hashTag;
     this.keyPrefix = keyPrefix;
+    this.escalate = escalate;
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
@@ -68,7 +75,9 @@ export class Limits {
       const local = { rule: compileShare(policy, failure.share), prefix, suffix };
       const fallback = { choose: failure.choose, limit: local };
       const pools = prefetch && new PermitPools(prefetch);
-      return { name, policy: name, rule, prefix, suffix, fallback, prefetch: pools };
+      const plain = { name, policy: name, rule, prefix, suffix, fallback, prefetch: pools };
+      if (escalation === undefined) return plain;
+      return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);
     });
   }
 
@@ -84,7 +93,8 @@ export class Limits {
     const prefixes = Object.fromEntries(limits.map(({ policy, prefix }) => [policy, prefix]));
     const prefetch = limits.some((limit) => limit.prefetch !== undefined) ? true : undefined;
     const { suffix } = limits[0]!;
-    return { kind, name, keyPrefix, hashTag, policies, several, prefixes, suffix, key, prefetch };
+    const { escalate } = this;
+    return { kind, name, keyPrefix, hashTag, policies, several, prefixes, suffix, key, prefetch, escalate };
   }
 
   /** @throws KeyResolutionError for an invalid key */

@@ -9,4 +9,5 @@ export { type FleetProcess, type Published, readDefinitions } from './definition
 export type { DenialReport, FleetDenial } from './denial-report.js';
 export { type DenialFollower, type Followed, followDenials } from './follow-denials.js';
 export { type InspectedKey, type InspectedPolicy, type InspectOptions, inspectKey } from './inspect.js';
+export type { InspectedEscalation } from './inspect-escalation.js';
 export { openLimiter } from './open-limiter.js';

@@ -4,6 +4,7 @@ import type { PolicyDebug } from '../decision.js';
 import { KeyCall } from '../engine/call.js';
 import { decide } from '../engine/decide.js';
 import { isEnvelope } from '../engine/entry.js';
+import { compileEscalation } from '../engine/escalate-options.js';
 import { KeyState } from '../engine/key-state.js';
 import type { LimiterDefinition } from '../fleet/definitions.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
@@ -13,6 +14,7 @@ import { LAYOUT } from '../limiter/limits.js';
 import { checkInteger, checkOptions } from '../options.js';
 import type { PolicyLimit } from '../pipeline/policy-limit.js';
 import type { Store, StoredKey } from '../stores/store.js';
+import { type InspectedEscalation, inspectedEscalation, storedEscalation } from './inspect-escalation.js';
 
 /** What a limiter would decide for a key, and what the store keeps of it. Moments are µs of the store's clock since 1970, lengths are µs. */
 export interface InspectedKey {
@@ -47,6 +49,8 @@ export interface InspectedPolicy extends Omit<PolicyDebug, 'before' | 'after'> {
   readonly known: boolean;
   /** Until the store forgets the key, ms; undefined if it keeps nothing. */
   readonly timeToLive: number | undefined;
+  /** With the option `escalate`: the denials of the key and the blocks that they have set. */
+  readonly escalation: InspectedEscalation | undefined;
 }
 
 export interface InspectOptions {
@@ -73,12 +77,20 @@ export async function inspectKey(
   const parts = limits.map((limit) => ({ limit, key: encoded, cost, at: 0 }));
   if (store.look === undefined) throw new TypeError('inspectKey: this store cannot be looked at');
   const stored = await Promise.all(parts.map((part) => store.look!(part)));
+  const escalations = await Promise.all(parts.map((part) => storedEscalation(store, part)));
   const now = Math.max(...stored.map((one) => one.now));
   const keyStates = parts.map((part, i) => new KeyState(part, stored[i]!.entry, now));
   const answer = decide(KeyCall.of({ operation: 'peek', wait: 0, parts, traced: true }), keyStates);
   const debugs = debugOf(parts, answer)!.policies;
   const policies = debugs.map((debug, i) =>
-    inspected(definition.policies[limits[i]!.policy]!, debug, stored[i]!, answer.parts[i]!, now),
+    inspected(
+      definition.policies[limits[i]!.policy]!,
+      debug,
+      stored[i]!,
+      answer.parts[i]!,
+      now,
+      inspectedEscalation(parts[i]!, escalations[i], debug.blockedUntil),
+    ),
   );
   const known = policies.some((policy) => policy.known);
   return { now, known, allowed: answer.allowed, wait: waitOf(answer.wait), cost, policies };
@@ -95,6 +107,7 @@ function inspected(
     readonly override?: readonly number[] | undefined;
   },
   now: number,
+  escalation: InspectedEscalation | undefined,
 ): InspectedPolicy {
   const { algorithm, limit } = compilePolicy(policy);
   const overrideUntil = entry !== undefined && isEnvelope(entry) ? entry.overrideUntil : 0;
@@ -110,12 +123,20 @@ function inspected(
     overrideUntil: overrideUntil > now ? overrideUntil : undefined,
     known: entry !== undefined,
     timeToLive,
+    escalation,
   };
 }
 
 const waitOf = (wait: number): number | undefined => (wait === NEVER ? undefined : wait);
 
-function limitsOf({ kind, name, policies, prefixes, suffix }: LimiterDefinition): readonly PolicyLimit[] {
+function limitsOf({
+  kind,
+  name,
+  policies,
+  prefixes,
+  suffix,
+  escalate,
+}: LimiterDefinition): readonly PolicyLimit[] {
   const names = Object.keys(policies);
   if (names.length === 0)
     throw new TypeError(`inspectKey: limiter '${name}' (${kind}) has no keys of its own`);
@@ -126,6 +147,8 @@ function limitsOf({ kind, name, policies, prefixes, suffix }: LimiterDefinition)
         `inspectKey: limiter '${name}' stores its keys in another layout (${prefix}); this version reads ${LAYOUT}`,
       );
     }
-    return { name: policy, policy, rule: compilePolicy(policies[policy]!), prefix, suffix };
+    const escalation = escalate && compileEscalation('inspectKey', escalate);
+    const rule = Object.assign(compilePolicy(policies[policy]!), { escalation });
+    return { name: policy, policy, rule, prefix, suffix };
   });
 }

@@ -13,7 +13,7 @@ const DEADLINE = '2s';
  * @throws TypeError for a `shared` or `combined` limiter, which has no keys of its own; RangeError if this version stores keys elsewhere
  */
 export function openLimiter(store: Store, definition: LimiterDefinition): RateLimiter {
-  const { kind, name, keyPrefix, hashTag, policies, several, prefixes } = definition;
+  const { kind, name, keyPrefix, hashTag, policies, several, prefixes, escalate } = definition;
   if (Object.keys(policies).length === 0) {
     throw new TypeError(`openLimiter: limiter '${name}' (${kind}) has no keys of its own`);
   }
@@ -25,6 +25,7 @@ export function openLimiter(store: Store, definition: LimiterDefinition): RateLi
     deadline: DEADLINE,
     denyCache: false,
     failurePolicy: 'deny',
+    escalate,
   } as const;
   const options: RateLimiterOptions = several ? { ...base, policies } : { ...base, policy: policies[name]! };
   const limiter = new RateLimiter(options, deciderOf(store, checkLimiterOptions(options)));

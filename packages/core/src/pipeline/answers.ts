@@ -36,14 +36,15 @@ export async function undo(
 export function shiftAnswer(answer: Answer, micros: number, source: AnswerSource, more = 0): Answer {
   const { allowed, queued, now, wait } = answer;
   const parts: PartAnswer[] = [];
-  for (const { remaining, wait, reset, at, override } of answer.parts) {
-    parts.push({
+  for (const { remaining, wait, reset, at, override, blocked } of answer.parts) {
+    const part = {
       remaining: remaining + more,
       wait: less(wait, micros),
       reset: less(reset, micros),
       at,
       override,
-    });
+    };
+    parts.push(blocked === undefined ? part : { ...part, blocked: less(blocked, micros) });
   }
   return { allowed, queued, now: now + micros, wait: less(wait, micros), parts, source };
 }

@@ -47,14 +47,23 @@ export class DenyCache {
     readonly source: AnswerSource,
   ) {}
 
-  /** Permits that are held can be released elsewhere at any moment, so their denials are not cached. */
+  /**
+   * Permits that are held can be released elsewhere at any moment, so their denials are not cached. Each denial counts for an escalation, so
+   * it must reach the store, except while a key of the call is blocked.
+   */
   remember(call: KeyCall, answer: Answer, sentAt: number): void {
     if (this.longest === 0 || answer.wait === NEVER || answer.source !== undefined) return;
     if (call.parts.some(isHeld)) return;
+    const longest = Math.min(
+      this.longest,
+      answer.wait,
+      call.parts.some(escalates) ? blockedFor(answer) : answer.wait,
+    );
+    if (longest === 0) return;
     const key = storageKey(call.parts[bindingPart(answer)]!);
     const counter = counterOf(key);
     const count = this.invalidations.count(counter);
-    const until = sentAt + Math.min(this.longest, answer.wait);
+    const until = sentAt + longest;
     if (this.#recent.size >= MOST / 2) {
       this.#older = this.#recent;
       this.#recent = new Map();
@@ -154,6 +163,12 @@ function counterOf(key: string): number {
   for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + charCodeAt(key, i)) | 0;
   return hash & (COUNTERS - 1);
 }
+
+const escalates = ({ limit }: Part): boolean => limit.rule.escalation !== undefined;
+
+/** µs until no key of the call is blocked by an escalation. */
+const blockedFor = ({ parts }: Answer): number =>
+  parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The part with the longest wait. */
 const bindingPart = ({ parts }: Answer): number =>

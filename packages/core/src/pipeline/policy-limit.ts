@@ -1,4 +1,4 @@
-import type { Limit, Part } from '../engine/call.js';
+import { KeyCall, type Limit, type Part } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { PermitPools } from './permit-pool.js';
 
@@ -12,6 +12,8 @@ export interface PolicyLimit extends Limit {
   readonly fallback?: FallbackLimit | undefined;
   /** Prefetched permits, if the limit has the option. */
   readonly prefetch?: PermitPools | undefined;
+  /** With an escalation: what decides calls that are not enforced, whose denials do not count. */
+  readonly shadow?: Pick<PolicyLimit, 'rule' | 'fallback'> | undefined;
 }
 
 export interface PolicyPart extends Part {
@@ -27,6 +29,15 @@ export interface FallbackLimit {
   choose(error: StoreUnavailableError): 'local' | 'allow' | 'deny';
   /** The limit of this process alone. */
   readonly limit: Limit;
+}
+
+/** The call, by limits that count no denial for an escalation: its caller does not enforce the decision. */
+export function shadowCall(call: KeyCall): KeyCall {
+  const parts = policyParts(call);
+  if (parts.every(({ limit }) => limit.shadow === undefined)) return call;
+  const { operation, wait, traced, overrides } = call;
+  const plain = parts.map((part) => ({ ...part, limit: { ...part.limit, ...part.limit.shadow } }));
+  return KeyCall.of({ operation, wait, parts: plain, traced, overrides });
 }
 
 /** The parts of a call that a limiter made. */

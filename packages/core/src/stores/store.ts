@@ -65,9 +65,10 @@ export interface Store extends Decider {
   expect?(deadline: number): void;
   /**
    * Reads what it keeps of a part's key, for tools. Changes nothing.
+   * @param of instead of its state: the denials that an escalation has counted
    * @throws RangeError for a value that is not ours; StoreUnavailableError, StoreConfigurationError
    */
-  look?(part: Pick<Part, 'limit' | 'key'>): Promise<StoredKey>;
+  look?(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey>;
   /** Changes or reads a shared rate; see `RateChange`. Resolves to the rate after it, and whether it was changed. */
   rate(change: RateChange, caller?: StoreCaller): Promise<RateAnswer>;
   /**

@@ -13,6 +13,7 @@ const typed = <Name extends TelemetryChannel>(name: Name) =>
 export const DECISION = typed('sluice:decision');
 export const WAIT = typed('sluice:wait');
 export const LEASE = typed('sluice:lease');
+export const ESCALATED = typed('sluice:escalated');
 export const REFUND = typed('sluice:refund');
 export const STORE_CALL = typed('sluice:store-call');
 export const DEGRADED = typed('sluice:degraded');
@@ -24,6 +25,7 @@ const CHANNELS = [
   DECISION,
   WAIT,
   LEASE,
+  ESCALATED,
   REFUND,
   STORE_CALL,
   DEGRADED,

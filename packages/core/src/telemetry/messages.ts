@@ -71,6 +71,18 @@ export interface RefundMessage {
   readonly error: unknown;
 }
 
+/** A denial has blocked a key, by the option `escalate`. Published once, by the process that made the denied call. */
+export interface EscalatedMessage {
+  readonly limiter: string;
+  readonly policy: string;
+  /** As of `LimitedPart`. */
+  readonly key: string;
+  /** Which of the durations of `block` it is, from 1 on. */
+  readonly step: number;
+  /** How long the block lasts, ms. */
+  readonly blockedFor: number;
+}
+
 /** One script call of a `redisStore` that decides calls. */
 export interface StoreCallMessage {
   /** The name of the store: `redis`. */
@@ -99,6 +111,7 @@ export interface TelemetryMessages {
    */
   readonly 'sluice:wait': DecisionMessage;
   readonly 'sluice:lease': LeaseMessage;
+  readonly 'sluice:escalated': EscalatedMessage;
   readonly 'sluice:refund': RefundMessage;
   readonly 'sluice:store-call': StoreCallMessage;
   /** The events of `store.on`. */

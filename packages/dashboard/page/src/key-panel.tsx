@@ -5,7 +5,7 @@ import type { Chosen } from './app.tsx';
 import { Drawing } from './drawing.tsx';
 import { openStream, postOf } from './stream.ts';
 import { useNow } from './use-now.ts';
-import { clockTime, policyInWords, stateInWords } from './words.ts';
+import { clockTime, policyInWords, stateInWords, stepOf } from './words.ts';
 
 interface Props {
   readonly limiters: readonly LimiterInfo[];
@@ -155,7 +155,19 @@ function State({ state, ahead }: Answer) {
                   {one.overrideUntil !== undefined && ` until ${local(one.overrideUntil)}`}.
                 </em>
               )}
-              {one.blockedUntil > now && <em> Blocked until {local(one.blockedUntil)}.</em>}
+              {one.blockedUntil > now && (
+                <em>
+                  {' '}
+                  Blocked{stepOf(one)} until {local(one.blockedUntil)}.
+                </em>
+              )}
+              {one.escalation?.forgivenAt !== undefined && (
+                <span>
+                  {' '}
+                  Forgiven {new Date((one.escalation.forgivenAt - ahead) / 1000).toLocaleString()}, if no
+                  other denial counts.
+                </span>
+              )}
             </figcaption>
           </figure>
         );

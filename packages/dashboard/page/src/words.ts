@@ -87,3 +87,7 @@ export function levelAt({ level, capacity, perSecond, nextBatch, fullAt }: Bucke
   if (nextBatch !== undefined || level >= capacity) return level;
   return Math.min(capacity, capacity - (Math.max(0, fullAt - now) / 1_000_000) * perSecond);
 }
+
+/** What has set a block: nothing for an operator. */
+export const stepOf = ({ escalation }: Pick<PolicyState, 'escalation'>): string =>
+  escalation?.blocks ? ` by escalation, step ${escalation.step} of ${escalation.steps},` : '';

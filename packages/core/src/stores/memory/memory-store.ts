@@ -10,7 +10,8 @@ import {
   storageKey,
 } from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
-import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
+import { type Entry, expiryOf } from '../../engine/entry.js';
+import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
 import { KeyState } from '../../engine/key-state.js';
 import { DenialFeed } from '../../fleet/denial-feed.js';
 import { MemoryBoard } from '../../fleet/memory-board.js';
@@ -18,6 +19,7 @@ import { StoreUsage } from '../../usage/store-usage.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import { keptAt, type Store, type StoredKey } from '../store.js';
 import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
+import { rankOf } from './rank.js';
 import { NONE, Rank } from './records.js';
 import { Table } from './table.js';
 
@@ -74,7 +76,8 @@ export class MemoryStore implements Store {
   #step(call: Call, now: number): Answer | undefined {
     if (!(call instanceof KeyCall) || call.operation !== 'consume') return undefined;
     const { rule, shared } = call.limit;
-    if (rule.algorithm.step === undefined || shared !== undefined) return undefined;
+    if (rule.algorithm.step === undefined || shared !== undefined || rule.escalation !== undefined)
+      return undefined;
     if (call.several !== undefined || call.traced) return undefined;
     const cell = this.#table.step(call, now);
     return cell && answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell.remaining, cell.reset);
@@ -102,10 +105,15 @@ export class MemoryStore implements Store {
       const slot = this.#table.find(prefix, key);
       const denied = asks ? !answer.allowed : slot !== NONE && this.#table.rank(slot) === Rank.denied;
       const kept = keyState.keeps(call.operation);
+      if (keyState.escalated)
+        this.#keep(prefix, key + ESCALATION_SUFFIX, keyState.escalation, Rank.denied, now);
       if (kept || (asks && denied)) {
         const entry = kept ? keyState.entry() : slot === NONE ? undefined : this.#table.read(slot);
+        const pinned = slot !== NONE && this.#table.rank(slot) === Rank.pinned;
         const rank =
-          entry === undefined ? Rank.ordinary : rankOf(entry, now, denied || isHeld(keyState.part));
+          entry === undefined
+            ? Rank.ordinary
+            : rankOf(entry, now, denied || isHeld(keyState.part), keyState.escalates && asks && !pinned);
         this.#keep(prefix, key, entry, rank, now);
         this.#wake(keyState);
       }
@@ -123,7 +131,13 @@ export class MemoryStore implements Store {
     const place = rate?.perClient === 1 ? { prefix: '', key: shared!.client } : { prefix, key: part.key };
     const slot = this.#table.find(place.prefix, place.key);
     const entry = slot === NONE ? undefined : this.#table.read(slot);
-    return { keyState: new KeyState(part, entry, now, rate), ...place };
+    const counted = part.limit.rule.escalation && this.#escalation(prefix, part.key);
+    return { keyState: new KeyState(part, entry, now, rate, counted), ...place };
+  }
+
+  #escalation(prefix: string, key: string): EscalationState | undefined {
+    const slot = this.#table.find(prefix, key + ESCALATION_SUFFIX);
+    return slot === NONE ? undefined : (this.#table.read(slot) as EscalationState);
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -135,8 +149,8 @@ export class MemoryStore implements Store {
     };
   }
 
-  async look({ limit, key }: Pick<Part, 'limit' | 'key'>): Promise<StoredKey> {
-    const slot = this.#table.find(limit.prefix, key);
+  async look({ limit, key }: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
+    const slot = this.#table.find(limit.prefix, of === undefined ? key : key + ESCALATION_SUFFIX);
     return keptAt(this.clock.now(), slot === NONE ? undefined : this.#table.read(slot));
   }
 
@@ -181,12 +195,4 @@ export class MemoryStore implements Store {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
-}
-
-function rankOf(entry: Entry, now: number, denied: boolean): Rank {
-  if (isEnvelope(entry)) {
-    if (entry.blockedUntil > now || entry.overrideUntil > now) return Rank.pinned;
-    if (entry.queue.length > 0) return Rank.denied;
-  }
-  return denied ? Rank.denied : Rank.ordinary;
 }

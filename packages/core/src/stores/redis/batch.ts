@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Call, type KeyCall, type Part, storageKey } from '../../engine/call.js';
+import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import type { Departure, DepartureDeadline } from '../../pipeline/deadlines.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
@@ -160,19 +161,26 @@ export class Batch implements Departure {
   }
 }
 
-/** The keys of a script call. A shared rate has a key itself, and may have one for each client. */
+/** The keys of a script call. A shared rate has a key itself, and may have one for each client; an escalation has one. */
 const keysOf = (call: Call): string[] =>
   call.parts.flatMap((part) => {
-    const { shared } = part.limit;
-    return shared === undefined ? [storageKey(part)] : [storageKey(part), shared.client, shared.config];
+    const { shared, rule } = part.limit;
+    const key = storageKey(part);
+    if (shared !== undefined) return [key, shared.client, shared.config];
+    return rule.escalation === undefined ? [key] : [key, key + ESCALATION_SUFFIX];
   });
 
 /** Does the script need only its cost? */
 const isPlain = ({ operation, traced, several, limit }: KeyCall): boolean =>
-  operation === 'consume' && !traced && several === undefined && limit.shared === undefined;
+  operation === 'consume' &&
+  !traced &&
+  several === undefined &&
+  limit.shared === undefined &&
+  limit.rule.escalation === undefined;
 
 /** Has it one key? */
-const isSingle = (call: KeyCall): boolean => call.several === undefined && call.limit.shared === undefined;
+const isSingle = ({ several, limit }: KeyCall): boolean =>
+  several === undefined && limit.shared === undefined && limit.rule.escalation === undefined;
 
 /** Equal calls are decided one after the other, and sent once with their number. */
 export function isSame(a: KeyCall, b: KeyCall): boolean {

@@ -2,6 +2,7 @@ import type { Script } from '../../algorithms/algorithm.js';
 import { systemClock } from '../../clock.js';
 import { type Answer, type Call, type Part, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
+import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { storedKey } from '../../engine/stored-entry.js';
 import { DenialFeed } from '../../fleet/denial-feed.js';
 import { RedisBoard } from '../../fleet/redis-board.js';
@@ -131,8 +132,8 @@ export class RedisStore implements Store {
     }
   }
 
-  async look(part: Pick<Part, 'limit' | 'key'>): Promise<StoredKey> {
-    const key = storageKey(part as Part);
+  async look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
+    const key = storageKey(part) + (of === undefined ? '' : ESCALATION_SUFFIX);
     const reply = this.#runKey(lookScript, key, () => ({ keys: [key], args: [] }));
     return storedKey(await inTime(this.#session, reply));
   }

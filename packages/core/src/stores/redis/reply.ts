@@ -1,4 +1,4 @@
-import { type Answer, answerOf, type PartAnswer, type Trace } from '../../engine/call.js';
+import { type Answer, answerOf, type PartAnswer } from '../../engine/call.js';
 import {
   ALLOWED,
   ELSEWHERE,
@@ -10,6 +10,7 @@ import {
   SAME_DENIED,
   UNDECLARED,
 } from '../../engine/reply-codes.js';
+import type { Trace } from '../../engine/trace.js';
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer } from '../shared-rate.js';
@@ -74,9 +75,11 @@ function settleNext(
     pending.failed(new RateNotSetError(parts[0]!.limit.shared!.name));
   } else {
     const wait = reply.next();
-    const answers = parts.map((): PartAnswer => {
+    const answers = parts.map(({ limit }): PartAnswer => {
       const [remaining, own, reset, at] = [reply.next(), reply.next(), reply.next(), reply.next()];
-      return { remaining, wait: own, reset, at, override: given(reply.list()) };
+      const answer = { remaining, wait: own, reset, at, override: given(reply.list()) };
+      if (limit.rule.escalation === undefined) return answer;
+      return { ...answer, blocked: reply.next(), step: reply.next() };
     });
     const answered = pending.call.traced
       ? answers.map((part) => ({ ...part, trace: traceOf(reply) }))

@@ -137,7 +137,10 @@ class Rules {
     this.#places.set(shared === undefined ? rule : tag, place);
     if (shared === undefined) {
       const [, ...parameters] = textOf(rule, this.#now);
-      this.#text.push(tag, String(parameters.length), ...parameters);
+      const { escalation = [] } = rule;
+      const size = String(parameters.length + escalation.length);
+      const kind = escalation.length === 0 ? tag : `${tag}^${escalation.length}`;
+      this.#text.push(kind, size, ...parameters, ...escalation.map(String));
     } else {
       this.#text.push(tag, '0');
     }

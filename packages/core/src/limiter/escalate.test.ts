@@ -1,0 +1,283 @@
+import fc from 'fast-check';
+import { farStore } from '../../../../tests/support/far-store.js';
+import { Messages } from '../../../../tests/support/messages.js';
+import {
+  CombinedLimiter,
+  type Decision,
+  type EscalateOptions,
+  fixedWindow,
+  LimiterFactory,
+  ManualClock,
+  memoryStore,
+  RateLimiter,
+} from '../index.js';
+import { inspectKey, openLimiter } from '../operations/index.js';
+import { StoreHealth } from '../stores/store-health.js';
+
+const once = fixedWindow({ limit: 1, window: '300d' });
+const escalate = { after: 3, within: '1h', block: ['1m', '10m', '1d'], forgive: '1d' } as const;
+const MINUTE = 60_000;
+
+describe('options', () => {
+  const make = (given: unknown, more = {}) =>
+    new RateLimiter({ policy: once, escalate: given as EscalateOptions, ...more });
+
+  test.each<[unknown, RegExp]>([
+    [{ ...escalate, after: 0 }, /RateLimiter: escalate\.after must be .* 1 to 100, not 0/],
+    [{ ...escalate, after: 101 }, /escalate\.after/],
+    [{ ...escalate, after: 1.5 }, /escalate\.after/],
+    [{ ...escalate, within: 'soon' }, /escalate\.within must be a duration .*not "soon"/],
+    [{ ...escalate, within: 0 }, /escalate\.within/],
+    [{ ...escalate, block: [] }, /escalate\.block must have 1 to 20 durations, .*not an array/],
+    [{ ...escalate, block: Array(21).fill('1s') }, /1 to 20 durations/],
+    [{ ...escalate, block: ['1m', 0] }, /escalate\.block\[1\] must be a duration/],
+    [{ ...escalate, block: undefined }, /escalate\.block\[0\] must be a duration/],
+    [{ ...escalate, forgive: '59m' }, /escalate\.forgive must be at least within, .*not "59m"/],
+    [{ ...escalate, blocks: '1m' }, /blocks/],
+    [true, /RateLimiter: escalate/],
+    [null, /RateLimiter: escalate/],
+  ])('%j is refused', (given, message) => expect(() => make(given)).toThrow(message));
+
+  test('not together with prefetch, unless that is the default of several limits or false', () => {
+    expect(() => make(escalate, { prefetch: { most: 10 } })).toThrow(
+      /escalate and prefetch do not go together.*Leave out one of them/,
+    );
+    make(escalate, { prefetch: false });
+    make(false, { prefetch: { most: 10 } });
+  });
+
+  test('a factory passes it to its limiters', async () => {
+    const factory = new LimiterFactory({ escalate: { ...escalate, after: 1 } });
+    const limiter = factory.get('sms', () => once);
+    await limiter.consume('k');
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false, blockedFor: MINUTE });
+    await factory.close();
+  });
+
+  test('it is forgiven after a day, or after the time in which denials count', async () => {
+    for (const [within, hours] of [
+      ['1h', 24],
+      ['3d', 72],
+    ] as const) {
+      const clock = new ManualClock();
+      const limiter = new RateLimiter({
+        name: 'default',
+        policy: once,
+        store: memoryStore({ clock }),
+        escalate: { after: 1, within, block: ['1m', '2m'] },
+      });
+      await limiter.consume('k');
+      await limiter.consume('k');
+      await clock.advance(MINUTE + hours * 3_600_000 - 1);
+      expect((await limiter.consume('k')).blockedFor).toBe(2 * MINUTE);
+      await clock.advance(2 * MINUTE + hours * 3_600_000);
+      expect((await limiter.consume('k')).blockedFor).toBe(MINUTE);
+    }
+  });
+});
+
+/** The rules of the option as they are written, over everything that ever happened. */
+class Model {
+  readonly #denials: number[] = [];
+  readonly #blocks: { readonly at: number; readonly end: number }[] = [];
+  #step = 0;
+
+  constructor(
+    readonly options: Record<'after' | 'within' | 'forgive', number> & { block: readonly number[] },
+  ) {}
+
+  /** @returns ms until the block ends; 0 without one */
+  denied(now: number): number {
+    const { after, within, forgive, block } = this.options;
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && now < last.end) return last.end - now;
+    const since = Math.max(last?.end ?? 0, this.#denials.at(-1) ?? 0);
+    if (now >= since + forgive) this.#step = 0;
+    this.#denials.push(now);
+    const counted = this.#denials.filter((at) => at > now - within && at >= (last?.end ?? 0));
+    if (counted.length < after) return 0;
+    const length = block[Math.min(this.#step, block.length - 1)]!;
+    this.#step += 1;
+    this.#blocks.push({ at: now, end: now + length });
+    return length;
+  }
+}
+
+test('it blocks as a plain model does, whatever the numbers and the moments', async () => {
+  const small = fc.integer({ min: 1, max: 40 });
+  const options = fc
+    .record({
+      after: fc.integer({ min: 1, max: 5 }),
+      within: small,
+      more: small,
+      block: fc.array(small, { minLength: 1, maxLength: 4 }),
+    })
+    .map(({ more, ...rest }) => ({ ...rest, forgive: rest.within + more }));
+  const moves = fc.array(fc.oneof(fc.nat(3), fc.nat(100)), { minLength: 1, maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(options, moves, async (given, passed) => {
+      const clock = new ManualClock();
+      const store = memoryStore({ clock });
+      const limiter = new RateLimiter({ name: 'model', policy: once, store, escalate: given });
+      const model = new Model(given);
+      await limiter.consume('k');
+      for (const ms of passed) {
+        clock.set(clock.now() + ms * 1000);
+        const { blockedFor = 0 } = await limiter.consume('k');
+        expect(blockedFor).toBe(model.denied(clock.now() / 1000));
+      }
+      await store.close();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+describe('a remote store', () => {
+  const opened: { close(): unknown }[] = [];
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+  function far(options = {}) {
+    const health = new StoreHealth(() => undefined);
+    const { store, ...rest } = farStore({ health });
+    opened.push({ close: () => health.end() }, store);
+    const limiter = new RateLimiter({ name: 'login', policy: once, store, escalate, ...options });
+    return { ...rest, store, limiter };
+  }
+
+  test('counts each denial itself, and this process answers during a block, as far as the block goes', async () => {
+    const { limiter, asks, clock } = far();
+    await limiter.consume('k');
+    for (const blockedFor of [undefined, undefined, MINUTE]) {
+      const [decision, asked] = await asks(() => limiter.consume('k'));
+      expect(asked).toEqual(['consume']);
+      expect(decision.blockedFor).toBe(blockedFor);
+    }
+    const messages = new Messages('login', { channels: ['sluice:escalated'] });
+    expect(await asks(() => limiter.consume('k'))).toMatchObject([
+      { source: 'deny-cache', blockedFor: MINUTE },
+      [],
+    ]);
+    await clock.advance('999ms');
+    expect(await asks(() => limiter.consume('k'))).toMatchObject([{ blockedFor: MINUTE - 999 }, []]);
+    expect(messages.log).toEqual([]);
+    messages.stop();
+    await limiter.unblock('k');
+    expect((await asks(() => limiter.consume('k')))[1]).toEqual(['consume']);
+  });
+
+  test('a block that ends before the limit is over is not answered for longer', async () => {
+    const { limiter, asks, clock } = far({ denyCache: '1h' });
+    await limiter.consume('k');
+    for (let i = 0; i < 3; i += 1) await limiter.consume('k');
+    await clock.advance(MINUTE - 1);
+    expect((await asks(() => limiter.consume('k')))[1]).toEqual([]);
+    await clock.advance(1);
+    const asked = await asks(() => Promise.all([1, 2, 3].map(() => limiter.consume('k'))));
+    expect(asked[1]).toEqual(['consume', 'consume', 'consume']);
+    expect(asked[0].map(({ blockedFor }) => blockedFor)).toEqual([undefined, undefined, 10 * MINUTE]);
+  });
+
+  test('a denial of a call that is not enforced does not answer one that is', async () => {
+    const { limiter, asks } = far();
+    await limiter.consume('k');
+    await limiter.consume('k', { shadow: true });
+    expect((await asks(() => limiter.consume('k', { shadow: true })))[1]).toEqual([]);
+    expect((await asks(() => limiter.consume('k')))[1]).toEqual(['consume']);
+  });
+
+  test('while it is out, each process blocks by its own count; denials of a failure policy do not count', async () => {
+    for (const [failurePolicy, last] of [
+      ['local', MINUTE],
+      ['deny', undefined],
+    ] as const) {
+      const { limiter, fail } = far({ failurePolicy });
+      fail();
+      const messages = new Messages('login', { channels: ['sluice:escalated'] });
+      const decisions: Decision[] = [];
+      for (let i = 0; i < 4; i += 1) decisions.push(await limiter.consume('k'));
+      messages.stop();
+      expect(decisions.at(-1)).toMatchObject({ allowed: false, degraded: true });
+      expect(decisions.at(-1)!.blockedFor).toBe(last);
+      expect(messages.log).toHaveLength(last === undefined ? 0 : 1);
+    }
+  });
+});
+
+test('in a combination it counts what its own policy denies, and a block of any member stops all counts', async () => {
+  const store = memoryStore();
+  const login = new RateLimiter({ name: 'login', policy: once, store, escalate });
+  const open = new RateLimiter({ name: 'open', policy: fixedWindow({ limit: 100, window: '1d' }), store });
+  const both = new CombinedLimiter({ login, open });
+  await both.consume({ login: 'k', open: 'k' });
+  await open.block('k', '1h');
+  for (let i = 0; i < 5; i += 1)
+    expect((await both.consume({ login: 'k', open: 'k' })).blockedFor).toBeUndefined();
+  await open.unblock('k');
+  const messages = new Messages(undefined, { channels: ['sluice:escalated'] });
+  for (let i = 0; i < 3; i += 1) await both.consume({ login: 'k', open: 'k' });
+  // One message, also where two members are one limiter and have one key.
+  const pair = fixedWindow({ limit: 2, window: '300d' });
+  const mail = new RateLimiter({ name: 'mail', policy: pair, store, escalate });
+  const twice = new CombinedLimiter({ from: mail, to: mail });
+  await twice.consume({ from: 'x', to: 'x' });
+  for (let i = 0; i < 3; i += 1) await twice.consume({ from: 'x', to: 'x' });
+  messages.stop();
+  expect(messages.on('sluice:escalated')).toMatchObject([
+    { limiter: both.name, policy: 'login', key: 'k', step: 1 },
+    { limiter: twice.name, policy: 'from', key: 'x', step: 1 },
+  ]);
+  await store.close();
+});
+
+test('memory gives its places to blocks of operators before blocks that clients have caused', async () => {
+  const store = memoryStore({ maxKeys: 6 });
+  const limiter = new RateLimiter({
+    name: 'login',
+    policy: once,
+    store,
+    escalate: { ...escalate, after: 1 },
+  });
+  await limiter.block('banned', '1h');
+  for (let i = 0; i < 20; i += 1) for (let n = 0; n < 3; n += 1) await limiter.consume(`client${i}`);
+  expect(store.size).toBe(6);
+  expect(await limiter.consume('banned')).toMatchObject({ allowed: false });
+  await store.close();
+});
+
+test('tools see the step, the next block and when it is forgiven, and a reset by a tool forgets it', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const limiter = new RateLimiter({ name: 'login', policy: once, store, escalate });
+  const definition = JSON.parse(
+    JSON.stringify(RateLimiter.internals(limiter).limits.definition('limiter')),
+  ) as ReturnType<ReturnType<typeof RateLimiter.internals>['limits']['definition']>;
+  expect(definition.escalate).toEqual(escalate);
+  const look = async () => (await inspectKey(store, definition, 'k')).policies[0]!;
+  const nothing = {
+    step: 0,
+    steps: 3,
+    blocks: false,
+    denials: 0,
+    after: 3,
+    next: 60_000_000,
+    forgivenAt: undefined,
+  };
+  expect((await look()).escalation).toEqual(nothing);
+  for (let i = 0; i < 3; i += 1) await limiter.consume('k');
+  expect((await look()).escalation).toEqual({ ...nothing, denials: 2 });
+  await limiter.consume('k');
+  const forgivenAt = clock.now() + 60_000_000 + 86_400_000_000;
+  expect(await look()).toMatchObject({
+    blockedUntil: clock.now() + 60_000_000,
+    escalation: { ...nothing, step: 1, blocks: true, next: 600_000_000, forgivenAt },
+  });
+  const tool = openLimiter(store, definition);
+  await tool.reset('k');
+  await tool.close();
+  expect((await look()).escalation).toEqual(nothing);
+  const plain = new RateLimiter({ name: 'plain', policy: once, store });
+  const other = RateLimiter.internals(plain).limits.definition('limiter');
+  expect((await inspectKey(store, other, 'k')).policies[0]!.escalation).toBeUndefined();
+  await store.close();
+});
