@@ -41,9 +41,8 @@ onEachAdapter(({ start }) => {
     const escalate = { after: 2, within: '1h', block: ['2h', '3h'] } as const;
     const limits = { first: { policy: hourly(1), escalate }, second: { policy: hourly(100) } };
     for (const limit of [
-      { policy: hourly(1), escalate },
-      { policy: hourly(1), escalate, dryRun: false },
-      { limits },
+      { name: 'one', policy: hourly(1), escalate },
+      { name: 'several', limits },
     ]) {
       const client = await start({ limits: [limit] });
       await client.get('/').expect(200);
@@ -52,8 +51,13 @@ onEachAdapter(({ start }) => {
       const { body } = await client.get('/').expect(429).expect('Retry-After', '7200');
       expect(body).toMatchObject({ status: 429 });
     }
-    const dry = await start({ limits: [{ policy: hourly(1), escalate, dryRun: true }] });
-    for (let i = 0; i < 5; i += 1) await dry.get('/').expect(200);
+    const told: unknown[] = [];
+    const onLimited = (...args: unknown[]) => told.push((args.at(-1) as { retryAfter: number }).retryAfter);
+    const dry = await start({
+      limits: [{ name: 'dry', policy: hourly(1), escalate, dryRun: true, onLimited }],
+    });
+    for (let i = 0; i < 4; i += 1) await dry.get('/').expect(200);
+    expect(told).toEqual(Array(3).fill(3_600_000));
   });
 
   test('a problem adds Accept to the Vary header of the response', async () => {

@@ -88,12 +88,10 @@ export class Limits {
 
   /** For other processes. */
   definition(kind: DefinitionKind): LimiterDefinition {
-    const { limiter: name, keyPrefix, hashTag, policies, several, keyKind: key } = this;
-    const limits = this.#limits;
-    const prefixes = Object.fromEntries(limits.map(({ policy, prefix }) => [policy, prefix]));
-    const prefetch = limits.some((limit) => limit.prefetch !== undefined) ? true : undefined;
-    const { suffix } = limits[0]!;
-    const { escalate } = this;
+    const { limiter: name, keyPrefix, hashTag, policies, several, keyKind: key, escalate } = this;
+    const prefixes = Object.fromEntries(this.#limits.map(({ policy, prefix }) => [policy, prefix]));
+    const prefetch = this.#limits.some((limit) => limit.prefetch !== undefined) || undefined;
+    const { suffix } = this.#limits[0]!;
     return { kind, name, keyPrefix, hashTag, policies, several, prefixes, suffix, key, prefetch, escalate };
   }
 
