@@ -5,6 +5,7 @@ export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 const CODES = {
@@ -25,18 +26,26 @@ export function columnsOf({ columns, isTTY }: OutputStream, env: NodeJS.ProcessE
 
 /** Writes either texts for people, or one JSON value a line. */
 export class Output {
-  readonly width: number;
   readonly #isColoured: boolean;
 
   constructor(
     private readonly stream: OutputStream,
     readonly isJson: boolean,
-    env: NodeJS.ProcessEnv,
+    private readonly env: NodeJS.ProcessEnv,
     noColor: boolean,
   ) {
-    this.width = columnsOf(stream, env);
     const refused = noColor || (env.NO_COLOR !== undefined && env.NO_COLOR !== '') || env.TERM === 'dumb';
     this.#isColoured = stream.isTTY === true && !refused && !isJson;
+  }
+
+  /** Changes with the size of the terminal. */
+  get width(): number {
+    return columnsOf(this.stream, this.env);
+  }
+
+  /** Lines of the terminal. */
+  get height(): number {
+    return this.stream.rows ?? 24;
   }
 
   style(style: Style, text: string): string {
@@ -47,7 +56,7 @@ export class Output {
 
   /** Is there a terminal to draw on? */
   get isScreen(): boolean {
-    return this.stream.isTTY === true && !this.isJson;
+    return this.stream.isTTY === true && !this.isJson && this.env.TERM !== 'dumb';
   }
 
   /** Commands for the terminal. */

@@ -1,16 +1,45 @@
-import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
+import { fixedWindow, RateLimiter, type RedisStore, redisStore } from '../../../packages/core/src/index.js';
+import { readDefinitions } from '../../../packages/core/src/operations/index.js';
+import { eventually } from '../../support/eventually.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
 import { service } from './fleet-process.js';
 import { openLivePage } from './live-page.js';
 import { ONCALL_CLUSTER_RULES, ONCALL_RULES } from './oncall-user.js';
-import { sluice } from './sluice.js';
+import { sluice, start } from './sluice.js';
 import { tailing } from './tailing.js';
 
 // The same commands with every kind of server.
 
 const listed = (addresses: readonly { host: string; port: number }[]) =>
   addresses.map(({ host, port }) => `${host}:${port}`).join(',');
+
+/** `sluice watch ann` while a server is out. */
+async function watchThrough(at: string[], store: RedisStore, out: () => unknown, back: () => unknown) {
+  const policy = fixedWindow({ limit: 1, window: '1h' });
+  const limiter = new RateLimiter({ name: 'watched', policy, store, deadline: '10s' });
+  await limiter.consume('ann');
+  await eventually(async () =>
+    (await readDefinitions(store)).some(({ limiters }) => limiters.some(({ name }) => name === 'watched')),
+  );
+  const child = await start(['watch', 'ann', '--every', '100ms', '--deadline', '500ms', '--json', ...at]);
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const last = () => JSON.parse(stdout.split('\n').at(-2) || '{}') as Record<string, unknown>;
+  try {
+    await eventually(async () => last().limiter !== undefined);
+    await out();
+    await eventually(async () => last().problem !== undefined);
+    await back();
+    await eventually(async () => last().limiter !== undefined);
+  } finally {
+    child.kill('SIGINT');
+    await new Promise((ended) => child.once('close', ended));
+    await limiter.close();
+  }
+}
 
 function commands(store: () => RedisStore, server: () => string[]): void {
   test('ls, inspect, explain, block, unblock, reset', async () => {
@@ -113,6 +142,16 @@ describe('a cluster', () => {
     }
   });
 
+  test('watch goes on after all nodes were out', async () => {
+    const { nodes } = cluster;
+    await watchThrough(
+      ['--cluster', listed(cluster.addresses)],
+      store,
+      () => Promise.all(nodes.map((node) => node.kill())),
+      () => Promise.all(nodes.map((node) => node.restart())),
+    );
+  });
+
   test('one of its nodes as a single server is refused with the remedy', async () => {
     // The node that has the index could have all texts, too: then its answer is right.
     const slot = Number(await cluster.nodes[0]!.ask('CLUSTER', 'KEYSLOT', 'index'));
@@ -138,6 +177,16 @@ describe('sentinels', () => {
     () => store,
     () => ['--sentinel', listed(sentinels.addresses), '--name', sentinels.name],
   );
+
+  test('watch goes on after a failover', async () => {
+    const args = ['--sentinel', listed(sentinels.addresses), '--name', sentinels.name];
+    await watchThrough(
+      args,
+      store,
+      () => sentinels.master.kill(),
+      () => {},
+    );
+  });
 
   test('a primary that they do not know', async () => {
     const args = ['ls', '--sentinel', listed(sentinels.addresses), '--name', 'nobody'];

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isSluiceError } from '@sluice/core';
 import { toMicros } from '@sluice/core/operations';
+import { CliError, cliErrorOf } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { fleetOf, type KnownLimiter, named, withKeys } from '../fleet.js';
 import { linesOf, lookAt } from '../key-report.js';
-import { shown, table } from '../text.js';
+import { Screen } from '../screen.js';
+import { shown, table, wrapped } from '../text.js';
 import { rateRows, topRows, usageOf } from '../usage.js';
 import { timeOf } from '../words.js';
-
-/** Terminal: to the first line, and clear what follows; hide and show the cursor. */
-const [HOME, HIDE, SHOW] = ['\u001b[H\u001b[J', '\u001b[?25l', '\u001b[?25h'];
 
 export const watch: CommandDefinition = {
   name: 'watch',
@@ -19,8 +19,8 @@ export const watch: CommandDefinition = {
   ],
   summary: 'watch calls, or one key, as they change',
   description:
-    'Shows calls per second and the keys that are denied most, or the state of one key, again and again until Ctrl-C. Without a key ' +
-    'it needs processes with the option usage of their store. In a pipe each view follows the one before.',
+    'Shows calls per second and the keys that are denied most, or the state of one key, again and again until Ctrl-C, also while Redis restarts. Without a ' +
+    'key it needs processes with the option usage of their store. In a pipe each view follows the one before.',
   example: ['watch 203.0.113.7 --limiter login', 'Shows how the permits of that address come back.'],
   writes: false,
   async run(context, [key], { limiter, every }) {
@@ -28,23 +28,32 @@ export const watch: CommandDefinition = {
     const pause = toMicros('--every', String(every), 100_000) / 1_000;
     const name = typeof limiter === 'string' ? limiter : undefined;
     const limiters = key === undefined ? [] : await limitersOf(context, name);
-    const isScreen = output.isScreen;
-    if (isScreen) output.raw(HIDE);
+    const look = () => (key === undefined ? callsView(context, name) : keyView(context, limiters, key));
+    // The first error ends it: nothing is right yet.
+    let view = await look();
+    const screen = new Screen(output);
+    screen.open();
     try {
       while (!signal.aborted) {
-        const lines =
-          key === undefined ? await callsView(context, name) : await keyView(context, limiters, key);
-        if (isScreen) output.raw(HOME);
         const head = `${timeOf(Date.now() * 1_000, Date.now() * 1_000)}  every ${every}, Ctrl-C ends it`;
-        for (const line of [output.style('dim', head), ...lines, '']) output.line(line);
+        screen.draw([output.style('dim', head), ...view]);
         await sleep(pause, undefined, { signal }).catch(() => {});
+        if (!signal.aborted) view = await look().catch((error) => problemView(context, error));
       }
     } finally {
-      if (isScreen) output.raw(SHOW);
+      screen.close();
     }
     return 0;
   },
 };
+
+/** Redis may come back. @throws an error that is a mistake of ours */
+function problemView({ output, address }: Context, error: unknown): string[] {
+  if (!isSluiceError(error) && !(error instanceof CliError)) throw error;
+  const { message } = cliErrorOf(error, address);
+  output.json({ problem: message });
+  return [output.style('red', wrapped(message, output.width)), 'It is asked again.'];
+}
 
 async function limitersOf(context: Context, name: string | undefined): Promise<KnownLimiter[]> {
   const fleet = await fleetOf(context);
@@ -68,7 +77,8 @@ async function keyView(context: Context, limiters: readonly KnownLimiter[], key:
   return reports.flatMap(({ limiter, seen, problem }) => {
     const { name } = limiter.definition;
     output.json({ limiter: name, key, problem, ...seen });
-    if (seen === undefined) return [`${shown(name)} cannot be read: ${shown(problem!)}.`];
+    if (seen === undefined)
+      return [wrapped(`${shown(name)} cannot be read: ${shown(problem!)}.`, output.width)];
     if (!seen.known && limiters.length > 1) return [];
     return seen.policies.flatMap((policy) => {
       const label = policy.name === name ? name : `${name}, ${policy.name}`;
@@ -76,7 +86,7 @@ async function keyView(context: Context, limiters: readonly KnownLimiter[], key:
       return [
         output.style('bold', shown(label)),
         `  ${level}`,
-        ...linesOf(policy, seen.now).map((line) => `  ${line}`),
+        ...linesOf(policy, seen.now).map((line) => `  ${wrapped(line, output.width - 2, '  ')}`),
       ];
     });
   });

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { programEnv } from './program-env.ts';
+
+/** A program on a terminal of its own, made by `script` of util-linux. */
+export interface Terminal {
+  /** What the program has written so far. */
+  readonly text: string;
+  /** Types. `'\u0003'` is Ctrl-C. */
+  type(keys: string): void;
+  /** @returns the exit code */
+  readonly ended: Promise<number | null>;
+}
+
+/** @param command a command of `sh` */
+export function onTerminal(
+  command: string,
+  columns: number,
+  rows: number,
+  env: Readonly<Record<string, string>> = {},
+): Terminal {
+  const { NO_COLOR: _, ...own } = programEnv;
+  const script = `stty columns ${columns} rows ${rows}; ${command}`;
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', script, '/dev/null'], {
+    env: { ...own, TERM: 'xterm-256color', ...env },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) => reject(new Error(`script (util-linux) is needed: ${error.message}`)));
+    child.once('close', resolve);
+  });
+  return {
+    get text() {
+      return text;
+    },
+    type: (keys) => void child.stdin.write(keys),
+    ended,
+  };
+}
