@@ -65,6 +65,16 @@ test('a wait and a lease that began before are not subtracted', async () => {
   expect(await metrics.values('sluice.leases')).toEqual({ 'limiter=db': 0 }); // the second one, held and released
 });
 
+test('blocks that repeated denials set are counted', async () => {
+  const limiter = new RateLimiter({
+    name: 'login',
+    policy: tokenBucket({ capacity: 1, refill: 1, every: '1h' }),
+    escalate: { after: 2, within: '1h', block: '1h' },
+  });
+  for (const user of ['ann', 'bob']) for (let i = 0; i < 5; i += 1) await limiter.consume(user);
+  expect(await metrics.values('sluice.escalations')).toEqual({ 'limiter=login': 2 });
+});
+
 test('refunds are counted in permits, and how far estimates were off', async () => {
   const limiter = new RateLimiter({
     name: 'tokens',

@@ -57,6 +57,9 @@ test('a scrape has all metrics of the README, and no key', async () => {
     await db.release(await db.acquire('secret-key'));
     const tokens = new RateLimiter({ name: 'tokens', policy });
     await (await tokens.reserve('secret-key', 2)).settle(1);
+    const escalate = { after: 1, within: '1h', block: '1h' } as const;
+    const login = new RateLimiter({ name: 'login', policy, escalate });
+    for (let i = 0; i < 3; i += 1) await login.consume('secret-key');
 
     const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const lines = scraped.split('\n').filter((text) => text.startsWith('sluice_'));
