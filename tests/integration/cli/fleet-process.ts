@@ -29,6 +29,7 @@ export async function service(store: Store) {
   for (let i = 0; i < 6; i += 1) await login.consume('ann');
   await api.consume('ann', { cost: 3 });
   await api.block('bob', '1h');
+  await jobs.reset('carl'); // of another service in the same Redis
   await jobs.acquire('carl');
   await api.consume(HOSTILE);
   await eventually(async () => (await readDefinitions(store))[0]?.limiters.length === 3);
