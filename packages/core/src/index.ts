@@ -140,6 +140,7 @@ export type {
   LeaseMessage,
   LimitedPart,
   RefundMessage,
+  RulesMessage,
   StoreCallMessage,
   TelemetryChannel,
   TelemetryMessages,

@@ -26,7 +26,7 @@ const TYPES = `
   SharedLimiterOptions SharedRate SharedRateConfig
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
-  CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart RefundMessage StoreCallMessage TelemetryChannel TelemetryMessages
+  CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart RefundMessage RulesMessage StoreCallMessage TelemetryChannel TelemetryMessages
   DenialLine DenialLogger LogDenialsOptions
   KeyCount LimiterUsageReport ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
   WarningCode WarningMessage

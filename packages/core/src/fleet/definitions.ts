@@ -40,6 +40,20 @@ export interface LimiterDefinition {
   readonly rate?: string | undefined;
 }
 
+/** Rules of a document that a process has in force. */
+export interface RulesDefinition {
+  /** The name of the document. */
+  readonly name: string;
+  /** Where they come from. */
+  readonly source: string;
+  /** As the document has it. */
+  readonly version?: string | number | undefined;
+  /** Identifies their text. */
+  readonly fingerprint?: string | undefined;
+  /** Why a later version is not in force. */
+  readonly problem?: string | undefined;
+}
+
 /** What a process publishes. */
 export interface ProcessDefinitions {
   /** Version of @sluice/core. */
@@ -51,6 +65,7 @@ export interface ProcessDefinitions {
   readonly limiters: readonly LimiterDefinition[];
   /** Limiters that are not in the list, because it is full. */
   readonly omitted: number;
+  readonly rules?: readonly RulesDefinition[] | undefined;
 }
 
 /** Of a definition without policies of its own. */
@@ -78,9 +93,24 @@ export function announce(
   return getOrCreate(publishers, board, () => new DefinitionPublisher(board, layout)).add(id, describe);
 }
 
+/**
+ * Makes the rules of a document known to the other processes of a store.
+ * @param describe called when they are published
+ * @returns functions to call when they have changed, and at their end
+ */
+export function announceRules(
+  board: FleetBoard | undefined,
+  layout: string,
+  describe: () => RulesDefinition,
+): { changed(): void; end(): void } {
+  if (board?.announces !== true || board.closed) return { changed() {}, end() {} };
+  return getOrCreate(publishers, board, () => new DefinitionPublisher(board, layout)).addRules(describe);
+}
+
 class DefinitionPublisher {
   /** In the order of their first limiters. */
   readonly #known = new Map<string, { readonly describe: () => LimiterDefinition; limiters: number }>();
+  readonly #rules = new Set<() => RulesDefinition>();
   readonly #publisher: Publisher;
   readonly #layout: string;
   #omitted = 0;
@@ -107,6 +137,17 @@ class DefinitionPublisher {
     });
   }
 
+  addRules(describe: () => RulesDefinition): { changed(): void; end(): void } {
+    this.#rules.add(describe);
+    const changed = () => this.#publisher.changed();
+    changed();
+    const end = () => {
+      this.#rules.delete(describe);
+      changed();
+    };
+    return { changed, end };
+  }
+
   #omit(): () => void {
     this.#omitted += 1;
     return once(() => {
@@ -123,6 +164,7 @@ class DefinitionPublisher {
       pid: globalThis.process.pid,
       limiters,
       omitted: this.#omitted,
+      rules: this.#rules.size === 0 ? undefined : [...this.#rules].map((describe) => describe()),
     };
     return JSON.stringify(process);
   }

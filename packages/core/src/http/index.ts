@@ -2,6 +2,8 @@
 
 export { toMicros } from '../duration.js';
 export { compileEscalation } from '../engine/escalate-options.js';
+export { announceRules, type RulesDefinition } from '../fleet/definitions.js';
+export { sharedTextScript } from '../fleet/shared-text.script.js';
 export { compileClientKey } from '../keys/client-ip.js';
 export { compileKey, type KeyScope } from '../keys/key-expression.js';
 export { keyPart } from '../keys/key-part.js';
@@ -12,11 +14,13 @@ export { checkCost } from '../limiter/call-options.js';
 export { errorOfDenial } from '../limiter/error-of-denial.js';
 export { LimiterPool } from '../limiter/limiter-factory.js';
 export { LIMITER_BASE_OPTIONS } from '../limiter/limiter-options.js';
+export { LAYOUT } from '../limiter/limits.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
 export { RecentMap } from '../recent-map.js';
 export { connectAtStart } from '../stores/store-health.js';
+export { RULES } from '../telemetry/channels.js';
 export { SpaceSaving } from '../usage/space-saving.js';
 export { warn } from '../warnings.js';
 export { checkRules } from './check-rules.js';

@@ -162,6 +162,11 @@ export abstract class BaseLimiter<Key> {
   static consumer<Key>(limiter: BaseLimiter<Key>) {
     return (key: Key, options: DecisionOptions = NO_OPTIONS) => limiter.#decide('consume', key, options);
   }
+
+  /** @internal Does a call wait, or is a permit held? */
+  static isBusy<Key>(limiter: BaseLimiter<Key>): boolean {
+    return limiter.#admission.busy;
+  }
 }
 
 /** @throws TypeError */

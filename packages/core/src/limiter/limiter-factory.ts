@@ -70,7 +70,15 @@ export class LimiterPool {
   byPolicies(policies: LimiterPolicies): RateLimiter {
     if (this.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
     const key = JSON.stringify(policies);
-    return this.limiters.get(key) ?? this.add(key, policies);
+    const kept = this.limiters.get(key);
+    if (kept === undefined) return this.add(key, policies);
+    this.#latest = kept;
+    return kept;
+  }
+
+  /** A call waits, or a permit is held. */
+  get busy(): boolean {
+    return this.limiters.values().some(this.limiters.isBusy);
   }
 
   /** Closes all limiters, and the store if none was passed. */

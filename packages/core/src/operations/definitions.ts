@@ -1,5 +1,5 @@
 import type { FleetBoard } from '../fleet/board.js';
-import type { LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
+import type { LimiterDefinition, ProcessDefinitions, RulesDefinition } from '../fleet/definitions.js';
 
 /** A process of the fleet, and its limiters. */
 export interface FleetProcess extends ProcessDefinitions {
@@ -40,7 +40,7 @@ function parsed(text: string): ProcessDefinitions | undefined {
   } catch {
     return undefined;
   }
-  const { version, layout, host, pid, limiters, omitted } = given;
+  const { version, layout, host, pid, limiters, omitted, rules } = given;
   if (!Array.isArray(limiters)) return undefined;
   return {
     version: String(version),
@@ -49,7 +49,13 @@ function parsed(text: string): ProcessDefinitions | undefined {
     pid: Number(pid),
     limiters: limiters.filter(isDefinition),
     omitted: Number(omitted),
+    rules: Array.isArray(rules) ? rules.filter(isRules) : [],
   };
+}
+
+function isRules(given: Partial<RulesDefinition> | null): given is RulesDefinition {
+  const { name, source, fingerprint = '', problem = '' } = given ?? {};
+  return [name, source, fingerprint, problem].every((text) => typeof text === 'string');
 }
 
 function isDefinition(given: Partial<LimiterDefinition> | null): given is LimiterDefinition {

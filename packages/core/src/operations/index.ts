@@ -1,6 +1,11 @@
 export { toMicros } from '../duration.js';
 export type { FleetBoard, FleetKind, FleetNote } from '../fleet/board.js';
-export type { DefinitionKind, LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
+export type {
+  DefinitionKind,
+  LimiterDefinition,
+  ProcessDefinitions,
+  RulesDefinition,
+} from '../fleet/definitions.js';
 export { hashStoredKey } from '../hash-key.js';
 export { decodeKey, encodeKey } from '../keys/redis-key.js';
 export { LAYOUT } from '../limiter/limits.js';

@@ -1,3 +1,4 @@
+import type { Script } from '../algorithms/algorithm.js';
 import type { Answer, Call, Decider, Part } from '../engine/call.js';
 import { type Entry, expiryOf } from '../engine/entry.js';
 import type { FleetBoard } from '../fleet/board.js';
@@ -69,6 +70,11 @@ export interface Store extends Decider {
    * @throws RangeError for a value that is not ours; StoreUnavailableError, StoreConfigurationError
    */
   look?(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey>;
+  /**
+   * Runs a script whose keys share a slot, for what processes share beside their counts. Connects if necessary. No decision waits for it.
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  run?(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Changes or reads a shared rate; see `RateChange`. Resolves to the rate after it, and whether it was changed. */
   rate(change: RateChange, caller?: StoreCaller): Promise<RateAnswer>;
   /**

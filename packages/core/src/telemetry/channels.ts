@@ -19,6 +19,7 @@ export const STORE_CALL = typed('sluice:store-call');
 export const DEGRADED = typed('sluice:degraded');
 export const RECOVERED = typed('sluice:recovered');
 export const STORE_ERROR = typed('sluice:store-error');
+export const RULES = typed('sluice:rules');
 const WARNING = typed('sluice:warning');
 
 const CHANNELS = [
@@ -31,6 +32,7 @@ const CHANNELS = [
   DEGRADED,
   RECOVERED,
   STORE_ERROR,
+  RULES,
   WARNING,
 ] as readonly Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[];
 

@@ -101,6 +101,28 @@ export interface StoreCallMessage {
   readonly error: unknown;
 }
 
+/** The rules of a process changed, or did not change although they should have: of `loadRules` of @sluice/rules. */
+export interface RulesMessage {
+  /** The name of the document in force. */
+  readonly rules: string;
+  /** Where they come from: `limits.yaml`, `redis sluice:v2:rules:{rules}`, `a function`. */
+  readonly source: string;
+  /**
+   * - `loaded`: a version is in force, or still is now that its source can be read again;
+   * - `refused`: a version is not acceptable;
+   * - `unreadable`: the source could not be read.
+   *
+   * After `refused` and `unreadable` the version before stays in force.
+   */
+  readonly result: 'loaded' | 'refused' | 'unreadable';
+  /** As the document in force has it. */
+  readonly version: string | number | undefined;
+  /** Identifies the text in force: equal in all processes that run the same text. Undefined for the option `fallback`. */
+  readonly fingerprint: string | undefined;
+  /** Of `refused`: a `RulesError` with all problems. Of `unreadable`: a `RulesSourceError`. */
+  readonly error: unknown;
+}
+
 /** The messages of each channel. */
 export interface TelemetryMessages {
   /** A `consume` or an `acquire` has ended. */
@@ -118,6 +140,7 @@ export interface TelemetryMessages {
   readonly 'sluice:degraded': DegradedEvent;
   readonly 'sluice:recovered': RecoveredEvent;
   readonly 'sluice:store-error': StoreErrorEvent;
+  readonly 'sluice:rules': RulesMessage;
   readonly 'sluice:warning': WarningMessage;
 }
 

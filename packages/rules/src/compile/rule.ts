@@ -45,7 +45,8 @@ export class Rule {
   readonly costOf: ReadScope<number>;
   /** The plan of a call; undefined if it has none. */
   readonly planOf: ReadScope<string | undefined>;
-  readonly #keyOf: (request: RequestView) => string;
+  /** @throws KeyResolutionError if the request lacks the key */
+  readonly keyOf: (request: RequestView) => string;
   /** The plan of a request whose plan is missing or unknown. */
   readonly #fallbackPlan: string | undefined;
 
@@ -77,7 +78,7 @@ export class Rule {
     );
     const place = { path, report, isForCode: match === undefined };
     this.ipv6Subnet = input.ipv6Subnet;
-    this.#keyOf = compileRuleKey(key, input.ipv6Subnet, place);
+    this.keyOf = compileRuleKey(key, input.ipv6Subnet, place);
     this.costOf = compileCost(input.cost, place);
     this.planOf = compilePlan(input, document, place);
     this.#fallbackPlan =
@@ -98,7 +99,7 @@ export class Rule {
   /** @throws KeyResolutionError if the request lacks the key, or has no valid cost */
   resolve(request: RequestView): RuleCall {
     const scope = scopeOf(request);
-    return { key: this.#keyOf(request), cost: this.costOf(scope), ...this.policiesOf(this.planOf(scope)) };
+    return { key: this.keyOf(request), cost: this.costOf(scope), ...this.policiesOf(this.planOf(scope)) };
   }
 }
 

@@ -30,6 +30,11 @@ export class Combinations {
     return found;
   }
 
+  /** A call waits, or a permit is held. */
+  get busy(): boolean {
+    return this.#kept.values().some(({ limiter }) => BaseLimiter.isBusy(limiter));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#kept.values().map(({ limiter }) => limiter.close()));
   }

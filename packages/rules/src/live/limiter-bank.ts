@@ -1,5 +1,8 @@
 import type { LimiterPolicies, RateLimiter } from '@sluice/core';
 import { LimiterPool } from '@sluice/core/http';
+import type { Rule } from '../compile/rule.js';
+import type { RuleSet } from '../rule-set.js';
+import { Retired } from './retired.js';
 import type { RulesOptions } from './rules-options.js';
 
 /** Different numbers of one limiter that are kept: plans, and versions before. */
@@ -8,20 +11,33 @@ const MOST = 1000;
 /** The limiters of all rules of a store. Those of one name share their counts, whatever their numbers. */
 export class LimiterBank {
   readonly #pools = new Map<string, LimiterPool>();
+  readonly #retired = new Retired();
 
   constructor(readonly options: RulesOptions) {}
 
-  get(name: string, hashTag: string | undefined, policies: LimiterPolicies): RateLimiter {
-    const id = `${name} ${hashTag ?? ''}`;
+  get(set: RuleSet, rule: Rule, policies: LimiterPolicies): RateLimiter {
+    const id = idOf(set, rule);
     let pool = this.#pools.get(id);
     if (pool === undefined) {
-      pool = new LimiterPool({ ...this.options, name, hashTag }, MOST);
+      const { hashTag } = set.document;
+      pool = new LimiterPool({ ...this.options, name: nameOf(set, rule), hashTag }, MOST);
       this.#pools.set(id, pool);
-    }
+    } else this.#retired.delete(pool);
     return pool.byPolicies(policies);
   }
 
+  /** Closes the limiters of all other rules when no request uses them any more. */
+  keep(rules: readonly (readonly [RuleSet, Rule])[]): void {
+    const kept = new Set(rules.map(([set, rule]) => idOf(set, rule)));
+    for (const [id, pool] of this.#pools)
+      if (!kept.has(id)) this.#retired.add(pool, () => this.#pools.delete(id));
+  }
+
   async close(): Promise<void> {
+    await this.#retired.close();
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 }
+
+const nameOf = ({ name }: RuleSet, rule: Rule): string => `${name}.${rule.name}`;
+const idOf = (set: RuleSet, rule: Rule): string => `${nameOf(set, rule)} ${set.document.hashTag ?? ''}`;

@@ -1,6 +1,5 @@
 import {
   type Cost,
-  type Decision,
   LimiterClosedError,
   type LimiterPolicies,
   memoryStore,
@@ -19,69 +18,55 @@ import type { Rule } from '../compile/rule.js';
 import { nearest } from '../document/problems.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';
-import { type MatchedRule, RuleSet } from '../rule-set.js';
-import { Combinations } from './combinations.js';
+import { RuleSet } from '../rule-set.js';
 import { LimiterBank } from './limiter-bank.js';
 import { namedRule } from './named-rule.js';
 import { RequestCalls } from './request-calls.js';
+import { Retired } from './retired.js';
+import { NOTHING, outcome, type RulesDecision } from './rules-decision.js';
 import { checkRulesOptions, type RulesOptions } from './rules-options.js';
 import { decideShadow, type ShadowDecision } from './shadow-decision.js';
 import { checkSlots } from './slots.js';
-
-/** What the rules say to a request. */
-export interface RulesDecision {
-  /** True also if no rule applies. */
-  readonly allowed: boolean;
-  /** Of all enforced rules together; undefined if none applies. Its policies are named `rule.limit`, or `rule` with a single `limit`. */
-  readonly decision: Decision | undefined;
-  /** The enforced rules that were decided. */
-  readonly matched: readonly MatchedRule[];
-  /** The rule that denied. */
-  readonly deniedBy: Rule | undefined;
-  readonly shadows: readonly ShadowDecision[];
-}
-
-const NOTHING: RulesDecision = {
-  allowed: true,
-  decision: undefined,
-  matched: [],
-  deniedBy: undefined,
-  shadows: [],
-};
+import { InForce } from './version-in-force.js';
 
 /** The rules of a document, in a store. */
 export class Rules implements RequestRules {
   readonly store: Store;
   readonly #bank: LimiterBank;
   readonly #ownStore: Store | undefined;
-  #set: RuleSet;
-  #combinations = new Combinations();
+  readonly #retired = new Retired();
+  #inForce: InForce;
   #closed = false;
 
   /** @throws RulesError for a document with problems; RangeError, TypeError naming an invalid option */
   constructor(source: RuleSet | string | RulesDocument, options: RulesOptions = {}) {
     checkRulesOptions(options);
-    this.#set = source instanceof RuleSet ? source : parseRules(source);
+    const set = source instanceof RuleSet ? source : parseRules(source);
+    this.#inForce = new InForce(set);
     this.#ownStore = options.store === undefined ? memoryStore() : undefined;
     this.store = options.store ?? this.#ownStore!;
     this.#bank = new LimiterBank({ ...options, store: this.store });
-    this.#prepare(this.#set);
+    this.#prepare(set);
   }
 
   /** Of the document: the start of the names of all limiters. */
   get name(): string {
-    return this.#set.name;
+    return this.ruleSet.name;
   }
 
-  /** The rules in force. */
+  /** The latest version. During a roll-out some requests get the one before. */
   get ruleSet(): RuleSet {
-    return this.#set;
+    return this.#inForce.latest.set;
   }
 
   /** The limiters by the names of their rules, with the numbers of the default plan. For `peek`, `reset`, `override`, … */
   get limiters(): Readonly<Record<string, RateLimiter>> {
-    const limited = this.#set.rules.filter(({ unlimited }) => !unlimited);
-    return Object.fromEntries(limited.map((rule) => [rule.name, this.#limiterOf(this.#set, rule)]));
+    const limiters = this.#inForce.versions.flatMap(({ set }) =>
+      set.rules
+        .filter(({ unlimited }) => !unlimited)
+        .map((rule) => [rule.name, this.#limiterOf(set, rule)] as const),
+    );
+    return Object.fromEntries(limiters);
   }
 
   /**
@@ -91,13 +76,17 @@ export class Rules implements RequestRules {
    */
   limiter(name: string, plan?: string): RateLimiter {
     this.#checkOpen();
-    return this.#limiterOf(this.#set, this.#named(name), plan);
+    const set = this.#inForce.ofRule(name);
+    return this.#limiterOf(set, this.#named(set, name), plan);
   }
 
   /** A rule for code: its key, and the limiter and the cost of a call. @throws RangeError for an unknown or an unlimited rule */
   rule(name: string): NamedRule {
     this.#checkOpen();
-    return namedRule(this.#set, this.#named(name), (set, rule, plan) => this.#limiterOf(set, rule, plan));
+    const current = this.#inForce.ofRule(name);
+    return namedRule(current, this.#named(current, name), (set, rule, plan) =>
+      this.#limiterOf(set, rule, plan),
+    );
   }
 
   /**
@@ -106,11 +95,11 @@ export class Rules implements RequestRules {
    */
   match(view: RequestView): RequestCalls | undefined {
     this.#checkOpen();
-    const set = this.#set;
+    const { set, combinations } = this.#inForce.ofRequest(view);
     const applying = set.applying(view);
     if (applying.length === 0) return undefined;
     const limiterOf = (rule: Rule, limits: LimiterPolicies) => this.#withPolicies(set, rule, limits);
-    return new RequestCalls(set, applying, limiterOf, this.#combinations);
+    return new RequestCalls(set, applying, limiterOf, combinations);
   }
 
   /**
@@ -130,18 +119,25 @@ export class Rules implements RequestRules {
     return Promise.all([decision, Promise.all(shadows)]).then(([one, others]) => outcome(calls, one, others));
   }
 
-  /** Puts another version in force, at once and whole. Keys keep their counts. */
-  replace(set: RuleSet): void {
+  /**
+   * Puts another version in force, at once and whole: a request is decided by one version. Keys keep their counts, and limiters that do not
+   * change stay. Those of removed rules are closed when the requests under way are done.
+   * @param before the version that callers outside of its `rollout` keep. Without one, everybody gets the new version.
+   */
+  replace(set: RuleSet, before?: RuleSet): void {
     this.#checkOpen();
-    this.#prepare(set);
-    this.#set = set;
-    this.#combinations = new Combinations();
+    const next = new InForce(set, before);
+    for (const version of next.versions) this.#prepare(version.set);
+    for (const { combinations } of this.#inForce.versions) this.#retired.add(combinations);
+    this.#inForce = next;
+    this.#bank.keep(next.versions.flatMap(({ set }) => set.rules.map((rule) => [set, rule] as const)));
   }
 
   /** Ends the limiters, and the store if none was passed. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#combinations.close();
+    await this.#retired.close();
+    await Promise.all(this.#inForce.versions.map(({ combinations }) => combinations.close()));
     await this.#bank.close();
     await this.#ownStore?.close();
   }
@@ -156,9 +152,9 @@ export class Rules implements RequestRules {
   }
 
   /** @throws RangeError */
-  #named(name: string): Rule {
-    const { rules } = this.#set;
-    const rule = this.#set.rule(name);
+  #named(set: RuleSet, name: string): Rule {
+    const { rules } = set;
+    const rule = set.rule(name);
     if (rule?.unlimited) throw new RangeError(`Rule '${name}' is unlimited and has no limiter`);
     if (rule !== undefined) return rule;
     const hint = nearest(
@@ -174,21 +170,12 @@ export class Rules implements RequestRules {
   }
 
   #withPolicies(set: RuleSet, rule: Rule, limits: LimiterPolicies): RateLimiter {
-    return this.#bank.get(`${set.name}.${rule.name}`, set.document.hashTag, limits);
+    return this.#bank.get(set, rule, limits);
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new LimiterClosedError(`Rules '${this.#set.name}' were closed`);
+    if (this.#closed) throw new LimiterClosedError(`Rules '${this.name}' were closed`);
   }
 }
 
 const costOf = (cost: Cost | undefined) => (cost === undefined ? undefined : { cost });
-
-function outcome(
-  calls: RequestCalls,
-  decision: Decision | undefined,
-  shadows: readonly ShadowDecision[],
-): RulesDecision {
-  const deniedBy = decision && calls.deniedBy(decision);
-  return { allowed: decision?.allowed !== false, decision, matched: calls.matched, deniedBy, shadows };
-}

@@ -134,8 +134,14 @@ export class RedisStore implements Store {
 
   async look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
     const key = storageKey(part) + (of === undefined ? '' : ESCALATION_SUFFIX);
-    const reply = this.#runKey(lookScript, key, () => ({ keys: [key], args: [] }));
-    return storedKey(await inTime(this.#session, reply));
+    return storedKey(await this.run(lookScript, [key], []));
+  }
+
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    return inTime(
+      this.#session,
+      this.#runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
+    );
   }
 
   async rate(change: RateChange, caller: StoreCaller = {}): Promise<RateAnswer> {

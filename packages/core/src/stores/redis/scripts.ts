@@ -1,8 +1,15 @@
 import type { Script } from '../../algorithms/algorithm.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { boardScript } from '../../fleet/board.script.js';
+import { sharedTextScript } from '../../fleet/shared-text.script.js';
 import { lookScript } from '../look.script.js';
 import { sharedRateScript } from '../shared-rate.script.js';
 
 /** Every script that a store sends to Redis. Limiters need the first one for each decision. */
-export const redisScripts: readonly Script[] = [decideScript, sharedRateScript, boardScript, lookScript];
+export const redisScripts: readonly Script[] = [
+  decideScript,
+  sharedRateScript,
+  boardScript,
+  sharedTextScript,
+  lookScript,
+];

@@ -1,0 +1,42 @@
+import type { RequestView } from '@sluice/core/http';
+import type { RuleSet } from '../rule-set.js';
+import { Combinations } from './combinations.js';
+import { Rollout } from './rollout.js';
+
+/** A document in force, with the combinations of its rules. */
+export class Version {
+  readonly combinations = new Combinations();
+
+  constructor(readonly set: RuleSet) {}
+}
+
+/** What is in force: one version, or two while one is rolled out. A request gets one of them, and keeps it to its end. */
+export class InForce {
+  readonly latest: Version;
+  /** Of callers outside of a roll-out. */
+  readonly before: Version | undefined;
+  readonly #rollout: Rollout | undefined;
+
+  /** @param before needed by a `rollout` below 100 percent; without it, everybody gets the latest version */
+  constructor(set: RuleSet, before?: RuleSet) {
+    this.latest = new Version(set);
+    if (before === undefined) return;
+    this.before = new Version(before);
+    this.#rollout = new Rollout(set, before);
+  }
+
+  get versions(): readonly Version[] {
+    return this.before === undefined ? [this.latest] : [this.latest, this.before];
+  }
+
+  ofRequest(request: RequestView): Version {
+    return this.#rollout === undefined || this.#rollout.of(request) === this.latest.set
+      ? this.latest
+      : this.before!;
+  }
+
+  /** For code, which has no request: the version before, as long as it has the rule. */
+  ofRule(name: string): RuleSet {
+    return this.before?.set.rule(name) === undefined ? this.latest.set : this.before.set;
+  }
+}

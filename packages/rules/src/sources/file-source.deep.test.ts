@@ -1,0 +1,133 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RulesMessage, subscribe } from '@sluice/core';
+import { eventually } from '../../../../tests/support/eventually.js';
+import { rejection } from '../../../../tests/support/rejection.js';
+import { isRulesError, isRulesSourceError, type LoadedRules, loadRules } from '../index.js';
+
+const text = (limit: number, version = `v${limit}`): string =>
+  `version: ${version}\nrules:\n  - { name: api, match: { path: /* }, limit: { fixedWindow: { limit: ${limit}, window: 1h } } }\n`;
+
+let folder: string;
+let rules: LoadedRules | undefined;
+const messages: RulesMessage[] = [];
+let stop: () => void;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-rules-'));
+  messages.length = 0;
+  stop = subscribe('sluice:rules', (message) => void messages.push(message));
+});
+afterEach(async () => {
+  stop();
+  await rules?.close();
+  rules = undefined;
+  await rm(folder, { recursive: true });
+});
+
+const told = () => messages.map(({ result, version }) => `${result} ${version}`);
+const versionIs = (version: string) => eventually(async () => rules!.version === version);
+
+describe('a file', () => {
+  /** As no poll comes within the test, only the watcher can see a change. */
+  const every = '1h';
+
+  test('that is written, or replaced by a rename, is loaded; keys keep their counts and limiters that did not change', async () => {
+    const file = join(folder, 'limits.yaml');
+    await writeFile(file, text(2));
+    rules = await loadRules(file, { every });
+    await rules.limiter('api').consume('ann');
+    const limiter = rules.limiter('api');
+    await writeFile(file, text(5));
+    await versionIs('v5');
+    expect(rules.limiter('api')).not.toBe(limiter);
+    expect((await rules.limiter('api').consume('ann')).remaining).toBe(3);
+    await writeFile(join(folder, 'next'), text(2, 'again'));
+    await rename(join(folder, 'next'), file);
+    await versionIs('again');
+    expect(rules.limiter('api')).toBe(limiter);
+    expect(told()).toEqual(['loaded v2', 'loaded v5', 'loaded again']);
+  });
+
+  test('behind the symbolic links of a ConfigMap is loaded when they change', async () => {
+    for (const version of [1, 2]) {
+      await mkdir(join(folder, `..${version}`));
+      await writeFile(join(folder, `..${version}`, 'limits.yaml'), text(version));
+    }
+    await symlink('..1', join(folder, '..data'));
+    await symlink('..data/limits.yaml', join(folder, 'limits.yaml'));
+    rules = await loadRules(join(folder, 'limits.yaml'), { every });
+    expect(rules.version).toBe('v1');
+    await symlink('..2', join(folder, '..next'));
+    await rename(join(folder, '..next'), join(folder, '..data'));
+    await versionIs('v2');
+  });
+
+  test('that nobody watches is found by looking', async () => {
+    const [file, elsewhere] = [join(folder, 'limits.yaml'), join(folder, 'elsewhere')];
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, 'real.yaml'), text(1));
+    await symlink('elsewhere/real.yaml', file);
+    rules = await loadRules(file, { every: '100ms' });
+    await writeFile(join(elsewhere, 'real.yaml'), text(2));
+    await versionIs('v2');
+  });
+
+  test('is no version while it is being written', async () => {
+    const file = join(folder, 'limits.yaml');
+    const whole = `${text(2)}${'# a comment\n'.repeat(20)}  - { name: sms, limit: { gcra: { limit: 1, period: 1m } } }\n`;
+    let longest: number;
+    // A writer that pauses for longer than the file needs to be quiet proves nothing: then it begins again.
+    do {
+      await rules?.close();
+      messages.length = 0;
+      await writeFile(file, text(1));
+      rules = await loadRules(file, { every });
+      longest = 0;
+      for (let length = 100; length < whole.length + 40; length += 40) {
+        const begin = performance.now();
+        await writeFile(file, whole.slice(0, length));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        longest = Math.max(longest, performance.now() - begin);
+      }
+    } while (longest > 50);
+    await versionIs('v2');
+    expect(rules.limiters).toHaveProperty('sms');
+    expect(told()).toEqual(['loaded v1', 'loaded v2']);
+  });
+
+  test('with problems, and one that is gone, leave the last good version in force, and say so once', async () => {
+    const file = join(folder, 'limits.yaml');
+    await writeFile(file, text(1));
+    rules = await loadRules(file, { every: '100ms' });
+    await writeFile(file, 'rules: 5');
+    await eventually(async () => rules!.problem !== undefined);
+    expect(isRulesError(rules.problem)).toBe(true);
+    expect(rules.problem!.message).toBe(`${file}:1:8: rules must be a list of rules, not 5`);
+    expect(rules.version).toBe('v1');
+    await rm(file);
+    await eventually(async () => messages.at(-1)!.result === 'unreadable');
+    expect(rules.problem!.message).toBe(`rules of ${file}: there is no such file`);
+    await writeFile(file, 'rules: 5');
+    await eventually(async () => messages.at(-1)!.result === 'refused');
+    await rules.reload();
+    expect((await rules.limiter('api').consume('ann')).limit).toBe(1);
+    await writeFile(file, text(3));
+    await versionIs('v3');
+    expect(rules.problem).toBeUndefined();
+    expect(told()).toEqual(['loaded v1', 'refused v1', 'unreadable v1', 'refused v1', 'loaded v3']);
+  });
+
+  test('is needed at the start, unless there is a fallback', async () => {
+    const file = join(folder, 'limits.yaml');
+    expect(isRulesSourceError(await rejection(loadRules(file)))).toBe(true);
+    expect(String(await rejection(loadRules(folder)))).toMatch(/it is no file/);
+    rules = await loadRules(file, { every: '100ms', fallback: text(7) });
+    expect(rules.version).toBe('v7');
+    expect(isRulesSourceError(rules.problem)).toBe(true);
+    await writeFile(file, text(1));
+    await versionIs('v1');
+    expect(told()).toEqual(['unreadable v7', 'loaded v1']);
+  });
+});

@@ -1,0 +1,76 @@
+import type { RulesSource, SourcedRules } from './rules-source.js';
+
+interface Listener {
+  found(rules: SourcedRules): void;
+  unchanged(): void;
+  failed(error: unknown): void;
+}
+
+/** Reads a source at each notice of a change, and now and then without one. One read at a time. Keeps no process alive. */
+export class Follower {
+  readonly #source: RulesSource;
+  readonly #every: number;
+  readonly #listener: Listener;
+  readonly #endWatch: (() => void) | undefined;
+  /** The version that was read last, accepted or not. */
+  #known: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #reading: Promise<void> | undefined;
+  /** Was there a notice during the read? */
+  #again: Promise<void> | undefined;
+  #closed = false;
+
+  /** @param every ms */
+  constructor(source: RulesSource, known: string | undefined, every: number, listener: Listener) {
+    this.#source = source;
+    this.#known = known;
+    this.#every = every;
+    this.#listener = listener;
+    this.#schedule();
+    this.#endWatch = source.watch?.(() => void this.check());
+  }
+
+  /** Reads now, or once more after the read under way. */
+  check(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    if (this.#reading === undefined) {
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined;
+      });
+      return this.#reading;
+    }
+    this.#again ??= this.#reading.then(() => {
+      this.#again = undefined;
+      return this.check();
+    });
+    return this.#again;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#endWatch?.();
+  }
+
+  async #read(): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      const found = await this.#source.read(this.#known);
+      if (this.#closed) return;
+      if (found === undefined) this.#listener.unchanged();
+      else {
+        this.#known = found.id;
+        this.#listener.found(found);
+      }
+    } catch (error) {
+      if (!this.#closed) this.#listener.failed(error);
+    }
+    if (!this.#closed) this.#schedule();
+  }
+
+  /** Not all processes at the same moment. */
+  #schedule(): void {
+    const ms = this.#every * (0.9 + Math.random() / 5);
+    this.#timer = setTimeout(() => void this.check(), ms).unref();
+  }
+}

@@ -1,0 +1,47 @@
+import { describe } from '@sluice/core/http';
+import type { RulesDocument } from '../document/schema.js';
+import { fingerprintOf, type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
+
+/** A function of yours that returns rules: as text, or as a document. Pass its signal to what it waits for. */
+export type RulesFunction = (options: {
+  readonly signal: AbortSignal;
+}) => string | RulesDocument | Promise<string | RulesDocument>;
+
+/** How long an answer may take, ms. */
+const LONGEST = 10_000;
+
+/** A function, called again and again. */
+export class FunctionSource implements RulesSource {
+  readonly name: string;
+  readonly every = 30_000;
+
+  constructor(private readonly get: RulesFunction) {
+    this.name = get.name === '' ? 'a function' : `the function ${get.name}`;
+  }
+
+  async read(known: string | undefined): Promise<SourcedRules | undefined> {
+    const text = await this.#got();
+    if (typeof text !== 'string' && (typeof text !== 'object' || text === null))
+      throw new RulesSourceError(
+        this.name,
+        `it returned ${describe(text)}; it must return a text or a document`,
+      );
+    const id = fingerprintOf(text);
+    return id === known ? undefined : { id, text };
+  }
+
+  #got(): Promise<string | RulesDocument> {
+    const end = new AbortController();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const late = new RulesSourceError(this.name, `no answer within ${LONGEST / 1000} s`);
+        reject(late);
+        end.abort(late);
+      }, LONGEST);
+      const call = async () => this.get({ signal: end.signal });
+      call()
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
+    });
+  }
+}

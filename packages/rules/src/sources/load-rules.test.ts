@@ -1,0 +1,77 @@
+import { memoryStore, type RulesMessage, subscribe } from '@sluice/core';
+import { eventually } from '../../../../tests/support/eventually.js';
+import { rejection } from '../../../../tests/support/rejection.js';
+import { isRulesError, type LoadedRules, loadRules, type RulesDocument } from '../index.js';
+
+const text = (limit: number, version = `v${limit}`): string =>
+  `version: ${version}\nrules:\n  - { name: api, match: { path: /* }, limit: { fixedWindow: { limit: ${limit}, window: 1h } } }\n`;
+
+let rules: LoadedRules | undefined;
+const messages: RulesMessage[] = [];
+let stop: () => void;
+
+beforeEach(() => {
+  messages.length = 0;
+  stop = subscribe('sluice:rules', (message) => void messages.push(message));
+});
+afterEach(async () => {
+  stop();
+  await rules?.close();
+  rules = undefined;
+});
+
+const told = () => messages.map(({ result, version }) => `${result} ${version}`);
+
+describe('a function', () => {
+  test('is called again and again; what it throws, and what is not acceptable, is refused', async () => {
+    let answer: () => string | RulesDocument = () => text(1);
+    const limits = () => answer();
+    rules = await loadRules(limits, { every: '100ms' });
+    expect(rules.source).toBe('the function limits');
+    answer = () => {
+      throw new Error('no network');
+    };
+    await rules.reload();
+    expect(rules.problem!.message).toBe('rules of the function limits: no network');
+    answer = () => text(1);
+    await rules.reload();
+    answer = () => ({ version: 2, rules: [{ name: 'sms', limit: { gcra: { limit: 1, period: '1m' } } }] });
+    await eventually(async () => rules!.version === 2);
+    answer = () => 5 as never;
+    await rules.reload();
+    expect(rules.problem!.message).toMatch(/it returned 5; it must return a text or a document/);
+    answer = () => `${text(4)}rollout: { percent: 10 }`;
+    await rules.reload();
+    expect(rules.problem!.message).toMatch(/^4:1: a rollout needs the version before/);
+    expect(told()).toEqual([
+      'loaded v1',
+      'unreadable v1',
+      'loaded v1',
+      'loaded 2',
+      'unreadable 2',
+      'refused 2',
+    ]);
+  });
+
+  test('whose first version is refused rejects', async () => {
+    expect(isRulesError(await rejection(loadRules(() => 'rules: []')))).toBe(true);
+    await expect(loadRules(() => text(1), { every: '1ms' })).rejects.toThrow('loadRules: every must be');
+    await expect(loadRules(5 as never)).rejects.toThrow('loadRules takes the path of a file');
+  });
+});
+
+test('a request that began under one version ends under it, and removed rules stay open for it', async () => {
+  let answer = text(1);
+  const store = memoryStore();
+  rules = await loadRules(() => answer, { store });
+  const view = { path: '/a', method: 'GET', ip: '192.0.2.1', header: () => undefined } as never;
+  const { enforced } = rules.match(view)!;
+  answer =
+    'version: 2\nrules: [{ name: other, match: { path: /* }, limit: { gcra: { limit: 9, period: 1m } } }]';
+  await rules.reload();
+  expect(rules.version).toBe(2);
+  expect(await enforced!.consume(enforced!.keys as never)).toMatchObject({ allowed: true, limit: 1 });
+  await rules.close();
+  expect(() => enforced!.consume(enforced!.keys as never)).toThrow(/closed/);
+  await store.close();
+});

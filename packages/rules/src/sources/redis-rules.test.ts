@@ -1,0 +1,173 @@
+import { type RedisStore, redisStore } from '@sluice/core';
+import { Redis } from 'ioredis';
+import { eventually } from '../../../../tests/support/eventually.js';
+import { redisUrl } from '../../../../tests/support/redis-url.js';
+import { rejection } from '../../../../tests/support/rejection.js';
+import {
+  isRulesConflictError,
+  isRulesError,
+  type LoadedRules,
+  loadRules,
+  type RedisRules,
+  redisRules,
+} from '../index.js';
+import { pointOf } from '../live/rollout.js';
+
+const text = (limit: number, more = ''): string =>
+  `version: v${limit}\nrules:\n  - { name: api, match: { path: /* }, key: '#{user.id}', limit: { fixedWindow: { limit: ${limit}, window: 1h } } }\n${more}`;
+
+let store: RedisStore;
+let client: Redis;
+let source: RedisRules;
+let rules: LoadedRules | undefined;
+
+beforeEach(() => {
+  store = redisStore(redisUrl());
+  client = new Redis(redisUrl());
+  source = redisRules(store, { name: `t${Math.random().toString(36).slice(2)}` });
+});
+afterEach(async () => {
+  await rules?.close();
+  rules = undefined;
+  await store.close();
+  const keys = await client.keys(`${source.key}*`);
+  if (keys.length > 0) await client.del(keys);
+  client.disconnect();
+});
+
+const versionIs = (version: string) => eventually(async () => rules!.version === version);
+const view = (id: string) => ({ path: '/a', method: 'GET', user: { id }, header: () => undefined }) as never;
+const limitOf = async (id: string) => (await rules!.decide(view(id))).decision!.limit;
+
+test('each push is loaded at once by its message; a poll does without it', async () => {
+  await source.push(text(1));
+  rules = await loadRules(source, { store, every: '1h' });
+  expect(rules.version).toBe('v1');
+  await source.push(text(2));
+  await versionIs('v2');
+  await rules.close();
+  rules = await loadRules(source, { store, every: '100ms' });
+  // What another client pushes while nobody listens: the same, without a message.
+  const [list, ...keys] = [await client.get(source.key), ...(await client.keys(`${source.key}:*`))];
+  await source.push(text(3));
+  await versionIs('v3');
+  await client.set(source.key, list!);
+  await versionIs('v2');
+  expect(keys).toHaveLength(2);
+});
+
+test('what is no list of versions, or is gone, leaves the last good version in force', async () => {
+  await source.push(text(1));
+  rules = await loadRules(source, { store });
+  for (const [spoil, problem] of [
+    [() => client.set(source.key, 'hello'), /a value of another program/],
+    [() => client.del(source.key), /nothing is there: push rules with sluice push FILE/],
+    [() => client.lpush(source.key, 'hello'), /WRONGTYPE/],
+  ] as const) {
+    await client.del(source.key);
+    await spoil();
+    await rules.reload();
+    expect(rules.problem!.message).toMatch(problem);
+    expect(await limitOf('ann')).toBe(1);
+  }
+  expect(String(await rejection(loadRules(source, { store })))).toMatch(/WRONGTYPE/);
+  expect(String(await rejection(source.push(text(2))))).toMatch(/WRONGTYPE/);
+  await client.del(source.key);
+  await source.push(text(3));
+  await rules.reload();
+  expect([rules.version, rules.problem]).toEqual(['v3', undefined]);
+});
+
+test('a version whose text is not acceptable is neither pushed nor, stored by others, loaded', async () => {
+  expect(isRulesError(await rejection(source.push('rules: []')))).toBe(true);
+  expect(await source.versions()).toEqual([]);
+  await source.push(text(1));
+  rules = await loadRules(source, { store });
+  const { id } = await source.push(text(2));
+  await client.set(`${source.key}:${id}`, 'rules: []');
+  await rules.reload(); // the message may have loaded the good text before
+  await source.push(text(3));
+  await versionIs('v3');
+  const bad = await source.push(text(4));
+  await client.set(source.key, (await client.get(source.key))!.replace(bad.id, 'elsewhere'));
+  await client.set(`${source.key}:elsewhere`, 'rules: []');
+  await rules.reload();
+  expect(isRulesError(rules.problem)).toBe(true);
+});
+
+test('two who push at once do not overwrite each other', async () => {
+  await source.push(text(1), { by: 'ann', replaces: 0 });
+  const pushes = [2, 3].map((limit) => source.push(text(limit), { by: `push ${limit}`, replaces: 1 }));
+  const ended = await Promise.allSettled(pushes);
+  const [lost] = ended.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+  expect(isRulesConflictError(lost!.reason)).toBe(true);
+  expect(lost!.reason.message).toMatch(
+    /the latest is version 2 of push [23], not version 1 any more; nothing was changed/,
+  );
+  expect((await source.versions()).map(({ number }) => number)).toEqual([2, 1]);
+  // Without `replaces` both are stored, one after the other.
+  await Promise.all([4, 5, 6].map((limit) => source.push(text(limit))));
+  expect((await source.versions()).map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
+});
+
+test('ten versions are kept, and rollback pushes an earlier one again', async () => {
+  for (let limit = 1; limit <= 12; limit += 1) await source.push(text(limit));
+  expect((await source.versions()).map(({ number }) => number)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
+  expect(await client.keys(`${source.key}:*`)).toHaveLength(10);
+  expect(await source.rollback()).toMatchObject({ number: 13, version: 'v11', rollbackTo: 11 });
+  expect(await source.rollback(5)).toMatchObject({ number: 14, version: 'v5', rollbackTo: 5 });
+  await expect(source.rollback(2)).rejects.toThrow('there is no version 2; there are 14, 13, 12,');
+  expect(await source.text(14)).toBe(text(5));
+});
+
+describe('a rollout', () => {
+  const partly = (limit: number, percent: number) =>
+    text(limit, `rollout: { percent: ${percent}, by: key }\n`);
+  const users = Array.from({ length: 200 }, (_, i) => `user${i}`);
+  const limits = () => Promise.all(users.map(limitOf));
+
+  test('gives callers the new version by their keys, never back while the percent grows, in every process', async () => {
+    await expect(source.push(partly(2, 10))).rejects.toThrow('a rollout needs a version before');
+    await source.push(text(1));
+    rules = await loadRules(source, { store });
+    expect(new Set(await limits())).toEqual(new Set([1]));
+    let before = users.map(() => 1);
+    for (const percent of [5, 30, 70]) {
+      await source.push(partly(2, percent));
+      await rules.reload();
+      const now = await limits();
+      expect(now).toEqual(users.map((user) => (pointOf(user) < percent ? 2 : 1)));
+      expect(now.every((limit, i) => limit >= before[i]!)).toBe(true);
+      before = now;
+      const another = await loadRules(source, { store });
+      const same = await Promise.all(
+        users.map(async (user) => (await another.decide(view(user))).decision!.limit),
+      );
+      expect(same).toEqual(now);
+      await another.close();
+    }
+    expect(rules.limiter('api').policies).toMatchObject({ 'rules.api': { limit: 1 } }); // code has no key yet
+    expect(await source.rollback()).toMatchObject({ rollbackTo: 1 });
+    await source.push(partly(2, 70));
+    await source.push(partly(3, 100));
+    await rules.reload();
+    expect(new Set(await limits())).toEqual(new Set([3]));
+  });
+
+  test('of many steps keeps the version before', async () => {
+    await source.push(text(1));
+    for (let percent = 1; percent <= 20; percent += 1) await source.push(partly(2, percent));
+    const versions = await source.versions();
+    expect(versions).toHaveLength(10);
+    expect(versions.at(-1)).toMatchObject({ number: 1 });
+    expect(versions[0]).toMatchObject({ percent: 20, before: 1 });
+    rules = await loadRules(source, { store });
+    expect(new Set(await limits())).toEqual(new Set([1, 2]));
+    expect(await source.rollback()).toMatchObject({ rollbackTo: 1 });
+  });
+});
+
+test('only a redisStore has them', () => {
+  expect(() => redisRules({} as never)).toThrow('redisRules takes a redisStore(…)');
+  expect(() => redisRules(store, { name: 'a b' })).toThrow('redisRules: name must be a name');
+});

@@ -1,0 +1,157 @@
+import { hostname, userInfo } from 'node:os';
+import type { Store } from '@sluice/core';
+import { checkOptions, describe, LAYOUT } from '@sluice/core/http';
+import { NAME } from '../document/schema-parts.js';
+import { parseRules } from '../parse-rules.js';
+import type { RuleSet } from '../rule-set.js';
+import { RulesConflictError } from './rules-conflict-error.js';
+import { type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
+import { type RunningStore, StoredVersions } from './stored-versions.js';
+import { pushOf, type RulesVersion, wholeVersion } from './version-list.js';
+
+export interface RedisRulesOptions {
+  /** The `name` of the document; default `rules`. */
+  readonly name?: string | undefined;
+}
+
+export interface PushOptions {
+  /** Who pushes; default: the user and the host of this process. */
+  readonly by?: string | undefined;
+  /** The number of the version that the new one replaces; 0 for the first. If it is another by now, nothing is changed. Default: any. */
+  readonly replaces?: number | undefined;
+}
+
+/** ms until a lost message no longer matters: processes then look for themselves. */
+const EVERY = 30_000;
+/**
+ * Rules that are kept in Redis, with the versions before: a source for `loadRules`, and what the commands `sluice push`, `diff`, `rollback` and
+ * `rules` use.
+ * @throws TypeError for another store than `redisStore`, RangeError for an invalid name
+ */
+export const redisRules = (store: Store, options: RedisRulesOptions = {}): RedisRules =>
+  new RedisRules(store, options);
+
+/** What `redisRules` returns. */
+export class RedisRules implements RulesSource {
+  readonly name: string;
+  readonly every = EVERY;
+  readonly keepsBefore = true;
+  /** Of the list of versions. The texts are at `key:id`. */
+  readonly key: string;
+  readonly #stored: StoredVersions;
+
+  constructor(store: Store, options: RedisRulesOptions) {
+    checkOptions('redisRules', options, ['name']);
+    const { name = 'rules' } = options;
+    if (typeof name !== 'string' || !NAME.pattern.test(name))
+      throw new RangeError(`redisRules: name ${NAME.error}, not ${describe(name)}`);
+    if (typeof store?.run !== 'function')
+      throw new TypeError(`redisRules takes a redisStore(…), not ${describe(store)}`);
+    this.#stored = new StoredVersions(store as RunningStore, `sluice:${LAYOUT}:rules:{${name}}`);
+    this.key = this.#stored.key;
+    this.name = this.#stored.name;
+  }
+
+  async read(known: string | undefined): Promise<SourcedRules | undefined> {
+    // A text may be dropped between the two reads, by ten pushes.
+    for (let attempt = 1; ; attempt += 1) {
+      const versions = await this.versions();
+      const [latest] = versions;
+      if (latest === undefined)
+        throw new RulesSourceError(this.name, 'nothing is there: push rules with sluice push FILE');
+      if (latest.id === known) return undefined;
+      const base = versions.find(({ number }) => number === latest.before);
+      const [text, before] = await Promise.all([latest, base].map((one) => one && this.#stored.text(one)));
+      if (text !== undefined && (base === undefined || before !== undefined))
+        return { id: latest.id, text, before };
+      if (attempt === 3) throw new RulesSourceError(this.name, 'the text of the latest version was deleted');
+    }
+  }
+
+  watch(changed: () => void): () => void {
+    return this.#stored.listen(changed);
+  }
+
+  /** The versions that are kept, the latest first; empty if nothing was pushed. @throws RulesSourceError */
+  async versions(): Promise<readonly RulesVersion[]> {
+    return (await this.#stored.list()).versions;
+  }
+
+  /** The text of a version. @throws RulesSourceError if it is not kept */
+  async text(number: number): Promise<string> {
+    const { versions } = await this.#stored.list();
+    return this.#keptText(versions, number);
+  }
+
+  /**
+   * Makes a text the latest version, which all processes then load.
+   * @returns the new version
+   * @throws RulesError for a text that is not acceptable; RulesConflictError if `replaces` is not the latest version; RulesSourceError
+   */
+  async push(text: string, options: PushOptions = {}): Promise<RulesVersion> {
+    checkOptions('push', options, ['by', 'replaces']);
+    return this.#push(text, parseRules(text), options);
+  }
+
+  /**
+   * Makes the text of an earlier version the latest one again.
+   * @param number default: of the version before the latest one; during a roll-out of the version that most callers have
+   * @throws as `push`
+   */
+  async rollback(number?: number, options: PushOptions = {}): Promise<RulesVersion> {
+    checkOptions('rollback', options, ['by', 'replaces']);
+    const { versions } = await this.#stored.list();
+    const to = number ?? rollbackTarget(versions);
+    if (to === undefined) throw new RulesSourceError(this.name, 'there is no earlier version');
+    const text = await this.#keptText(versions, to);
+    // What was decided was decided for these versions.
+    return this.#push(text, parseRules(text), { replaces: versions[0]?.number, ...options }, to);
+  }
+
+  async #push(
+    text: string,
+    set: RuleSet,
+    { by = whoAmI(), replaces }: PushOptions,
+    rollbackTo?: number,
+  ): Promise<RulesVersion> {
+    for (;;) {
+      const { stored, versions } = await this.#stored.list();
+      const latest = versions[0]?.number ?? 0;
+      if (replaces !== undefined && replaces !== latest)
+        throw new RulesConflictError(this.name, replaces, versions[0]);
+      const percent = set.document.rollout?.percent ?? 100;
+      if (percent < 100 && wholeVersion(versions) === undefined)
+        throw new RulesSourceError(
+          this.name,
+          'a rollout needs a version before, and there is none: push one without rollout first',
+        );
+      const pushed = await this.#stored.push(pushOf(stored, set, { by, rollbackTo }), stored, text);
+      // Otherwise another push was faster: read again.
+      if (pushed !== undefined) return pushed;
+    }
+  }
+
+  async #keptText(versions: readonly RulesVersion[], number: number): Promise<string> {
+    const version = versions.find((one) => one.number === number);
+    const text = version && (await this.#stored.text(version));
+    if (text !== undefined) return text;
+    const kept = versions.map((one) => one.number).join(', ');
+    throw new RulesSourceError(
+      this.name,
+      `there is no version ${number}${kept === '' ? '' : `; there are ${kept}`}`,
+    );
+  }
+}
+
+/** During a roll-out most callers have an earlier version than the one before. */
+function rollbackTarget([latest, before]: readonly RulesVersion[]): number | undefined {
+  return latest?.percent === undefined ? before?.number : latest.before;
+}
+
+function whoAmI(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return hostname(); // a user without a name, as in some containers
+  }
+}

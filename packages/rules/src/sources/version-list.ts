@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import type { RuleSet } from '../rule-set.js';
+
+/** A version of rules that was pushed to Redis. */
+export interface RulesVersion {
+  /** Counts up with each push. */
+  readonly number: number;
+  /** When it was pushed, ms since 1970 by the clock of Redis. */
+  readonly at: number;
+  /** Who pushed it. */
+  readonly by: string;
+  /** As the document has it. */
+  readonly version?: string | number | undefined;
+  /** The number of the version whose text it has again. */
+  readonly rollbackTo?: number | undefined;
+  /** Of a version whose `rollout` is below 100 percent: its percent, and the number of the version that all others keep. */
+  readonly percent?: number | undefined;
+  readonly before?: number | undefined;
+  /** Where its text is. */
+  readonly id: string;
+}
+
+/** Versions that are kept. */
+export const MOST_VERSIONS = 10;
+
+/** The list as it is stored: a line for each version, the latest first: when, and the rest as JSON. */
+const LINE = /^(\d{1,15}) (\{.*\})$/;
+
+/** @throws RangeError if another program has written it */
+export function parseList(stored: string): RulesVersion[] {
+  if (stored === '') return [];
+  return stored.split('\n').map((line) => {
+    const [, at, json] = LINE.exec(line) ?? [];
+    const version = json === undefined ? undefined : parsed(json);
+    if (version === undefined)
+      throw new RangeError('the key has a value of another program: delete it, and push the rules again');
+    return { ...version, at: Number(at) };
+  });
+}
+
+function parsed(json: string): Omit<RulesVersion, 'at'> | undefined {
+  try {
+    const { number, by, version, rollbackTo, percent, before, id } = JSON.parse(json);
+    if (!Number.isSafeInteger(number) || typeof id !== 'string') return undefined;
+    return { number, by: String(by), version, rollbackTo, percent, before, id };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A change of the list. */
+export interface Push {
+  readonly id: string;
+  /** The line of the new version, without its time. */
+  readonly line: string;
+  /** The lines after it. */
+  readonly rest: string;
+  /** The versions that are no longer kept. */
+  readonly dropped: readonly RulesVersion[];
+}
+
+/** What to store for a new version. @param stored the list as it was read */
+export function pushOf(
+  stored: string,
+  { version, document }: RuleSet,
+  about: { readonly by: string; readonly rollbackTo?: number | undefined },
+): Push {
+  const versions = parseList(stored);
+  const [latest] = versions;
+  const id = randomBytes(6).toString('hex');
+  const number = (latest?.number ?? 0) + 1;
+  const percent = document.rollout?.percent ?? 100;
+  const before = percent < 100 ? wholeVersion(versions)?.number : undefined;
+  const rollout = percent < 100 ? { percent, before } : {};
+  const kept = versions.slice(0, MOST_VERSIONS - 1);
+  // A roll-out of many steps must not lose the version that most callers have.
+  const needed = versions.find((one) => one.number === before);
+  if (needed !== undefined && !kept.includes(needed)) kept.splice(-1, 1, needed);
+  const lines = stored.split('\n');
+  return {
+    id,
+    line: JSON.stringify({ number, id, version, ...about, ...rollout }),
+    rest: kept.map((one) => `\n${lines[versions.indexOf(one)]}`).join(''),
+    dropped: versions.filter((one) => !kept.includes(one)),
+  };
+}
+
+/** The latest version that everybody got. */
+export const wholeVersion = (versions: readonly RulesVersion[]): RulesVersion | undefined =>
+  versions.find(({ percent }) => percent === undefined);
