@@ -118,6 +118,26 @@ describe('a document of rules', () => {
     await store.close();
   });
 
+  test('escalate blocks a key that is denied again and again', async () => {
+    const { rules, store, clock } = rulesOf(`
+rules:
+  - name: login
+    match: { method: POST, path: /login }
+    limit: { fixedWindow: { limit: 1, window: 1s } }
+    escalate: { after: 2, within: 1h, block: [1m, 10m] }
+`);
+    const login = request({ method: 'POST', path: '/login' });
+    const tries = async (count: number) => {
+      for (let i = 1; i < count; i++) await rules.decide(login);
+      return (await rules.decide(login)).decision?.retryAfter;
+    };
+    expect(await tries(3)).toBe(60_000);
+    await clock.advance('1m');
+    expect(await tries(3)).toBe(600_000);
+    await rules.close();
+    await store.close();
+  });
+
   test('counts survive a change of numbers', async () => {
     const { rules, store } = rulesOf(API);
     await rules.limiter('sms').consume('+49');

@@ -86,7 +86,7 @@ function inherited(
 function checkFields(rule: RuleInput, path: Path, report: Report): void {
   const { name, match, limit, limits, unlimited, mode, compare, replaces } = rule;
   if (unlimited) {
-    const spare = (['limit', 'limits', 'cost', 'plan', 'reply', 'compare'] as const).find(
+    const spare = (['limit', 'limits', 'cost', 'plan', 'reply', 'escalate', 'compare'] as const).find(
       (field) => rule[field] !== undefined,
     );
     if (spare !== undefined)

@@ -1,9 +1,10 @@
-import type { LimiterPolicies } from '@sluice/core';
+import type { EscalateOptions, LimiterPolicies } from '@sluice/core';
 import type { RequestView, RuleReply } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import { nearest } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { compileMatch, type Matcher } from '../matching/matcher.js';
+import { checkEscalate } from './escalate.js';
 import { compileLimits, type PoliciesByPlan, usesPlans } from './limits.js';
 import { compileReply } from './reply.js';
 import {
@@ -34,6 +35,7 @@ export class Rule {
   /** Of a shadow rule: the enforced rule that it compares with. */
   readonly compare: string | undefined;
   readonly reply: RuleReply | undefined;
+  readonly escalate: EscalateOptions | undefined;
   /** Undefined: only code uses the rule. */
   readonly matcher: Matcher | undefined;
   /** `IP`, `USER`, `METHOD` or the template. */
@@ -68,6 +70,7 @@ export class Rule {
     this.replaces = replaces;
     this.compare = compare;
     this.reply = compileReply(reply, path, report);
+    this.escalate = checkEscalate(input, path, report);
     this.keyKind = key;
     this.matcher = match && compileMatch(match, [...path, 'match'], report);
     this.policies = compileLimits(

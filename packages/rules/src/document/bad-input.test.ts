@@ -101,6 +101,21 @@ test.each([
     "did you mean 'headers'?",
   ],
   ['a negative cost', inRule('cost: -1'), 'cost must be a whole number from 0'],
+  [
+    'a block of no length',
+    inRule('escalate: { after: 3, within: 1h, block: [1m, 0] }'),
+    '3:51: escalate.block[1] must be a duration',
+  ],
+  [
+    'forgiving too early',
+    inRule('escalate: { after: 3, within: 1h, block: 1m, forgive: 1m }'),
+    'forgive must be at least within',
+  ],
+  [
+    'escalation in a shadow',
+    inRule('mode: shadow\n    escalate: { after: 3, within: 1h, block: 1m }'),
+    'escalate has no effect',
+  ],
   ['a subnet of 0', inRule('ipv6Subnet: 0'), 'ipv6Subnet must be a whole number from 32 to 128'],
   [
     'a rollout of 200 %',

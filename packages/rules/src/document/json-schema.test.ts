@@ -31,6 +31,7 @@ rules:
       cell: { gcra: { limit: 5, period: 1m, burst: 2 } }
       open: { concurrency: { limit: 5, lease: 30s } }
     cost: '#{headers.x-cost}'
+    escalate: { after: 3, within: 1h, block: [1m, 10m], forgive: 1d }
     reply: { status: 503, body: { error: busy }, headers: { x-why: 5 } }
   - { name: health, match: { path: /v1/health, not: [{ method: POST }] }, unlimited: true, replaces: [api] }
   - { name: next, mode: shadow, compare: api, limit: { gcra: { limit: 5, period: 60000 } } }

@@ -24,6 +24,7 @@ rules:
       window: { fixedWindow: { limit: 5, window: 1 month, anchor: 31, timeZone: Europe/Berlin } }
       sliding: { slidingWindow: { limit: 5, window: 1m, slots: 6 } }
     cost: "#{headers['x-cost']}"
+    escalate: { after: 3, within: 1h, block: [1m, 10m], forgive: 1d }
     reply: { status: 503, body: { error: [busy, 1, null] }, headers: { x-why: 5 } }
   - name: health
     match: { path: /v1/health }

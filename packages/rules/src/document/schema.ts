@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ALGORITHM_SCHEMAS, NAME, strict } from './schema-parts.js';
+import { ALGORITHM_SCHEMAS, escalateSchema, NAME, strict } from './schema-parts.js';
 import { testSchema } from './schema-tests.js';
 
 const text = (most: number) =>
@@ -97,6 +97,9 @@ const rule = strict('a rule', {
     })
     .optional()
     .describe('Permits that a request takes: a whole number, or a template that finds one. Default 1.'),
+  escalate: escalateSchema
+    .optional()
+    .describe('Blocks a key that is denied again and again, longer each time.'),
   unlimited: z
     .literal(true, { error: 'must be true, or left out' })
     .optional()

@@ -20,7 +20,8 @@ export class LimiterBank {
     let pool = this.#pools.get(id);
     if (pool === undefined) {
       const { hashTag } = set.document;
-      pool = new LimiterPool({ ...this.options, name: nameOf(set, rule), hashTag }, MOST);
+      const { escalate } = rule;
+      pool = new LimiterPool({ ...this.options, name: nameOf(set, rule), hashTag, escalate }, MOST);
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
     return pool.byPolicies(policies);
@@ -40,4 +41,6 @@ export class LimiterBank {
 }
 
 const nameOf = ({ name }: RuleSet, rule: Rule): string => `${name}.${rule.name}`;
-const idOf = (set: RuleSet, rule: Rule): string => `${nameOf(set, rule)} ${set.document.hashTag ?? ''}`;
+/** Limiters of one id differ in their policies only. */
+const idOf = (set: RuleSet, rule: Rule): string =>
+  JSON.stringify([nameOf(set, rule), set.document.hashTag, rule.escalate]);
