@@ -1,7 +1,7 @@
 import { KeyCall, type Operation } from '../engine/call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe } from '../options.js';
-import type { PolicyLimit } from '../pipeline/policy-limit.js';
+import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
 import { announceCombined } from './announced.js';
@@ -112,12 +112,27 @@ class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
     costs: Costs,
     traced = false,
   ): KeyCall {
-    checkOptions(`CombinedLimiter '${this.limiter}': keys`, keys, this.names);
-    const parts = this.members.flatMap(({ name, limits }, i) =>
-      limits
-        .parts(keys[name]!, costFor(costs, name))
-        .map((part, j) => ({ ...part, limit: this.#named[i]![j]! })),
-    );
+    this.#check(keys);
+    const parts: PolicyPart[] = [];
+    for (let i = 0; i < this.members.length; i += 1) {
+      const { name, limits } = this.members[i]!;
+      const own = limits.parts(keys[name]!, costFor(costs, name));
+      const named = this.#named[i]!;
+      for (let j = 0; j < own.length; j += 1) {
+        const { key, cost } = own[j]!;
+        parts.push({ limit: named[j]!, key, cost, at: 0 });
+      }
+    }
     return KeyCall.of({ operation, wait: 0, parts, traced });
+  }
+
+  /** @throws TypeError for keys of other names */
+  #check(keys: Readonly<Record<string, LimiterKey>>): void {
+    if (typeof keys === 'object' && keys !== null) {
+      let known = true;
+      for (const name in keys) known &&= this.names.includes(name);
+      if (known) return;
+    }
+    checkOptions(`CombinedLimiter '${this.limiter}': keys`, keys, this.names);
   }
 }

@@ -16,7 +16,10 @@ export class Combinations {
 
   /** @param limiters those of the rules */
   get(name: string, matched: readonly MatchedRule[], limiters: () => readonly RateLimiter[]): Combination {
-    const id = JSON.stringify(matched.map(({ rule, plan = '' }) => [rule.name, plan]));
+    // For each request, so without an array; names have neither a slash nor a space.
+    let id = '';
+    for (const { rule, plan } of matched)
+      id += plan === undefined ? `${rule.name} ` : `${rule.name}/${plan} `;
     let found = this.#kept.get(id);
     if (found === undefined) {
       const members = limiters();

@@ -16,7 +16,9 @@ export interface RefusedShadow extends FailedShadow {
   readonly rule: Rule;
 }
 
-/** What a request counts for, before it is counted. */
+const NO_SHADOWS: readonly (ShadowCall | RefusedShadow)[] = [];
+
+/** What a request counts for, before it is counted. Created for each request. */
 export class RequestCalls implements MatchedRules {
   /** All enforced rules as one call. */
   readonly enforced: (RuledCall & Combination) | undefined;
@@ -30,19 +32,26 @@ export class RequestCalls implements MatchedRules {
     private readonly limiterOf: (rule: Rule, limits: MatchedRule['limits']) => RateLimiter,
     combinations: Combinations,
   ) {
-    const of = (mode: Rule['mode']) => applying.filter(({ rule }) => rule.mode === mode);
-    const matched = of('enforce').map(({ rule, view }) => ({ rule, ...rule.resolve(view) }));
+    const matched: MatchedRule[] = [];
+    const keys: Record<string, string> = {};
+    let costs: Record<string, number> | undefined;
+    let shadows = NO_SHADOWS;
+    for (const { rule, view } of applying) {
+      if (rule.mode === 'shadow') continue;
+      const { key, cost, plan, limits } = rule.resolve(view);
+      matched.push({ rule, key, cost, plan, limits });
+      keys[rule.name] = key;
+      if (cost !== 1) costs = { ...costs, [rule.name]: cost };
+    }
+    if (matched.length < applying.length)
+      shadows = applying.filter(({ rule }) => rule.mode === 'shadow').map((one) => this.#shadow(one));
     this.matched = matched;
-    this.shadows = of('shadow').map((one) => this.#shadow(one));
+    this.shadows = shadows;
     if (matched.length === 0) return;
-    const combination = combinations.get(set.name, matched, () =>
+    const { limiter, consume } = combinations.get(set.name, matched, () =>
       matched.map(({ rule, limits }) => limiterOf(rule, limits)),
     );
-    const keys = Object.fromEntries(matched.map(({ rule, key }) => [rule.name, key]));
-    const cost = matched.some(({ cost }) => cost !== 1)
-      ? Object.fromEntries(matched.map(({ rule, cost }) => [rule.name, cost]))
-      : undefined;
-    this.enforced = { ...combination, keys, cost };
+    this.enforced = { limiter, consume, keys, cost: costs };
   }
 
   /** The rule that denied. */

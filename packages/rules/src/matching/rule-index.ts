@@ -4,22 +4,23 @@ import type { SplitPath } from './path-pattern.js';
 interface Node {
   /** By the next segment of their paths, as far as it is fixed. */
   readonly next: Map<string, Node>;
-  /** Positions of the rules whose path is not fixed further. */
-  readonly here: number[];
+  /** The rules whose path is not fixed further, in the order of the document. */
+  readonly here: Rule[];
 }
 
 const newNode = (): Node => ({ next: new Map(), here: [] });
+const NONE: readonly Rule[] = [];
 
 /** Finds the few rules whose path may match, of many: by the fixed segments at the start of their patterns. */
 export class RuleIndex {
   readonly #root = newNode();
-  readonly #rules: readonly Rule[];
+  readonly #positions: ReadonlyMap<Rule, number>;
 
   /** @param rules all with a match */
   constructor(rules: readonly Rule[]) {
-    this.#rules = rules;
-    for (const [i, { matcher }] of rules.entries()) {
-      for (const pattern of matcher!.paths ?? [undefined]) {
+    this.#positions = new Map(rules.map((rule, i) => [rule, i]));
+    for (const rule of rules) {
+      for (const pattern of rule.matcher!.paths ?? [undefined]) {
         let node = this.#root;
         for (const { literal } of pattern?.segments ?? []) {
           if (literal === undefined) break;
@@ -27,20 +28,25 @@ export class RuleIndex {
           node.next.set(literal, next);
           node = next;
         }
-        if (node.here.at(-1) !== i) node.here.push(i);
+        if (node.here.at(-1) !== rule) node.here.push(rule);
       }
     }
   }
 
-  /** In the order of the document. */
+  /** In the order of the document. Creates nothing if only one node on the way has rules. */
   candidates({ lower }: SplitPath): readonly Rule[] {
-    const found: number[] = [];
+    let found = NONE;
+    let several: Rule[] | undefined;
     let node: Node | undefined = this.#root;
     for (let i = 0; node !== undefined; i += 1) {
-      found.push(...node.here);
+      if (node.here.length > 0) {
+        if (found === NONE) found = node.here;
+        else found = several = [...found, ...node.here];
+      }
       node = i < lower.length ? node.next.get(lower[i]!) : undefined;
     }
-    const inOrder = found.length > 1 ? [...new Set(found)].sort((a, b) => a - b) : found;
-    return inOrder.map((i) => this.#rules[i]!);
+    if (several === undefined) return found;
+    const position = (rule: Rule) => this.#positions.get(rule)!;
+    return [...new Set(several)].sort((a, b) => position(a) - position(b));
   }
 }
