@@ -1,6 +1,8 @@
-import { isSluiceError, type Store, subscribe } from '@sluice/core';
+import { isSluiceError, isStoreConfigurationError, type Store, subscribe } from '@sluice/core';
 import { describe } from '@sluice/core/http';
+import { followDenials } from '@sluice/core/operations';
 import { Decisions } from './decisions.js';
+import { Denials } from './denials.js';
 import type { Limiters } from './limiters.js';
 import type { About, Events, Finding, LimiterInfo, Usage } from './messages.js';
 import { StoreWatch } from './store-watch.js';
@@ -22,6 +24,7 @@ export class Live {
   readonly #pages = new Set<Page>();
   readonly #watch: StoreWatch;
   #decisions = new Decisions();
+  #denials = new Denials();
   #limiters: readonly LimiterInfo[] = [];
   #named: ReadonlyMap<string, LimiterInfo> = new Map();
   #usage: Usage = null;
@@ -48,7 +51,8 @@ export class Live {
     page.send('usage', this.#usage);
     page.send('findings', this.#findings);
     page.send('history', this.#decisions.kept);
-    page.denials(this.#decisions, this.#named);
+    page.send('reports', this.#denials.reports);
+    page.denials(this.#denials, this.#named);
     return () => {
       this.#pages.delete(page);
       if (this.#pages.size === 0) this.#lingers = setTimeout(() => this.stop(), LINGER).unref();
@@ -67,6 +71,8 @@ export class Live {
   #start(): void {
     const decisions = new Decisions();
     this.#decisions = decisions;
+    const denials = new Denials();
+    this.#denials = denials;
     const every = (ms: number, work: () => unknown) => {
       const timer = setInterval(work, ms).unref();
       return () => clearInterval(timer);
@@ -74,18 +80,38 @@ export class Live {
     this.#stops = [
       subscribe('sluice:decision', decisions.add),
       this.#watch.start(),
+      this.#follow(denials),
       every(SECOND, () => {
         this.#sendAll('second', decisions.next());
-        this.#sendAll('health', this.#watch.next());
+        this.#sendAll('health', { roundTrip: denials.roundTrip(), out: this.#watch.out });
       }),
       every(SOON, () => {
-        for (const page of this.#pages) page.denials(decisions, this.#named);
+        for (const page of this.#pages) page.denials(denials, this.#named);
       }),
       every(FLEET, () => this.#readFleet()),
       every(MINUTE, () => this.#find()),
     ];
     void this.#readFleet();
     void this.#find();
+  }
+
+  #follow(denials: Denials): () => void {
+    let sent = 0;
+    const changed = (problem: string | null) => {
+      denials.problem = problem;
+      this.#sendAll('reports', denials.reports);
+    };
+    return followDenials(this.store, {
+      report: (report) => {
+        denials.add(report);
+        const { omitted } = denials.reports;
+        if (omitted > sent) this.#sendAll('reports', denials.reports);
+        sent = omitted;
+      },
+      // An outage is reported by the reads of this page.
+      lost: (error) => changed(isStoreConfigurationError(error) ? error.message : null),
+      resumed: () => changed(null),
+    });
   }
 
   async #readFleet(): Promise<void> {
@@ -132,9 +158,9 @@ class Page {
     this.write(event, data);
   }
 
-  denials(decisions: Decisions, limiters: ReadonlyMap<string, LimiterInfo>): void {
-    if (decisions.lastId === this.#lastDenial) return;
-    this.send('denials', decisions.denialsAfter(this.#lastDenial, limiters));
-    this.#lastDenial = decisions.lastId;
+  denials(denials: Denials, limiters: ReadonlyMap<string, LimiterInfo>): void {
+    if (denials.lastId === this.#lastDenial) return;
+    this.send('denials', denials.after(this.#lastDenial, limiters));
+    this.#lastDenial = denials.lastId;
   }
 }

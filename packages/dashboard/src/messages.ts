@@ -1,5 +1,6 @@
 import type { Policy } from '@sluice/core';
 import type { DefinitionKind, InspectedPolicy } from '@sluice/core/operations';
+import type { Reports, RoundTrip } from './reports.js';
 
 // What the page and its server say to each other. Moments are ms since 1970, unless µs of the store's clock are named.
 
@@ -14,6 +15,7 @@ export interface Events {
   readonly second: Seconds;
   readonly usage: Usage;
   readonly denials: readonly Denial[];
+  readonly reports: Reports;
   /** Null: nobody looks for them. */
   readonly findings: readonly Finding[] | null;
 }
@@ -56,8 +58,8 @@ export interface LimiterInfo {
 }
 
 export interface Health {
-  /** The longest answer of the store in the last second, ms; null without a call. */
-  readonly roundTrip: number | null;
+  /** Null if no process called the store in the last seconds. */
+  readonly roundTrip: RoundTrip | null;
   /** Servers that are out: failure policies decide. */
   readonly out: readonly Outage[];
 }
@@ -108,7 +110,7 @@ export interface TopKey {
   readonly error: number;
 }
 
-/** The denials of one key in this process, while a page is open. */
+/** The denials of one key in all processes, while a page is open. */
 export interface Denial {
   /** The last one, counted from 1. */
   readonly id: number;
@@ -124,6 +126,8 @@ export interface Denial {
   readonly retryAfter: number | null;
   /** It was not enforced. */
   readonly shadow: boolean;
+  /** The process of the last one, `host:pid`. */
+  readonly process: string;
 }
 
 /** One key, as `POST key` asks for it. */

@@ -1,12 +1,11 @@
 import { type Store, subscribe } from '@sluice/core';
-import type { Health, Outage } from './messages.js';
+import type { Outage } from './messages.js';
 
 /** How a store does, as this process sees it. */
 export class StoreWatch {
   readonly #outages = new Map<string, Outage>();
   /** Our own reads fail. */
   #failing: Outage | undefined;
-  #longest: number | null = null;
 
   constructor(private readonly store: Store) {}
 
@@ -15,10 +14,6 @@ export class StoreWatch {
     const isOurs = ({ store, address }: { store: string; address: string | undefined }) =>
       store === this.store.name && address === this.address;
     const stops = [
-      subscribe('sluice:store-call', (message) => {
-        if (!isOurs(message) || message.error !== undefined) return;
-        this.#longest = Math.max(this.#longest ?? 0, message.endedAt - message.startedAt);
-      }),
       subscribe('sluice:degraded', (message) => {
         const { node = '', error } = message;
         if (isOurs(message)) this.#outages.set(node, { node, since: Date.now(), error: error.message });
@@ -31,7 +26,6 @@ export class StoreWatch {
       for (const stop of stops) stop();
       this.#outages.clear();
       this.#failing = undefined;
-      this.#longest = null;
     };
   }
 
@@ -48,12 +42,9 @@ export class StoreWatch {
     this.#failing = { node: '', since: this.#failing?.since ?? Date.now(), error: error.message };
   }
 
-  /** Since the last call of this function. */
-  next(): Health {
+  get out(): readonly Outage[] {
     const out = [...this.#outages.values()];
     if (out.length === 0 && this.#failing !== undefined) out.push(this.#failing);
-    const health = { roundTrip: this.#longest, out };
-    this.#longest = null;
-    return health;
+    return out;
   }
 }

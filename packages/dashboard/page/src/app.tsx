@@ -42,7 +42,7 @@ export function App() {
             write={live.about?.write === true}
             onChoose={setChosen}
           />
-          <Denials denials={live.denials} onChoose={choose} />
+          <Denials denials={live.denials} reports={live.reports} onChoose={choose} />
           <TopKeys usage={live.usage} onChoose={choose} />
           {live.findings !== null && <Findings findings={live.findings} />}
         </div>

@@ -1,19 +1,21 @@
 import type { Denial, ShownKey } from '../../src/messages.ts';
+import type { Reports } from '../../src/reports.ts';
 import { keyOf } from './use-live.ts';
 import { clockTime, number } from './words.ts';
 
 interface Props {
   readonly denials: readonly Denial[];
+  readonly reports: Reports;
   readonly onChoose: (limiter: string, key: string) => void;
 }
 
-/** Keys that the process that serves the page denies, the latest first. */
-export function Denials({ denials, onChoose }: Props) {
+/** Keys that any process denies, the latest first. */
+export function Denials({ denials, reports: { omitted, problem }, onChoose }: Props) {
   const [latest] = denials;
   return (
     <section aria-labelledby="denials-heading">
       <h2 id="denials-heading">
-        Denied just now <small>by this process</small>
+        Denied just now <small>by all processes</small>
       </h2>
       {denials.length === 0 ? (
         <p class="none">None since this page is open.</p>
@@ -37,6 +39,7 @@ export function Denials({ denials, onChoose }: Props) {
                     {denial.limiter}
                     {denial.policy !== denial.limiter && <small> {denial.policy}</small>}
                     {denial.shadow && <small> dry run</small>}
+                    <small> {denial.process}</small>
                   </td>
                   <td class="wide">
                     <Key limiter={denial.owner} shown={denial.key} onChoose={onChoose} />
@@ -51,6 +54,10 @@ export function Denials({ denials, onChoose }: Props) {
           </table>
         </section>
       )}
+      {omitted > 0 && (
+        <p class="none">And {number(omitted)} more denied calls, of keys that are not listed.</p>
+      )}
+      {problem !== null && <p role="alert">The processes cannot be followed: {problem}</p>}
       <p class="hidden" aria-live="polite">
         {latest !== undefined && `${latest.limiter} denied a call.`}
       </p>

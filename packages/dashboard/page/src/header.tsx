@@ -1,3 +1,4 @@
+import type { RoundTrip } from '../../src/reports.ts';
 import type { Live } from './use-live.ts';
 import { clockTime, duration, number } from './words.ts';
 
@@ -42,14 +43,16 @@ function Store({
 }: {
   readonly store: string;
   readonly address: string | null;
-  readonly roundTrip: number | null;
+  readonly roundTrip: RoundTrip | null;
 }) {
   if (store === 'memory') return <span id="store">Counted in the memory of one process.</span>;
   return (
     <span id="store">
       Counted in {NAMES[store] ?? store}
       {address === null ? '' : ` at ${address}`}
-      {roundTrip === null ? '.' : `, which answers in ${number(roundTrip)} ms.`}
+      {roundTrip === null
+        ? '.'
+        : `, which answers in ${number(roundTrip.p50)} ms, 99 % in ${number(roundTrip.p99)} ms.`}
     </span>
   );
 }

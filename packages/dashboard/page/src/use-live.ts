@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { About, Denial, Events, Health, LimiterInfo, Seconds, Usage } from '../../src/messages.ts';
+import type { Reports } from '../../src/reports.ts';
 import { type Connection, openStream } from './stream.ts';
 
 /** Seconds, and denials, that the page keeps. */
@@ -15,6 +16,7 @@ export interface Live {
   readonly usage: Usage;
   readonly findings: Events['findings'];
   readonly denials: readonly Denial[];
+  readonly reports: Reports;
 }
 
 const START: Live = {
@@ -26,6 +28,7 @@ const START: Live = {
   usage: null,
   findings: null,
   denials: [],
+  reports: { omitted: 0, problem: null },
 };
 
 /** What the server sends to all pages. */
@@ -62,6 +65,7 @@ function next(live: Live, name: keyof Events, data: unknown): Live {
     case 'health':
     case 'usage':
     case 'findings':
+    case 'reports':
       return { ...live, [name]: data };
     default:
       return live;
