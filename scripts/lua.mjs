@@ -53,7 +53,9 @@ const camel = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase
 let stale = 0;
 
 /** The scripts. All other files are included in one of them. */
-const scripts = files.filter((file) => /\/(decide|shared-rate|board|shared-text|look)\.lua$/.test(file));
+const scripts = files.filter((file) =>
+  /\/(decide|shared-rate|board|shared-text|look|claim)\.lua$/.test(file),
+);
 for (const file of scripts) {
   const name = basename(file, '.lua');
   const lua = strip(assembled(file));

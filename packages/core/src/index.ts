@@ -144,6 +144,7 @@ export type {
   StoreCallMessage,
   TelemetryChannel,
   TelemetryMessages,
+  ThresholdMessage,
 } from './telemetry/messages.js';
 export type {
   DegradedEvent,

@@ -19,7 +19,8 @@ export type WarningCode =
   | 'SLUICE_STORE_OUT'
   | 'SLUICE_SAME_NAME'
   | 'SLUICE_DASHBOARD_AUTHORIZE'
-  | 'SLUICE_LOG_FAILED';
+  | 'SLUICE_LOG_FAILED'
+  | 'SLUICE_THRESHOLD_LOST';
 
 /** A warning that the process emits, of type `SluiceWarning`. */
 export interface WarningMessage {

@@ -24,7 +24,7 @@ import {
 import type { Rules } from './limitation.js';
 
 export interface SluiceOptions
-  extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch' | 'escalate'> {
+  extends Omit<LimiterBaseOptions, 'name' | 'store' | 'hashTag' | 'prefetch' | 'escalate' | 'notify'> {
   /** Where state lives; default one `memoryStore()` for all limits. Close a store that you pass yourself. */
   readonly store?: Store;
   /**

@@ -17,7 +17,7 @@ export class Bans {
     readonly ban: number,
     options: RequestLimitOptions<Args>,
   ) {
-    const { prefetch: _, escalate: __, ...base } = pick(options, LIMITER_BASE_OPTIONS);
+    const { prefetch: _, escalate: __, notify: ___, ...base } = pick(options, LIMITER_BASE_OPTIONS);
     const keyPrefix = `${options.keyPrefix ?? 'sluice'}#bans`;
     this.#limiters = new LimiterPool({ ...base, keyPrefix }, MAX_LIMITERS);
   }

@@ -10,6 +10,8 @@ export function inherited(plugin: RateLimitOptions, own: RateLimitOptions): Rate
   const gives = (name: keyof RateLimitOptions) => own[name] !== undefined;
   // A policy of the route may not support prefetching.
   if (CHOICES.some(gives)) rest.prefetch = prefetchDefault(plugin.prefetch);
+  // Thresholds belong to a policy.
+  if (CHOICES.some(gives)) delete rest.notify;
   const given = own.limiter !== undefined || own.rules !== undefined;
   const keyless = given || own.limits !== undefined;
   for (const group of [CHOICES, KEY_OPTIONS, ANSWERS]) {

@@ -51,7 +51,7 @@ export function overridden(
   const drop = (names: readonly string[]) => {
     for (const name of names) delete base[name];
   };
-  if (chooses) drop([...CHOICES, 'cost']);
+  if (chooses) drop([...CHOICES, 'cost', 'notify']);
   // Keys per limit belong to the limits that are replaced.
   if (keyed || has('limits') || has('rules') || (chooses && limit.limiter !== undefined)) drop(KEY_OPTIONS);
   if (given) drop(LIMITER_BASE_OPTIONS);

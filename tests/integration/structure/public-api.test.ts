@@ -27,6 +27,7 @@ const TYPES = `
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
   CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart RefundMessage RulesMessage StoreCallMessage TelemetryChannel TelemetryMessages
+  ThresholdMessage
   DenialLine DenialLogger LogDenialsOptions
   KeyCount LimiterUsageReport ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
   WarningCode WarningMessage

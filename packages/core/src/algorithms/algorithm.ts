@@ -95,6 +95,8 @@ export interface Algorithm {
   book?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /** Does the first call of a full key begin a window, or start the ticks? Then a later call can delay fewer bookings. Default: no. */
   anchored?(parameters: Parameters): boolean;
+  /** Are permits counted in windows that begin and end, so that a part of the limit is reached once in each? Default: no. */
+  readonly hasWindows?: true;
   /** For policies that bound the wait: the longest, µs. */
   maxWait?(parameters: Parameters, cost: number): number;
   /**

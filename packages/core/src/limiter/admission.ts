@@ -7,6 +7,7 @@ import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, type PolicyParts, policyParts, shadowCall } from '../pipeline/policy-limit.js';
+import type { Store } from '../stores/store.js';
 import { DECIDE, DECISION, ESCALATED, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { AcquireMessage, CallMessage } from './call-message.js';
@@ -17,6 +18,7 @@ import { errorOfDenial } from './error-of-denial.js';
 import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
 import { publishingRefunds } from './refund-messages.js';
+import { ThresholdWatch } from './threshold-watch.js';
 import { LeaseQueue } from './waiting/lease-queue.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
@@ -56,14 +58,21 @@ export class Admission implements Finisher<Decision> {
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
   readonly #lost = new WeakMap<Decision, AbortSignal>();
   #closed: LimiterClosedError | undefined;
+  readonly #thresholds: ThresholdWatch | undefined;
+  /** Makes the decisions that are enforced. */
+  readonly #enforcing: Finisher<Decision>;
 
   constructor(
     readonly name: string,
     readonly decider: Decider,
     /** Undefined if the store does not count. */
     readonly usage?: CallUsage | undefined,
+    /** The store, if a policy has thresholds to report. */
+    notifying?: Store,
   ) {
     this.#leases = new Leases(name);
+    this.#thresholds = notifying && new ThresholdWatch(notifying, decider, this);
+    this.#enforcing = this.#thresholds ?? this;
   }
 
   checkOpen(): void {
@@ -91,7 +100,8 @@ export class Admission implements Finisher<Decision> {
     const decided = shadow ? shadowCall(call) : call;
     const { usage } = this;
     const uncounted = usage === undefined || call.operation === 'peek';
-    const finisher = uncounted ? this : usage.counting(this, shadow);
+    const own = shadow ? this : this.#enforcing;
+    const finisher = uncounted ? own : usage.counting(own, shadow);
     return heard ? this.#publish(decided, shadow, finisher) : this.#decide(decided, finisher);
   }
 
@@ -209,6 +219,7 @@ export class Admission implements Finisher<Decision> {
       throw reason;
     }
     message?.ended(decision);
+    this.#thresholds?.decided(parts, split);
     return decision;
   }
 
@@ -279,7 +290,9 @@ export class Admission implements Finisher<Decision> {
   /** Takes permits, even if none are left. @param after their decision: they are taken where it was decided */
   async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
-    await store.decide({ operation: 'charge', wait: 0, parts: mergeByKey(parts) });
+    const keys = mergeByKey(parts);
+    const answer = await store.decide({ operation: 'charge', wait: 0, parts: keys });
+    this.#thresholds?.decided(keys, answer);
   }
 
   /** Returns the permits taken last. */

@@ -36,7 +36,9 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     const members = membersOf(limiters);
     const name = options.name ?? members.map((member) => member.name).join('+');
     const { admission: first, store } = members[0]!;
-    const admission = new Admission(name, first.decider, CallUsage.of(store, name, 'members'));
+    const notifying = members.some(({ limits }) => limits.notifies) ? store : undefined;
+    const usage = CallUsage.of(store, name, 'members');
+    const admission = new Admission(name, first.decider, usage, notifying);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
     const named = Object.fromEntries(members.map((member) => [member.name, member.limits]));

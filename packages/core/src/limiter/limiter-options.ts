@@ -6,6 +6,7 @@ import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-po
 import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch-options.js';
 import type { Store } from '../stores/store.js';
 import { Limits } from './limits.js';
+import type { NotifyOptions } from './notify-options.js';
 
 /** Everything about a limiter but its policies. */
 export interface LimiterBaseOptions {
@@ -46,6 +47,11 @@ export interface LimiterBaseOptions {
    * `EscalateOptions`. Not together with `prefetch`. Default `false`.
    */
   readonly escalate?: EscalateOptions | false | undefined;
+  /**
+   * Thresholds that are published on the channel `sluice:threshold`, once for each key and window in all processes: `['80%', '100%']`. With
+   * several `policies` by their names: `{ perMonth: ['80%'] }`. For `fixedWindow` only. See docs/recipes/quotas.md.
+   */
+  readonly notify?: NotifyOptions | undefined;
 }
 
 export type RateLimiterOptions = LimiterBaseOptions &
@@ -73,6 +79,7 @@ export const LIMITER_BASE_OPTIONS = [
   'denyCache',
   'prefetch',
   'escalate',
+  'notify',
 ] as const satisfies readonly (keyof LimiterBaseOptions)[];
 
 /** @throws TypeError unless it is a store */
@@ -95,6 +102,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     denyCache = '1s',
     prefetch = false,
     escalate = false,
+    notify,
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -124,7 +132,13 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     remote: store?.remote === true,
     escalate: escalate === false ? undefined : escalate,
     escalation: escalate === false ? undefined : compileEscalation('RateLimiter', escalate),
+    notify,
   });
+  if (store !== undefined && store.claim === undefined && limits.notifies) {
+    throw new TypeError(
+      'RateLimiter: notify needs a store that lets one process report a threshold: memoryStore() or redisStore(…), or a store of yours with claim()',
+    );
+  }
   return {
     name,
     limits,

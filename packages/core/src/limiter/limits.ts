@@ -13,6 +13,8 @@ import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/poli
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch-options.js';
 import { type Costs, costFor } from './call-options.js';
 import { escalating } from './escalating-limit.js';
+import { checkThresholds, type NotifyOptions, readNotify } from './notify-options.js';
+import { overrideOf } from './override.js';
 
 /** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */
 export const LAYOUT = 'v2';
@@ -27,6 +29,7 @@ interface Common {
   readonly remote: boolean;
   readonly escalate: EscalateOptions | undefined;
   readonly escalation: Escalation | undefined;
+  readonly notify: NotifyOptions | undefined;
 }
 
 /** The compiled policies of a limiter. */
@@ -53,7 +56,7 @@ export class Limits {
     readonly limiter: string,
     given: Policy | Readonly<Record<string, Policy>> | undefined,
     readonly several: boolean,
-    { keyPrefix, hashTag, failure, prefetch: wanted, remote, escalate, escalation }: Common,
+    { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, escalation }: Common,
   ) {
     if (several) checkPolicies(given);
     this.#isLocal = !remote;
@@ -63,19 +66,23 @@ export class Limits {
     this.hashTag = hashTag;
     this.keyPrefix = keyPrefix;
     this.escalate = escalate;
+    const where = `RateLimiter '${limiter}'`;
+    const levels = readNotify(where, notify, this.names, several);
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
-      const prefetched =
-        wanted === undefined || several ? undefined : prefetching(`RateLimiter '${limiter}'`, own, wanted);
+      const prefetched = wanted === undefined || several ? undefined : prefetching(where, own, wanted);
       const { rule, prefetch } = prefetched !== undefined && remote ? prefetched : { rule: own };
       const id = several ? `${limiter}${OF}${name}` : limiter;
       const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${id}:${open}`;
       const local = { rule: compileShare(policy, failure.share), prefix, suffix };
       const fallback = { choose: failure.choose, limit: local };
       const pools = prefetch && new PermitPools(prefetch);
-      const plain = { name, policy: name, rule, prefix, suffix, fallback, prefetch: pools };
+      const notices = `${keyPrefix}:${LAYOUT}:notify:${id}:${open}`;
+      const thresholds = { limiter, policy: name, prefix: notices, suffix, levels: levels.get(name) };
+      const notified = checkThresholds(where, thresholds, rule.algorithm);
+      const plain = { name, policy: name, rule, prefix, suffix, fallback, prefetch: pools, notify: notified };
       if (escalation === undefined) return plain;
       return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);
     });
@@ -84,6 +91,11 @@ export class Limits {
   /** The policies by the prefix of their storage keys. Limits with the same prefix share their counts. */
   get byPrefix(): Map<string, Policy> {
     return new Map(this.#limits.map(({ name, prefix }) => [prefix, this.policies[name]!]));
+  }
+
+  /** Has a policy thresholds to report? */
+  get notifies(): boolean {
+    return this.#limits.some(({ notify }) => notify !== undefined);
   }
 
   /** For other processes. */
@@ -164,27 +176,11 @@ export class Limits {
       );
     }
     const overridden = parts.filter(({ limit }) => Object.hasOwn(policies, limit.policy));
-    return {
-      parts: overridden,
-      overrides: overridden.map(({ limit }) => this.#override(limit, policies[limit.policy]!)),
-    };
-  }
-
-  #override({ policy, rule }: PolicyLimit, given: Policy): Parameters {
-    const other = compilePolicy(given);
-    if (other.algorithm.tag !== rule.algorithm.tag) {
-      throw new TypeError(
-        `override: '${policy}' is ${this.policies[policy]!.algorithm} and can be overridden by other numbers of the same ` +
-          `algorithm only, not by ${given.algorithm}`,
-      );
-    }
-    if (other.calendar?.id !== rule.calendar?.id) {
-      throw new TypeError(
-        `override: '${policy}' keeps its windows if they, or those of the override, are of a calendar: give both policies the same ` +
-          'window, timeZone and anchor, and change the limit only',
-      );
-    }
-    return other.calendar?.head ?? other.parameters;
+    const overrides = overridden.map(({ limit }) => {
+      const given = policies[limit.policy]!;
+      return overrideOf(limit, this.policies[limit.policy]!, given, compilePolicy(given));
+    });
+    return { parts: overridden, overrides };
   }
 }
 

@@ -39,7 +39,13 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     const checked = checkLimiterOptions(options);
     const { name, limits } = checked;
     const store = checked.store ?? memoryStore();
-    const admission = new Admission(name, shared ?? deciderOf(store, checked), CallUsage.of(store, name));
+    const notifying = limits.notifies ? store : undefined;
+    const admission = new Admission(
+      name,
+      shared ?? deciderOf(store, checked),
+      CallUsage.of(store, name),
+      notifying,
+    );
     super(name, admission, limits);
     this.#limits = limits;
     this.#store = store;

@@ -14,6 +14,20 @@ export interface PolicyLimit extends Limit {
   readonly prefetch?: PermitPools | undefined;
   /** With an escalation: what decides calls that are not enforced, whose denials do not count. */
   readonly shadow?: Pick<PolicyLimit, 'rule' | 'fallback'> | undefined;
+  /** Thresholds to report. */
+  readonly notify?: Thresholds | undefined;
+}
+
+/** The thresholds of one policy. */
+export interface Thresholds {
+  /** The names of its limiter and, there, of the policy. */
+  readonly limiter: string;
+  readonly policy: string;
+  /** The start of the storage keys that say which thresholds were reported. */
+  readonly prefix: string;
+  readonly suffix: string;
+  /** Ascending, in hundredths of a percent. */
+  readonly levels: readonly number[];
 }
 
 export interface PolicyPart extends Part {

@@ -75,6 +75,11 @@ export interface Store extends Decider {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   run?(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /**
+   * For the option `notify`: lets one process do something. Resolves to true for the first caller, and to false for others until `ms` are over.
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  claim?(key: string, ms: number): Promise<boolean>;
   /** Changes or reads a shared rate; see `RateChange`. Resolves to the rate after it, and whether it was changed. */
   rate(change: RateChange, caller?: StoreCaller): Promise<RateAnswer>;
   /**

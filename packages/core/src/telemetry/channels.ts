@@ -15,6 +15,7 @@ export const WAIT = typed('sluice:wait');
 export const LEASE = typed('sluice:lease');
 export const ESCALATED = typed('sluice:escalated');
 export const REFUND = typed('sluice:refund');
+export const THRESHOLD = typed('sluice:threshold');
 export const STORE_CALL = typed('sluice:store-call');
 export const DEGRADED = typed('sluice:degraded');
 export const RECOVERED = typed('sluice:recovered');
@@ -28,6 +29,7 @@ const CHANNELS = [
   LEASE,
   ESCALATED,
   REFUND,
+  THRESHOLD,
   STORE_CALL,
   DEGRADED,
   RECOVERED,

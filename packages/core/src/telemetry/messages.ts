@@ -83,6 +83,25 @@ export interface EscalatedMessage {
   readonly blockedFor: number;
 }
 
+/** A key has used a part of its limit that the option `notify` names: once in a window, for all processes. */
+export interface ThresholdMessage {
+  /** The limiter of the policy, also in a combination. */
+  readonly limiter: string;
+  /** The policy, as decisions of its limiter name it. */
+  readonly policy: string;
+  /** As of `LimitedPart`. */
+  readonly key: string;
+  /** The part of the limit: `80%`. */
+  readonly threshold: string;
+  /** Permits in a window, also of an override. */
+  readonly limit: number;
+  /** Permits used in this window. With penalties it can be more than `limit`. */
+  readonly used: number;
+  /** The window, ms since 1970 by the store's clock. */
+  readonly windowStart: number;
+  readonly windowEnd: number;
+}
+
 /** One script call of a `redisStore` that decides calls. */
 export interface StoreCallMessage {
   /** The name of the store: `redis`. */
@@ -135,6 +154,7 @@ export interface TelemetryMessages {
   readonly 'sluice:lease': LeaseMessage;
   readonly 'sluice:escalated': EscalatedMessage;
   readonly 'sluice:refund': RefundMessage;
+  readonly 'sluice:threshold': ThresholdMessage;
   readonly 'sluice:store-call': StoreCallMessage;
   /** The events of `store.on`. */
   readonly 'sluice:degraded': DegradedEvent;

@@ -3,7 +3,8 @@ import type { Algorithm, PolicyKind, State } from '../algorithm.js';
 import { ANY, NEVER } from '../algorithm.js';
 import { shareOfLimit } from '../share.js';
 import { expandWindowRun } from '../window-run.js';
-import { DAYS, edgesAround } from './calendar.js';
+import { DAYS } from './calendar.js';
+import { edgesAround } from './calendar-edges.js';
 import { DAY, type FixedWindowPolicy, readPolicy } from './policy.js';
 import { CALENDAR, CLOCK, EDGES, endOf, latestEnd, startOf, usedAt, windowView } from './window-edges.js';
 
@@ -77,6 +78,8 @@ export const fixedWindowAlgorithm: Algorithm = {
   view: windowView,
 
   expandRun: expandWindowRun,
+
+  hasWindows: true,
 
   anchored: (parameters) => parameters[2] === undefined,
 

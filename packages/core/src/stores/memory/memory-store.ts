@@ -18,6 +18,7 @@ import { MemoryBoard } from '../../fleet/memory-board.js';
 import { StoreUsage } from '../../usage/store-usage.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import { keptAt, type Store, type StoredKey } from '../store.js';
+import { claimsOf } from './claims.js';
 import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
 import { rankOf } from './rank.js';
 import { NONE, Rank } from './records.js';
@@ -51,6 +52,7 @@ export class MemoryStore implements Store {
   #table: Table;
   readonly #rates = new SharedRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
+  readonly claim = claimsOf(() => this.clock.now());
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: MemoryStoreOptions = {}) {

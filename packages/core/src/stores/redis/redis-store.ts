@@ -11,6 +11,7 @@ import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
 import { StoreUsage } from '../../usage/store-usage.js';
+import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
@@ -142,6 +143,11 @@ export class RedisStore implements Store {
       this.#session,
       this.#runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
     );
+  }
+
+  async claim(key: string, ms: number): Promise<boolean> {
+    const reply = this.#runKey(claimScript, key, () => ({ keys: [key], args: [String(ms)] }));
+    return new Numbers(await inTime(this.#session, reply)).next() === 1;
   }
 
   async rate(change: RateChange, caller: StoreCaller = {}): Promise<RateAnswer> {

@@ -1,0 +1,217 @@
+import {
+  CombinedLimiter,
+  fixedWindow,
+  ManualClock,
+  memoryStore,
+  RateLimiter,
+  type RateLimiterOptions,
+  slidingWindow,
+  subscribe,
+  type ThresholdMessage,
+} from '../index.js';
+
+const DAY = 86_400_000;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+const messages: ThresholdMessage[] = [];
+let stop = () => {};
+beforeEach(() => {
+  messages.length = 0;
+  stop = subscribe('sluice:threshold', (message) => messages.push(message));
+});
+afterEach(() => stop());
+
+/** What was published, in short. */
+const told = async () => {
+  await settled();
+  return messages.splice(0).map(({ key, threshold, used }) => `${key} ${threshold} ${used}`);
+};
+
+function setUp(options: Partial<RateLimiterOptions> = {}) {
+  const clock = new ManualClock(); // 2025-01-01
+  const store = memoryStore({ clock });
+  const policy = fixedWindow({ limit: 10, window: '1 month' });
+  const make = (more: object = {}) =>
+    new RateLimiter({ name: 'api', policy, store, notify: ['80%', '100%'], ...options, ...more } as never);
+  return { clock, store, make, limiter: make() };
+}
+const take = async (limiter: RateLimiter, calls: number, key = 'ann') => {
+  for (let i = 0; i < calls; i += 1) await limiter.consume(key);
+};
+
+test('each threshold is published once for a key and window, when it is reached', async () => {
+  const { limiter, clock } = setUp();
+  await take(limiter, 7);
+  expect(await told()).toEqual([]);
+  await limiter.consume('ann');
+  await settled();
+  expect(messages).toEqual([
+    {
+      limiter: 'api',
+      policy: 'api',
+      key: 'ann',
+      threshold: '80%',
+      limit: 10,
+      used: 8,
+      windowStart: Date.UTC(2025, 0, 1),
+      windowEnd: Date.UTC(2025, 1, 1),
+    },
+  ]);
+  messages.length = 0;
+  await take(limiter, 4);
+  await take(limiter, 8, 'bob');
+  expect(await told()).toEqual(['ann 100% 10', 'bob 80% 8']);
+  await clock.advance(31 * DAY);
+  await take(limiter, 10);
+  expect(await told()).toEqual(['ann 80% 8', 'ann 100% 10']);
+});
+
+test('a call that passes several thresholds publishes each, also if calls of one moment do', async () => {
+  const { limiter } = setUp({ notify: ['50%', '80%', '100%'] });
+  await limiter.consume('ann', { cost: 9 });
+  expect(await told()).toEqual(['ann 50% 9', 'ann 80% 9']);
+  await Promise.all(Array.from({ length: 12 }, () => limiter.consume('bob')));
+  expect(await told()).toEqual(['bob 50% 5', 'bob 80% 10', 'bob 100% 10']);
+});
+
+test('a refund and a reset let a key pass a threshold again, which is not published again', async () => {
+  const { limiter } = setUp();
+  await take(limiter, 7);
+  const decision = await limiter.consume('ann');
+  expect(await told()).toEqual(['ann 80% 8']);
+  await limiter.refund(decision);
+  await limiter.consume('ann');
+  await limiter.reset('ann');
+  await take(limiter, 9);
+  expect(await told()).toEqual([]);
+  await limiter.consume('ann');
+  expect(await told()).toEqual(['ann 100% 10']);
+});
+
+test('limiters of one name publish once, and what one could not see the next one publishes', async () => {
+  const { limiter, make } = setUp();
+  const other = make();
+  stop();
+  await take(limiter, 9);
+  stop = subscribe('sluice:threshold', (message) => messages.push(message));
+  expect(await told()).toEqual([]); // nobody listened
+  await take(other, 1);
+  expect(await told()).toEqual(['ann 80% 10', 'ann 100% 10']);
+  await take(limiter, 1);
+  expect(await told()).toEqual([]);
+});
+
+test('calls in shadow, looks and blocked keys publish nothing', async () => {
+  const { limiter } = setUp();
+  for (let i = 0; i < 10; i += 1) await limiter.consume('ann', { shadow: true });
+  await limiter.peek('ann');
+  await limiter.block('bob', '1h');
+  await limiter.consume('bob');
+  expect(await told()).toEqual([]);
+  await limiter.consume('ann'); // denied
+  expect(await told()).toEqual(['ann 80% 10', 'ann 100% 10']);
+});
+
+test('penalties, settled reservations, and calls that waited count', async () => {
+  const { limiter, clock } = setUp();
+  await limiter.penalty('ann', 25);
+  expect(await told()).toEqual(['ann 80% 25', 'ann 100% 25']);
+  const reservation = await limiter.reserve('bob', 1);
+  await reservation.settle(8);
+  expect(await told()).toEqual(['bob 80% 8']);
+  const waiting = limiter.acquire('bob', { cost: 9 });
+  await settled();
+  expect(await told()).toEqual([]);
+  await clock.advance(31 * DAY);
+  await waiting;
+  expect(await told()).toEqual(['bob 80% 9']);
+});
+
+test('what a look does not find is looked for again a second later', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'hrtime'] });
+  try {
+    const { limiter, clock } = setUp();
+    await limiter.consume('ann', { cost: 9 });
+    const waiting = limiter.acquire('ann', { cost: 9 }); // its answer says that nothing is left, here and now
+    await clock.advance(31 * DAY);
+    await waiting;
+    expect(await told()).toEqual(['ann 80% 9', 'ann 80% 9']);
+    await limiter.consume('ann');
+    expect(await told()).toEqual([]);
+    jest.advanceTimersByTime(1_000);
+    expect(await told()).toEqual(['ann 100% 10']);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('during an override the thresholds are parts of its limit, and a lower limit is found at the next call', async () => {
+  const { limiter, make } = setUp({ policy: fixedWindow({ limit: 10, window: '1h' }) });
+  await limiter.override('ann', fixedWindow({ limit: 100, window: '1h' }), { expiresIn: '1d' });
+  await take(limiter, 79);
+  expect(await told()).toEqual([]);
+  await take(limiter, 1);
+  expect(await told()).toEqual(['ann 80% 80']);
+  await take(limiter, 6, 'bob');
+  await limiter.close();
+  const lower = make({ policy: fixedWindow({ limit: 5, window: '1h' }) });
+  expect((await lower.consume('bob')).allowed).toBe(false);
+  expect(await told()).toEqual(['bob 80% 6', 'bob 100% 6']);
+});
+
+test('each of several policies has its own; a combination publishes as its members do', async () => {
+  const { store, make, limiter } = setUp({
+    policy: undefined,
+    policies: {
+      day: fixedWindow({ limit: 5, window: '1d' }),
+      rate: slidingWindow({ limit: 9, window: '1h' }),
+    },
+    notify: { day: ['100%'] },
+  } as never);
+  const everybody = new RateLimiter({
+    name: 'all',
+    policy: fixedWindow({ limit: 100, window: '1d' }),
+    store,
+  });
+  const combined = new CombinedLimiter({ api: limiter, everybody });
+  for (let i = 0; i < 5; i += 1) await combined.consume({ api: 'ann', everybody: 'all' });
+  await settled();
+  expect(messages).toMatchObject([{ limiter: 'api', policy: 'day', key: 'ann', threshold: '100%', used: 5 }]);
+  await take(make(), 1);
+  expect(messages).toHaveLength(1);
+});
+
+test('a closed limit and a cost of 0 publish nothing', async () => {
+  const { limiter } = setUp({ policy: fixedWindow({ limit: 0, window: '1h' }) });
+  await take(limiter, 2);
+  await limiter.consume('ann', { cost: 0 });
+  expect(await told()).toEqual([]);
+});
+
+test.each([
+  [{ notify: [] }, /notify must be a list of 1 to 10 thresholds/],
+  [{ notify: '80%' }, /such as \['80%', '100%'\], not "80%"/],
+  [{ notify: ['80'] }, /'0.01%' to '100%', such as '80%', not "80"/],
+  [{ notify: [0.8] }, /not 0.8/],
+  [{ notify: ['0%'] }, /not "0%"/],
+  [{ notify: ['101%'] }, /not "101%"/],
+  [{ notify: { api: ['80%'] } }, /not an object/],
+  [{ policy: slidingWindow({ limit: 1, window: '1h' }) }, /notify is for fixedWindow.*Policy 'api' has none/],
+  [
+    { policy: undefined, policies: { a: fixedWindow({ limit: 1, window: 1 }) } },
+    /of each by its name.*\{ a: \['80%'/,
+  ],
+  [
+    { policy: undefined, policies: { a: fixedWindow({ limit: 1, window: 1 }) }, notify: { b: ['80%'] } },
+    /there is no policy 'b'; the policies are a/,
+  ],
+])('refuses %j', (options, message) => {
+  const { make } = setUp();
+  expect(() => make(options)).toThrow(message);
+});
+
+test('refuses a store that cannot let one process report', () => {
+  const store = memoryStore();
+  const own = { name: 'own', remote: false, slotted: false, clock: store.clock, decide: () => {} };
+  expect(() => setUp({ store: own as never })).toThrow(/notify needs a store .*claim\(\)/);
+});

@@ -1,0 +1,175 @@
+import { performance } from 'node:perf_hooks';
+import { unref } from '../clock.js';
+import type { Decision, WindowView } from '../decision.js';
+import { type Answer, type Decider, type Finisher, type KeyCall, storageKey } from '../engine/call.js';
+import { isStoreConfigurationError } from '../errors.js';
+import { isDegraded } from '../pipeline/answers.js';
+import { type PolicyPart, policyParts, type Thresholds } from '../pipeline/policy-limit.js';
+import { RecentMap } from '../recent-map.js';
+import type { Store } from '../stores/store.js';
+import { THRESHOLD } from '../telemetry/channels.js';
+import { warnOnce } from '../warnings.js';
+import { levelsReached, nameOfLevel } from './notify-options.js';
+
+/** Keys that are remembered at once. */
+const MOST_KEYS = 10_000;
+/** ms until a key is looked at again if a look did not find what a call had seen, as with bookings and blocks. */
+const PAUSE = 1_000;
+/** ms that a report is remembered after its window. */
+const LONGER = 60_000;
+
+/** A key at or above a threshold. */
+interface WatchedKey {
+  /** How many levels calls have seen reached, and the end of their window. */
+  level: number;
+  end: number;
+  /** The window in which `reported` levels were reported, by this process or another. */
+  window: number | undefined;
+  reported: number;
+  /** A look is on its way. */
+  isLooking: boolean;
+  /** ms: until then only a higher level causes a look at once. */
+  pausedUntil: number;
+  /** A look when the pause is over. */
+  later: object | undefined;
+}
+
+/**
+ * Publishes each threshold of a key once in a window, for all processes. A call that finds a threshold reached causes a look at the exact
+ * count, and then a claim in the store, which one process wins. Nothing waits for this, and below the thresholds there is nothing to do.
+ */
+export class ThresholdWatch implements Finisher<Decision> {
+  readonly #keys = new RecentMap<string, WatchedKey>(MOST_KEYS, ({ isLooking }) => isLooking);
+
+  constructor(
+    readonly store: Store,
+    readonly decider: Decider,
+    readonly finisher: Finisher<Decision>,
+  ) {}
+
+  finish(call: KeyCall, answer: Answer): Decision {
+    const decision = this.finisher.finish(call, answer);
+    if (call.operation === 'consume') this.decided(policyParts(call), answer);
+    return decision;
+  }
+
+  failed(error: unknown): void {
+    this.finisher.failed?.(error);
+  }
+
+  /** Looks at the keys of a call that are at or above a threshold. While the store is out, counts are not those of the fleet. */
+  decided(parts: readonly PolicyPart[], answer: Answer): void {
+    if (!THRESHOLD.hasSubscribers || isDegraded(answer)) return;
+    for (let i = 0; i < parts.length; i += 1) {
+      const { notify, rule } = parts[i]!.limit;
+      if (notify === undefined || parts[i]!.cost === 0) continue;
+      const { remaining, reset, override } = answer.parts[i]!;
+      const { limit } = override === undefined ? rule : rule.algorithm.size(override);
+      const level = levelsReached(notify, limit, limit - remaining);
+      if (level > 0) this.#reached(parts[i]!, notify, level, answer.now + reset);
+    }
+  }
+
+  #reached(part: PolicyPart, thresholds: Thresholds, level: number, end: number): void {
+    const name = storageKey(part);
+    const known = this.#keys.get(name);
+    if (known === undefined) {
+      const key = newKey(level, end);
+      this.#keys.set(name, key);
+      void this.#look(part, thresholds, key);
+      return;
+    }
+    if (known.end === end && level <= known.level) return;
+    const isHigher = level > known.level;
+    known.level = known.end === end ? Math.max(level, known.level) : level;
+    known.end = end;
+    if (known.isLooking) return;
+    const pause = known.pausedUntil - performance.now();
+    if (isHigher || pause <= 0) void this.#look(part, thresholds, known);
+    else known.later ??= unref(setTimeout(() => void this.#look(part, thresholds, known), pause));
+  }
+
+  /** Looks until it has found the level that the latest call saw. */
+  async #look(part: PolicyPart, thresholds: Thresholds, key: WatchedKey): Promise<void> {
+    if (key.isLooking) return;
+    key.isLooking = true;
+    key.later = undefined;
+    let { level, end } = key;
+    let isFound = false;
+    do {
+      ({ level, end } = key);
+      isFound = await this.#report(part, thresholds, key).catch((error) => this.#lost(thresholds, error));
+    } while (key.level !== level || key.end !== end);
+    key.isLooking = false;
+    if (isFound) return;
+    key.end = Number.NaN;
+    key.pausedUntil = performance.now() + PAUSE;
+  }
+
+  /** Reports the levels that are reached. @returns whether these are all that a call saw */
+  async #report(part: PolicyPart, thresholds: Thresholds, key: WatchedKey): Promise<boolean> {
+    const { level: wanted } = key;
+    const look = { operation: 'peek', wait: 0, parts: [{ ...part, at: 0 }], traced: true } as const;
+    const answer = await this.decider.decide(look);
+    const { trace } = answer.parts[0]!;
+    if (isDegraded(answer) || trace === undefined) return false;
+    const view = part.limit.rule.algorithm.view(trace.parameters, trace.after, answer.now) as WindowView;
+    if (view.end === undefined) return false;
+    if (key.window !== view.end) {
+      key.window = view.end;
+      key.reported = 0;
+    }
+    // Of prefetched permits the store also counts those that no call has used yet.
+    const reached = Math.min(wanted, levelsReached(thresholds, view.limit, view.used));
+    while (key.reported < reached) {
+      const level = thresholds.levels[key.reported]!;
+      const { prefix, suffix } = thresholds;
+      const claim = `${prefix}${part.key}${suffix}:${level}:${view.end}`;
+      const isFirst = await this.store.claim!(claim, Math.ceil((view.end - answer.now) / 1000) + LONGER);
+      key.reported += 1;
+      if (isFirst) publish(thresholds, part.key, level, view as Required<WindowView>);
+    }
+    return reached === wanted;
+  }
+
+  /** A later call of the key tries again. */
+  #lost({ limiter }: Thresholds, error: unknown): false {
+    if (isStoreConfigurationError(error)) {
+      const { message } = error;
+      warnOnce(
+        'SLUICE_THRESHOLD_LOST',
+        limiter,
+        `Limiter '${limiter}': a threshold cannot be reported: ${message}`,
+      );
+    }
+    return false;
+  }
+}
+
+const newKey = (level: number, end: number): WatchedKey => ({
+  level,
+  end,
+  window: undefined,
+  reported: 0,
+  isLooking: false,
+  pausedUntil: 0,
+  later: undefined,
+});
+
+function publish(
+  { limiter, policy }: Thresholds,
+  key: string,
+  level: number,
+  { limit, used, start, end }: Required<WindowView>,
+): void {
+  THRESHOLD.publish({
+    limiter,
+    policy,
+    key,
+    threshold: nameOfLevel(level),
+    limit,
+    used,
+    windowStart: start! / 1000,
+    windowEnd: end! / 1000,
+  });
+}
