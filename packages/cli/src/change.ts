@@ -103,11 +103,11 @@ function say({ output }: Context, { limiter, seen, problem }: KeyReport, indent:
   }
 }
 
-/** @throws CliError without a terminal */
-async function confirmed({ stdin, stderr, signal }: Context, question: string): Promise<boolean> {
+/** Asks. @throws CliError without a terminal */
+export async function confirmed({ stdin, stderr, signal }: Context, question: string): Promise<boolean> {
   if (stdin.isTTY !== true)
     throw new CliError(
-      'This changes a limit, and there is no terminal to ask on.',
+      'This changes limits, and there is no terminal to ask on.',
       'Add --yes if you are sure.',
     );
   const terminal = createInterface({ input: stdin, output: stderr });

@@ -372,9 +372,9 @@ test('help, version and completion need no Redis', async () => {
   const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
   const help = await sluice(['--help'], nowhere);
   expect(help.code).toBe(0);
-  for (const name of ['block', 'unblock', 'reset', 'override', 'reward', 'penalty'])
+  for (const name of ['block', 'unblock', 'reset', 'override', 'reward', 'penalty', 'push', 'rollback'])
     expect(help.stdout).toMatch(new RegExp(`^ +${name} .*\\[writes\\]`, 'm'));
-  for (const name of ['ls', 'inspect', 'explain', 'top', 'stats', 'watch', 'completion']) {
+  for (const name of ['ls', 'inspect', 'explain', 'top', 'stats', 'watch', 'diff', 'rules', 'completion']) {
     expect(help.stdout).not.toMatch(new RegExp(`^ +${name} .*\\[writes\\]`, 'm'));
     const { code, stdout } = await sluice([name, '--help'], nowhere);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nExample:\n {2}\$ /)]);

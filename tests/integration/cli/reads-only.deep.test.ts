@@ -77,6 +77,7 @@ test.each([
   [['top'], 0],
   [['top', '--cost'], 0],
   [['stats'], 0],
+  [['rules'], 0],
   [['tail', '--for', '500ms'], 0],
   [['doctor'], SAMPLE],
   [['doctor', '--scan'], 60], // or more: all

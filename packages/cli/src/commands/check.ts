@@ -4,10 +4,10 @@ import type { FailedTest, Problem, RuleSet } from '@sluice/rules';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 
-type RulesPackage = typeof import('@sluice/rules');
+export type RulesPackage = typeof import('@sluice/rules');
 
 /** What was found in one file, as `--json` prints it. */
-interface FileReport {
+export interface FileReport {
   readonly file: string;
   readonly ok: boolean;
   readonly version?: string | number;
@@ -34,7 +34,7 @@ export const check: CommandDefinition = {
     const rules = await import('@sluice/rules'); // here, because other commands need not wait for it
     let allOk = true;
     for (const file of files) {
-      const report = await reportOf(rules, file, await read(file, context));
+      const report = await reportOf(rules, file, await readRules(file, context));
       output.json(report);
       for (const line of linesOf(rules, report)) output.line(line);
       allOk &&= report.ok;
@@ -43,7 +43,7 @@ export const check: CommandDefinition = {
   },
 };
 
-async function read(file: string, { stdin }: Context): Promise<string> {
+export async function readRules(file: string, { stdin }: Context): Promise<string> {
   if (file === '-') return text(stdin);
   try {
     return await readFile(file, 'utf8');
@@ -52,7 +52,7 @@ async function read(file: string, { stdin }: Context): Promise<string> {
   }
 }
 
-async function reportOf(
+export async function reportOf(
   { isRulesError, parseRules, runTests }: RulesPackage,
   given: string,
   source: string,
@@ -71,7 +71,7 @@ async function reportOf(
   return { file, ok: tests.failed.length === 0, ...shown, rules: rules.length, problems: [], tests };
 }
 
-function linesOf({ problemLine }: RulesPackage, report: FileReport): string[] {
+export function linesOf({ problemLine }: RulesPackage, report: FileReport): string[] {
   const { file, ok, rules, version, problems, tests } = report;
   const failed = tests.failed.map(({ name, message, line, column }) => {
     return { message: `${name}: ${message}`, line, column, path: '', hint: undefined };

@@ -2,11 +2,15 @@ import type { CommandDefinition } from '../command.js';
 import { block, reset, unblock } from './block.js';
 import { check } from './check.js';
 import { dashboard } from './dashboard.js';
+import { diff } from './diff.js';
 import { doctor } from './doctor.js';
 import { explain } from './explain.js';
 import { inspect } from './inspect.js';
 import { ls } from './ls.js';
 import { override, penalty, reward } from './override.js';
+import { push } from './push.js';
+import { rollback } from './rollback.js';
+import { rules } from './rules.js';
 import { stats } from './stats.js';
 import { tail } from './tail.js';
 import { top } from './top.js';
@@ -24,10 +28,14 @@ export const COMMANDS: readonly CommandDefinition[] = [
   dashboard,
   doctor,
   check,
+  diff,
+  rules,
   unblock,
   reset,
   override,
   block,
   reward,
   penalty,
+  push,
+  rollback,
 ];

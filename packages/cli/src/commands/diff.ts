@@ -1,0 +1,28 @@
+import type { CommandDefinition } from '../command.js';
+import { goodFile, numberOf, pushedRules, showDifferences } from '../pushed-rules.js';
+
+export const diff: CommandDefinition = {
+  name: 'diff',
+  arguments: [['<file>', 'a file of rules; - for the input']],
+  options: [],
+  summary: 'what a file of rules would change in Redis',
+  description:
+    'Compares a file of rules with the latest version in Redis: by rule and limit, in words. Checks the file and runs its tests before. ' +
+    'Exits with 1 if something differs, or the file has problems.',
+  example: [
+    'diff limits.yaml',
+    '~ api, perMinute: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)',
+  ],
+  writes: false,
+  async run(context, [file = '']) {
+    const { output } = context;
+    const next = await goodFile(file, context);
+    const pushed = await pushedRules(context, next.set.name);
+    const [latest] = pushed.versions;
+    if (latest === undefined) output.say(`Nothing was pushed for the rules '${next.set.name}' yet.`);
+    else output.say(`Compared with ${numberOf(latest)} in Redis:`);
+    const found = showDifferences(context, pushed, next);
+    output.json({ rules: next.set.name, latest: latest?.number, differences: found });
+    return found.length === 0 ? 0 : 1;
+  },
+};

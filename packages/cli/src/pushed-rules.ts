@@ -1,0 +1,75 @@
+import type { RedisRules, RuleSet, RulesVersion } from '@sluice/rules';
+import { CliError } from './cli-error.js';
+import type { Context } from './command.js';
+import { linesOf, readRules, reportOf } from './commands/check.js';
+import { type Difference, differenceLine, differences } from './rules-differences.js';
+import { shown } from './text.js';
+
+/** Here, because other commands need not wait for it. */
+const rulesPackage = () => import('@sluice/rules');
+
+/** What is in Redis under the name of a document. */
+export interface Pushed {
+  readonly source: RedisRules;
+  readonly versions: readonly RulesVersion[];
+  readonly text: string | undefined;
+  /** Undefined also if this version of sluice does not accept it. */
+  readonly set: RuleSet | undefined;
+}
+
+export async function pushedRules({ store, ask }: Context, name: string): Promise<Pushed> {
+  const { redisRules } = await rulesPackage();
+  const source = redisRules(store, { name });
+  const versions = await ask(source.versions());
+  const [latest] = versions;
+  const text = latest === undefined ? undefined : await ask(source.text(latest.number));
+  return { source, versions, text, set: text === undefined ? undefined : await parsed(text) };
+}
+
+/** @returns undefined if it has problems */
+export async function parsed(text: string): Promise<RuleSet | undefined> {
+  const { isRulesError, parseRules } = await rulesPackage();
+  try {
+    return parseRules(text);
+  } catch (error) {
+    if (isRulesError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A file that is acceptable and whose tests pass. @throws CliError with all problems */
+export async function goodFile(file: string, context: Context): Promise<{ text: string; set: RuleSet }> {
+  const rules = await rulesPackage();
+  const text = await readRules(file, context);
+  const report = await reportOf(rules, file, text);
+  if (report.ok) return { text, set: rules.parseRules(text, { file: report.file }) };
+  for (const line of linesOf(rules, report)) context.output.line(shown(line));
+  context.output.json(report);
+  throw new CliError(
+    `${report.file} has problems, or its tests fail.`,
+    'Nothing was compared or changed.',
+    1,
+  );
+}
+
+/** Shows what differs. */
+export function showDifferences(
+  { output }: Context,
+  { text, set, versions }: Pushed,
+  next: { readonly text: string; readonly set: RuleSet },
+): readonly Difference[] {
+  if (text !== undefined && set === undefined)
+    output.say(`Number ${versions[0]!.number} in Redis is not acceptable to this version of sluice.`);
+  const found = differences(set, next.set);
+  for (const one of found) {
+    const style = ({ added: 'green', removed: 'red', changed: 'yellow' } as const)[one.kind];
+    output.say(output.style(style, shown(differenceLine(one))));
+  }
+  if (found.length === 0)
+    output.say(text === next.text ? 'Nothing differs.' : 'Only comments and layout differ.');
+  return found;
+}
+
+/** `number 12 (version 41)` */
+export const numberOf = ({ number, version }: RulesVersion): string =>
+  `number ${number}${version === undefined ? '' : ` (version ${shown(String(version))})`}`;

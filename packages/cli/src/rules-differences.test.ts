@@ -1,0 +1,50 @@
+import { parseRules, type RulesDocument } from '@sluice/rules';
+import { differenceLine, differences } from './rules-differences.js';
+
+const api = {
+  name: 'api',
+  match: { path: '/v1/*' },
+  plan: '#{user.plan}',
+  limits: {
+    perMinute: { fixedWindow: { limit: '$plan.perMinute', window: '1m' } },
+    perDay: { fixedWindow: { limit: 1000, window: '1d' } },
+  },
+};
+const sms = { name: 'sms', limit: { fixedWindow: { limit: 1, window: '1m' } } };
+const plans = { free: { perMinute: 60 }, pro: { perMinute: 600 } };
+const document: RulesDocument = { version: 41, plans, defaultPlan: 'free', rules: [api, sms] };
+
+const linesOf = (before: RulesDocument | undefined, after: RulesDocument) =>
+  differences(before && parseRules(before), parseRules(after)).map(differenceLine);
+
+test('limits differ in words, by rule, limit and plan', () => {
+  const limits = { ...api.limits, perDay: { gcra: { limit: 1000, period: '1d' } } };
+  const after: RulesDocument = {
+    ...document,
+    version: 42,
+    plans: { ...plans, pro: { perMinute: 900 } },
+    rules: [
+      { ...api, key: '#{user.id}', limits },
+      { name: 'health', match: { path: '/health' }, unlimited: true },
+    ],
+    rollout: { percent: 10 },
+  };
+  expect(linesOf(document, after)).toEqual([
+    '~ version: 41 → 42',
+    '~ rollout: none → {"percent":10}',
+    '- sms: removed',
+    '~ api, key: none → #{user.id}',
+    '~ api, perDay: 1000 per 1 d (fixedWindow) → 1000 per 1 d (gcra) (its counts start from zero)',
+    '~ api, perMinute of plan pro: 600 per 1 min (fixedWindow) → 900 per 1 min (fixedWindow)',
+    '+ health: unlimited',
+  ]);
+});
+
+test('nothing differs in the same document; a first one is all new; an order is an order', () => {
+  expect(linesOf(document, document)).toEqual([]);
+  expect(linesOf(undefined, { rules: [sms] })).toEqual(['+ sms: limit 1 per 1 min (fixedWindow)']);
+  expect(linesOf(document, { ...document, rules: [sms, api] })).toEqual(['~ order: api, sms → sms, api']);
+  expect(linesOf(document, { ...document, name: 'other' })).toEqual([
+    '~ name: none → other (all counts start from zero)',
+  ]);
+});

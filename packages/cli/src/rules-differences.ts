@@ -1,0 +1,151 @@
+import type { LimiterPolicies, Policy } from '@sluice/core';
+import type { Rule, RuleSet } from '@sluice/rules';
+import { policyOf } from './words.js';
+
+/** What differs between two versions of rules. */
+export interface Difference {
+  readonly kind: 'added' | 'removed' | 'changed';
+  /** Undefined: of the document. */
+  readonly rule?: string;
+  /** A limit, a field, or a plan's number: `perMinute`, `key`. Undefined: the whole rule. */
+  readonly what?: string;
+  readonly before?: string;
+  readonly after?: string;
+  /** What it means for counts. */
+  readonly note?: string;
+}
+
+const FROM_ZERO = 'its counts start from zero';
+const FIELDS = [
+  'match',
+  'key',
+  'ipv6Subnet',
+  'plan',
+  'cost',
+  'unlimited',
+  'replaces',
+  'mode',
+  'compare',
+  'reply',
+] as const;
+/** Fields of the document, and what a change means. */
+const OF_DOCUMENT = [
+  ['version', undefined],
+  ['name', 'all counts start from zero'],
+  ['hashTag', 'all counts start from zero'],
+  ['defaultPlan', undefined],
+  ['rollout', undefined],
+  ['tests', undefined],
+] as const;
+
+/** By rule and limit, not by line. @param before undefined: there is no version yet */
+export function differences(before: RuleSet | undefined, after: RuleSet): Difference[] {
+  const [old, now] = [before?.document, after.document];
+  const found: Difference[] = [];
+  for (const [field, note] of OF_DOCUMENT) {
+    // Tests are too long to show.
+    const shown = field === 'tests' ? sizeOf : textOf;
+    if (textOf(old?.[field]) !== textOf(now[field]) && (old !== undefined || field === 'rollout'))
+      found.push(changed(undefined, field, shown(old?.[field]), shown(now[field]), note));
+  }
+  const [rules, others] = [after.rules, before?.rules ?? []];
+  for (const { name } of others)
+    if (after.rule(name) === undefined) found.push({ kind: 'removed', rule: name });
+  for (const rule of rules) {
+    const other = before?.rule(rule.name);
+    if (other === undefined) found.push({ kind: 'added', rule: rule.name, after: limitsText(rule) });
+    else found.push(...ofRule([before!, other], [after, rule]));
+  }
+  const order = (of: readonly Rule[], only: RuleSet | undefined) =>
+    of.flatMap(({ name }) => (only?.rule(name) === undefined ? [] : [name])).join(', ');
+  const [oldOrder, newOrder] = [order(others, after), order(rules, before)];
+  if (oldOrder !== newOrder) found.push(changed(undefined, 'order', oldOrder, newOrder));
+  return found;
+}
+
+type OfSet = readonly [RuleSet, Rule];
+
+function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
+  const { name } = rule;
+  const fields = FIELDS.flatMap((field) => {
+    const [before, after] = [oldSet, newSet].map(({ document }) =>
+      textOf(document.rules.find((one) => one.name === name)?.[field]),
+    );
+    return before === after ? [] : [changed(name, field, before, after)];
+  });
+  const each = new Set([old, rule].flatMap(dependentLimits));
+  const [before, after] = [limitsOf(old, each), limitsOf(rule, each)];
+  const limits = [...new Set([...before.keys(), ...after.keys()])].flatMap((limit): Difference[] => {
+    const [one, other] = [before.get(limit), after.get(limit)];
+    if (one === undefined) return [{ kind: 'added', rule: name, what: limit, after: policyOf(other!) }];
+    if (other === undefined) return [{ kind: 'removed', rule: name, what: limit, before: policyOf(one) }];
+    if (JSON.stringify(one) === JSON.stringify(other)) return [];
+    const note = one.algorithm === other.algorithm ? undefined : FROM_ZERO;
+    // Two that read the same differ in numbers that the words leave out.
+    const [from, to] =
+      policyOf(one) === policyOf(other) ? [one, other].map(textOf) : [one, other].map(policyOf);
+    return [changed(name, limit, from, to, note)];
+  });
+  return [...fields, ...limits];
+}
+
+const changed = (
+  rule: string | undefined,
+  what: string,
+  before: string | undefined,
+  after: string | undefined,
+  note?: string,
+): Difference => ({
+  kind: 'changed',
+  ...(rule !== undefined && { rule }),
+  what,
+  before: before ?? 'none',
+  after: after ?? 'none',
+  ...(note !== undefined && { note }),
+});
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+const sizeOf = (value: unknown): string | undefined =>
+  Array.isArray(value) ? `${value.length} tests` : undefined;
+
+/** The policies by limit; those of `each` by limit and plan. The only limit of a rule is its `limit`. */
+function limitsOf({ policies }: Rule, each: ReadonlySet<string>): Map<string, Policy> {
+  const found = new Map<string, Policy>();
+  for (const [plan, of] of policies) {
+    for (const [name, policy] of named(of))
+      found.set(plan === undefined || !each.has(name) ? name : `${name} of plan ${plan}`, policy);
+  }
+  return found;
+}
+
+/** The limits that plans make different. */
+function dependentLimits({ policies }: Rule): string[] {
+  const texts = new Map<string, Set<string>>();
+  for (const of of policies.values())
+    for (const [name, policy] of named(of))
+      texts.set(name, (texts.get(name) ?? new Set()).add(JSON.stringify(policy)));
+  return [...texts].flatMap(([name, { size }]) => (size > 1 ? [name] : []));
+}
+
+const named = (policies: LimiterPolicies | undefined): [string, Policy][] =>
+  policies === undefined
+    ? []
+    : typeof policies.algorithm === 'string'
+      ? [['limit', policies as Policy]]
+      : Object.entries(policies as Readonly<Record<string, Policy>>);
+
+function limitsText(rule: Rule): string {
+  if (rule.unlimited) return 'unlimited';
+  return [...limitsOf(rule, new Set(dependentLimits(rule)))]
+    .map(([name, policy]) => `${name} ${policyOf(policy)}`)
+    .join('; ');
+}
+
+/** `~ api, perMinute: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)` */
+export function differenceLine({ kind, rule, what, before, after, note }: Difference): string {
+  const sign = { added: '+', removed: '-', changed: '~' }[kind];
+  const place = [rule, what].filter((one) => one !== undefined).join(', ');
+  const values = kind === 'changed' ? `${before} → ${after}` : (after ?? before ?? 'removed');
+  return `${sign} ${place}: ${values}${note === undefined ? '' : ` (${note})`}`;
+}

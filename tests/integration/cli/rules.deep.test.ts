@@ -1,0 +1,158 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { redisStore } from '../../../packages/core/src/index.js';
+import { readDefinitions } from '../../../packages/core/src/operations/index.js';
+import { loadRules, redisRules } from '../../../packages/rules/src/index.js';
+import { eventually } from '../../support/eventually.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { sluice } from './sluice.js';
+
+let server: RedisServer;
+let admin: Redis;
+let env: Record<string, string>;
+let folder: string;
+let file: string;
+
+beforeAll(async () => {
+  server = await startRedis();
+  admin = new Redis(server.url);
+  env = { REDIS_URL: server.url };
+  folder = await mkdtemp(join(tmpdir(), 'sluice-cli-'));
+  file = join(folder, 'limits.yaml');
+});
+beforeEach(() => admin.flushall());
+afterAll(async () => {
+  admin.disconnect();
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
+
+const text = (version: number, limit: number, more = '') =>
+  `version: ${version}\nrules:\n  - { name: api, match: { path: /* }, limit: { fixedWindow: { limit: ${limit}, window: 1m } } }\n${more}`;
+const write = (content: string) => writeFile(file, content);
+const run = (...args: string[]) => sluice(args, env);
+
+test('push shows what changes and who runs it; diff and rollback go with it', async () => {
+  await write(text(41, 100));
+  expect((await run('rules')).code).toBe(1);
+  const first = await run('diff', file);
+  expect([first.code, first.stdout]).toEqual([
+    1,
+    "Nothing was pushed for the rules 'rules' yet.\n+ api: limit 100 per 1 min (fixedWindow)\n",
+  ]);
+  const refused = await run('push', file);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('there is no terminal to ask on'),
+  ]);
+  expect(await admin.dbsize()).toBe(0);
+
+  const pushed = await run('push', file, '--yes', '--by', 'ann');
+  expect([pushed.code, pushed.stdout.split('\n').at(-2)]).toEqual([
+    0,
+    'Pushed as number 1 (version 41). Who runs it: sluice rules rules',
+  ]);
+  expect((await run('push', file, '--yes')).stdout).toMatch(/^Redis has this text already: number 1/);
+  expect((await run('diff', file)).code).toBe(0);
+
+  const store = redisStore(server.url);
+  const rules = await loadRules(redisRules(store), { store });
+  try {
+    await rules.limiter('api').consume('ann');
+    await write(text(42, 200));
+    const diff = await run('diff', file);
+    expect([diff.code, diff.stdout]).toEqual([
+      1,
+      'Compared with number 1 (version 41) in Redis:\n~ version: 41 → 42\n' +
+        '~ api, limit: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)\n',
+    ]);
+    const json = await run('diff', file, '--json');
+    expect(json.values()).toMatchObject([
+      { latest: 1, differences: [{ what: 'version' }, { kind: 'changed', rule: 'api', what: 'limit' }] },
+    ]);
+    await run('push', file, '--yes', '--by', 'bob');
+    await eventually(async () => rules.version === 42);
+    await eventually(async () => (await readDefinitions(store))[0]?.rules?.[0]?.version === 42);
+    const listed = await run('rules');
+    expect(listed.stdout).toMatch(/^2 +42 +[\d:]+ +bob$/m);
+    expect(listed.stdout).toMatch(/^1 +41 +[\d:]+ +ann$/m);
+    expect(listed.stdout).toMatch(
+      new RegExp(`:${process.pid} +42 +redis sluice:v2:rules:\\{rules\\} +.* ago$`, 'm'),
+    );
+    const back = await run('rollback', '--yes');
+    expect([back.code, back.stdout.split('\n').at(-2)]).toEqual([0, 'Pushed as number 3 (version 41).']);
+    await eventually(async () => rules.version === 41);
+    expect((await run('rules')).stdout).toMatch(/^3 .* rollback to 1$/m);
+    expect((await run('rollback', '9', '--yes')).stderr).toMatch(
+      /There is no version 9 .*There are: 3, 2, 1/s,
+    );
+  } finally {
+    await rules.close();
+    await store.close();
+  }
+});
+
+test('a file with problems, or whose tests fail, is not pushed', async () => {
+  await write('rules: [{ name: api, limt: 5 }]');
+  const wrong = await run('push', file, '--yes');
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining(`${file}:1:`)]);
+  await write(text(1, 5, 'tests: [{ given: { path: /a, times: 6 }, expect: { denied: 2 } }]'));
+  const failing = await run('push', file, '--yes');
+  expect([failing.code, failing.stdout]).toEqual([
+    1,
+    expect.stringMatching(/expected denied 2; got allowed 5, denied 1/),
+  ]);
+  expect(await admin.dbsize()).toBe(0);
+});
+
+test('of two who push at once, none is overwritten without being told', async () => {
+  await write(text(1, 1));
+  await run('push', file, '--yes');
+  const files = await Promise.all(
+    [2, 3].map(async (version) => {
+      const one = join(folder, `${version}.yaml`);
+      await writeFile(one, text(version, version));
+      return one;
+    }),
+  );
+  const store = redisStore(server.url);
+  const ended = await Promise.all(files.map((one) => run('push', one, '--yes')));
+  const numbers = (await redisRules(store).versions()).map(({ number }) => number);
+  const told = ended.filter(({ code }) => code !== 0);
+  for (const { stderr } of told) expect(stderr).toMatch(/not version 1 any more; nothing was changed/);
+  // One may have begun after the other had ended.
+  expect(numbers).toEqual(told.length === 0 ? [3, 2, 1] : [2, 1]);
+  await store.close();
+});
+
+test('another type under the key is an error in one sentence', async () => {
+  await admin.lpush('sluice:v2:rules:{rules}', 'x');
+  await write(text(1, 1));
+  for (const args of [['diff', file], ['push', file, '--yes'], ['rules'], ['rollback', '--yes']]) {
+    const { code, stderr } = await run(...args);
+    expect([args[0], code, stderr]).toEqual([args[0], 2, expect.stringContaining('WRONGTYPE')]);
+  }
+});
+
+test('the user of the page may push, and change no count', async () => {
+  const page = await readFile(join(__dirname, '../../../docs/cli.md'), 'utf8');
+  const rights = /^user deployer on >\S+ (.*)$/m.exec(page)![1]!.split(' ');
+  await admin.call('ACL', 'SETUSER', 'deployer', 'reset', 'on', '>pw', ...rights);
+  await admin.call('ACL', 'LOG', 'RESET');
+  const login = { REDIS_URL: server.url, REDIS_USERNAME: 'deployer', REDIS_PASSWORD: 'pw' };
+  for (const version of [1, 2]) {
+    await write(text(version, version));
+    const { code, stderr } = await sluice(['push', file, '--yes'], login);
+    expect([code, stderr]).toEqual([0, '']);
+  }
+  expect((await sluice(['rollback', '--yes'], login)).code).toBe(0);
+  expect((await sluice(['diff', file], login)).code).toBe(1);
+  const refused = ((await admin.call('ACL', 'LOG')) as unknown[][]).map(
+    (entry) => entry[entry.indexOf('object') + 1],
+  );
+  expect(refused.filter((object) => object !== 'client|setinfo')).toEqual([]);
+  const reset = await sluice(['reset', 'ann', '--yes'], login);
+  expect([reset.code, reset.stderr]).toEqual([2, expect.stringContaining('refuses a command to this user')]);
+});
