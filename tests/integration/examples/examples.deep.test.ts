@@ -20,6 +20,7 @@ import { EXAMPLES, Example } from './started.js';
 
 const examples = [
   'express-basic',
+  'rules-express',
   'fastify-plugin',
   'koa-login-throttle',
   'sms-verification',
@@ -134,6 +135,7 @@ test('two processes on one Redis send one code to a phone number', async () => {
 test.each<[string, string, RequestInit, number, number]>([
   ['express-basic', '/', {}, 200, 200],
   ['express-basic', '/reports', { method: 'POST' }, 503, 200], // as its failurePolicy says
+  ['rules-express', '/api/items', { headers: { 'X-User': 'bob' } }, 200, 200],
   ['fastify-plugin', '/', {}, 200, 200],
   ['koa-login-throttle', '/login', login('ann'), 401, 401],
   ['sms-verification', '/codes', code('+4915198765432'), 202, 202],

@@ -56,7 +56,10 @@ export class Example {
   private async launch(env: Record<string, string>): Promise<ChildProcess> {
     this.#bundled ??= bundle(join(EXAMPLES, this.name, 'src/main.ts'));
     const { file } = await this.#bundled;
-    const child = spawn(process.execPath, [file], { env: { ...programEnv, ...env } });
+    const child = spawn(process.execPath, [file], {
+      cwd: join(EXAMPLES, this.name), // where npm starts it
+      env: { ...programEnv, ...env },
+    });
     this.#running.push(child);
     return child;
   }
