@@ -3,7 +3,7 @@ import type { RateLimiter } from '@sluice/core';
 import { openLimiter } from '@sluice/core/operations';
 import { CliError, type ExitCode } from './cli-error.js';
 import type { CommandOption, Context } from './command.js';
-import { fleetOf, type KnownLimiter, NOBODY, named, withKeys } from './fleet.js';
+import { fleetOf, type KnownLimiter, NOBODY, named, notLookedAt, withKeys } from './fleet.js';
 import { type KeyReport, linesOf, lookAt } from './key-report.js';
 import { shown } from './text.js';
 
@@ -41,6 +41,8 @@ export async function change(
   const before = await concerned(context, key, options, what);
   if (before.length === 0) {
     output.say(`${what.nothing ?? 'There is nothing to change.'}`);
+    const left = options.limiter === undefined ? notLookedAt(withKeys(await fleetOf(context))) : undefined;
+    if (left !== undefined) output.say(left);
     output.json({ key, done: false });
     return 1;
   }

@@ -57,6 +57,8 @@ function renamed({ definition, processes }: KnownLimiter, name: string): KnownLi
 export function named(fleet: Fleet, name: string): KnownLimiter[] {
   const found = withKeys(fleet).filter(({ definition }) => definition.name === name);
   if (found.length > 0) return found;
+  const keyless = fleet.limiters.find(({ definition }) => definition.name === name);
+  if (keyless !== undefined) throw withoutKeys(keyless);
   const factories = withKeys(fleet).filter(({ definition }) => definition.kind === 'factory');
   if (factories.length > 0) return factories.map((factory) => renamed(factory, name));
   const names = [...new Set(withKeys(fleet).map(({ definition }) => shown(definition.name)))];
@@ -67,18 +69,43 @@ export function named(fleet: Fleet, name: string): KnownLimiter[] {
   );
 }
 
+function withoutKeys({ definition: { kind, name, members = {} } }: KnownLimiter): CliError {
+  if (kind === 'shared')
+    return new CliError(
+      `'${shown(name)}' is a shared rate: it counts all callers together, and has no keys.`,
+      'A process reads it with availablePermits(), and changes it with updateRate(…): docs/shared-limits.md.',
+    );
+  const names = Object.values(members).map(shown);
+  return new CliError(
+    `'${shown(name)}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
+    `Give one of them instead: ${names[0]}.`,
+  );
+}
+
+/** What was not looked at without --limiter: a factory publishes one limiter of many. Undefined if nothing was left out. */
+export function notLookedAt(limiters: readonly KnownLimiter[]): string | undefined {
+  const factory = limiters.find(
+    ({ definition, like }) => definition.kind === 'factory' && like === undefined,
+  );
+  if (factory === undefined) return undefined;
+  const name = shown(factory.definition.name);
+  return `'${name}' is one of the limiters of a factory: for another one give its name, --limiter NAME.`;
+}
+
 /** Why no limiter may be known. */
 export const NOBODY =
   'A process publishes its limiters a second after its first decision, and is forgotten three minutes after its end. Is this the ' +
   'right Redis? Has its client a keyPrefix (--client-prefix), or its store definitions: false?';
 
-/** A layout that keys of a newer version have, and that this version cannot read. */
-const NEWER = LAYOUT.replace(/\d+/, (number) => String(Number(number) + 1));
+/** Layouts of later versions, which this one cannot read. */
+const NEWER = Array.from({ length: 8 }, (_, i) => `v${Number(LAYOUT.slice(1)) + 1 + i}`);
 
 /** Are there processes of a version whose keys this one cannot read? */
 export async function newerLayout({ client, ask }: Context): Promise<string | undefined> {
-  const left = await ask(client.pttl(`sluice:${NEWER}:fleet:definitions:{index}`));
-  return left > 0 ? NEWER : undefined;
+  const found = await Promise.all(
+    NEWER.map((layout) => ask(client.pttl(`sluice:${layout}:fleet:definitions:{index}`))),
+  );
+  return NEWER.find((_, i) => found[i]! > 0);
 }
 
 export const ofNewerLayout = (layout: string): string =>

@@ -2,6 +2,7 @@ import { isKeyResolutionError, isStoreConfigurationError } from '@sluice/core';
 import { type InspectedKey, type InspectedPolicy, inspectKey } from '@sluice/core/operations';
 import type { Context } from './command.js';
 import type { KnownLimiter } from './fleet.js';
+import { VERSION } from './version.js';
 import { count, lengthOf, lengthOfMicros, momentOf, stateOf } from './words.js';
 
 /** A key at one limiter; `problem` if what is stored cannot be read. */
@@ -27,10 +28,26 @@ export async function lookAt(
     // Other limiters can still be read.
     const isOurs =
       error instanceof RangeError ||
+      // An algorithm, or options of one, that a later version has.
+      error instanceof TypeError ||
       (isStoreConfigurationError(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
     if (!isOurs || isKeyResolutionError(error)) throw error;
-    return { limiter, seen: undefined, problem: (error as Error).message.replace(/^[\w ]+: /, '') };
+    const why = (error as Error).message.replace(/^[\w ]+: /, '');
+    return { limiter, seen: undefined, problem: why + updateFor(limiter) };
   }
+}
+
+/** What mends it, if a newer version wrote it. */
+function updateFor({ processes }: KnownLimiter): string {
+  const newer = processes.map(({ version }) => version).find((version) => isNewer(version));
+  if (newer === undefined) return '';
+  return `. It was made by @sluice/core ${newer}, and this is @sluice/cli ${VERSION}: update the command`;
+}
+
+function isNewer(version: string): boolean {
+  const [theirs, ours] = [version, VERSION].map((text) => text.split('.').map(Number));
+  const i = ours!.findIndex((number, at) => number !== theirs![at]);
+  return i >= 0 && theirs![i]! > ours![i]!;
 }
 
 /** What is known of a key under one policy, as sentences. */

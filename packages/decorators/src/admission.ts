@@ -15,12 +15,14 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
   const { rules, sharedName, timeout, cost } = limitation;
   const { name, where } = target;
   const keyOf = compileMethodKey(limitation, where, target.method);
+  const keyKind = keyKindOf(limitation);
   checkMethodName(limitation, target);
   return async (self, args, wrapper) => {
     const owner = target.classOf(self, wrapper);
     const sluice = sluiceOf(self, owner);
     const qualifiedName = () => `${className(where, owner)}.${name}`;
-    const limiter = sluice.limiter(sharedName ?? ownName(limitation, where, qualifiedName()), rules);
+    const limiterName = sharedName ?? ownName(limitation, where, qualifiedName());
+    const limiter = sluice.limiter(limiterName, rules, keyKind);
     const made = keyOf(args, sluice, qualifiedName);
     const key = isPromise(made) ? await made : made;
     const options = { ...costOption(cost, args), ...(timeout !== undefined && { timeout }) };
@@ -29,6 +31,12 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
       : limiter.acquire(key, options));
     return { refund: () => limiter.refund(decision), release: () => limiter.release(decision) };
   };
+}
+
+/** As the limiters of requests publish it. */
+function keyKindOf({ limitType, key }: Limitation): string {
+  if (limitType !== LimitType.CUSTOM) return limitType;
+  return typeof key === 'function' ? 'a function' : key;
 }
 
 async function consumed(limiter: RateLimiter, key: string, cost: object): Promise<Decision> {

@@ -20,6 +20,7 @@ import {
   type MaybePromise,
   prefetchDefault,
   requestUser,
+  setKeyKind,
 } from '@sluice/core/http';
 import type { Rules } from './limitation.js';
 
@@ -87,11 +88,12 @@ export class Sluice {
    * @internal The limiter of this name and these rules, created at the first call: decorators run before configuration.
    * @throws LimiterClosedError
    */
-  limiter(name: string, rules: Rules): RateLimiter {
+  limiter(name: string, rules: Rules, keyKind: string): RateLimiter {
     if (this.#closed) throw new LimiterClosedError(`Limiter '${name}' was closed by closeSluice or close`);
     let limiter = this.#limiters.get(rules)?.get(name);
     if (limiter === undefined) {
       limiter = this.#create(name, rules);
+      setKeyKind(limiter, keyKind);
       const named = this.#limiters.get(rules) ?? new Map<string, RateLimiter>();
       this.#limiters.set(rules, named.set(name, limiter));
     }

@@ -27,10 +27,6 @@ export const explain: CommandDefinition = {
     const { output } = context;
     const cost = permitsOf('--cost', options.cost, 0);
     const fleet = await fleetOf(context);
-    const combined = fleet.limiters.find(
-      ({ definition }) => definition.kind === 'combined' && definition.name === name,
-    );
-    if (combined !== undefined) throw combinedError(combined);
     const limiters = named(fleet, name);
     let passes = true;
     for (const limiter of limiters) {
@@ -95,13 +91,4 @@ function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
     return `${count(cost, 'permit')} are more than the ${limit} it ever has at once.`;
   const ahead = booked.length > 0 ? `; ${count(booked.length, 'booked call')} goes first` : '';
   return `${stateOf(state.view, now)}${ahead}.`;
-}
-
-/** Its members have a key each. */
-function combinedError({ definition: { name, members = {} } }: KnownLimiter): CliError {
-  const names = Object.values(members).map(shown);
-  return new CliError(
-    `'${shown(name)}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
-    `Explain each of them: sluice explain ${names[0]} KEY`,
-  );
 }

@@ -1,6 +1,6 @@
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
-import { fleetOf, NOBODY, named, newerLayout, ofNewerLayout, withKeys } from '../fleet.js';
+import { fleetOf, NOBODY, named, newerLayout, notLookedAt, ofNewerLayout, withKeys } from '../fleet.js';
 import { linesOf, lookAt } from '../key-report.js';
 import { shown } from '../text.js';
 import { policyOf } from '../words.js';
@@ -52,6 +52,8 @@ export const inspect: CommandDefinition = {
       }
     }
     if (newer !== undefined) output.say(output.style('yellow', ofNewerLayout(newer)));
+    const left = typeof name === 'string' ? undefined : notLookedAt(limiters);
+    if (left !== undefined) output.say(output.style('dim', left));
     if (known > 0) return 0;
     if (!all)
       output.say(

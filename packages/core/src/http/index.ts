@@ -28,6 +28,7 @@ export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.j
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { addressError, keyErrorOfRequest, warnOfDryRun } from './key-errors.js';
 export { countsAddresses, keyForFunctions, keyOfRequest } from './key-of-request.js';
+export { setKeyKind } from './limiter-source.js';
 export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';

@@ -55,8 +55,12 @@ const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
 /** Makes known what a limiter counts by. */
 function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options: KeyOptions<Args>): void {
   const { keyGenerator, key, limitType = LimitType.IP } = options;
-  RateLimiter.internals(limiter).limits.keyKind =
-    keyGenerator === undefined ? (key ?? limitType) : 'keyGenerator';
+  setKeyKind(limiter, keyGenerator === undefined ? (key ?? limitType) : 'keyGenerator');
+}
+
+/** For the processes that ask what a limiter counts by. */
+export function setKeyKind(limiter: RateLimiter, kind: string): void {
+  RateLimiter.internals(limiter).limits.keyKind = kind;
 }
 
 /** One limiter for all requests. */
