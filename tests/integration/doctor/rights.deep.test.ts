@@ -65,6 +65,10 @@ test('a user with the rights of the page has them all, and lacks each that is ta
         : { id: 'right-missing', level: 'error', fix: expect.stringContaining(rule) },
     );
   }
+  const ofOther = RULES.map((rule) => rule.replace(/^([~&])sluice:\*$/, '$1other:*'));
+  expect(await rightsOf([...ofOther, '~sluice:v2:fleet:*'], 'other')).toMatchObject([
+    { id: 'right-advised', fix: expect.stringMatching(/ &sluice:v2:fleet:\*$/) },
+  ]);
   expect((await rightsOf(RULES, 'other')).map(lineOf)).toEqual([
     expect.stringMatching(
       /^error right-missing: The user 'sluice' may not run \+eval \+evalsha \+get \+set /,

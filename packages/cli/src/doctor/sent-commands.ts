@@ -1,6 +1,6 @@
 /** A command that limiters send, and what happens if the user may not. */
 export interface SentCommand {
-  /** The rule of the ACL that grants it. */
+  /** The rule of the ACL that grants it: a command, or a pattern of channels. */
   readonly rule: string;
   /** With a key of ours, for `ACL DRYRUN`. */
   readonly args: (prefix: string) => readonly string[];
@@ -20,8 +20,16 @@ const inCluster = (command: SentCommand): SentCommand => ({ ...command, inCluste
 
 /** The keys of the notice board ignore the prefix. */
 const BOARD = 'sluice:v2:fleet:definitions:{index}';
+const CHANNEL = 'sluice:v2:fleet:denials';
 const SLOWER = 'a decision takes longer, and each script call leaves a line in ACL LOG';
 const UNKNOWN = 'processes publish nothing about their limiters, so tools do not know them by name';
+
+/** The channel of the notice board ignores the prefix, too. */
+export const ON_CHANNEL: SentCommand = {
+  rule: '&sluice:v2:fleet:*',
+  args: () => ['publish', CHANNEL, ''],
+  without: 'sluice tail and the live page do not see what processes deny',
+};
 
 /** Everything that the line in docs/operations.md grants; a test compares them. */
 export const SENT_COMMANDS: readonly SentCommand[] = [

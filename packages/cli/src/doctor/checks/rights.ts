@@ -1,7 +1,7 @@
 import { nodeCheck } from '../check.js';
 import type { DoctorNode } from '../node.js';
 import { messageOf } from '../refusal.js';
-import { SENT_COMMANDS, type SentCommand } from '../sent-commands.js';
+import { ON_CHANNEL, SENT_COMMANDS, type SentCommand } from '../sent-commands.js';
 
 /** May the user run every command that limiters send? Asked with `ACL DRYRUN`, which runs nothing. */
 export const rights = nodeCheck({
@@ -14,9 +14,9 @@ export const rights = nodeCheck({
   },
   async look(node, report, { prefix, user: wanted }, { user: own, kind }) {
     const user = wanted ?? own;
-    const commands = SENT_COMMANDS.filter(({ inCluster }) => !inCluster || kind === 'cluster');
+    const asked = SENT_COMMANDS.filter(({ inCluster }) => !inCluster || kind === 'cluster');
     const missing: SentCommand[] = [];
-    for (const command of commands) {
+    for (const command of [...asked, ON_CHANNEL]) {
       const refusal = await dryRun(node, user, command.args(prefix));
       if (refusal === 'unknown')
         return report.note(
@@ -43,10 +43,10 @@ export const rights = nodeCheck({
     else if (missing.length > 0)
       report.note(
         'right-advised',
-        `The user '${user}' may not run ${rules(missing)}: ${[...new Set(missing.map(({ without }) => without))].join('; ')}`,
+        `The user '${user}' lacks ${rules(missing)}: ${[...new Set(missing.map(({ without }) => without))].join('; ')}`,
         `ACL SETUSER ${user} ~sluice:v2:fleet:* ${rules(missing)}`,
       );
-    else report.ok(`'${user}' may run all ${commands.length} commands`);
+    else report.ok(`'${user}' may run all ${asked.length} commands`);
   },
 });
 
