@@ -1,4 +1,4 @@
-import { ManualClock, memoryStore } from '@sluice/core';
+import { ManualClock, memoryStore, subscribe } from '@sluice/core';
 import type { RequestView } from '@sluice/core/http';
 import { isRulesError, parseRules, Rules, type RulesError } from './index.js';
 
@@ -134,6 +134,29 @@ rules:
     expect(await tries(3)).toBe(60_000);
     await clock.advance('1m');
     expect(await tries(3)).toBe(600_000);
+    await rules.close();
+    await store.close();
+  });
+
+  test('notify reports a part of one of several limits', async () => {
+    const { rules, store } = rulesOf(`
+rules:
+  - name: api
+    match: { path: /* }
+    limits:
+      perMinute: { gcra: { limit: 60, period: 1m, burst: 20 } }
+      perMonth: { fixedWindow: { limit: 4, window: 1 month }, notify: [50%, 100%] }
+`);
+    const reported: string[] = [];
+    const stop = subscribe('sluice:threshold', ({ limiter, policy, threshold }) => {
+      if (limiter === 'rules.api') reported.push(`${policy} ${threshold}`);
+    });
+    for (let i = 0; i < 4; i++) {
+      await rules.decide(request());
+      await new Promise((done) => setImmediate(done));
+    }
+    stop();
+    expect(reported).toEqual(['perMonth 50%', 'perMonth 100%']);
     await rules.close();
     await store.close();
   });

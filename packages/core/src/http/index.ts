@@ -15,6 +15,7 @@ export { errorOfDenial } from '../limiter/error-of-denial.js';
 export { LimiterPool } from '../limiter/limiter-factory.js';
 export { LIMITER_BASE_OPTIONS } from '../limiter/limiter-options.js';
 export { LAYOUT } from '../limiter/limits.js';
+export { readNotify } from '../limiter/notify-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';

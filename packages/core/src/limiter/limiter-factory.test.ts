@@ -116,3 +116,11 @@ test('closes its own store and limiters, and leaves a given store open', async (
   expect(store.size).toBe(1);
   await store.close();
 });
+
+test('notify by the names of policies is checked with the policies', async () => {
+  const limiters = new LimiterFactory({ notify: { perMonth: ['80%'] } });
+  const perMonth = fixedWindow({ limit: 5, window: '1 month' });
+  expect(limiters.get('a', () => ({ perMonth })).policies).toEqual({ perMonth });
+  expect(() => limiters.get('b', () => ({ perDay: perMonth }))).toThrow("there is no policy 'perMonth'");
+  await limiters.close();
+});

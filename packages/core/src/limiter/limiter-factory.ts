@@ -9,6 +9,7 @@ import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { announcePool } from './announced.js';
 import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
+import type { NotifyOptions } from './notify-options.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** Options of a `LimiterFactory`: the options of a `RateLimiter`, without its name and policies. */
@@ -25,6 +26,10 @@ export type LimiterPolicies = Policy | Readonly<Record<string, Policy>>;
 /** Checks the other options before a policy is known. */
 const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
+/** Thresholds by the names of policies are checked when these are known. */
+const forAnyPolicy = (notify: NotifyOptions | undefined): NotifyOptions | undefined =>
+  typeof notify === 'object' && notify !== null && !Array.isArray(notify) ? undefined : notify;
+
 /** @internal The most recently used limiters of one store, created at run time with the same options. */
 export class LimiterPool {
   readonly store: Store;
@@ -40,7 +45,7 @@ export class LimiterPool {
 
   /** @throws RangeError, TypeError naming the invalid option */
   constructor(base: LimiterBaseOptions, max: number, kind: 'factory' | 'per-request' = 'per-request') {
-    const checked = checkLimiterOptions({ ...base, policy: ANY_POLICY });
+    const checked = checkLimiterOptions({ ...base, notify: forAnyPolicy(base.notify), policy: ANY_POLICY });
     this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
     this.store = checked.store ?? this.#ownStore!;
     this.name = checked.name;

@@ -6,6 +6,7 @@ import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { compileMatch, type Matcher } from '../matching/matcher.js';
 import { checkEscalate } from './escalate.js';
 import { compileLimits, type PoliciesByPlan, usesPlans } from './limits.js';
+import { compileNotify, type NotifyOptions } from './notify.js';
 import { compileReply } from './reply.js';
 import {
   compileCost,
@@ -36,6 +37,8 @@ export class Rule {
   readonly compare: string | undefined;
   readonly reply: RuleReply | undefined;
   readonly escalate: EscalateOptions | undefined;
+  /** Of its limits. */
+  readonly notify: NotifyOptions | undefined;
   /** Undefined: only code uses the rule. */
   readonly matcher: Matcher | undefined;
   /** `IP`, `USER`, `METHOD` or the template. */
@@ -71,6 +74,7 @@ export class Rule {
     this.compare = compare;
     this.reply = compileReply(reply, path, report);
     this.escalate = checkEscalate(input, path, report);
+    this.notify = compileNotify(input, path, report);
     this.keyKind = key;
     this.matcher = match && compileMatch(match, [...path, 'match'], report);
     this.policies = compileLimits(

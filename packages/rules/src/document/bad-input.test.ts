@@ -116,6 +116,21 @@ test.each([
     inRule('mode: shadow\n    escalate: { after: 3, within: 1h, block: 1m }'),
     'escalate has no effect',
   ],
+  [
+    'a threshold above the limit',
+    'rules: [{ name: a, limit: { fixedWindow: { limit: 5, window: 1d }, notify: [101%] } }]',
+    '1:76: notify: a threshold is a part of the limit',
+  ],
+  [
+    'thresholds without windows',
+    'rules: [{ name: a, limit: { gcra: { limit: 5, period: 1d }, notify: [80%] } }]',
+    'notify is for fixedWindow',
+  ],
+  [
+    'thresholds of a shadow',
+    'rules: [{ name: a, mode: shadow, limit: { fixedWindow: { limit: 5, window: 1d }, notify: [80%] } }]',
+    'notify has no effect',
+  ],
   ['a subnet of 0', inRule('ipv6Subnet: 0'), 'ipv6Subnet must be a whole number from 32 to 128'],
   [
     'a rollout of 200 %',

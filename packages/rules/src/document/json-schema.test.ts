@@ -24,7 +24,7 @@ rules:
     plan: '#{user.plan}'
     limits:
       bucket: { tokenBucket: { capacity: $plan.perMinute, refill: $plan.perMinute, every: $plan.every, mode: interval } }
-      window: { fixedWindow: { limit: 5, window: 1d, align: clock, timeZone: Europe/Berlin } }
+      window: { fixedWindow: { limit: 5, window: 1d, align: clock, timeZone: Europe/Berlin }, notify: [80%, 100%] }
       sliding: { slidingWindow: { limit: 5, window: 1m, slots: 6 } }
       log: { slidingLog: { limit: 5, window: 1m } }
       leaky: { leakyBucket: { capacity: 5, leak: 1, every: 1s } }

@@ -21,7 +21,7 @@ rules:
     plan: '#{user.plan}'
     limits:
       bucket: { tokenBucket: { capacity: $plan.perMinute, refill: $plan.perMinute, every: $plan.every } }
-      window: { fixedWindow: { limit: 5, window: 1 month, anchor: 31, timeZone: Europe/Berlin } }
+      window: { fixedWindow: { limit: 5, window: 1 month, anchor: 31, timeZone: Europe/Berlin }, notify: [80%, 100%] }
       sliding: { slidingWindow: { limit: 5, window: 1m, slots: 6 } }
     cost: "#{headers['x-cost']}"
     escalate: { after: 3, within: 1h, block: [1m, 10m], forgive: 1d }

@@ -43,7 +43,14 @@ const match = strict('a match', {
     .describe('Requests that match this, or one of several, are left out.'),
 });
 
-const limit = strict('a limit', ALGORITHM_SCHEMAS)
+const NOTIFY = { error: "must be a list of parts of the limit, such as ['80%', '100%']" };
+const limit = strict('a limit', {
+  ...ALGORITHM_SCHEMAS,
+  notify: z
+    .array(z.string(NOTIFY), NOTIFY)
+    .optional()
+    .describe('Publishes on sluice:threshold when a key has used so much of a fixedWindow.'),
+})
   .describe('One algorithm with its options.')
   .meta({ oneOf: Object.keys(ALGORITHM_SCHEMAS).map((name) => ({ required: [name] })) });
 

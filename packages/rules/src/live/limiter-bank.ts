@@ -20,8 +20,9 @@ export class LimiterBank {
     let pool = this.#pools.get(id);
     if (pool === undefined) {
       const { hashTag } = set.document;
-      const { escalate } = rule;
-      pool = new LimiterPool({ ...this.options, name: nameOf(set, rule), hashTag, escalate }, MOST);
+      const { escalate, notify } = rule;
+      const name = nameOf(set, rule);
+      pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST);
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
     return pool.byPolicies(policies);
@@ -43,4 +44,4 @@ export class LimiterBank {
 const nameOf = ({ name }: RuleSet, rule: Rule): string => `${name}.${rule.name}`;
 /** Limiters of one id differ in their policies only. */
 const idOf = (set: RuleSet, rule: Rule): string =>
-  JSON.stringify([nameOf(set, rule), set.document.hashTag, rule.escalate]);
+  JSON.stringify([nameOf(set, rule), set.document.hashTag, rule.escalate, rule.notify]);
