@@ -11,6 +11,7 @@ import { override, penalty, reward } from './override.js';
 import { push } from './push.js';
 import { rollback } from './rollback.js';
 import { rules } from './rules.js';
+import { simulate } from './simulate.js';
 import { stats } from './stats.js';
 import { tail } from './tail.js';
 import { top } from './top.js';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   check,
   diff,
   rules,
+  simulate,
   unblock,
   reset,
   override,

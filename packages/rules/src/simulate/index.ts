@@ -13,6 +13,7 @@ export {
   readLog,
 } from './log/read-log.js';
 export type { Unresolved } from './logged-rules.js';
+export { simulationPage } from './page/page.js';
 export type {
   Difference,
   HitKey,

@@ -4,10 +4,14 @@ import { accessLogTime } from './log-time.js';
 
 // Without backtracking: each part ends where the next one can begin.
 const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
+const TIME = '\\[(\\d\\d/\\w{3}/\\d{4}:\\d\\d:\\d\\d:\\d\\d [+-]\\d{4})\\]';
 const LINE = new RegExp(
-  `^(\\S+) \\S+ ([^[]*?) ?\\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}|-) (?:\\d+|-)(?: ${QUOTED} ${QUOTED})?`,
+  `^(\\S+) \\S+ (.*?) ?${TIME} ${QUOTED} (\\d{3}|-) (?:\\d+|-)(?: ${QUOTED} ${QUOTED})?`,
   's',
 );
+
+/** Has it a referer and a user agent? */
+export const isCombined = (line: string): boolean => LINE.exec(line)?.[7] !== undefined;
 
 /**
  * Lines of `ip - user [22/Nov/2026:13:55:36 +0100] "GET /a HTTP/1.1" 200 512 "referer" "user agent"`, also without the last two: the

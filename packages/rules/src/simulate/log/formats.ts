@@ -1,5 +1,5 @@
 import { describe } from '@sluice/core/http';
-import { accessLog } from './access-log.js';
+import { accessLog, isCombined } from './access-log.js';
 import { albLog } from './alb.js';
 import type { LogFormat } from './format.js';
 import { type JsonFields, jsonLog } from './json-lines.js';
@@ -31,7 +31,8 @@ export function detectFormat(
   lines: readonly string[],
   fields: JsonFields | undefined,
 ): LogFormat | undefined {
-  const candidates = fields === undefined ? [jsonLog(), albLog(), accessLog('combined')] : [jsonLog(fields)];
+  const ofServers = accessLog(lines.some(isCombined) ? 'combined' : 'common');
+  const candidates = fields === undefined ? [jsonLog(), albLog(), ofServers] : [jsonLog(fields)];
   let best: LogFormat | undefined;
   let most = 0;
   for (const format of candidates) {

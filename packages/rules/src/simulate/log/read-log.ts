@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { SluiceError } from '@sluice/core';
 import { checkOptions, describe } from '@sluice/core/http';
@@ -112,7 +112,7 @@ class FileReader {
     const take = (text: string | undefined, number: number) => this.#take(text, number);
     try {
       for await (const chunk of bytesOf(source, this.options.signal)) {
-        this.#lines.push(chunk, take);
+        this.#lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, take);
         if (this.#found.length > 0) yield this.#batch();
       }
     } catch (error) {
@@ -171,18 +171,11 @@ class FileReader {
   }
 }
 
-function bytesOf(source: LogSource, signal: AbortSignal | undefined): AsyncIterable<Buffer> {
-  const options = signal === undefined ? {} : { signal };
-  const stream = typeof source === 'string' ? createReadStream(source, options) : source;
-  if (typeof source !== 'string' || !source.endsWith('.gz')) return chunks(stream, signal);
+function bytesOf(source: LogSource, signal: AbortSignal | undefined): AsyncIterable<Buffer | string> {
+  const stream = typeof source === 'string' ? createReadStream(source) : source;
+  if (signal !== undefined) addAbortSignal(signal, stream);
+  if (typeof source !== 'string' || !source.endsWith('.gz')) return stream;
   const gunzip = createGunzip();
   stream.on('error', (error: Error) => gunzip.destroy(error));
-  return chunks(stream.pipe(gunzip), signal);
-}
-
-async function* chunks(stream: Readable, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
-  for await (const chunk of stream) {
-    signal?.throwIfAborted();
-    yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
-  }
+  return stream.pipe(gunzip);
 }
