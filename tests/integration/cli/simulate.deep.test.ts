@@ -147,3 +147,13 @@ test('the page has the rules and needs nothing else', async () => {
   expect(text).toContain('<h2>api</h2>');
   expect(text).not.toMatch(/<script|\bsrc=|\bhref=|url\(/i);
 });
+
+test('the output on the page docs/simulate.md', async () => {
+  const root = join(__dirname, '../../..');
+  const page = readFileSync(join(root, 'docs/simulate.md'), 'utf8');
+  const [, command, output] = /```sh\nnpx @sluice\/cli (.*)\n```\n\n```text\n([\s\S]*?)```/.exec(page)!;
+  const names = command!.split(' ').map((word) => word.replace(/^examples/, join(root, 'examples')));
+  const { code, stdout } = await sluice(names, { COLUMNS: '400' });
+  const words = (text: string) => text.replaceAll(`${root}/`, '').split(/\s+/).filter(Boolean);
+  expect([code, words(stdout)]).toEqual([1, words(output!)]);
+});

@@ -64,7 +64,7 @@ export function smallestRows({ rules }: ReplayReport, target: number): Rows {
       return [[named(limit, plan), policyOf(policy), text, shareText(denied, requests)]];
     }),
   );
-  return [['LIMIT', 'NOW', `FOR AT MOST ${percent(target)}`, 'DENIES'], rows];
+  return [['LIMIT', 'NOW', `FOR AT MOST ${Number((target * 100).toFixed(6))} %`, 'DENIES'], rows];
 }
 
 /** What a reader should know of the figures, in sentences. */

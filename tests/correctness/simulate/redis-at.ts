@@ -1,0 +1,49 @@
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../../packages/core/src/clock.js';
+import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
+import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import type { Store } from '../../../packages/core/src/stores/store.js';
+import { answersOf, batchOf } from '../differential/replay.js';
+
+/** Our script, after which no key expires: Redis would forget keys by its own clock, and the log has another. */
+const SCRIPT = `
+local function decide(KEYS, ARGV)
+${decideScript.source}
+end
+local reply = decide(KEYS, ARGV)
+for i = 1, #KEYS do redis.call('PERSIST', KEYS[i]) end
+return reply`;
+
+/** A store whose calls the script decides in a real Redis, one by one, at the moments of another clock. */
+export class RedisAt implements Store {
+  readonly name = 'redis';
+  readonly remote = false;
+  readonly slotted = false;
+  #sha1: Promise<unknown> | undefined;
+
+  constructor(
+    readonly redis: Redis,
+    readonly clock: Clock,
+  ) {}
+
+  async decide(call: Call): Promise<Answer> {
+    const now = this.clock.now();
+    const batch = batchOf([call]);
+    const { keys, args } = written(batch.groups, now, now);
+    this.#sha1 ??= this.redis.script('LOAD', SCRIPT);
+    const sha1 = String(await this.#sha1);
+    const answers = answersOf(batch, await this.redis.evalsha(sha1, keys.length, ...keys, ...args));
+    return (await answers)[0]!;
+  }
+
+  async listen(): Promise<() => void> {
+    return () => {};
+  }
+
+  rate(): Promise<never> {
+    throw new Error('rules have no shared rates');
+  }
+
+  async close(): Promise<void> {}
+}
