@@ -20,6 +20,8 @@ export async function usageOf({ store, ask }: Context): Promise<UsageReport> {
 /** Calls a second of one limiter. */
 export interface Rates {
   readonly limiter: string;
+  /** `shadow`: decided and not enforced, as in a dry run or by a candidate rule. */
+  readonly mode: 'enforce' | 'shadow';
   readonly allowed: number;
   readonly denied: number;
   readonly errors: number;
@@ -28,13 +30,28 @@ export interface Rates {
 }
 
 /** @param seconds how far back, without the slot under way, which is not complete */
-export function ratesOf({ limiter, decisions }: LimiterUsageReport, seconds: number): Rates {
+export function ratesOf(
+  { limiter, decisions, shadowDecisions }: LimiterUsageReport,
+  seconds: number,
+  mode: Rates['mode'] = 'enforce',
+): Rates {
   const slots = Math.max(1, Math.round(seconds / SLOT));
+  const counted = mode === 'shadow' ? shadowDecisions : decisions;
   const perSecond = (counts: readonly number[]) =>
     counts.slice(-slots - 1, -1).reduce((sum, one) => sum + one, 0) / (slots * SLOT);
-  const [allowed, denied] = [perSecond(decisions.allowed), perSecond(decisions.denied)];
-  const errors = perSecond(decisions.error);
-  return { limiter, allowed, denied, errors, share: denied === 0 ? 0 : denied / (allowed + denied) };
+  const [allowed, denied] = [perSecond(counted.allowed), perSecond(counted.denied)];
+  const errors = perSecond(counted.error);
+  return { limiter, mode, allowed, denied, errors, share: denied === 0 ? 0 : denied / (allowed + denied) };
+}
+
+/** What a limiter enforced, and what it only would have: the modes that it used. */
+function ratesOfModes(report: LimiterUsageReport, seconds: number): Rates[] {
+  const used = (counts: LimiterUsageReport['decisions']) =>
+    Object.values(counts).some((slots: readonly number[]) => slots.some((count) => count > 0));
+  const shadow = used(report.shadowDecisions) ? [ratesOf(report, seconds, 'shadow')] : [];
+  // A limiter without any call has a row, too.
+  const isShadowOnly = shadow.length > 0 && !used(report.decisions);
+  return isShadowOnly ? shadow : [ratesOf(report, seconds), ...shadow];
 }
 
 /** `12.3`, `0.05`, `1234`. */
@@ -50,15 +67,22 @@ export const rate = (perSecond: number): string =>
 export const percent = (share: number): string =>
   `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
-/** The heads and rows of a table of rates, the most denied first. */
+/**
+ * The heads and rows of a table of rates, the most denied first. What was decided in shadow mode has rows of its own.
+ * @param only the limiter to show; default all
+ */
 export function rateRows(
   usage: UsageReport,
   seconds: number,
+  only?: string,
 ): { heads: string[]; rows: string[][]; rates: Rates[] } {
-  const rates = usage.limiters.map((limiter) => ratesOf(limiter, seconds));
-  rates.sort((one, other) => other.denied - one.denied || other.allowed - one.allowed);
-  const rows = rates.map(({ limiter, allowed, denied, errors, share }) => [
-    shown(limiter),
+  const modes = usage.limiters
+    .filter(({ limiter }) => only === undefined || limiter === only)
+    .map((limiter) => ratesOfModes(limiter, seconds));
+  modes.sort(([one], [other]) => other!.denied - one!.denied || other!.allowed - one!.allowed);
+  const rates = modes.flat();
+  const rows = rates.map(({ limiter, mode, allowed, denied, errors, share }) => [
+    mode === 'shadow' ? `${shown(limiter)} (shadow)` : shown(limiter),
     rate(allowed),
     rate(denied),
     percent(share),

@@ -73,10 +73,7 @@ test('the page shows plots and keys of a hostile log, runs nothing and loads not
     expect(keys).toContain(shown);
     // The style applies, so its policy lets it.
     const fill = (kind: string) =>
-      page
-        .locator(`rect.${kind}`)
-        .first()
-        .evaluate((one) => getComputedStyle(one).fill);
+      page.evaluate(`getComputedStyle(document.querySelector('rect.${kind}')).fill`);
     expect(await fill('requests')).not.toBe(await fill('denied'));
     // Plots: requests, share and two uses of `api`; requests, share and one use of `next`; one use of `quiet`, which no request has.
     expect(await page.locator('svg[role=img]').count()).toBe(7);

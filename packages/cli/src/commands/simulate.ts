@@ -8,7 +8,7 @@ import { render } from '../simulate/render.js';
 
 export const simulate: CommandDefinition = {
   name: 'simulate',
-  arguments: [['[logs...]', 'more logs, read after that of --log']],
+  arguments: [['[logs...]', 'more logs, read after the first']],
   options: [
     { flags: '--rules <file>', description: 'the rules to try, YAML or JSON' },
     { flags: '--log <file>', description: 'an access log; .gz is compressed, - is the input' },

@@ -10,7 +10,8 @@ export const stats: CommandDefinition = {
   options: [{ flags: '--last <duration>', description: 'how far back: 10s to 15m', default: '1m' }],
   summary: 'show allowed and denied calls per second',
   description:
-    'Shows the allowed and denied calls per second of each limiter, over all processes. Needs processes with the option usage of ' +
+    'Shows the allowed and denied calls per second of each limiter, over all processes. Decisions that are not enforced, of a dry run or ' +
+    'a candidate rule, have rows marked (shadow). Needs processes with the option usage of ' +
     'their store. Exits with 1 if there is none.',
   example: [
     'stats --last 5m',

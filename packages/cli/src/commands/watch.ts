@@ -63,12 +63,11 @@ async function limitersOf(context: Context, name: string | undefined): Promise<K
 async function callsView(context: Context, name: string | undefined): Promise<string[]> {
   const { output } = context;
   const usage = await usageOf(context);
-  const { heads, rows, rates } = rateRows(usage, 10);
+  const { heads, rows, rates } = rateRows(usage, 10, name);
   const { heads: topHeads, rows: topKeys, found } = topRows(usage, 'denied', 10, name);
   output.json({ rates, denied: found });
-  const shownRows = rows.filter(([limiter]) => name === undefined || limiter === shown(name));
   const lists = topKeys.length === 0 ? [] : ['', table(topHeads, topKeys, output.width)];
-  return [table(heads, shownRows, output.width), ...lists];
+  return [table(heads, rows, output.width), ...lists];
 }
 
 async function keyView(context: Context, limiters: readonly KnownLimiter[], key: string): Promise<string[]> {
