@@ -29,7 +29,7 @@ const standard = swc({ decoratorVersion: '2022-03' });
 const legacy = swc({ legacyDecorator: true, decoratorMetadata: true });
 
 /** Quick tests with random cases. */
-const properties = ['packages/core/src', 'tests/security'].flatMap((folder) =>
+const properties = ['packages/core/src', 'packages/rules/src', 'tests/security'].flatMap((folder) =>
   readdirSync(join(__dirname, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => `<rootDir>/${folder}/${file}`)
     .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.deep.test.ts'))
