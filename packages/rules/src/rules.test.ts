@@ -1,4 +1,4 @@
-import { ManualClock, memoryStore, subscribe } from '@sluice/core';
+import { isKeyResolutionError, ManualClock, memoryStore, subscribe } from '@sluice/core';
 import type { RequestView } from '@sluice/core/http';
 import { isRulesError, parseRules, Rules, type RulesError } from './index.js';
 
@@ -159,6 +159,33 @@ rules:
     expect(reported).toEqual(['perMonth 50%', 'perMonth 100%']);
     await rules.close();
     await store.close();
+  });
+
+  test('a request without the key of a shadow rule is decided; without that of an enforced rule it is an error', async () => {
+    const { rules, store } = rulesOf(`
+plans: { small: { most: 1 }, large: { most: 2 } }
+rules:
+  - { name: api, match: { path: /v1/* }, plan: large, limit: { fixedWindow: { limit: $plan.most, window: 1m } } }
+  - { name: next, mode: shadow, compare: api, key: "#{headers['x-key']}", limit: { gcra: { limit: 1, period: 1m } } }
+  - { name: user, match: { path: /user }, key: USER, cost: '#{headers.cost}', limit: { gcra: { limit: 1, period: 1m } } }
+`);
+    const { allowed, decision, shadows } = await rules.decide(request());
+    expect([allowed, decision?.limit, shadows[0]?.decision]).toEqual([true, 2, undefined]);
+    expect(isKeyResolutionError(shadows[0]?.error)).toBe(true);
+    const failing = (view: Partial<RequestView>) => async () =>
+      rules.decide(request({ path: '/user', ...view }));
+    await expect(failing({})()).rejects.toThrow('The server has no rate limit key');
+    await expect(failing({ user: 'ann', headers: { cost: '-1' } })()).rejects.toMatchObject({
+      code: 'SLUICE_KEY_RESOLUTION',
+      status: 400,
+      message: 'The request needs a whole number at headers.cost',
+    });
+    expect(
+      (await rules.decide(request({ path: '/user', user: 'ann', headers: { cost: '0' } }))).allowed,
+    ).toBe(true);
+    await rules.close();
+    await store.close();
+    await expect(failing({ user: 'ann' })()).rejects.toThrow("Rules 'rules' were closed");
   });
 
   test('counts survive a change of numbers', async () => {

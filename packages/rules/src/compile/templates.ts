@@ -92,7 +92,8 @@ export function compileCost(cost: number | string | undefined, place: TemplatePl
     const text = read(scope);
     if (text === undefined) return 1;
     if (/^\d{1,15}$/.test(text)) return Number(text);
-    throw new KeyResolutionError(`The cost of the request, ${cost}, must be a whole number`, cost);
+    const name = cost.replace(/^#[{<]|[}>]$/g, ''); // clients may see the message
+    throw new KeyResolutionError(`The request needs a whole number at ${name}`, cost);
   };
 }
 
