@@ -23,6 +23,10 @@ rules:
     plan: '#{user.plan}'
     cost: '#{1.parts}'
     limits: { perDay: { fixedWindow: { limit: $plan.perDay, window: 1d } } }
+  - name: byRequest
+    key: METHOD
+    plan: '#{headers.x-plan}'
+    limit: { fixedWindow: { limit: $plan.perDay, window: 1d } }
   - name: byUser
     key: USER
     limit: { fixedWindow: { limit: 1, window: 1h } }
@@ -162,6 +166,21 @@ test('USER reads the current request', async () => {
   await runWithRequest(request, () => orders.list());
   await expect(runWithRequest(request, () => orders.list())).rejects.toMatchObject(denial('texts.byUser'));
   await expect(orders.list()).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION', status: 500 });
+});
+
+test('a plan of the request needs a request: without one it is an error of the server, and not the default', async () => {
+  class Plans {
+    @Limit('byRequest')
+    async list() {
+      return 'orders';
+    }
+  }
+  const plans = new Plans();
+  await expect(plans.list()).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION', status: 500 });
+  const call = (headers: object) => runWithRequest({ headers } as never, () => plans.list());
+  await call({});
+  await expect(call({})).rejects.toMatchObject({ decision: { limit: 1 } });
+  await call({ 'x-plan': 'pro' });
 });
 
 test('a class is limited method by method, and a method can skip the rule', async () => {

@@ -68,7 +68,8 @@ export function compileText(
     try {
       return compiled?.resolve(scope);
     } catch (error) {
-      if (isKeyResolutionError(error)) return undefined;
+      // Status 500: not the call lacks it, but the setup, such as a method that no request context reaches.
+      if (isKeyResolutionError(error) && error.status !== 500) return undefined;
       throw error;
     }
   };
