@@ -5,7 +5,7 @@ export type UsageKeys = 'hash' | 'plain';
 
 export interface UsageOptions {
   /**
-   * How keys leave the counts. `'hash'`: as `#` and 16 characters of their SHA-256, which `hashKey` computes for a known key; the hash of a
+   * How keys leave the counts, and are shown by `sluice tail` and the live page. `'hash'`: as `#` and 16 characters of their SHA-256, which `hashKey` computes for a known key; the hash of a
    * phone number is a pseudonym, because all numbers can be tried. `'plain'`: as stored. Default `'hash'`.
    */
   readonly keys?: UsageKeys | undefined;

@@ -10,7 +10,7 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number;
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock;
-  /** Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. */
+  /** Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. Followers in this process get its denials in any case. */
   readonly definitions?: boolean;
   /** Counts the keys that were denied most, and that took most, for `limiter.topKeys()` and `readUsage(store)`. Default `false`. */
   readonly usage?: boolean | UsageOptions | undefined;

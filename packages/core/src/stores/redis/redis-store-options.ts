@@ -15,7 +15,8 @@ export interface RedisAddress {
 interface CommonOptions {
   /**
    * Publish the limiters of this process in Redis, so that the command `sluice` knows them by name? Default `true`. Off the request path:
-   * one small key for each process, from its first decision on, each minute.
+   * one small key for each process, from its first decision on, each minute. Also publishes the denials of this process while `sluice tail`
+   * or a live page is open.
    */
   readonly definitions?: boolean;
   /**
