@@ -161,7 +161,7 @@ rules:
     await store.close();
   });
 
-  test('a request without the key of a shadow rule is decided; without that of an enforced rule it is an error', async () => {
+  test('a request without the key of a shadow rule is decided; without the key of an enforced rule it is an error', async () => {
     const { rules, store } = rulesOf(`
 plans: { small: { most: 1 }, large: { most: 2 } }
 rules:
