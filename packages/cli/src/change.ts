@@ -5,7 +5,7 @@ import { CliError, type ExitCode } from './cli-error.js';
 import type { CommandOption, Context } from './command.js';
 import { fleetOf, type KnownLimiter, NOBODY, named, notLookedAt, withKeys } from './fleet.js';
 import { type KeyReport, linesOf, lookAt } from './key-report.js';
-import { shown } from './text.js';
+import { shown, shownKey } from './text.js';
 
 /** Options of every command that changes a key. */
 export const CHANGE_OPTIONS: readonly CommandOption[] = [
@@ -49,7 +49,7 @@ export async function change(
   for (const { limiter } of before) what.check?.(limiter);
   for (const report of before) say(context, report, '');
   const names = before.map(({ limiter }) => `'${shown(limiter.definition.name)}'`).join(' and ');
-  const question = `${what.verb} '${shown(key)}' at ${names}${what.how ?? ''}?`;
+  const question = `${what.verb} '${shownKey(key)}' at ${names}${what.how ?? ''}?`;
   if (options.yes !== true && !(await confirmed(context, question))) {
     output.say('Nothing was changed.');
     return 1;
@@ -64,7 +64,7 @@ export async function change(
     const after = await lookAt(context, known, key);
     output.json({ limiter: known.definition.name, key, done: true, before: seen, after: after.seen });
     output.say(
-      output.style('green', `'${shown(key)}' is ${what.done} at '${shown(known.definition.name)}'. Now:`),
+      output.style('green', `'${shownKey(key)}' is ${what.done} at '${shown(known.definition.name)}'. Now:`),
     );
     say(context, after, '  ');
   }

@@ -1,10 +1,7 @@
 import { type DenialReport, decodeKey, type FleetDenial } from '@sluice/core/operations';
 import type { Output } from './output.js';
-import { shown } from './text.js';
+import { shown, shownKey } from './text.js';
 import { count, lengthOf, timeOf } from './words.js';
-
-/** Characters of a key in a line: all other parts of the line must be readable, too. */
-const LONGEST_KEY = 80;
 
 const processOf = ({ host, pid }: DenialReport): string => `${shown(host)}:${pid}`;
 
@@ -14,12 +11,10 @@ const keyOf = ({ key }: FleetDenial): string => decodeKey(key) ?? key;
 /** One line for people, whatever is in the key. */
 export function denialLine(output: Output, denial: FleetDenial, report: DenialReport): string {
   const { at, limiter, policy, cost } = denial;
-  const key = shown(keyOf(denial));
-  const short = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY - 1)}…` : key;
   return [
     output.style('dim', timeOf(at * 1_000, Date.now() * 1_000)),
     shown(policy === limiter ? limiter : `${limiter} ${policy}`),
-    output.style('bold', short),
+    output.style('bold', shownKey(keyOf(denial))),
     output.style(denial.mode === 'shadow' ? 'yellow' : 'red', resultOf(denial)),
     passesOf(denial),
     `cost ${cost}`,

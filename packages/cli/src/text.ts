@@ -5,6 +5,15 @@
 export const shown = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 
+/** Characters of a key in a sentence: the rest must be readable, too. */
+const LONGEST_KEY = 80;
+
+/** A key in a sentence. */
+export function shownKey(key: string): string {
+  const text = shown(key);
+  return text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY - 1)}…` : text;
+}
+
 /** Columns that a text takes, without its colours. */
 export const widthOf = (text: string): number => [...text.replace(COLOUR, '')].length;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape begins a colour

@@ -1,4 +1,5 @@
 import { type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/core';
+import { decodeKey } from '@sluice/core/operations';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import { shown } from './text.js';
@@ -93,11 +94,13 @@ export function rateRows(
 
 export type TopList = 'denied' | 'costly';
 
-/** The heaviest keys of all limiters, or of one. */
+/** The heaviest keys of all limiters, or of one, as the other commands take them. Digests stay digests. */
 export function topRows(usage: UsageReport, list: TopList, most: number, limiter?: string) {
   const found = usage.limiters
     .filter((report) => limiter === undefined || report.limiter === limiter)
-    .flatMap((report) => report[list].map((key) => ({ limiter: report.limiter, ...key })))
+    .flatMap((report) =>
+      report[list].map((one) => ({ limiter: report.limiter, ...one, key: decodeKey(one.key) ?? one.key })),
+    )
     .sort((one, other) => other.count - one.count)
     .slice(0, most);
   const rows = found.map(({ limiter: of, scope, key, count, error }) => [

@@ -135,6 +135,21 @@ describe('what it shows', () => {
     expect((await sluice(['top', '--cost'], env)).stdout).toMatch(/^login +ann +5$/m);
     expect((await sluice(['stats', '--last', '15m'], env)).stdout).toMatch(/^LIMITER +ALLOWED\/S +DENIED\/S/);
   });
+
+  test('top names keys as the other commands take them', async () => {
+    const keys = [HOSTILE, '日本語 %41', '-n'];
+    for (const key of keys) await limiters.api.consume(key, { cost: 11 });
+    await store.usage!.publish();
+    const listed = (await sluice(['top', '--limiter', 'api', '--json'], env)).values() as { key: string }[];
+    expect(listed.map(({ key }) => key).sort()).toEqual([...keys].sort());
+    const { stdout } = await sluice(['top', '--limiter', 'api'], env);
+    expect(stdout).toMatch(/^api +日本語 %41 +1$/m);
+    expect(stdout).not.toMatch(/\p{Cf}|(?!\n)\p{Cc}/u);
+    expect(await sluice(['explain', 'api', '--', '-n'], env)).toMatchObject({ code: 0, stderr: '' });
+    const long = await sluice(['explain', 'api', 'k'.repeat(10_000)], env);
+    expect(long.stdout.length).toBeLessThan(300);
+    for (const key of keys) await limiters.api.reset(key);
+  });
 });
 
 describe('what it changes', () => {

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, type KnownLimiter, named } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
-import { shown } from '../text.js';
+import { shown, shownKey } from '../text.js';
 import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
 
 export const explain: CommandDefinition = {
@@ -56,7 +56,7 @@ function sentences(
   const { allowed, wait, cost, now, policies } = seen;
   const { kind, policies: own, prefetch } = definition;
   const call = `a call for ${count(cost, 'permit')}`;
-  const who = `'${shown(key)}'`;
+  const who = `'${shownKey(key)}'`;
   const limiter = `limiter '${shown(name)}'`;
   const answer = allowed
     ? `Yes: ${limiter} would let ${call} of ${who} pass now.`

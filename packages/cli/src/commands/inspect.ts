@@ -2,7 +2,7 @@ import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, NOBODY, named, newerLayout, notLookedAt, ofNewerLayout, withKeys } from '../fleet.js';
 import { linesOf, lookAt } from '../key-report.js';
-import { shown } from '../text.js';
+import { shown, shownKey } from '../text.js';
 import { policyOf } from '../words.js';
 
 export const inspect: CommandDefinition = {
@@ -57,7 +57,7 @@ export const inspect: CommandDefinition = {
     if (known > 0) return 0;
     if (!all)
       output.say(
-        `None of the ${limiters.length} known limiters knows the key '${shown(key)}': it took nothing that still counts.`,
+        `None of the ${limiters.length} known limiters knows the key '${shownKey(key)}': it took nothing that still counts.`,
       );
     return 1;
   },
