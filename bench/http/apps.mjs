@@ -3,6 +3,7 @@ import { fixedWindow, redisStore } from '@sluice/core';
 import { rateLimit as sluiceExpress } from '@sluice/express';
 import { rateLimit as sluiceFastify } from '@sluice/fastify';
 import { rateLimit as sluiceKoa } from '@sluice/koa';
+import { Rules } from '@sluice/rules';
 import express from 'express';
 import expressRateLimit from 'express-rate-limit';
 import fastify from 'fastify';
@@ -28,6 +29,12 @@ export const apps = {
   async express(variant) {
     const app = express();
     if (variant.limiter === 'sluice') app.use(sluiceExpress(sluice(variant)));
+    if (variant.limiter === 'written') {
+      for (let i = 0; i < variant.routes; i += 1) {
+        app.use(`/v1/r${i}`, sluiceExpress({ ...sluice(variant), name: `r${i}` }));
+      }
+    }
+    if (variant.limiter === 'rules') app.use(sluiceExpress({ rules: new Rules(rulesOf(variant)) }));
     if (variant.limiter === 'peer') {
       const client = redis(variant);
       const store =
@@ -40,7 +47,7 @@ export const apps = {
         expressRateLimit({ windowMs: variant.windowMs, limit: variant.limit, ...(store && { store }) }),
       );
     }
-    app.get('/', (_request, response) => {
+    app.get(['/', '/v1/:route/items'], (_request, response) => {
       response.send('ok');
     });
     return listening(app);
@@ -90,6 +97,15 @@ const sluice = ({ store, limit, windowMs, redis: url, name }) => ({
   policy: fixedWindow({ limit, window: windowMs }),
   ...(store === 'redis' && { store: redisStore(url) }),
   deadline: '30s',
+});
+
+/** The same limits as a document. */
+const rulesOf = ({ routes, limit, windowMs: window }) => ({
+  rules: Array.from({ length: routes }, (_, i) => ({
+    name: `r${i}`,
+    match: { path: `/v1/r${i}/*` },
+    limit: { fixedWindow: { limit, window } },
+  })),
 });
 
 const redis = ({ store, redis: url }) => (store === 'redis' ? new Redis(url) : undefined);
