@@ -7,7 +7,18 @@ import { decideScript } from '../../../packages/core/src/engine/decide.script.js
 import { fixedWindow, gcra, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
 import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
-import { difference, held, history, questionsOf, rates, type Step } from './histories.js';
+import {
+  denied,
+  deniedHolders,
+  difference,
+  escalationsOf,
+  held,
+  history,
+  keysOf,
+  questionsOf,
+  rates,
+  type Step,
+} from './histories.js';
 import { mutantsOf } from './mutants.js';
 import { policies } from './policies.js';
 import { replay, replayScript } from './replay.js';
@@ -26,10 +37,25 @@ interface Corpus {
 /** Sets of policies before and after a deploy. */
 type Sets = readonly (readonly Policy[])[];
 
-const sampled = (sets: fc.Arbitrary<Sets>, operations: Parameters<typeof questionsOf>[0]): Corpus[] =>
+const sampled = (
+  sets: fc.Arbitrary<Sets>,
+  operations: Parameters<typeof questionsOf>[0],
+  escalates = false,
+): Corpus[] =>
   fc
-    .sample(fc.tuple(sets, questionsOf(operations)), { numRuns: HISTORIES, seed: 7 })
-    .map(([policies, questions]) => ({ keys: policies[0]!.length, steps: history(policies, questions) }));
+    .sample(
+      fc.tuple(
+        sets.chain((policies) =>
+          fc.tuple(fc.constant(policies), escalates ? escalationsOf(policies[0]!.length) : fc.constant([])),
+        ),
+        questionsOf(operations),
+      ),
+      { numRuns: HISTORIES, seed: 7 },
+    )
+    .map(([[policies, escalations], questions]) => ({
+      keys: keysOf(policies, escalations),
+      steps: history(policies, questions, undefined, escalations),
+    }));
 
 const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
   fc.tuple(policy, policy).map(([a, b]) => [[a], [b]]);
@@ -51,6 +77,9 @@ corpora.set(undefined, [
   ...sampled(mixed, rates),
   ...[...corpora.values()].flat(),
   ...sampled(withHolders, ['consume', 'acquire', 'refund']),
+  ...sampled(fc.oneof(...Object.values(others).map(one)), denied, true),
+  ...sampled(mixed, denied, true),
+  ...sampled(one(concurrency!), deniedHolders, true),
 ]);
 
 /** What chance seldom brings. */

@@ -8,7 +8,7 @@ import { describe } from '../options.js';
 import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, type PolicyParts, policyParts, shadowCall } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
-import { DECIDE, DECISION, ESCALATED, isTraced, WAIT } from '../telemetry/channels.js';
+import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { AcquireMessage, CallMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
@@ -140,7 +140,7 @@ export class Admission implements Finisher<Decision> {
     const parts = call as unknown as PolicyParts & PolicyPart;
     const decision = new DecisionRecord(name, decider, parts, parts, answer, call.operation === 'consume', 0);
     if (call.several === undefined ? isHeld(call) : call.several.some(isHeld)) this.#hold(decision, answer);
-    if (ESCALATED.hasSubscribers) publishEscalations(name, policyParts(call), answer);
+    if (decision.blockedFor !== undefined) publishEscalations(name, policyParts(call), answer);
     return decision;
   }
 
@@ -204,7 +204,7 @@ export class Admission implements Finisher<Decision> {
     const call = { parts };
     const decision = new DecisionRecord(name, decider, call, parts[0]!, split, true, waited + answer.wait);
     if (parts.some(isHeld)) this.#hold(decision, split);
-    if (ESCALATED.hasSubscribers) publishEscalations(name, parts, split);
+    if (decision.blockedFor !== undefined) publishEscalations(name, parts, split);
     if (!answer.allowed) {
       message?.ended(decision);
       throw errorOfDenial(decision);

@@ -74,8 +74,10 @@ export class DecisionRecord implements Decision {
     this.#decider = source === undefined ? decider : source.decider;
     this.#bound = bound;
     this.#taken = taken && allowed ? undefined : NOTHING;
-    const blocked = allowed ? 0 : parts.length === 1 ? own.blocked : longestBlock(parts);
-    if (blocked !== undefined && blocked > 0) this.blockedFor = Math.ceil(blocked / 1000);
+    if (!allowed) {
+      const blocked = parts.length === 1 ? own.blocked : longestBlock(parts);
+      if (blocked !== undefined && blocked > 0) this.blockedFor = Math.ceil(blocked / 1000);
+    }
     if (parts[0]!.trace !== undefined) {
       const debug = debugOf(call.parts, answer);
       if (debug !== undefined) this.debug = debug;

@@ -281,3 +281,11 @@ test('tools see the step, the next block and when it is forgiven, and a reset by
   expect((await inspectKey(store, other, 'k')).policies[0]!.escalation).toBeUndefined();
   await store.close();
 });
+
+test('in a store of one key, the denials and the state take turns, and nothing breaks', async () => {
+  const store = memoryStore({ maxKeys: 1 });
+  const limiter = new RateLimiter({ name: 'login', policy: once, store, escalate });
+  for (let i = 0; i < 20; i += 1) await limiter.consume(`k${i % 2}`);
+  expect(store.size).toBe(1);
+  await store.close();
+});

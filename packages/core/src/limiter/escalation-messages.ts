@@ -4,6 +4,7 @@ import { ESCALATED } from '../telemetry/channels.js';
 
 /** Publishes the blocks that a denial has set: this process made the call, so no other one publishes them. */
 export function publishEscalations(limiter: string, parts: readonly PolicyPart[], answer: Answer): void {
+  if (!ESCALATED.hasSubscribers) return;
   const known = new Set<string>();
   parts.forEach((part, i) => {
     const { step = 0, blocked = 0 } = answer.parts[i]!;

@@ -78,11 +78,15 @@ export class MemoryStore implements Store {
   #step(call: Call, now: number): Answer | undefined {
     if (!(call instanceof KeyCall) || call.operation !== 'consume') return undefined;
     const { rule, shared } = call.limit;
-    if (rule.algorithm.step === undefined || shared !== undefined || rule.escalation !== undefined)
-      return undefined;
+    if (rule.algorithm.step === undefined || shared !== undefined) return undefined;
     if (call.several !== undefined || call.traced) return undefined;
     const cell = this.#table.step(call, now);
-    return cell && answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell.remaining, cell.reset);
+    if (cell === undefined) return undefined;
+    if (cell.wait === 0) return answerOf(now, 0, now, cell.remaining, cell.reset);
+    // A denial has taken nothing, and counts for an escalation.
+    return rule.escalation === undefined
+      ? answerOf(now, cell.wait, 0, cell.remaining, cell.reset)
+      : undefined;
   }
 
   #decideBare(call: Call, now: number): Answer | undefined {
@@ -107,18 +111,16 @@ export class MemoryStore implements Store {
       const slot = this.#table.find(prefix, key);
       const denied = asks ? !answer.allowed : slot !== NONE && this.#table.rank(slot) === Rank.denied;
       const kept = keyState.keeps(call.operation);
-      if (keyState.escalated)
-        this.#keep(prefix, key + ESCALATION_SUFFIX, keyState.escalation, Rank.denied, now);
       if (kept || (asks && denied)) {
         const entry = kept ? keyState.entry() : slot === NONE ? undefined : this.#table.read(slot);
         const pinned = slot !== NONE && this.#table.rank(slot) === Rank.pinned;
-        const rank =
-          entry === undefined
-            ? Rank.ordinary
-            : rankOf(entry, now, denied || isHeld(keyState.part), keyState.escalates && asks && !pinned);
-        this.#keep(prefix, key, entry, rank, now);
+        const byClient = keyState.escalates && asks && !pinned;
+        this.#keep(prefix, key, entry, rankOf(entry, now, denied || isHeld(keyState.part), byClient), now);
         this.#wake(keyState);
       }
+      // After the last use of the slot: this may evict its key.
+      const { escalation } = keyState;
+      if (keyState.escalated) this.#keep(prefix, key + ESCALATION_SUFFIX, escalation, Rank.denied, now);
       const { shared } = keyState.part.limit;
       if (shared !== undefined && call.operation !== 'peek') {
         this.#rates.use(shared, Math.max(now, answer.parts[i]!.at));
@@ -131,15 +133,15 @@ export class MemoryStore implements Store {
     const { shared, prefix } = part.limit;
     const rate = shared && this.#rates.get(shared, now);
     const place = rate?.perClient === 1 ? { prefix: '', key: shared!.client } : { prefix, key: part.key };
-    const slot = this.#table.find(place.prefix, place.key);
-    const entry = slot === NONE ? undefined : this.#table.read(slot);
-    const counted = part.limit.rule.escalation && this.#escalation(prefix, part.key);
-    return { keyState: new KeyState(part, entry, now, rate, counted), ...place };
+    const entry = this.#read(place.prefix, place.key);
+    const counted = part.limit.rule.escalation && this.#read(prefix, part.key + ESCALATION_SUFFIX);
+    const keyState = new KeyState(part, entry, now, rate, counted as EscalationState | undefined);
+    return { keyState, ...place };
   }
 
-  #escalation(prefix: string, key: string): EscalationState | undefined {
-    const slot = this.#table.find(prefix, key + ESCALATION_SUFFIX);
-    return slot === NONE ? undefined : (this.#table.read(slot) as EscalationState);
+  #read(prefix: string, key: string): Entry | undefined {
+    const slot = this.#table.find(prefix, key);
+    return slot === NONE ? undefined : this.#table.read(slot);
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
@@ -152,8 +154,8 @@ export class MemoryStore implements Store {
   }
 
   async look({ limit, key }: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
-    const slot = this.#table.find(limit.prefix, of === undefined ? key : key + ESCALATION_SUFFIX);
-    return keptAt(this.clock.now(), slot === NONE ? undefined : this.#table.read(slot));
+    const entry = this.#read(limit.prefix, of === undefined ? key : key + ESCALATION_SUFFIX);
+    return keptAt(this.clock.now(), entry);
   }
 
   async rate(change: RateChange): Promise<RateAnswer> {
