@@ -34,7 +34,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'a short cut: the long way gives the same': [
     'cc: if waiting == 0 and held + cost < p[1] then return 0 end',
-    "frame: if done < count and (wait < 0 or operation ~= 'acquire') then",
+    "frame: if done < count and (wait == 0 or (not rule.escalation and (wait <= 0 or operation ~= 'acquire'))) then",
     'fw: if rule[4] or cost >= limit then break end',
     'fw: if not (last >= OLDEST and last < latest) then break end',
     'sl: if cost >= limit then break end',
@@ -94,6 +94,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'a block that ends now is none': [
     'frame: if key_state.blocked_until >= now then',
+    'frame: if key_states[i].blocked_until >= now then return false end',
     'frame: if key_state.blocked_until >= now then return 0, math.max(reset, key_state.blocked_until - now) end',
   ],
   'only a policy that was changed since has this many units late': [
@@ -114,7 +115,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [
     'frame: if #key_state.queue > 2 * MOST_BOOKED then return true end',
-    'frame: if wait > longest or (wait >= 0 and overfull) then return reply_call(key_states, DENIED, wait) end',
+    'frame: if wait > longest or (wait >= 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end',
   ],
   'shared rates: found by shared-rates.mutants.deep.test.ts': [
     'frame: local alive = ceil((math.min(key_state.at, now) - now + shared.keep_alive) / 1000)',

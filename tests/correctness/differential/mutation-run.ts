@@ -4,6 +4,7 @@ import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js'
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Operation } from '../../../packages/core/src/engine/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
+import type { Escalation } from '../../../packages/core/src/engine/escalation.js';
 import { fixedWindow, gcra, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
 import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
@@ -97,6 +98,35 @@ const crafted = (
   });
   return { keys: rules.length, steps: history([rules], questions) };
 };
+
+/** One permit, then denials after the given µs, of a process with the first escalation or with the second. */
+const deniedAfter = (
+  escalations: readonly Escalation[],
+  ...moves: readonly (readonly [number, 0 | 1])[]
+): Corpus => {
+  const policy = fixedWindow({ limit: 1, window: '1m' });
+  const sets = escalations.map(() => [policy]);
+  const question = { operation: 'consume', cost: 1, wait: 0, given: 0 } as const;
+  const questions = [[0, 0] as const, ...moves].map(([move, policy]) => ({ ...question, move, policy }));
+  const both = escalations.map((one) => [one]);
+  return { keys: keysOf(sets, both), steps: history(sets, questions, undefined, both) };
+};
+const long = [2, 5_000, 5_000, 50];
+corpora.get(undefined)!.push(
+  // At the moment at which what was counted expires, and at which a denial no longer counts.
+  deniedAfter([[2, 1_000, 1_000, 50], long], [0, 0], [1_000, 1]),
+  deniedAfter([[3, 1_000, 1_000, 50], long], [0, 0], [500, 0], [500, 0]),
+  // At the moment at which other numbers forgive.
+  deniedAfter(
+    [
+      [1, 1_000, 5_000, 50, 70],
+      [1, 1_000, 1_000, 50, 70],
+    ],
+    [0, 0],
+    [1_050, 1],
+  ),
+);
+
 const LARGEST = Number.MAX_SAFE_INTEGER;
 corpora
   .get('sl')!

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '67f0309fa61c2dec01ac560b73a469fb80d6122c',
+  sha1: '46a2d100510f1e718ba16d2e84e497b262709ba8',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1346,7 +1346,7 @@ if not raw or number(raw, 1) <= now then return 0, 0, denials, now end
 local written, step, back = number(raw, 2), number(raw, 3), 0
 if written - now > JITTER then back = written - now end
 local seen, since = math.max(now, written - back), number(raw, 4) - back
-if since + (step > 0 and forgive or within) <= seen then return 0, 0, denials, now end
+if since + forgive <= seen then return 0, 0, denials, seen end
 for i = 5, #raw / 8 do
 local at = number(raw, i) - back
 if at + within > seen then denials[#denials + 1] = at end
@@ -1382,7 +1382,7 @@ if not escalates then return false end
 for i = 1, #key_states do
 local key_state = key_states[i]
 local wait = key_state.own_moment - now
-if key_state.escalation and (wait > longest or (shaped and wait > 0 and is_overfull(key_state))) then
+if key_state.escalation and (wait > longest or (shaped and is_overfull(key_state))) then
 blocks = strike(key_state) or blocks
 end
 end

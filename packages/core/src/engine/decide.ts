@@ -73,7 +73,7 @@ function escalate(keyStates: readonly KeyState[], longest: number, shaped: boole
   let blocks = false;
   for (const keyState of keyStates) {
     const wait = keyState.ownMoment - keyState.now;
-    const denies = wait > longest || (shaped && wait > 0 && keyState.overfull);
+    const denies = wait > longest || (shaped && keyState.overfull);
     if (keyState.escalates && denies && keyState.strike()) blocks = true;
   }
   return blocks;

@@ -19,7 +19,7 @@ local function escalated(escalation, raw)
   local written, step, back = number(raw, 2), number(raw, 3), 0
   if written - now > JITTER then back = written - now end
   local seen, since = math.max(now, written - back), number(raw, 4) - back
-  if since + (step > 0 and forgive or within) <= seen then return 0, 0, denials, now end
+  if since + forgive <= seen then return 0, 0, denials, seen end
   for i = 5, #raw / 8 do
     local at = number(raw, i) - back
     if at + within > seen then denials[#denials + 1] = at end
@@ -60,7 +60,7 @@ local function escalate(key_states, longest, shaped)
   for i = 1, #key_states do
     local key_state = key_states[i]
     local wait = key_state.own_moment - now
-    if key_state.escalation and (wait > longest or (shaped and wait > 0 and is_overfull(key_state))) then
+    if key_state.escalation and (wait > longest or (shaped and is_overfull(key_state))) then
       blocks = strike(key_state) or blocks
     end
   end

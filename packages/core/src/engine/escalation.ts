@@ -40,7 +40,7 @@ export function escalatedAt(
   const back = written - now > JITTER ? written - now : 0;
   const seen = Math.max(now, written - back);
   const since = known[3]! - back;
-  if (since + (known[2]! > 0 ? forgive : within) <= seen) return nothing;
+  if (since + forgive <= seen) return { ...nothing, seen };
   const denials: number[] = [];
   for (let i = DENIALS; i < known.length; i += 1) {
     if (known[i]! - back + within > seen) denials.push(known[i]! - back);

@@ -81,12 +81,9 @@ export class MemoryStore implements Store {
     if (rule.algorithm.step === undefined || shared !== undefined) return undefined;
     if (call.several !== undefined || call.traced) return undefined;
     const cell = this.#table.step(call, now);
-    if (cell === undefined) return undefined;
-    if (cell.wait === 0) return answerOf(now, 0, now, cell.remaining, cell.reset);
     // A denial has taken nothing, and counts for an escalation.
-    return rule.escalation === undefined
-      ? answerOf(now, cell.wait, 0, cell.remaining, cell.reset)
-      : undefined;
+    if (cell === undefined || (cell.wait !== 0 && rule.escalation !== undefined)) return undefined;
+    return answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell.remaining, cell.reset);
   }
 
   #decideBare(call: Call, now: number): Answer | undefined {
