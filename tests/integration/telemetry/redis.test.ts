@@ -11,6 +11,7 @@ import {
 import { OwnRedis } from '../../faults/own-redis.js';
 import { eventually } from '../../support/eventually.js';
 import { Messages } from '../../support/messages.js';
+import { startRedis } from '../../support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { rejection } from '../../support/rejection.js';
 
@@ -88,10 +89,12 @@ test('a wait for a held permit, and what it holds: in order', async () => {
 });
 
 test('a script that the server does not know is one script call', async () => {
-  const store = await connected();
+  const own = await startRedis(); // other suites count on the scripts of the common server
+  closers.push(() => own.stop());
+  const store = await connected(own.url);
   const limiter = new RateLimiter({ name: uniqueName('told'), policy: hourly(5), store, deadline });
   await limiter.consume('k');
-  const client = new Redis(redisUrl());
+  const client = new Redis(own.url);
   closers.push(() => client.disconnect());
   await client.script('FLUSH');
   const messages = listen(undefined, { channels: ['sluice:store-call'] });
