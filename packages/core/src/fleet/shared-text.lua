@@ -15,8 +15,9 @@ if list ~= ARGV[2] then return '' end
 local time = redis.call('TIME')
 local ms = string.format('%.0f', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local changed = ms .. ' ' .. ARGV[3] .. ARGV[4]
+-- First, because a user may lack the right: then nothing is changed. Nobody sees the message before the end of the script.
+redis.call('PUBLISH', KEYS[1], '1')
 redis.call('SET', KEYS[2], ARGV[5])
 redis.call('SET', KEYS[1], changed)
 for i = 3, #KEYS do redis.call('DEL', KEYS[i]) end
-redis.call('PUBLISH', KEYS[1], '1')
 return changed

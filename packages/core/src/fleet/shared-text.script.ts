@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const sharedTextScript: Script = {
   name: 'shared-text',
-  sha1: 'f58093e92feb313f7af10db7b954f83a821fbb29',
+  sha1: '83b62795f46cafea420be391cd3af61615360ff9',
   source: `local list = redis.call('GET', KEYS[1]) or ''
 if ARGV[1] == 'read' then return list end
 if ARGV[1] ~= 'push' then error('SLUICE unknown action: ' .. ARGV[1]) end
@@ -11,9 +11,9 @@ if list ~= ARGV[2] then return '' end
 local time = redis.call('TIME')
 local ms = string.format('%.0f', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local changed = ms .. ' ' .. ARGV[3] .. ARGV[4]
+redis.call('PUBLISH', KEYS[1], '1')
 redis.call('SET', KEYS[2], ARGV[5])
 redis.call('SET', KEYS[1], changed)
 for i = 3, #KEYS do redis.call('DEL', KEYS[i]) end
-redis.call('PUBLISH', KEYS[1], '1')
 return changed`,
 };

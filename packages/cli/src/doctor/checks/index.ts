@@ -13,6 +13,7 @@ import { processes } from './processes.js';
 import { replication } from './replication.js';
 import { rights } from './rights.js';
 import { roundTrip } from './round-trip.js';
+import { rules } from './rules.js';
 import { scripts } from './scripts.js';
 import { sentinels } from './sentinels.js';
 import { server } from './server.js';
@@ -42,6 +43,7 @@ export const CHECKS: readonly Check[] = [
   scripts,
   layouts,
   processes,
+  rules,
   connections,
   failures,
 ];

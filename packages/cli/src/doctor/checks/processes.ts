@@ -38,7 +38,7 @@ export const processes = deploymentCheck({
 });
 
 /** Reads the notice board by commands that cannot write. */
-async function notesOn(primaries: readonly DoctorNode[]): Promise<FleetNote[]> {
+export async function notesOn(primaries: readonly DoctorNode[]): Promise<FleetNote[]> {
   const listed = await askOwner(primaries, 'ZRANGE', `${BOARD}:{index}`, 0, -1);
   const names = Array.isArray(listed) ? listed.slice(-MOST).map(String) : [];
   return Promise.all(

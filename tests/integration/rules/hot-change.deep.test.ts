@@ -1,0 +1,158 @@
+import { Cluster, Redis } from 'ioredis';
+import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
+import { redisRules } from '../../../packages/rules/src/index.js';
+import { eventually } from '../../support/eventually.js';
+import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { testClient } from '../../support/redis/test-client.js';
+import { Services } from './services.js';
+
+// Rules change while three processes, whose clocks differ by a day, answer requests through Express.
+
+const KEY = 'sluice:v2:rules:{rules}';
+const text = (version: number, limit: number): string => `
+version: ${version}
+rules:
+  - { name: api, match: { path: /* }, key: '#{headers.x-user}', limit: { fixedWindow: { limit: ${limit}, window: 1h } } }
+  - { name: extra${version}, match: { path: /extra }, limit: { gcra: { limit: 5, period: 1m } } }
+`;
+const statuses = (counts: ReadonlyMap<number, number>) => [...counts.keys()].sort();
+
+const failures = (counts: ReadonlyMap<number, number>) =>
+  statuses(counts).filter((status) => status !== 200 && status !== 429);
+
+describe('one server', () => {
+  let server: RedisServer;
+  let admin: Redis;
+  let store: RedisStore;
+  let services: Services | undefined;
+
+  beforeEach(async () => {
+    server = await startRedis();
+    admin = testClient(server.url);
+    store = redisStore(server.url);
+    await redisRules(store).push(text(1, 50));
+  });
+  afterEach(async () => {
+    await services?.stop();
+    services = undefined;
+    await store.close();
+    admin.disconnect();
+    await server.stop();
+  });
+
+  test('under load no request fails, no count is reset, and every process has the new version by its message', async () => {
+    services = await Services.start({ redis: server.url, every: '1h' }); // so only a message can tell them
+    const load = services.load('ann');
+    await eventually(async () => load.counts.has(429));
+    expect(load.counts.get(200)).toBe(50);
+    for (const version of [2, 3, 4, 5]) {
+      await redisRules(store).push(text(version, 50 + version * 10));
+      await services.run(version);
+    }
+    await eventually(async () => load.counts.get(200) === 100);
+    const denied = load.counts.get(429)!;
+    await eventually(async () => load.counts.get(429)! > denied + 50);
+    await load.stop();
+    expect(statuses(load.counts)).toEqual([200, 429]);
+    expect(load.counts.get(200)).toBe(100);
+  });
+
+  test('a lost message is made up for by the next read, and a lost connection when it is back', async () => {
+    services = await Services.start({ redis: server.url, every: '1h' });
+    const load = services.load('ann');
+    await eventually(async () => ((await admin.pubsub('NUMSUB', KEY)) as unknown[])[1] === 3);
+    // Pushed while no process has its subscription.
+    const push = redisRules(store).push(text(2, 60));
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await push;
+    await services.run(2);
+    await load.stop();
+    expect(failures(load.counts)).toEqual([]);
+    await services.stop();
+
+    await admin.call('ACL', 'SETUSER', 'deaf', 'on', '>pw', '~*', '+@all', 'resetchannels');
+    const url = server.url.replace('redis://', 'redis://deaf:pw@');
+    services = await Services.start({ redis: url, every: '500ms' });
+    expect((await admin.pubsub('NUMSUB', KEY)) as unknown[]).toEqual([KEY, 0]);
+    await redisRules(store).push(text(3, 70));
+    await services.run(3);
+  });
+
+  test('a restart of Redis, with its data and without, leaves the last good version; no request fails', async () => {
+    services = await Services.start({ redis: server.url, every: '500ms' });
+    const load = services.load('ann');
+    await redisRules(store).push(text(2, 60));
+    await services.run(2);
+    await admin.save();
+    await server.restart();
+    await redisRules(store).push(text(3, 70));
+    await services.run(3);
+    await admin.flushall();
+    const told = 'rules of redis sluice:v2:rules:{rules}: nothing is there: push rules with sluice push FILE';
+    await eventually(async () => (await services!.problems()).every((problem) => problem === told));
+    await services.run(3);
+    await redisRules(store).push(text(4, 80));
+    await services.run(4);
+    await eventually(async () => (await services!.problems()).every((problem) => problem === undefined));
+    await load.stop();
+    expect(failures(load.counts)).toEqual([]);
+  });
+
+  test('a version that is refused stays refused; a rollout changes the limit of its share alone', async () => {
+    services = await Services.start({ redis: server.url, every: '500ms' });
+    const { id } = await redisRules(store).push(text(2, 60));
+    await services.run(2);
+    await admin.set(`${KEY}:bad`, 'rules: [');
+    await admin.set(KEY, (await admin.get(KEY))!.replace(id, 'bad'));
+    await eventually(async () => (await services!.problems()).every((problem) => problem !== undefined));
+    await services.run(2);
+    await redisRules(store).push(text(3, 1));
+    await redisRules(store).push(`${text(4, 2)}rollout: { percent: 50, by: key }`);
+    await services.run(4);
+    const users = Array.from({ length: 40 }, (_, i) => `user${i}`);
+    const allowed = await Promise.all(
+      users.map(async (user) => {
+        const codes = [];
+        for (let i = 0; i < 3; i += 1) codes.push(await services!.request(user, i));
+        return codes.filter((code) => code === 200).length;
+      }),
+    );
+    // All three processes agree on each user: otherwise the second request would depend on who answers it.
+    expect(new Set(allowed)).toEqual(new Set([1, 2]));
+  });
+});
+
+describe('a cluster', () => {
+  let cluster: RedisCluster;
+  let store: RedisStore;
+  let services: Services | undefined;
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    store = redisStore({ cluster: cluster.addresses });
+  });
+  afterAll(async () => {
+    await services?.stop();
+    await store.close();
+    await cluster.stop();
+  });
+
+  test('every process has the new version by its message', async () => {
+    const keyed = (version: number, limit: number) => `${text(version, limit)}hashTag: api\n`;
+    await redisRules(store).push(keyed(1, 20));
+    services = await Services.start({ cluster: cluster.addresses, every: '1h' });
+    const load = services.load('ann');
+    await eventually(async () => load.counts.get(200) === 20);
+    for (const version of [2, 3]) {
+      await redisRules(store).push(keyed(version, 20 + version * 10));
+      await services.run(version);
+    }
+    await eventually(async () => load.counts.get(200) === 50);
+    await load.stop();
+    expect(statuses(load.counts)).toEqual([200, 429]);
+    const client = new Cluster([...cluster.addresses] as never);
+    expect(await client.exists(KEY)).toBe(1);
+    client.disconnect();
+  });
+});
