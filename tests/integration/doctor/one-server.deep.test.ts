@@ -222,6 +222,28 @@ test('what processes have published', async () => {
   expect(findings).toContain('note prefix-other: There are limiters with the keyPrefix shop');
 });
 
+test('rules that some processes do not run', async () => {
+  const stores = [redisStore(server.url), redisStore(server.url)];
+  const publish = (i: number, version: number, problem?: string) => {
+    const rules = [{ name: 'rules', source: 'limits.yaml', version, fingerprint: `f${version}`, problem }];
+    const text = { version: '0.1.0', layout: 'v2', host: 'a', pid: i, limiters: [], omitted: 0, rules };
+    return stores[i]!.fleet.publish('definitions', JSON.stringify(text), 60_000);
+  };
+  await Promise.all(stores.map((store) => store.connect()));
+  await publish(0, 41);
+  await publish(1, 41);
+  expect(await linesOf('rules', server.url)).toEqual(["ok rules: 2 run the rules 'rules', version 41"]);
+  await publish(1, 42);
+  expect((await findingsAt(server.url)).map(lineOf)).toContain(
+    "note rules-mixed: Processes run different texts of the rules 'rules': versions 41 and 42",
+  );
+  await publish(0, 42, 'limits.yaml:1:1: no');
+  expect((await findingsAt(server.url)).map(lineOf)).toContain(
+    "warning rules-refused: 1 of 2 processes with the rules 'rules' cannot load the latest version; a:0: limits.yaml:1:1: no",
+  );
+  await Promise.all(stores.map((store) => store.close()));
+});
+
 test('of many keys it looks at some, unless all are asked for', async () => {
   await ask('DEBUG', 'POPULATE', 60_000, 'sluice:v2:tb:many', 1);
   await ask('CONFIG', 'RESETSTAT');
