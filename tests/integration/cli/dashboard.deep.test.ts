@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
+import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { service } from './fleet-process.js';
 import { openLivePage } from './live-page.js';
@@ -80,3 +81,13 @@ test.each([
   },
   60_000,
 );
+
+test('while Redis is out it says so, and goes on when Redis is back', async () => {
+  const page = await openLivePage(['--deadline', '1s'], { REDIS_URL: redis.url });
+  await page.until('events', ['event: health', '"out":[]']);
+  await redis.kill();
+  expect(await page.until('events', ['"out":[{'])).toContain('ECONNREFUSED');
+  await redis.restart();
+  await eventually(async () => !(await page.until('events', ['event: health'])).includes('"out":[{'));
+  expect(await page.stop()).toBe(0);
+}, 60_000);
