@@ -101,7 +101,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#change('block', toMicros('block: duration', duration), key);
   }
 
-  /** Ends a block early. The key keeps its count. */
+  /** Ends a block early. The key keeps its count, and the next block of `escalate` is as long as if this one had passed. */
   async unblock(key: LimiterKey): Promise<void> {
     await this.#change('block', 0, key);
   }
@@ -132,7 +132,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   }
 
   /**
-   * Clears what a key took, its bookings and a block: all its permits are back. An override stays. Calls that wait for a
+   * Clears what a key took, its bookings, a block and the denials that `escalate` has counted: all its permits are back. An override stays. Calls that wait for a
    * `concurrency` permit poll again at once. Booked calls resolve at their moment.
    */
   async reset(key: LimiterKey): Promise<void> {
