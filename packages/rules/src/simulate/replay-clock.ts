@@ -5,6 +5,7 @@ interface Due {
   /** Of equals the first goes first. */
   readonly order: number;
   readonly run: () => unknown;
+  cancelled: boolean;
 }
 
 /** A clock that a log moves. What is due on the way happens at its own moment: ends of requests, renewals of leases. */
@@ -19,26 +20,33 @@ export class ReplayClock implements Clock {
   }
 
   /** Runs `task` when the clock gets there. */
-  at(time: number, run: () => unknown): void {
+  at(time: number, run: () => unknown): Due {
     this.#count += 1;
-    this.#add({ at: time, order: this.#count, run });
+    const due = { at: time, order: this.#count, run, cancelled: false };
+    this.#add(due);
+    return due;
   }
 
   sleep(micros: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const abort = () => reject(signal!.reason);
-      signal?.addEventListener('abort', abort, { once: true });
-      this.at(this.#now + micros, () => {
+      const due = this.at(this.#now + micros, () => {
         signal?.removeEventListener('abort', abort);
         resolve();
       });
+      const abort = () => {
+        due.cancelled = true;
+        reject(signal!.reason);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
     });
   }
 
   /** Moves forward, never back. @returns a promise only if something is due on the way */
   moveTo(time: number): Promise<void> | undefined {
-    if (this.#due.length > 0 && this.#due[0]!.at <= time) return this.#runUntil(time);
+    const heap = this.#due;
+    while (heap.length > 0 && heap[0]!.cancelled) this.#removeFirst();
+    if (heap.length > 0 && heap[0]!.at <= time) return this.#runUntil(time);
     if (time > this.#now) this.#now = time;
     return undefined;
   }
@@ -46,6 +54,7 @@ export class ReplayClock implements Clock {
   async #runUntil(time: number): Promise<void> {
     for (let next = this.#due[0]; next !== undefined && next.at <= time; next = this.#due[0]) {
       this.#removeFirst();
+      if (next.cancelled) continue;
       if (next.at > this.#now) this.#now = next.at;
       await next.run();
       // What a sleep wakes goes on in promises, and may sleep again.
