@@ -8,7 +8,7 @@ import type { RuleSet } from '../rule-set.js';
 import { FileSource } from './file-source.js';
 import { Follower } from './follower.js';
 import { FunctionSource, type RulesFunction } from './function-source.js';
-import { RedisRules } from './redis-rules.js';
+import type { RedisRules } from './redis-rules.js';
 import { isRulesSourceError, type RulesSource, type SourcedRules, sourceErrorOf } from './rules-source.js';
 import { fallbackVersion, type ReadyVersion, readyVersion } from './versions.js';
 
@@ -158,11 +158,12 @@ async function firstOf(source: RulesSource, fallback: ReadyVersion | undefined):
 }
 
 function sourceOf(source: string | URL | RedisRules | RulesFunction): RulesSource {
-  if (source instanceof RedisRules) return source;
+  // Not instanceof: a program may load this package twice, as ESM and as CJS.
+  if (typeof (source as Partial<RedisRules>)?.read === 'function') return source as RedisRules;
   if (typeof source === 'function') return new FunctionSource(source);
   const isFile =
     source instanceof URL ? source.protocol === 'file:' : typeof source === 'string' && source !== '';
-  if (isFile) return new FileSource(source);
+  if (isFile) return new FileSource(source as string | URL);
   throw new TypeError(
     `loadRules takes the path of a file, redisRules(store), or a function that returns rules, not ${describe(source)}`,
   );
