@@ -103,6 +103,9 @@ test('shadow rules are counted apart, and their denials can be compared with tho
     ['shop', [4, 1], [0, 0]],
     ['shop.later', [0, 0], [3, 2]],
     ['shop.next', [0, 0], [2, 3]],
+    ['shop.orders', [4, 0], [0, 0]],
+    ['shop.perIp', [4, 0], [0, 0]],
+    ['shop.perUser', [4, 1], [0, 0]],
   ]);
 });
 

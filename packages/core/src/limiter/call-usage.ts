@@ -11,21 +11,39 @@ import type { TopKeys } from '../usage/top-keys.js';
  */
 export type CountedKeys = 'own' | 'members' | 'none';
 
+const NO_MEMBERS: ReadonlyMap<string, string> = new Map();
+
 /** Counts the calls of a limiter in the usage of its store. */
 export class CallUsage {
   readonly #counter: CallCounter;
   readonly #keys: CountedKeys;
+  /** Of a combination: the counters of its limiters, by their names in it. */
+  readonly #members: ReadonlyMap<string, CallCounter>;
   #enforced: CountingFinisher | undefined;
   #shadowed: CountingFinisher | undefined;
 
-  constructor(counter: CallCounter, keys: CountedKeys) {
+  constructor(counter: CallCounter, keys: CountedKeys, members: ReadonlyMap<string, CallCounter>) {
     this.#counter = counter;
     this.#keys = keys;
+    this.#members = members;
   }
 
-  /** Undefined if the store does not count. */
-  static of({ usage }: Store, limiter: string, keys: CountedKeys = 'own'): CallUsage | undefined {
-    return usage && new CallUsage(new CallCounter(usage, limiter), keys);
+  /**
+   * Undefined if the store does not count.
+   * @param members of a combination: the names of its limiters, by their names in it
+   */
+  static of(
+    { usage }: Store,
+    limiter: string,
+    keys: CountedKeys = 'own',
+    members: ReadonlyMap<string, string> = NO_MEMBERS,
+  ): CallUsage | undefined {
+    if (usage === undefined) return undefined;
+    // A call counts once under a name.
+    const names = [limiter, ...members.values()];
+    const single = [...members].filter(([, name]) => names.indexOf(name) === names.lastIndexOf(name));
+    const counters = single.map(([member, name]) => [member, new CallCounter(usage, name)] as const);
+    return new CallUsage(new CallCounter(usage, limiter), keys, new Map(counters));
   }
 
   topKeys(): TopKeys {
@@ -42,8 +60,12 @@ export class CallUsage {
   decided({ parts }: PolicyParts, { allowed, policy }: Decision, shadow: boolean): void {
     this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
     if (this.#keys === 'none') return;
-    if (allowed) this.#took(parts);
-    else this.#counter.denied(this.#keyOf(parts.find(({ limit }) => limit.name === policy)!), shadow);
+    if (allowed) this.#took(parts, shadow);
+    else {
+      const denying = parts.find(({ limit }) => limit.name === policy)!;
+      this.#counter.denied(this.#keyOf(denying), shadow);
+      this.#members.get(denying.limit.policy)?.count('denied', shadow);
+    }
   }
 
   /** A call threw. @param signal cancels it */
@@ -58,12 +80,16 @@ export class CallUsage {
     this.#counter.count(result, shadow);
   }
 
-  /** The policies of one limiter have one key, and may have several costs: the largest counts. */
-  #took(parts: readonly PolicyPart[]): void {
+  /**
+   * The policies of one limiter have one key, and may have several costs: the largest counts. Of a denied call, only the limiter that
+   * denied it counts one.
+   */
+  #took(parts: readonly PolicyPart[], shadow: boolean): void {
     for (let i = 0; i < parts.length; ) {
       const part = parts[i]!;
       const key = this.#keyOf(part);
       let { cost } = part;
+      this.#members.get(part.limit.policy)?.count('allowed', shadow);
       for (i += 1; i < parts.length && this.#keyOf(parts[i]!) === key; i += 1)
         cost = Math.max(cost, parts[i]!.cost);
       this.#counter.took(key, cost);

@@ -37,7 +37,8 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     const name = options.name ?? members.map((member) => member.name).join('+');
     const { admission: first, store } = members[0]!;
     const notifying = members.some(({ limits }) => limits.notifies) ? store : undefined;
-    const usage = CallUsage.of(store, name, 'members');
+    const names = new Map(members.map((member) => [member.name, member.limits.limiter]));
+    const usage = CallUsage.of(store, name, 'members', names);
     const admission = new Admission(name, first.decider, usage, notifying);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;

@@ -121,6 +121,32 @@ test('a combination counts the key of each member, and the denied member', async
   expect(everybody.topKeys().costly).toEqual([]);
 });
 
+test('a limiter of a combination counts what passed, and what it denied itself; limiters of one name do not', async () => {
+  const store = plain();
+  const everybody = new RateLimiter({ name: 'all', policy: fixedWindow({ limit: 9, window: '1h' }), store });
+  const both = new CombinedLimiter(
+    { perUser: limiterOf({ store, name: 'user' }), everybody },
+    { name: 'both' },
+  );
+  for (let i = 0; i < 3; i += 1) both.consumeSync({ perUser: 'ann', everybody: 'all' });
+  const twice = new CombinedLimiter({
+    a: limiterOf({ store, name: 'same' }),
+    b: limiterOf({ store, name: 'same' }),
+  });
+  twice.consumeSync({ a: 'ann', b: 'bob' });
+  const counted = Object.entries(await decisionsOf(store)).map(([name, { enforce }]) => [
+    name,
+    enforce.allowed,
+    enforce.denied,
+  ]);
+  expect(counted).toEqual([
+    ['a+b', 1, 0],
+    ['all', 2, 0],
+    ['both', 2, 1],
+    ['user', 2, 1],
+  ]);
+});
+
 test('each call counts once, by how it ended', async () => {
   const store = plain();
   const api = limiterOf({ store, policy: concurrency({ limit: 1, lease: '1m' }) });
