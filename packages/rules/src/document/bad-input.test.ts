@@ -25,6 +25,11 @@ test.each([
   ],
   ['a rule that is none', 'rules: [5, null, text]', '1:9: rules[0] must be an object, not 5'],
   [
+    'a rule that is none, beside tests',
+    'rules: [null]\ntests: [{ given: { path: / }, expect: { denied: 1 } }]',
+    '1:9: rules[0] must be an object, not null',
+  ],
+  [
     'the same rule twice',
     `rules: [{ name: a, ${LIMIT} }, { name: a, limit: { slidingLog: { limit: 1, window: 1m } } }]`,
     "1:73: rule 'a' exists already",

@@ -15,9 +15,10 @@ export interface RuleTest {
 /** Reads `tests:`, and reports what cannot be run. */
 export function compileTests(document: RulesDocument, report: Report): RuleTest[] {
   if (!Array.isArray(document.tests)) return [];
-  const rules = (Array.isArray(document.rules) ? document.rules : []).filter(
-    ({ name }) => typeof name === 'string',
-  );
+  // A document with problems may hold anything in place of a rule.
+  const rules = (Array.isArray(document.rules) ? (document.rules as (RuleInput | null)[]) : []).filter(
+    (rule) => typeof rule?.name === 'string',
+  ) as RuleInput[];
   return document.tests.flatMap((test, i) => {
     const path = ['tests', i];
     if (!report.isClean(path)) return [];
