@@ -50,13 +50,16 @@ test('with prefetched permits too', async () => {
   expect(ran.flatMap(({ lines }) => lines).sort()).toEqual(EACH);
 });
 
-test('a process that dies before it has published: one message is missing, and none comes twice', async () => {
+test('a process that dies before it has published: what it had claimed is missing, and none comes twice', async () => {
   const ran = await fleet({ urls: [redisUrl()], limit: 60 }, [{ diesAt: '50%' }, {}, {}]);
   const [died] = ran;
   const lines = ran.flatMap((one) => one.lines);
   expect(new Set(lines).size).toBe(lines.length);
   expect(EACH).toEqual(expect.arrayContaining(lines));
-  expect(lines.length).toBe(EACH.length - (died!.ended === 'SIGKILL' ? 1 : 0));
+  const missing = EACH.filter((one) => !lines.includes(one));
+  expect(missing.length > 0).toBe(died!.ended === 'SIGKILL');
+  // It may have claimed the first threshold of several keys at once.
+  expect(missing.filter((one) => !one.endsWith(' 50%'))).toEqual([]);
 });
 
 test('in a cluster', async () => {

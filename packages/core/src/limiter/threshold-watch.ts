@@ -20,9 +20,9 @@ const LONGER = 60_000;
 
 /** A key at or above a threshold. */
 interface WatchedKey {
-  /** How many levels calls have seen reached, and the end of their window. */
+  /** How many levels calls have seen reached, and the end of their window; undefined if a look did not find them. */
   level: number;
-  end: number;
+  end: number | undefined;
   /** The window in which `reported` levels were reported, by this process or another. */
   window: number | undefined;
   reported: number;
@@ -31,7 +31,7 @@ interface WatchedKey {
   /** ms: until then only a higher level causes a look at once. */
   pausedUntil: number;
   /** A look when the pause is over. */
-  later: object | undefined;
+  later: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -93,6 +93,7 @@ export class ThresholdWatch implements Finisher<Decision> {
   async #look(part: PolicyPart, thresholds: Thresholds, key: WatchedKey): Promise<void> {
     if (key.isLooking) return;
     key.isLooking = true;
+    clearTimeout(key.later);
     key.later = undefined;
     let { level, end } = key;
     let isFound = false;
@@ -102,7 +103,7 @@ export class ThresholdWatch implements Finisher<Decision> {
     } while (key.level !== level || key.end !== end);
     key.isLooking = false;
     if (isFound) return;
-    key.end = Number.NaN;
+    key.end = undefined;
     key.pausedUntil = performance.now() + PAUSE;
   }
 
