@@ -1,5 +1,7 @@
-import { parseRules } from '@sluice/rules';
-import { simulate } from '@sluice/rules/simulate';
+// Tests pass one file with both.
+const { SLUICE_BENCH_RULES: both } = process.env;
+const { parseRules } = await import(both ?? '@sluice/rules');
+const { simulate } = await import(both ?? '@sluice/rules/simulate');
 
 const rule = (name, key, limit) => ({ name, match: { path: '/v1/*' }, key, ...limit });
 const user = '#{user.id}';

@@ -9,15 +9,22 @@ const root = resolve(__dirname, '../../..');
 export function runner(program: string): (...options: string[]) => Promise<Finished> {
   let core: Awaited<ReturnType<typeof bundle>>;
   let otel: Awaited<ReturnType<typeof bundle>>;
+  let rules: Awaited<ReturnType<typeof bundle>>;
   beforeAll(async () => {
     core = await bundle(join(root, 'packages/core/src/index.ts'));
     otel = await bundle(join(root, 'packages/otel/src/index.ts'));
+    rules = await bundle(join(__dirname, 'rules.ts'));
   });
-  afterAll(() => Promise.all([core.remove(), otel.remove()]));
+  afterAll(() => Promise.all([core, otel, rules].map((bundled) => bundled.remove())));
   return (...options) =>
     run(process.execPath, [join(root, 'bench', program), ...options], {
       cwd: root,
-      env: { SLUICE_BENCH_CORE: core.file, SLUICE_BENCH_OTEL: otel.file, REDIS_URL: redisUrl() },
+      env: {
+        SLUICE_BENCH_CORE: core.file,
+        SLUICE_BENCH_OTEL: otel.file,
+        SLUICE_BENCH_RULES: rules.file,
+        REDIS_URL: redisUrl(),
+      },
     });
 }
 
