@@ -71,7 +71,7 @@ test.each([
     { key: hashKey(KEYS[2]!), count: 2, error: 0 },
     { key: hashKey(KEYS[3]!), count: 1, error: 0 },
   ]);
-  expect(sum(api!.decisions.denied)).toBe(20);
+  expect(sum(api!.decisions.denied)).toBe(22); // with the two calls of the combination, whose keys are there
   expect(sum(api!.decisions.allowed)).toBe(4);
   expect(both!.denied).toEqual([{ scope: 'user', key: hashKey('ann'), count: 2, error: 0 }]);
   const again = await readUsage(reader); // both processes have ended
