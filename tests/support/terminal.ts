@@ -21,7 +21,8 @@ export function onTerminal(
   const { NO_COLOR: _, ...own } = programEnv;
   const script = `stty columns ${columns} rows ${rows}; ${command}`;
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', script, '/dev/null'], {
-    env: { ...own, TERM: 'xterm-256color', ...env },
+    // `script` gives the command to $SHELL, which differs between machines.
+    env: { ...own, SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr])

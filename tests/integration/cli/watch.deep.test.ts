@@ -37,7 +37,8 @@ test.each([
   ['all limiters', ['watch'], 'login'],
   ['one key', ['watch', 'ann'], 'login, perMinute'],
 ])('%s on a screen of 40 columns, until Ctrl-C', async (_, args, shown) => {
-  const command = `stty -a; ${sluice} ${args.join(' ')} --every 100ms; echo "exit $?"; stty -a`;
+  // Ctrl-C reaches the shell as well, which must live on to print what follows.
+  const command = `trap : INT; stty -a; ${sluice} ${args.join(' ')} --every 100ms; echo "exit $?"; stty -a`;
   const terminal = onTerminal(command, 40, 30, { REDIS_URL: server.url });
   await eventually(async () => viewsOf(terminal.text).length > 3);
   terminal.type('\u0003');
