@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { Installation } from './installation.js';
@@ -32,6 +32,16 @@ test.each(['ts-nodenext', 'ts-commonjs'])(
   },
   TIMEOUT,
 );
+
+/** Its type parameters changed places: with skipLibCheck: false, declarations that name it fail under the other versions of @types/node. */
+test('the declarations do not name the TracingChannel of Node', async () => {
+  const packages = join(installed.folder, 'node_modules/@sluice');
+  const files = await readdir(packages, { recursive: true });
+  const declarations = files.filter((file) => file.endsWith('.d.ts'));
+  const texts = await Promise.all(declarations.map((file) => readFile(join(packages, file), 'utf8')));
+  expect(declarations).toContain(join('core', 'dist/cjs/telemetry/channels.d.ts'));
+  expect(declarations.filter((_, n) => texts[n]?.includes('TracingChannel'))).toEqual([]);
+});
 
 test(
   'TypeScript, ts-bundler: checked strictly with our declarations, bundled, minified and run',

@@ -1,6 +1,6 @@
 import { type Channel, channel, tracingChannel } from 'node:diagnostics_channel';
 import { describe } from '../options.js';
-import type { DecisionMessage, TelemetryChannel, TelemetryMessages } from './messages.js';
+import type { TelemetryChannel, TelemetryMessages } from './messages.js';
 
 /** A channel of `node:diagnostics_channel` with typed messages. Build a message only if `hasSubscribers`. */
 interface TypedChannel<Message> extends Omit<Channel, 'publish'> {
@@ -38,11 +38,14 @@ const CHANNELS = [
   WARNING,
 ] as readonly Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[];
 
+/** Not Node's `TracingChannel`, which our declarations would name: newer versions of `@types/node` changed its type parameters. */
+type DecideChannels = Readonly<Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', Channel>>;
+
 /**
- * Each `consume`, `acquire` and `peek` from start to end. A call that needs no network has its `result` at `end`, another one at
- * `asyncEnd`.
+ * Each `consume`, `acquire` and `peek` from start to end, as a `DecisionMessage`. A call that needs no network has its `result` at
+ * `end`, another one at `asyncEnd`.
  */
-export const DECIDE = tracingChannel<unknown, DecisionMessage>('sluice:decide');
+export const DECIDE: DecideChannels = tracingChannel('sluice:decide');
 
 const { start, end, asyncStart, asyncEnd, error } = DECIDE;
 
