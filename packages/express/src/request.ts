@@ -1,11 +1,16 @@
 import type { Proxies } from '@sluice/core';
-import { NamedPartsView, pathOf, proxiesOf, routeOf } from '@sluice/core/http';
+import { NamedPartsView, pathOf, proxiesOf, routeOf, writtenPathOf } from '@sluice/core/http';
 import type { Request } from 'express';
 
 export class ExpressRequestView extends NamedPartsView<Request> {
   get path(): string {
     const { baseUrl, path, app } = this.request;
     return pathOf(baseUrl + path, app.enabled('case sensitive routing'));
+  }
+
+  get writtenPath(): string | undefined {
+    const { baseUrl, path, app } = this.request;
+    return writtenPathOf(baseUrl + path, app.enabled('case sensitive routing'));
   }
 
   get route(): string | undefined {

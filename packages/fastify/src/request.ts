@@ -1,5 +1,5 @@
 import type { Proxies } from '@sluice/core';
-import { fastifyPathOf, NamedPartsView } from '@sluice/core/http';
+import { fastifyPathOf, NamedPartsView, pathOf, writtenPathOf } from '@sluice/core/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The option `trustProxy` of each server, which Fastify does not publish. */
@@ -7,7 +7,11 @@ const trusted = new WeakMap<FastifyInstance, Proxies>();
 
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
-    return fastifyPathOf(this.request.url, this.request.server.initialConfig);
+    return fastifyPathOf(pathOf, this.request.url, this.request.server.initialConfig);
+  }
+
+  get writtenPath(): string | undefined {
+    return fastifyPathOf(writtenPathOf, this.request.url, this.request.server.initialConfig);
   }
 
   /** All 404s share one count. */

@@ -1,5 +1,5 @@
 import type { Proxies } from '@sluice/core';
-import { NamedPartsView, pathOf, routeOf } from '@sluice/core/http';
+import { NamedPartsView, pathOf, routeOf, writtenPathOf } from '@sluice/core/http';
 import type { AnyContext } from './options.js';
 
 /** The view of a Koa context. Routers put `params` on it, authentication puts `user` on its state. */
@@ -10,6 +10,10 @@ export class KoaRequestView extends NamedPartsView<AnyContext> {
 
   get path(): string {
     return pathOf(this.#mountedAt + this.request.path, this.#caseSensitive);
+  }
+
+  get writtenPath(): string | undefined {
+    return writtenPathOf(this.#mountedAt + this.request.path, this.#caseSensitive);
   }
 
   get route(): string | undefined {

@@ -8,6 +8,7 @@ import {
   pathOf,
   proxiesOf,
   routeOf,
+  writtenPathOf,
 } from '@sluice/core/http';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 
@@ -33,10 +34,18 @@ export type NestRequest = ExpressRequest | FastifyRequest;
 /** The request of either platform. Their properties tell them apart, because guards do not know the application. */
 export class NestRequestView extends NamedPartsView<NestRequest> {
   get path(): string {
+    return this.#read(pathOf);
+  }
+
+  get writtenPath(): string | undefined {
+    return this.#read(writtenPathOf);
+  }
+
+  #read<Path>(read: (url: string, caseSensitive: boolean) => Path): Path {
     const { request } = this;
-    if ('raw' in request) return fastifyPathOf(request.url, request.server?.initialConfig);
+    if ('raw' in request) return fastifyPathOf(read, request.url, request.server?.initialConfig);
     const { baseUrl = '', path = '', app } = request;
-    return pathOf(baseUrl + path, app?.get('case sensitive routing') === true);
+    return read(baseUrl + path, app?.get('case sensitive routing') === true);
   }
 
   get route(): string | undefined {

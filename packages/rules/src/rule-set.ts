@@ -2,6 +2,7 @@ import type { RequestView } from '@sluice/core/http';
 import type { Rule, RuleCall } from './compile/rule.js';
 import type { RulesDocument } from './document/schema.js';
 import { withParams } from './matching/params-view.js';
+import type { SplitPath } from './matching/path-pattern.js';
 import { RequestFacts } from './matching/request-facts.js';
 import { RuleIndex } from './matching/rule-index.js';
 import type { RuleTest } from './testing/compile-tests.js';
@@ -67,22 +68,36 @@ export class RuleSet {
   /** The same rules, before keys, costs and plans are read: nothing of the request is missing for this. */
   applying(view: RequestView): ApplyingRule[] {
     const facts = new RequestFacts(view);
+    const resolved = this.#matching(facts, facts.path);
+    if (facts.written === undefined) return withoutReplaced(resolved, resolved);
+    // A handler of /a/* gets /a/../b, and may mean /b by it. A limit of either one applies, and an exception only if both have it.
+    const written = this.#matching(facts, facts.written);
+    const common = written.filter(({ rule }) => resolved.some((other) => other.rule === rule));
+    const found = this.rules.flatMap((rule) => {
+      const own = (one: ApplyingRule) => one.rule === rule;
+      return written.find(own) ?? resolved.find(own) ?? [];
+    });
+    return withoutReplaced(found, common);
+  }
+
+  #matching(facts: RequestFacts, path: SplitPath): ApplyingRule[] {
     const found: ApplyingRule[] = [];
-    let special = false;
-    for (const rule of this.#index.candidates(facts.path)) {
-      const params = rule.matcher!.match(facts);
-      if (params === undefined) continue;
-      special ||= rule.unlimited || rule.replaces.length > 0;
-      found.push({ rule, view: withParams(view, params) });
+    for (const rule of this.#index.candidates(path)) {
+      const params = rule.matcher!.match(facts, path);
+      if (params !== undefined) found.push({ rule, view: withParams(facts.view, params) });
     }
-    return special ? withoutReplaced(found) : found;
+    return found;
   }
 }
 
-/** A rule that is replaced itself replaces nothing. A shadow replaces only shadows. */
-function withoutReplaced(found: readonly ApplyingRule[]): ApplyingRule[] {
+/**
+ * A rule that is replaced itself replaces nothing. A shadow replaces only shadows.
+ * @param exempting of them: the rules that may replace others, or let the request pass
+ */
+function withoutReplaced(found: ApplyingRule[], exempting: readonly ApplyingRule[]): ApplyingRule[] {
+  if (!found.some(({ rule }) => rule.unlimited || rule.replaces.length > 0)) return found;
   const replacedBy = new Map<string, Rule[]>();
-  for (const { rule } of found) {
+  for (const { rule } of exempting) {
     for (const name of rule.replaces) replacedBy.set(name, [...(replacedBy.get(name) ?? []), rule]);
   }
   const known = new Map<Rule, boolean>();
@@ -99,7 +114,7 @@ function withoutReplaced(found: readonly ApplyingRule[]): ApplyingRule[] {
     }
     return replaced;
   };
-  const active = found.filter(({ rule }) => !isReplaced(rule));
-  const all = active.some(({ rule }) => rule.unlimited && rule.replaces.length === 0);
-  return all ? [] : active.filter(({ rule }) => !rule.unlimited);
+  const passes = ({ rule }: ApplyingRule) =>
+    rule.unlimited && rule.replaces.length === 0 && !isReplaced(rule);
+  return exempting.some(passes) ? [] : found.filter(({ rule }) => !rule.unlimited && !isReplaced(rule));
 }

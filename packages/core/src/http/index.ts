@@ -38,7 +38,7 @@ export { currentRequest, runWithRequest } from './request-context.js';
 export { REQUEST_FIELDS, requestUser } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
-export { fastifyPathOf, pathOf, routeOf } from './request-path.js';
+export { fastifyPathOf, pathOf, routeOf, writtenPathOf } from './request-path.js';
 export type {
   FailedShadow,
   MatchedRules,

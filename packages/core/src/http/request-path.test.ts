@@ -1,4 +1,4 @@
-import { fastifyPathOf, pathOf, routeOf } from './request-path.js';
+import { fastifyPathOf, pathOf, routeOf, writtenPathOf } from './request-path.js';
 
 test.each([
   ['/users/1', '/users/1'],
@@ -33,6 +33,21 @@ test('upper and lower case are the same if the router ignores case', () => {
   expect(pathOf('/Users/%41nn', false)).toBe('/users/ann');
 });
 
+test.each([
+  ['/files/../a', '/files/../a'],
+  ['/files/%2e%2E/%61?b', '/files/../a'],
+  ['//files/./a/', '/files/./a'],
+  ['http://any/files/..', '/files/..'],
+  ['/..', '/..'],
+  ['/files/a', undefined],
+  ['/.well-known/...', undefined],
+  ['/files/%2e%2e%2fa', undefined],
+  ['/files?/../a', undefined],
+  ['/', undefined],
+])('%s as it was written is %s', (url, path) => {
+  expect(writtenPathOf(url)).toBe(path);
+});
+
 test.each<[string, object | undefined, string]>([
   ['/Users/1;a', undefined, '/Users/1;a'],
   ['/Users/1', { caseSensitive: false }, '/users/1'],
@@ -41,7 +56,7 @@ test.each<[string, object | undefined, string]>([
   ['http://a;b/users/1;a', { routerOptions: { useSemicolonDelimiter: true } }, '/users/1'],
   ['/users/1%3Ba?b;c', { useSemicolonDelimiter: true }, '/users/1;a'],
 ])('the path of %s in a Fastify server with %j is %s', (url, config, path) => {
-  expect(fastifyPathOf(url, config)).toBe(path);
+  expect(fastifyPathOf(pathOf, url, config)).toBe(path);
 });
 
 test.each<[string, unknown, string | undefined]>([

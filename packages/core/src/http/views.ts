@@ -24,6 +24,8 @@ export interface RequestView {
   readonly method: string;
   /** Normalized by `pathOf`: the full path with router prefixes, without the query. */
   readonly path: string;
+  /** By `writtenPathOf`: the same path as a router reads it that keeps dot segments; undefined if there are none. */
+  readonly writtenPath?: string | undefined;
   /** The route pattern with router prefixes, such as `/users/:id`; undefined while no route is known. */
   readonly route?: string | undefined;
   readonly params: unknown;
@@ -48,7 +50,7 @@ export interface NamedParts {
   readonly headers: unknown;
 }
 
-/** The view of such a request. Only the path and the route are read differently in each framework. */
+/** The view of such a request. Only the paths and the route are read differently in each framework. */
 export abstract class NamedPartsView<R extends NamedParts> implements RequestView {
   // `declare`: a field definition would cost a call for each request.
   declare protected readonly request: R;
@@ -58,6 +60,7 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
   }
 
   abstract get path(): string;
+  abstract get writtenPath(): string | undefined;
   abstract get route(): string | undefined;
   get source(): object {
     return this.request;

@@ -3,7 +3,7 @@ import type { Path, Report } from '../document/problems.js';
 import { nearest } from '../document/problems.js';
 import type { ConditionInput, MatchInput } from '../document/schema.js';
 import { compileGlob } from './glob.js';
-import { compilePath, type Params, type PathPattern } from './path-pattern.js';
+import { compilePath, type Params, type PathPattern, type SplitPath } from './path-pattern.js';
 import type { RequestFacts } from './request-facts.js';
 
 /** Which requests a rule limits. */
@@ -14,8 +14,11 @@ export interface Matcher {
   readonly methods: ReadonlySet<string> | undefined;
   /** In lower case; undefined: every host. */
   readonly hosts: readonly string[] | undefined;
-  /** @returns the params of the path pattern, or undefined if the request does not match */
-  match(request: RequestFacts): Params | undefined;
+  /**
+   * @param path one reading of the request's path
+   * @returns the params of the path pattern, or undefined if the request does not match
+   */
+  match(request: RequestFacts, path: SplitPath): Params | undefined;
 }
 
 const METHODS =
@@ -36,10 +39,10 @@ export function compileMatch(input: MatchInput, path: Path, report: Report): Mat
   });
   return {
     ...matcher,
-    match(request) {
-      const params = matcher.match(request);
+    match(request, path) {
+      const params = matcher.match(request, path);
       if (params === undefined) return undefined;
-      return exceptions.some((excepted) => excepted.match(request) !== undefined) ? undefined : params;
+      return exceptions.some((excepted) => excepted.match(request, path) !== undefined) ? undefined : params;
     },
   };
 }
@@ -71,10 +74,10 @@ function compileCondition(input: ConditionInput, path: Path, report: Report): Ma
     paths,
     methods,
     hosts,
-    match(request) {
+    match(request, path) {
       if (paths === undefined) return restMatches(request) ? NO_PARAMS : undefined;
       for (const one of paths) {
-        const params = one.match(request.path);
+        const params = one.match(path);
         if (params !== undefined) return restMatches(request) ? params : undefined;
       }
       return undefined;

@@ -1,5 +1,5 @@
 import { memoryStore, type Store } from '@sluice/core';
-import { pathOf, type RequestView } from '@sluice/core/http';
+import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
 import fc from 'fast-check';
 import { parseRules, Rules } from '../index.js';
 import { compileGlob } from './glob.js';
@@ -49,6 +49,49 @@ test('every spelling of a path is the same path', () => {
   for (const url of ['/v1/login', '//v1///login/', '/v1/%6Cogin', '/v1/x/../login', '/v1/./login?a=1']) {
     expect(matches({ path: '/v1/login' }, { path: pathOf(url) })).toBe(true);
   }
+});
+
+describe('a path with dot segments, which Node keeps and others resolve', () => {
+  const viewOf = (url: string) => request({ path: pathOf(url), writtenPath: writtenPathOf(url) });
+  const names = (url: string) => {
+    const rules = [
+      { name: 'v1', match: { path: '/v1/*' }, limit: LIMIT },
+      { name: 'search', match: { path: '/v1/search/*', not: { path: '/v1/search/free' } }, limit: LIMIT },
+      { name: 'health', match: { path: '/health' }, unlimited: true as const },
+      { name: 'partner', match: { path: '/partner/*' }, replaces: ['v1'], limit: LIMIT },
+    ];
+    return parseRules({ rules })
+      .match(viewOf(url))
+      .map(({ rule }) => rule.name);
+  };
+
+  test.each([
+    ['/v1/search/../../x', ['v1', 'search']],
+    ['/v1/search/%2e%2e/%2E./x', ['v1', 'search']],
+    ['/v1/search/../a', ['v1', 'search']],
+    ['/x/../v1/search', ['v1', 'search']],
+    ['/v1/../../..', ['v1']],
+    ['/x/../y', []],
+  ])('%s has the limits of both readings: %j', (url, expected) => {
+    expect(names(url)).toEqual(expected);
+  });
+
+  test.each([
+    ['/v1/search/../../health', ['v1', 'search']],
+    ['/health/../v1/search', ['v1', 'search']],
+    ['/v1/search/../search/free', ['v1', 'search']],
+    ['/v1/search/../../partner/a', ['v1', 'search', 'partner']],
+    ['/partner/../v1/a', ['v1', 'partner']],
+    ['/partner/../partner/a', ['partner']],
+  ])('%s has an exception only if both readings have it: %j', (url, expected) => {
+    expect(names(url)).toEqual(expected);
+  });
+
+  test('a param is the one that the router finds', () => {
+    const rules = [{ name: 'a', match: { path: '/v1/:id/*' }, key: '#{params.id}', limit: LIMIT }];
+    const [matched] = parseRules({ rules }).match(viewOf('/v1/ann/../bob/x'));
+    expect(matched?.key).toBe('ann');
+  });
 });
 
 test.each([

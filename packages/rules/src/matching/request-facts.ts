@@ -4,11 +4,15 @@ import { SplitPath } from './path-pattern.js';
 /** What rules match on, read once for all of them. */
 export class RequestFacts {
   readonly path: SplitPath;
+  /** The path with its dot segments, if it has any. */
+  readonly written: SplitPath | undefined;
   readonly method: string;
   #host: string | undefined;
 
   constructor(readonly view: RequestView) {
-    this.path = new SplitPath(view.path);
+    const { path, writtenPath } = view;
+    this.path = new SplitPath(path);
+    this.written = writtenPath === undefined ? undefined : new SplitPath(writtenPath);
     this.method = view.method.toUpperCase();
   }
 

@@ -1,4 +1,4 @@
-import { pathOf, type RequestView } from '@sluice/core/http';
+import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
 import type { GivenInput } from '../document/schema-tests.js';
 
 /** The request of a test. */
@@ -21,6 +21,7 @@ export function requestOf(given: GivenInput): RequestView {
     user,
     method,
     path: pathOf(path),
+    writtenPath: writtenPathOf(path),
     params,
     query: { ...inPath, ...given.query },
     body,

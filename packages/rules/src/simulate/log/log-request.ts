@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import { pathOf, type RequestView } from '@sluice/core/http';
+import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
 
 /** What a line of a log says of a request. */
 export interface LoggedParts {
@@ -26,6 +26,7 @@ export class LogRequest implements RequestView {
   readonly user: unknown;
   readonly method: string;
   readonly path: string;
+  readonly writtenPath: string | undefined;
   readonly params = undefined;
   readonly body = undefined;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -44,6 +45,7 @@ export class LogRequest implements RequestView {
     this.user = parts.user;
     this.method = parts.method;
     this.path = pathOf(url);
+    this.writtenPath = writtenPathOf(url);
     this.headers = withHost(url, headers);
     this.#url = url;
   }
