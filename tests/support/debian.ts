@@ -18,13 +18,34 @@ export interface DebianPackages {
   readonly libraries: boolean;
   /** The first that is there and prints its version. */
   readonly programs: readonly string[];
+  /** Makes them print their version; default `--version`. */
+  readonly versionFlag?: string;
 }
 
 const CACHE = resolve(__dirname, '../../node_modules/.cache');
 
 /** Does it run on this machine? */
-export const works = async ({ command, env }: DebianProgram): Promise<boolean> =>
-  (await run(command, ['--version'], { env })).ok;
+export const works = async ({ command, env }: DebianProgram, versionFlag = '--version'): Promise<boolean> =>
+  (await run(command, [versionFlag], { env })).ok;
+
+/** A program of PATH, of our cache, or of Debian's package. @throws Error when there is none */
+export async function obtainProgram(
+  program: string,
+  debianPackage: string,
+  options: Partial<Pick<DebianPackages, 'libraries' | 'versionFlag'>> = {},
+): Promise<DebianProgram> {
+  const installed = { command: program, env: {} };
+  if (await works(installed, options.versionFlag)) return installed;
+  const obtained = await debianProgram({
+    cache: `sluice-${program}`,
+    packages: [debianPackage],
+    libraries: false,
+    programs: [program],
+    ...options,
+  });
+  if (typeof obtained !== 'string') return obtained;
+  throw new Error(`This test needs ${program}: install ${debianPackage} (${obtained})`);
+}
 
 /**
  * A program of Debian's packages, downloaded with the machine's own apt sources if it is not in our cache. Needs no root, and leaves the
@@ -57,11 +78,15 @@ export async function debianProgram(wanted: DebianPackages): Promise<DebianProgr
   });
 }
 
-async function programIn(root: string, { programs }: DebianPackages): Promise<DebianProgram | undefined> {
-  const command = programs.map((name) => join(root, 'usr/bin', name)).find((path) => existsSync(path));
+async function programIn(
+  root: string,
+  { programs, versionFlag }: DebianPackages,
+): Promise<DebianProgram | undefined> {
+  const paths = programs.flatMap((name) => ['usr/bin', 'usr/sbin'].map((folder) => join(root, folder, name)));
+  const command = paths.find((path) => existsSync(path));
   if (command === undefined) return undefined;
   const program = { command, env: { LD_LIBRARY_PATH: libraryFolders(root).join(':') } };
-  return (await works(program)) ? program : undefined;
+  return (await works(program, versionFlag)) ? program : undefined;
 }
 
 function libraryFolders(root: string): string[] {
