@@ -1,7 +1,7 @@
-import { type DenialReport, decodeKey, type FleetDenial } from '@sluice/core/operations';
+import { type DenialReport, decodeKey, type FleetDenial, lengthText } from '@sluice/core/operations';
 import type { Output } from './output.js';
 import { shown, shownKey } from './text.js';
-import { count, lengthOf, timeOf } from './words.js';
+import { count, timeOf } from './words.js';
 
 const processOf = ({ host, pid }: DenialReport): string => `${shown(host)}:${pid}`;
 
@@ -30,7 +30,7 @@ function resultOf({ mode, count: times, degraded, source }: FleetDenial): string
 
 function passesOf({ at, retryAfter }: FleetDenial): string {
   if (retryAfter === null) return 'never passes';
-  return `passes at ${timeOf((at + retryAfter) * 1_000, Date.now() * 1_000)}, in ${lengthOf(retryAfter)}`;
+  return `passes at ${timeOf((at + retryAfter) * 1_000, Date.now() * 1_000)}, in ${lengthText(retryAfter)}`;
 }
 
 /** For the denials that a process left out. */

@@ -1,9 +1,9 @@
 import { isKeyResolutionError, isStoreConfigurationError } from '@sluice/core';
-import { type InspectedKey, type InspectedPolicy, inspectKey } from '@sluice/core/operations';
+import { type InspectedKey, type InspectedPolicy, inspectKey, lengthText } from '@sluice/core/operations';
 import type { Context } from './command.js';
 import type { KnownLimiter } from './fleet.js';
 import { VERSION } from './version.js';
-import { count, lengthOf, lengthOfMicros, momentOf, stateOf } from './words.js';
+import { count, lengthOfMicros, momentOf, stateOf } from './words.js';
 
 /** A key at one limiter; `problem` if what is stored cannot be read. */
 export interface KeyReport {
@@ -77,7 +77,7 @@ export function linesOf(policy: InspectedPolicy, now: number): string[] {
     for (const { permits } of state.view.waiting)
       lines.push(`Waiting: a call for ${count(permits, 'permit')}.`);
   }
-  if (timeToLive !== undefined) lines.push(`Redis forgets the key in ${lengthOf(timeToLive)}.`);
+  if (timeToLive !== undefined) lines.push(`Redis forgets the key in ${lengthText(timeToLive)}.`);
   return lines;
 }
 

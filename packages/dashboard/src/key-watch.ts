@@ -1,5 +1,5 @@
 import { isSluiceError } from '@sluice/core';
-import { type InspectedPolicy, inspectKey } from '@sluice/core/operations';
+import { type InspectedPolicy, inspectKey, policyText } from '@sluice/core/operations';
 import { Refusal } from './answers.js';
 import type { Limiters } from './limiters.js';
 import type { KeyEvents, KeyState, PolicyState } from './messages.js';
@@ -76,6 +76,7 @@ function policyState({ state: { view }, booked, ...policy }: InspectedPolicy): P
   return {
     name,
     policy: numbers,
+    text: policyText(numbers),
     overridden,
     overrideUntil,
     blockedUntil,

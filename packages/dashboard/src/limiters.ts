@@ -1,5 +1,5 @@
 import type { RateLimiter, Store } from '@sluice/core';
-import { type LimiterDefinition, openLimiter, readDefinitions } from '@sluice/core/operations';
+import { type LimiterDefinition, openLimiter, policyText, readDefinitions } from '@sluice/core/operations';
 import { Refusal } from './answers.js';
 import type { LimiterInfo } from './messages.js';
 
@@ -73,6 +73,7 @@ export class Limiters {
           name,
           kind,
           policies,
+          policyTexts: textsOf(policies),
           key,
           members,
           processes: 0,
@@ -84,6 +85,9 @@ export class Limiters {
     return known;
   }
 }
+
+const textsOf = (policies: LimiterDefinition['policies']): LimiterInfo['policyTexts'] =>
+  Object.fromEntries(Object.entries(policies).map(([name, policy]) => [name, policyText(policy)]));
 
 /** The limiter that has the key of a call: of a combination, one of its members. `part` is a member, or a policy of one. */
 export function ownerOf(limiters: ReadonlyMap<string, LimiterInfo>, limiter: string, part: string): string {

@@ -47,6 +47,8 @@ export interface LimiterInfo {
   readonly kind: DefinitionKind;
   /** Empty for `combined` and `shared`. */
   readonly policies: Readonly<Record<string, Policy>>;
+  /** The same in words. */
+  readonly policyTexts: Readonly<Record<string, string>>;
   /** What it counts by, if known. */
   readonly key: string | undefined;
   /** Of `combined`: the names of its limiters, by their names in the combination. */
@@ -166,6 +168,8 @@ export interface PolicyState
     | 'booked'
     | 'remaining'
   > {
+  /** The policy in words. */
+  readonly text: string;
   readonly view: InspectedPolicy['state']['view'];
 }
 

@@ -1,8 +1,8 @@
-import { LAYOUT } from '@sluice/core/operations';
+import { LAYOUT, lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout } from '../fleet.js';
 import { shown, table } from '../text.js';
-import { count, lengthOf, policyOf } from '../words.js';
+import { count, policyOf } from '../words.js';
 
 export const ls: CommandDefinition = {
   name: 'ls',
@@ -33,7 +33,7 @@ export const ls: CommandDefinition = {
         `${shown(host)}:${pid}`,
         shown(version),
         String(limiters),
-        `${lengthOf(age)} ago`,
+        `${lengthText(age)} ago`,
       ]);
       if (rows.length > 0) output.line(table(['PROCESS', 'VERSION', 'LIMITERS', 'SEEN'], rows, output.width));
     } else {

@@ -1,8 +1,9 @@
+import { lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf } from '../fleet.js';
 import { pushedRules } from '../pushed-rules.js';
 import { shown, table } from '../text.js';
-import { lengthOf, timeOf } from '../words.js';
+import { timeOf } from '../words.js';
 
 export const rules: CommandDefinition = {
   name: 'rules',
@@ -45,7 +46,7 @@ export const rules: CommandDefinition = {
       `${shown(host)}:${pid}`,
       shown(String(version)),
       shown(source),
-      `${lengthOf(age)} ago`,
+      `${lengthText(age)} ago`,
       shown(problem),
     ]);
     if (lines.length > 0) {

@@ -1,8 +1,8 @@
-import { toMicros } from '@sluice/core/operations';
+import { lengthText, toMicros } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { table } from '../text.js';
 import { rateRows, usageOf } from '../usage.js';
-import { count, lengthOf } from '../words.js';
+import { count } from '../words.js';
 
 export const stats: CommandDefinition = {
   name: 'stats',
@@ -26,7 +26,7 @@ export const stats: CommandDefinition = {
     for (const one of rates) output.json(one);
     output.line(table(heads, rows, output.width));
     const processes = count(usage.processes.length, 'process', 'processes');
-    output.say(output.style('dim', `In the last ${lengthOf(seconds * 1_000)}, of ${processes}.`));
+    output.say(output.style('dim', `In the last ${lengthText(seconds * 1_000)}, of ${processes}.`));
     return 0;
   },
 };

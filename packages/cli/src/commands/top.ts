@@ -1,8 +1,8 @@
+import { lengthText } from '@sluice/core/operations';
 import { permitsOf } from '../arguments.js';
 import type { CommandDefinition } from '../command.js';
 import { table } from '../text.js';
 import { topRows, usageOf } from '../usage.js';
-import { lengthOf } from '../words.js';
 
 export const top: CommandDefinition = {
   name: 'top',
@@ -35,7 +35,7 @@ export const top: CommandDefinition = {
       usage.keys === 'hash'
         ? ' Keys are shown as digests: redisStore({ …, usage: { keys: "plain" } }) shows them.'
         : '';
-    output.say(output.style('dim', `In the last ${lengthOf(span)}.${hashed}`));
+    output.say(output.style('dim', `In the last ${lengthText(span)}.${hashed}`));
     return 0;
   },
 };

@@ -112,7 +112,9 @@ test('what other programs write to the board is left out', async () => {
     await store.fleet.publish('definitions', text, 60_000);
     expect(await readDefinitions(store)).toEqual([]);
   }
-  await store.fleet.publish('definitions', '{"limiters":[null,{"name":1}],"host":{}}', 60_000);
+  const withoutAlgorithm = { kind: 'limiter', name: 'a', policies: { a: null }, prefixes: {}, suffix: '' };
+  const text = JSON.stringify({ limiters: [null, { name: 1 }, withoutAlgorithm], host: {} });
+  await store.fleet.publish('definitions', text, 60_000);
   expect(await readDefinitions(store)).toMatchObject([{ limiters: [] }]);
   await store.close();
 });

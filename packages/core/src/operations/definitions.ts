@@ -61,5 +61,10 @@ function isRules(given: Partial<RulesDefinition> | null): given is RulesDefiniti
 function isDefinition(given: Partial<LimiterDefinition> | null): given is LimiterDefinition {
   const { kind, name, policies, prefixes, suffix } = given ?? {};
   const areTexts = [kind, name, suffix].every((text) => typeof text === 'string');
-  return areTexts && [policies, prefixes].every((map) => typeof map === 'object' && map !== null);
+  const areMaps = [policies, prefixes].every((map) => typeof map === 'object' && map !== null);
+  return (
+    areTexts &&
+    areMaps &&
+    Object.values(policies!).every((policy) => typeof Object(policy).algorithm === 'string')
+  );
 }

@@ -16,3 +16,4 @@ export { type DenialFollower, type Followed, followDenials } from './follow-deni
 export { type InspectedKey, type InspectedPolicy, type InspectOptions, inspectKey } from './inspect.js';
 export type { InspectedEscalation } from './inspect-escalation.js';
 export { openLimiter } from './open-limiter.js';
+export { lengthText, policyText } from './policy-text.js';

@@ -5,7 +5,7 @@ import type { Chosen } from './app.tsx';
 import { Drawing } from './drawing.tsx';
 import { openStream, postOf } from './stream.ts';
 import { useNow } from './use-now.ts';
-import { clockTime, policyInWords, stateInWords, stepOf } from './words.ts';
+import { clockTime, stateInWords, stepOf } from './words.ts';
 
 interface Props {
   readonly limiters: readonly LimiterInfo[];
@@ -146,7 +146,7 @@ function State({ state, ahead }: Answer) {
             <Drawing policy={one} now={now} leaky={leaky} />
             <figcaption>
               <strong>{state.policies.length > 1 && `${one.name}: `}</strong>
-              {policyInWords({ ...one.policy })}. {stateInWords(one, now, leaky)}
+              {one.text}. {stateInWords(one, now, leaky)}
               {one.booked.length > 0 && ` ${one.booked.length} booked calls wait for their moment.`}
               {one.overridden && (
                 <em>

@@ -3,7 +3,7 @@ import type { LimiterInfo } from '../../src/messages.ts';
 import { Plot } from './plot.tsx';
 import { figures, seriesOf } from './series.ts';
 import type { Live } from './use-live.ts';
-import { number, policyInWords } from './words.ts';
+import { number } from './words.ts';
 
 /** Plots on the page: others are found by name. */
 const SHOWN = 24;
@@ -91,17 +91,17 @@ function Limiter({
   readonly live: Live;
   readonly scope: Scope;
 }) {
-  const { name, kind, policies = {}, key, members, processes = 0 } = limiter;
+  const { name, kind, policyTexts = {}, key, members, processes = 0 } = limiter;
   const series = seriesOf(live, name, scope === 'fleet');
   const [allowed, denied] = figures(series);
   return (
     <li class="card" data-limiter={name}>
       <h3>{name}</h3>
       <p class="policy">
-        {Object.entries(policies).map(([policy, numbers]) => (
+        {Object.entries(policyTexts).map(([policy, text]) => (
           <span key={policy}>
             {policy !== name && `${policy}: `}
-            {policyInWords({ ...numbers })}
+            {text}
           </span>
         ))}
         {kind === 'combined' && <span>all of {Object.values(members ?? {}).join(', ')}</span>}

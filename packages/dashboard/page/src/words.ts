@@ -1,4 +1,3 @@
-import type { Policy } from '@sluice/core';
 import type { PolicyState } from '../../src/messages.ts';
 
 const UNITS: readonly [number, string][] = [
@@ -24,34 +23,6 @@ export const number = (value: number): string =>
 export const clockTime = (ms: number): string => new Date(ms).toLocaleTimeString();
 
 const permits = (count: number): string => `${number(count)} ${count === 1 ? 'permit' : 'permits'}`;
-
-/** A policy in a few words. */
-export function policyInWords(policy: Policy & Record<string, unknown>): string {
-  const n = (name: string) => Number(policy[name]);
-  const every = (name: string) => duration(n(name));
-  switch (policy.algorithm) {
-    case 'tokenBucket':
-      return `bucket of ${n('capacity')}, refilled by ${n('refill')} every ${every('every')}`;
-    case 'leakyBucket':
-      return `bucket of ${n('capacity')} that leaks ${n('leak')} every ${every('every')}`;
-    case 'gcra':
-      return `${n('limit')} in ${every('period')}, evenly${policy.burst === undefined ? '' : `, ${n('burst')} at once`}`;
-    case 'concurrency':
-      return `${n('limit')} at the same time, leases of ${every('lease')}`;
-    case 'fixedWindow':
-      return `${n('limit')} per ${windowInWords(policy)}`;
-    default:
-      return `${n('limit')} in any ${every('window')}`;
-  }
-}
-
-/** `1 min`, `1 h by the clock`; of calendar windows `1 month from 15, in Europe/Berlin`. */
-function windowInWords({ window, align, timeZone, anchor }: Record<string, unknown>): string {
-  const length = typeof window === 'string' ? window : duration(Number(window));
-  if (align !== 'clock') return length;
-  if (typeof window !== 'string' && timeZone === undefined) return `${length} by the clock`;
-  return `${length}${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
-}
 
 /** What a state means, at a moment of the store's clock (µs). */
 export function stateInWords({ view, remaining }: PolicyState, now: number, leaky: boolean): string {
