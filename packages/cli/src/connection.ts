@@ -124,6 +124,7 @@ function clientOf(
       ...login,
       sentinels,
       name,
+      failoverDetector: true,
       sentinelRetryStrategy: retry,
     });
     return {

@@ -3,6 +3,7 @@ import { readDefinitions } from '../../../packages/core/src/operations/index.js'
 import { eventually } from '../../support/eventually.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
+import { testClient } from '../../support/redis/test-client.js';
 import { service } from './fleet-process.js';
 import { openLivePage } from './live-page.js';
 import { ONCALL_CLUSTER_RULES, ONCALL_RULES } from './oncall-user.js';
@@ -186,6 +187,39 @@ describe('sentinels', () => {
       () => sentinels.master.kill(),
       () => {},
     );
+  });
+
+  test('tail leaves a primary that was replaced and still answers', async () => {
+    const own = await startRedisSentinels();
+    const args = ['--sentinel', listed(own.addresses), '--name', own.name];
+    const writer = redisStore({ sentinels: own.addresses, name: own.name });
+    writer.on('degraded', () => {});
+    const limiters = await service(writer);
+    const tail = await tailing(args);
+    const [sentinel, old] = [
+      testClient(`redis://127.0.0.1:${own.addresses[0]!.port}`),
+      testClient(own.master.url),
+    ];
+    const call = () => limiters.login.consume('ann').catch(() => {});
+    const denied = () => {
+      const before = tail.lines().length;
+      return tail.until(call, () => tail.lines().length > before);
+    };
+    try {
+      await denied();
+      // The Sentinels cannot make a replica of it, which would end its connections.
+      await old.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
+      await sentinel.call('SENTINEL', 'FAILOVER', own.name);
+      await eventually(async () => (await own.masterPort()) === own.replica.port);
+      await denied();
+      expect(((await old.call('ROLE')) as unknown[])[0]).toBe('master');
+    } finally {
+      for (const client of [sentinel, old]) client.disconnect();
+      await tail.end('SIGINT');
+      await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
+      await writer.close();
+      await own.stop();
+    }
   });
 
   test('a primary that they do not know', async () => {
