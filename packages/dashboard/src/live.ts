@@ -31,6 +31,7 @@ export class Live {
   #findings: readonly Finding[] | null = null;
   #stops: (() => void)[] = [];
   #lingers: NodeJS.Timeout | undefined;
+  #isReading = false;
 
   constructor(
     private readonly store: Store,
@@ -115,6 +116,9 @@ export class Live {
   }
 
   async #readFleet(): Promise<void> {
+    // A server that is frozen answers the last look before it gets another one.
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
       const limiters = await this.limiters.list();
       const usage = await usageOf(this.store, limiters);
@@ -129,6 +133,8 @@ export class Live {
     } catch (error) {
       if (!isSluiceError(error)) throw error;
       this.#watch.failed(error);
+    } finally {
+      this.#isReading = false;
     }
   }
 

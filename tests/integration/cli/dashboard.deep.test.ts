@@ -82,12 +82,19 @@ test.each([
   60_000,
 );
 
-test('while Redis is out it says so, and goes on when Redis is back', async () => {
-  const page = await openLivePage(['--deadline', '1s'], { REDIS_URL: redis.url });
-  await page.until('events', ['event: health', '"out":[]']);
-  await redis.kill();
-  expect(await page.until('events', ['"out":[{'])).toContain('ECONNREFUSED');
-  await redis.restart();
-  await eventually(async () => !(await page.until('events', ['event: health'])).includes('"out":[{'));
-  expect(await page.stop()).toBe(0);
-}, 60_000);
+test.each([
+  ['out', () => redis.kill(), () => redis.restart(), /ECONNREFUSED/],
+  ['frozen', () => redis.freeze(), () => redis.thaw(), /connection was lost|no connection|no answer/],
+])(
+  'while Redis is %s it says so, and goes on when Redis is back',
+  async (_, stop, goOn, error) => {
+    const page = await openLivePage(['--deadline', '1s'], { REDIS_URL: redis.url });
+    await page.until('events', ['event: health', '"out":[]']);
+    await stop();
+    expect(await page.until('events', ['"out":[{'])).toMatch(error);
+    await goOn();
+    await eventually(async () => !(await page.until('events', ['event: health'])).includes('"out":[{'));
+    expect(await page.stop()).toBe(0);
+  },
+  60_000,
+);

@@ -119,40 +119,47 @@ test('--for ends it: 0 after a denial, 1 without one; wrong options are refused'
     expect((await sluice(['tail', ...wrong], env)).code).toBe(2);
 }, 60_000);
 
-test('it goes on after a restart of Redis, and says that denials are missing', async () => {
-  const own = await startRedis();
-  const store = redisStore(own.url);
-  const api = new RateLimiter({
-    name: 'api',
-    policy: fixedWindow({ limit: 1, window: '1h' }),
-    store,
-    deadline: '10s',
-    failurePolicy: 'allow',
-  });
-  const call = () => api.consume('ann');
-  const tail = await tailing(['--json'], { REDIS_URL: own.url });
-  try {
-    store.on('degraded', () => {});
-    await tail.until(call);
-    await own.kill();
-    await tail.until(
-      async () => {},
-      () => tail.said.stderr !== '',
-    );
-    await own.restart();
-    const before = tail.lines().length;
-    await tail.until(call, () => tail.lines().length > before);
-    expect(tail.said.stderr).toMatch(
-      /^sluice: \S+ does not answer\. Trying again\.\nsluice: \S+ answers again\./,
-    );
-    expect(await tail.end('SIGINT')).toEqual([0, null]);
-  } finally {
-    await tail.end('SIGKILL');
-    await api.close();
-    await store.close();
-    await own.stop();
-  }
-}, 60_000);
+test.each([
+  ['restarted', (own: RedisServer) => own.kill(), (own: RedisServer) => own.restart()],
+  ['frozen', (own: RedisServer) => own.freeze(), (own: RedisServer) => own.thaw()],
+])(
+  'it goes on after Redis was %s, and says that denials are missing',
+  async (_, out, back) => {
+    const own = await startRedis();
+    const store = redisStore(own.url);
+    const api = new RateLimiter({
+      name: 'api',
+      policy: fixedWindow({ limit: 1, window: '1h' }),
+      store,
+      deadline: '10s',
+      failurePolicy: 'allow',
+    });
+    const call = () => api.consume('ann');
+    const tail = await tailing(['--json', '--deadline', '500ms'], { REDIS_URL: own.url });
+    try {
+      store.on('degraded', () => {});
+      await tail.until(call);
+      await out(own);
+      await tail.until(
+        async () => {},
+        () => tail.said.stderr !== '',
+      );
+      await back(own);
+      const before = tail.lines().length;
+      await tail.until(call, () => tail.lines().length > before);
+      expect(tail.said.stderr).toMatch(
+        /^sluice: \S+ does not answer\. Trying again\.\nsluice: \S+ answers again\./,
+      );
+      expect(await tail.end('SIGINT')).toEqual([0, null]);
+    } finally {
+      await tail.end('SIGKILL');
+      await api.close();
+      await store.close();
+      await own.stop();
+    }
+  },
+  60_000,
+);
 
 test('a user with the rights of docs/cli.md, and one without the channel', async () => {
   const admin = new Redis(server.url);
