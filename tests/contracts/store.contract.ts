@@ -3,6 +3,7 @@ import { combinedContract } from './store-combined.js';
 import { debugContract } from './store-debug.js';
 import { decidingContract } from './store-deciding.js';
 import { escalatingContract } from './store-escalating.js';
+import { escalatingCombinedContract } from './store-escalating-combined.js';
 import { holdingContract } from './store-holding.js';
 import { liveContract } from './store-live.js';
 import { overridingContract } from './store-overriding.js';
@@ -24,6 +25,7 @@ export function storeContract(kind: StoreKind): void {
     describe('reserving', () => reservingContract(kind));
     describe('overriding', () => overridingContract(kind));
     describe('escalating', () => escalatingContract(kind));
+    describe('escalating beside held permits', () => escalatingCombinedContract(kind));
     describe('debug', () => debugContract(kind));
     describe('closed', () => closedContract(kind));
     describe('several policies', () => severalPoliciesContract(kind));

@@ -66,9 +66,8 @@ local function wait_for_all(key_states, longest, shaped)
 end
 
 -- Denies the call. May block its keys: then the wait ends with the block.
--- held: there are permits to hold, which cannot be booked, so each part that lacks some denies the call.
-local function deny(key_states, wait, longest, shaped, taking, held)
-  if taking and escalate(key_states, held and 0 or longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
+local function deny(key_states, wait, longest, shaped, taking)
+  if taking and escalate(key_states, longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
   reply_call(key_states, DENIED, wait)
 end
 
@@ -89,7 +88,8 @@ local function admit(key_states, longest, shaped, taking)
         return reply_call(key_states, QUEUED, wait)
       end
     end
-    return deny(key_states, wait, longest, shaped, taking, true)
+    -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
+    return deny(key_states, wait, 0, shaped, taking and (longest == 0 or #key_states == 1))
   end
   if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
   if taking then

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '7935835333cd5906eb99c5a0419113f16b0057c7',
+  sha1: '915e196d1e7349cf4ccfb04fbb7f8f5d8932b169',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1443,8 +1443,8 @@ end
 local moment = common_moment(key_states, shaped)
 return moment == NEVER and NEVER or moment - now
 end
-local function deny(key_states, wait, longest, shaped, taking, held)
-if taking and escalate(key_states, held and 0 or longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
+local function deny(key_states, wait, longest, shaped, taking)
+if taking and escalate(key_states, longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
 reply_call(key_states, DENIED, wait)
 end
 local function admit(key_states, longest, shaped, taking)
@@ -1463,7 +1463,7 @@ key_state.state, key_state.changed, key_state.at = state, true, key_state.algori
 return reply_call(key_states, QUEUED, wait)
 end
 end
-return deny(key_states, wait, longest, shaped, taking, true)
+return deny(key_states, wait, 0, shaped, taking and (longest == 0 or #key_states == 1))
 end
 if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
 if taking then

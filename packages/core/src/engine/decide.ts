@@ -46,7 +46,9 @@ function admit(keyStates: readonly KeyState[], longest: number, shaped: boolean,
   }
   const overfull = shaped && keyStates.some((keyState) => keyState.overfull);
   if (wait > 0 && (wait > longest || held || overfull)) {
-    const blocks = taking && escalate(keyStates, held ? 0 : longest, shaped);
+    // Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
+    const waits = held && longest > 0 && keyStates.length > 1;
+    const blocks = taking && !waits && escalate(keyStates, held ? 0 : longest, shaped);
     return answer(keyStates, DENIED, blocks ? waitForAll(keyStates, longest, shaped) : wait);
   }
   if (taking) for (const keyState of keyStates) keyState.take(keyState.now + wait);
