@@ -35,7 +35,19 @@ const ask = (store: Store, policy: Policy, key: string, more: Partial<Call> = {}
 
 const hour = (now: number) => Math.floor(now / HOUR);
 
-const { 'fixedWindow, calendar days': days, ...others } = subjects;
+const { 'fixedWindow, calendar days': days, 'fixedWindow, calendar months': months, ...others } = subjects;
+/** The date of a moment (µs) in Berlin. */
+const dateOf = (moment: number) =>
+  new Date(moment / 1000).toLocaleDateString('en-CA', { timeZone: 'Europe/Berlin' });
+const calendars = [
+  { name: 'days', policy: days!.policy, longest: DAY, begins: () => true },
+  {
+    name: 'months',
+    policy: months!.policy,
+    longest: 31 * DAY,
+    begins: (date: string) => date.endsWith('-01'),
+  },
+];
 
 test.each(Object.entries(others))(
   '%s: callers whose clocks are wrong take from the same count',
@@ -61,40 +73,43 @@ test.each(Object.entries(others))(
   },
 );
 
-test('calendar days: a caller whose clock is days or an hour wrong is in the day of the server', async () => {
-  const key = uniqueName('client');
-  const near = wrong.filter((_, i) => Math.abs(errors[i]!) <= DAY);
-  let allowed = 0;
-  for (const store of [...near, right, ...near])
-    if ((await ask(store, days!.policy, key)).allowed) allowed += 1;
-  const resets = [];
-  for (const store of [right, ...near]) {
-    const { now, parts } = await ask(store, days!.policy, key, { operation: 'peek' });
-    resets.push(now + parts[0]!.reset);
-  }
-  // Midnight in Berlin may have come meanwhile, once.
-  expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
-  expect(new Set(resets).size).toBeLessThanOrEqual(2);
-  for (const edge of resets) {
-    const told = new Date(edge / 1000).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' });
-    expect(told).toBe('00:00:00');
-  }
-});
+test.each(calendars)(
+  'calendar $name: a caller whose clock is a day or an hour wrong is in the window of the server',
+  async ({ policy, begins }) => {
+    const key = uniqueName('client');
+    const near = wrong.filter((_, i) => Math.abs(errors[i]!) <= DAY);
+    let allowed = 0;
+    for (const store of [...near, right, ...near]) if ((await ask(store, policy, key)).allowed) allowed += 1;
+    const resets = [];
+    for (const store of [right, ...near]) {
+      const { now, parts } = await ask(store, policy, key, { operation: 'peek' });
+      resets.push(now + parts[0]!.reset);
+    }
+    // Midnight in Berlin may have come meanwhile, once.
+    expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
+    expect(new Set(resets).size).toBeLessThanOrEqual(2);
+    for (const edge of resets) {
+      expect(dateOf(edge - 1)).not.toBe(dateOf(edge));
+      expect(begins(dateOf(edge))).toBe(true);
+    }
+  },
+);
 
-test('calendar days: ten years wrong, the days are still 24 hours, and the count is one', async () => {
-  const key = uniqueName('client');
-  const far = wrong.filter((_, i) => Math.abs(errors[i]!) > DAY);
-  let allowed = 0;
-  for (const store of [...far, ...far, ...far])
-    if ((await ask(store, days!.policy, key)).allowed) allowed += 1;
-  expect(allowed).toBeGreaterThanOrEqual(LIMIT);
-  expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
-  for (const store of far) {
-    expect((await ask(store, days!.policy, key, { operation: 'peek' })).parts[0]!.reset).toBeLessThanOrEqual(
-      DAY,
-    );
-  }
-});
+test.each(calendars)(
+  'calendar $name: ten years wrong, windows are steps of the longest, and the count is one',
+  async ({ policy, longest }) => {
+    const key = uniqueName('client');
+    const far = wrong.filter((_, i) => Math.abs(errors[i]!) > DAY);
+    let allowed = 0;
+    for (const store of [...far, ...far, ...far]) if ((await ask(store, policy, key)).allowed) allowed += 1;
+    expect(allowed).toBeGreaterThanOrEqual(LIMIT);
+    expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
+    for (const store of far) {
+      const { parts } = await ask(store, policy, key, { operation: 'peek' });
+      expect(parts[0]!.reset).toBeLessThanOrEqual(longest);
+    }
+  },
+);
 
 describe('the time of day is changed while a call waits', () => {
   afterEach(() => {

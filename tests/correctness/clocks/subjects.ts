@@ -44,8 +44,8 @@ const bucket = (policy: Policy, most: (span: number) => number): Subject => {
 const steady = (span: number) => LIMIT + Math.floor((LIMIT * span) / HOUR);
 
 /**
- * Every algorithm in each of its modes, with 4 permits that are back in an hour (of days, in a day): in Redis nothing may
- * expire by the server's own clock while a test runs.
+ * Every algorithm in each of its modes, with 4 permits that are back in an hour (of days, in a day; of months, in a month): in Redis
+ * nothing may expire by the server's own clock while a test runs.
  */
 export const subjects: Readonly<Record<string, Subject>> = {
   'fixedWindow, first hit': windows(fixedWindow({ limit: LIMIT, window: '1h' }), HOUR, 1),
@@ -57,6 +57,10 @@ export const subjects: Readonly<Record<string, Subject>> = {
       2,
     ),
     ...times(25 * HOUR),
+  },
+  'fixedWindow, calendar months': {
+    ...windows(fixedWindow({ limit: LIMIT, window: '1 month', timeZone: 'Europe/Berlin' }), 28 * DAY, 2),
+    ...times(31 * DAY + HOUR),
   },
   slidingWindow: {
     ...windows(slidingWindow({ limit: LIMIT, window: '1h' }), HOUR, 1),
