@@ -335,6 +335,38 @@ test.each([
   }
 });
 
+test('explain says that repeated denials have blocked a key, at which step, and when it is forgiven', async () => {
+  const another = await startRedis();
+  const own = redisStore(another.url);
+  const codes = new RateLimiter({
+    name: 'codes',
+    policy: fixedWindow({ limit: 1, window: '2h' }),
+    store: own,
+    escalate: { after: 2, within: '1h', block: ['1h', '2d'], forgive: '5d' },
+    deadline: '10s',
+  });
+  const why = async () => {
+    const { code, stdout } = await sluice(['explain', 'codes', 'ann'], { REDIS_URL: another.url });
+    expect(code).toBe(1);
+    return stdout;
+  };
+  try {
+    for (let call = 0; call < 3; call += 1) await codes.consume('ann');
+    await eventually(async () => (await readDefinitions(own)).some(({ limiters: of }) => of.length > 0));
+    expect(await why()).toMatch(
+      /denies it: the key is blocked by escalation, step 1 of 2 until that ends at .+, in (?:59 min|1 h).*\. Forgiven at .+, in 5 d.*\.$/m,
+    );
+    await codes.unblock('ann');
+    expect(await why()).toMatch(/denies it: 1 of 1 used in the window/);
+    await codes.block('ann', '3h');
+    expect(await why()).toMatch(/the key is blocked until that ends at .+\. Forgiven at /);
+  } finally {
+    await codes.close();
+    await own.close();
+    await another.stop();
+  }
+});
+
 test('many limiters: all that are published are asked, in one turn', async () => {
   const many = await startRedis();
   const own = redisStore(many.url);
