@@ -1,4 +1,4 @@
-import { wrapped } from './text.js';
+import { safeJson, wrapped } from './text.js';
 
 /** Where output goes: a terminal, a pipe or a file. */
 export interface OutputStream {
@@ -76,6 +76,6 @@ export class Output {
 
   /** A value for programs; nothing without `--json`. */
   json(value: unknown): void {
-    if (this.isJson) this.stream.write(`${JSON.stringify(value)}\n`);
+    if (this.isJson) this.stream.write(`${safeJson(value)}\n`);
   }
 }

@@ -3,7 +3,18 @@
  * change the order in which people read: both are shown as escapes.
  */
 export const shown = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+  text.replace(COMMANDING, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+
+const COMMANDING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** The same value as that of `JSON.stringify`, which leaves some of these characters as they are. */
+export const safeJson = (value: unknown): string =>
+  JSON.stringify(value).replace(COMMANDING, (char) =>
+    char
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 
 /** Characters of a key in a sentence: the rest must be readable, too. */
 const LONGEST_KEY = 80;

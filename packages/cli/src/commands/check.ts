@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { FailedTest, Problem, RuleSet } from '@sluice/rules';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
+import { shown } from '../text.js';
 
 export type RulesPackage = typeof import('@sluice/rules');
 
@@ -67,8 +68,8 @@ export async function reportOf(
   }
   const tests = await runTests(set);
   const { version, rules } = set;
-  const shown = version === undefined ? {} : { version };
-  return { file, ok: tests.failed.length === 0, ...shown, rules: rules.length, problems: [], tests };
+  const named = version === undefined ? {} : { version };
+  return { file, ok: tests.failed.length === 0, ...named, rules: rules.length, problems: [], tests };
 }
 
 export function linesOf({ problemLine }: RulesPackage, report: FileReport): string[] {
@@ -76,9 +77,9 @@ export function linesOf({ problemLine }: RulesPackage, report: FileReport): stri
   const failed = tests.failed.map(({ name, message, line, column }) => {
     return { message: `${name}: ${message}`, line, column, path: '', hint: undefined };
   });
-  if (!ok) return [...problems, ...failed].map((problem) => problemLine(problem, file));
+  if (!ok) return [...problems, ...failed].map((problem) => shown(problemLine(problem, file)));
   const named = version === undefined ? '' : `version ${version}, `;
-  return [`${file}: ok, ${named}${counted(rules!, 'rule')}, ${counted(tests.passed, 'test')} passed`];
+  return [shown(`${file}: ok, ${named}${counted(rules!, 'rule')}, ${counted(tests.passed, 'test')} passed`)];
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
