@@ -22,8 +22,8 @@ export async function change(limiters: Limiters, body: Body): Promise<Response> 
     throw new Refusal(400, `action must be one of ${Object.keys(DONE).join(', ')}`);
   }
   if (body.confirmed !== true) throw new Refusal(400, 'Confirm the change: `confirmed: true`');
-  const definition = await limiters.definition(name);
   try {
+    const definition = await limiters.definition(name);
     const limiter = await limiters.opened(name);
     const { policies } = await inspectKey(limiters.store, definition, key);
     await carryOut(limiter, definition, key, action, body);

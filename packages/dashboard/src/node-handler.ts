@@ -11,6 +11,9 @@ type NodeRequest = IncomingMessage & {
   readonly body?: unknown;
 };
 
+/** A `Request` cannot have these methods. */
+const REFUSED = ['CONNECT', 'TRACE', 'TRACK'];
+
 /**
  * The page for `node:http`, Express, Koa and Fastify. `authorize` gets the request of Node as its second argument, so also what your sign-in
  * added to it.
@@ -20,6 +23,10 @@ export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
 ): (request: Context, response: ServerResponse, next?: (error: unknown) => void) => Promise<void> {
   const handle = page as (request: Request, context: Context) => Promise<Response>;
   return async (request, response, next) => {
+    if (REFUSED.includes(request.method ?? '')) {
+      response.writeHead(405, { Allow: 'GET, POST' }).end();
+      return;
+    }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     try {

@@ -1,4 +1,4 @@
-import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { fixedWindow, memoryStore, RateLimiter, redisStore } from '@sluice/core';
 import { type Dashboard, type DashboardOptions, dashboard } from './index.js';
 
 const ORIGIN = 'http://127.0.0.1:3000';
@@ -158,6 +158,14 @@ test('the page needs a slash at its end, so that its links work', async () => {
   open();
   const response = await page(new Request(`${ORIGIN}/limits?a=b`));
   expect([response.status, response.headers.get('Location')]).toEqual([308, 'limits/?a=b']);
+});
+
+test('a change while the store is out is refused, and does not end the process', async () => {
+  const out = redisStore('redis://127.0.0.1:1').on('degraded', () => {});
+  page = dashboard(out, { authorize: () => true, write: true });
+  const response = await post('change', reset).finally(() => out.close());
+  const body = await response.json();
+  expect([response.status, body]).toEqual([503, { error: expect.stringContaining('no connection') }]);
 });
 
 test('51 pages: the last one has to wait, and close ends the others', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { memoryStore } from '@sluice/core';
 import { type ServedDashboard, serveDashboard } from './index.js';
 
@@ -40,6 +40,20 @@ test('a foreign host does not use the token up', async () => {
   const sent = request({ host: '127.0.0.1', port, path: pathname + search, headers }).end();
   const [response] = await once(sent, 'response');
   expect(response.resume().statusCode).toBe(421);
+  expect((await open(served.url)).status).toBe(303);
+});
+
+test.each([
+  'TRACE / HTTP/1.1',
+  'CONNECT 127.0.0.1:80 HTTP/1.1',
+  'OPTIONS * HTTP/1.1',
+  'GET http://[::1/ HTTP/1.1',
+  'GET //%zz HTTP/1.1',
+])('%s from a stranger does not end the server', async (line) => {
+  const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+  socket.end(`${line}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+  const text = (await socket.toArray()).join('');
+  expect(text).toMatch(/^(?:HTTP\/1\.1 40[015] |$)/);
   expect((await open(served.url)).status).toBe(303);
 });
 
