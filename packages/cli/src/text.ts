@@ -7,7 +7,7 @@ export const shown = (text: string): string =>
 
 const COMMANDING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The same value as that of `JSON.stringify`, which leaves some of these characters as they are. */
+/** JSON of a value. `JSON.stringify` alone leaves some of these characters as they are. */
 export const safeJson = (value: unknown): string =>
   JSON.stringify(value).replace(COMMANDING, (char) =>
     char
