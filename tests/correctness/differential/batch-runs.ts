@@ -19,7 +19,7 @@ import { undeclared, written } from '../../../packages/core/src/stores/redis/wir
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
-import { escalationsOf, held, overridingWith, rates } from './histories.js';
+import { escalationsOf, held, overridingWith, rates, sometimes } from './histories.js';
 import { policies } from './policies.js';
 import { batchOf, packed } from './replay.js';
 
@@ -49,6 +49,8 @@ const asked = fc.record({
     { weight: 6, arbitrary: fc.nat() },
   ),
   cost: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(5) }),
+  /** Of each key, where they differ. */
+  costs: sometimes(fc.array(fc.nat(3), { minLength: 3, maxLength: 3 })),
   wait: fc.oneof(fc.constant(0), fc.nat(10_000_000)),
   given: fc.nat(20),
   /** Before the deploy, after it, or as a call that is not enforced: without the escalation. */
@@ -95,16 +97,16 @@ class OneByOne {
     });
   }
 
-  callOf({ keys, operation, cost, wait, given, policy }: Question): Call {
+  callOf({ keys, operation, cost, costs, wait, given, policy }: Question): Call {
     const holding = keys.includes(RATES);
     const operations = holding ? held.filter((each) => keys.length === 1 || each !== 'renew') : rates;
     const chosen = typeof operation === 'number' ? operations[operation % operations.length]! : operation;
     const [of, moments] = this.#given[given % (this.#given.length + 1)] ?? NONE;
-    const parts = keys.map((key) => {
+    const parts = keys.map((key, i) => {
       const place = of.indexOf(key);
       const at = place === -1 ? (holding ? START : ANY) : moments[place]!;
       const rule = this.#rules[key]![policy]!;
-      return { limit: limitOf(rule), key: String(key), cost, at };
+      return { limit: limitOf(rule), key: String(key), cost: costs?.[i] ?? cost, at };
     });
     const overrides = keys.map((key) => overridingWith(this.#rules[key]![1]!));
     return { operation: chosen, wait, parts, overrides };

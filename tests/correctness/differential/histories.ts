@@ -53,6 +53,10 @@ export const held: readonly Operation[] = [...taking, 'refund', 'renew', 'renew'
 export const denied: readonly Operation[] = [...Array<Operation>(6).fill('consume'), ...rates];
 export const deniedHolders: readonly Operation[] = [...Array<Operation>(6).fill('consume'), ...held];
 
+/** One time in four. */
+export const sometimes = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+
 /** Holders come close together and ask for little, so that others wait for them. */
 export const questionsOf = (
   operations: readonly Operation[],
@@ -63,6 +67,8 @@ export const questionsOf = (
       move: movesOf(holding ? 30 : 150),
       operation: fc.constantFrom(...operations),
       cost: holding ? fc.nat(3) : ratesCosts,
+      /** Of each policy, where they differ. */
+      costs: sometimes(fc.array(fc.nat(holding ? 3 : 6), { minLength: 4, maxLength: 4 })),
       wait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR), fc.constant(10 * HOUR)),
       /** For a refund or a renewal: which of those given so far; sometimes none of them. */
       given: fc.nat(12),
@@ -71,7 +77,8 @@ export const questionsOf = (
     }),
     { minLength: 1, maxLength: 20, size: 'max' },
   );
-export type Question = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
+type Drawn = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
+export type Question = Omit<Drawn, 'costs'> & { readonly costs?: Drawn['costs'] };
 
 /** What a limiter sends to override with a policy. */
 export const overridingWith = ({ parameters, calendar }: Rule) => calendar?.head ?? parameters;
@@ -139,7 +146,7 @@ export function history(
   const given: number[][] = [];
   let now = START;
   let last: { answer: Answer; call: Call } | undefined;
-  return questions.map(({ move: how, operation, cost, wait, given: which, policy }) => {
+  return questions.map(({ move: how, operation, cost, costs, wait, given: which, policy }) => {
     const move = micros(how, rules[0]![0]!, now, last);
     now += move;
     const at = given[which % (given.length + 1)];
@@ -147,7 +154,7 @@ export function history(
     const parts = rules[policy % rules.length]!.map((rule, i) => ({
       limit: limitOf(rule),
       key: String(i),
-      cost,
+      cost: costs?.[i] ?? cost,
       at: at?.[i] ?? (reward ? ANY : START),
     }));
     const overrides = rules.at(-1)!.map(overridingWith);
