@@ -1,6 +1,9 @@
 import { eventually } from '../../../../tests/support/eventually.js';
+import { deciding } from '../../../../tests/support/open-response.js';
 import { startRedis } from '../../../../tests/support/redis/redis-server.js';
 import { ManualClock } from '../clock.js';
+import { RequestLimit } from '../http/request-limit.js';
+import type { RequestView } from '../http/views.js';
 import {
   CombinedLimiter,
   fixedWindow,
@@ -76,6 +79,21 @@ test('limiters created at run time are one definition; combinations and shared r
   expect(limiters[4]).toMatchObject({ rate: 'sluice:v2:shared:{upstream}:rate' });
   for (const one of [factory, both, shared, ip, user]) await one.close();
   await namesAre(store);
+  await store.close();
+});
+
+test('a limit whose policy is a function says what it counts by', async () => {
+  const store = memoryStore();
+  const limits = new RequestLimit<[]>('rateLimit', {
+    name: 'api',
+    policy: () => policy,
+    limitType: 'METHOD',
+    store,
+  });
+  await deciding(limits)({} as RequestView);
+  const [definition] = await namesAre(store, 'api');
+  expect(definition).toMatchObject({ kind: 'per-request', key: 'METHOD' });
+  await limits.close();
   await store.close();
 });
 

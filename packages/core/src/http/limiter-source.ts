@@ -145,6 +145,7 @@ function perRequest<Args extends readonly unknown[]>(
       if (made === undefined) {
         made = new RequestLimiter(limiter);
         prepared.set(limiter, made);
+        nameKey(limiter, options);
         if (options.validate !== false) warnOfShortWindows(where, made);
       }
       return made;

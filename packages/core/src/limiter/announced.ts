@@ -9,13 +9,11 @@ export function announceLimiter(store: Store, limits: Limits): () => void {
   return announce(store.fleet, LAYOUT, id, () => limits.definition('limiter'));
 }
 
+/** `limiter`: the numbers of a pool do not depend on the call. */
+export type PoolKind = 'limiter' | 'factory' | 'per-request';
+
 /** Makes limiters known that are created at run time, by the one used last. */
-export function announcePool(
-  store: Store,
-  kind: 'factory' | 'per-request',
-  name: string,
-  latest: () => Limits,
-): () => void {
+export function announcePool(store: Store, kind: PoolKind, name: string, latest: () => Limits): () => void {
   return announce(store.fleet, LAYOUT, `${kind} ${name}`, () => latest().definition(kind));
 }
 

@@ -7,7 +7,7 @@ import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { announcePool } from './announced.js';
+import { announcePool, type PoolKind } from './announced.js';
 import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
 import type { NotifyOptions } from './notify-options.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -39,12 +39,12 @@ export class LimiterPool {
   readonly #base: LimiterBaseOptions;
   readonly #ownStore: Store | undefined;
   readonly #decider: Decider;
-  readonly #kind: 'factory' | 'per-request';
+  readonly #kind: PoolKind;
   #latest: RateLimiter | undefined;
   #endUse: (() => void) | undefined;
 
   /** @throws RangeError, TypeError naming the invalid option */
-  constructor(base: LimiterBaseOptions, max: number, kind: 'factory' | 'per-request' = 'per-request') {
+  constructor(base: LimiterBaseOptions, max: number, kind: PoolKind = 'per-request') {
     const checked = checkLimiterOptions({ ...base, notify: forAnyPolicy(base.notify), policy: ANY_POLICY });
     this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
     this.store = checked.store ?? this.#ownStore!;

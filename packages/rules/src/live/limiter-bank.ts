@@ -1,5 +1,5 @@
 import type { LimiterPolicies, RateLimiter } from '@sluice/core';
-import { LimiterPool } from '@sluice/core/http';
+import { LimiterPool, setKeyKind } from '@sluice/core/http';
 import type { Rule } from '../compile/rule.js';
 import type { RuleSet } from '../rule-set.js';
 import { Retired } from './retired.js';
@@ -22,10 +22,13 @@ export class LimiterBank {
       const { hashTag } = set.document;
       const { escalate, notify } = rule;
       const name = nameOf(set, rule);
-      pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST);
+      const kind = takesPlans(rule) ? 'per-request' : 'limiter';
+      pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST, kind);
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
-    return pool.byPolicies(policies);
+    const limiter = pool.byPolicies(policies);
+    setKeyKind(limiter, rule.keyKind);
+    return limiter;
   }
 
   /** Closes the limiters of all other rules when no request uses them any more. */
@@ -42,6 +45,7 @@ export class LimiterBank {
 }
 
 const nameOf = ({ name }: RuleSet, rule: Rule): string => `${name}.${rule.name}`;
-/** Limiters of one id differ in their policies only. */
+const takesPlans = ({ policies }: Rule): boolean => !policies.has(undefined);
+/** Limiters of one id differ in their policies and their key only. */
 const idOf = (set: RuleSet, rule: Rule): string =>
-  JSON.stringify([nameOf(set, rule), set.document.hashTag, rule.escalate, rule.notify]);
+  JSON.stringify([nameOf(set, rule), set.document.hashTag, rule.escalate, rule.notify, takesPlans(rule)]);
