@@ -94,8 +94,8 @@ export function dashboard<Context = unknown>(
     const name = pathname.slice(pathname.lastIndexOf('/') + 1);
     const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
     if (route === undefined) {
-      // Links of the page are relative, so its address ends with a slash.
-      if (!name.includes('.')) return answer(308, '', { Location: `${name}/${search}` });
+      // Links of the page are relative, so its address ends with a slash. Without ./ a name such as https:1249763844 is another site.
+      if (!name.includes('.')) return answer(308, '', { Location: `./${name}/${search}` });
       return answer(404, 'Not found\n');
     }
     const { method } = route;

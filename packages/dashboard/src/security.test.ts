@@ -157,8 +157,19 @@ test('no answer is stored, framed by other sites, or runs anything inline', asyn
 test('the page needs a slash at its end, so that its links work', async () => {
   open();
   const response = await page(new Request(`${ORIGIN}/limits?a=b`));
-  expect([response.status, response.headers.get('Location')]).toEqual([308, 'limits/?a=b']);
+  expect([response.status, response.headers.get('Location')]).toEqual([308, './limits/?a=b']);
 });
+
+test.each(['limits', 'https:1249763844', 'http:1249763844', 'javascript:alert(1)', '%2f%2fevil'])(
+  'the slash that is added to %s leads to no other site',
+  async (name) => {
+    open();
+    const url = `${ORIGIN}/${name}?a=b`;
+    const response = await page(new Request(url, { headers: { Host: '127.0.0.1:3000' } }));
+    expect(response.status).toBe(308);
+    expect(new URL(response.headers.get('Location')!, url).href).toBe(`${ORIGIN}/${name}/?a=b`);
+  },
+);
 
 test('a change while the store is out is refused, and does not end the process', async () => {
   const out = redisStore('redis://127.0.0.1:1').on('degraded', () => {});
