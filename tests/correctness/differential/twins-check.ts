@@ -19,7 +19,7 @@ export const subjects = [...Object.keys(policies), 'several policies at once', H
 
 /** Kinds of answers that the histories must contain to be useful. */
 export const expectedAnswers = (subject: string): string[] => {
-  if (subject === HOLDING) return ['consume', 'denied', 'returned'];
+  if (subject === HOLDING) return ['consume', 'denied', 'returned', 'step 1'];
   const always = [
     'consume',
     'acquire',
