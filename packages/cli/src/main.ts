@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { cliErrorOf, type ExitCode } from './cli-error.js';
 import { columnsOf } from './output.js';
 import { programOf } from './program.js';
-import { wrapped } from './text.js';
+import { shown, wrapped } from './text.js';
 
 /**
  * Runs the command `sluice`.
@@ -28,9 +28,13 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (interrupted.signal.aborted) return 2;
     const { message, remedy, exitCode } = cliErrorOf(error, state.address);
+    // Messages repeat names, and lines of logs.
     const width = columnsOf(process.stderr, process.env);
-    process.stderr.write(`${wrapped(`sluice: ${message}`, width)}\n`);
-    if (remedy !== undefined) process.stderr.write(`${wrapped(remedy, width)}\n`);
+    const say = (text: string) => {
+      for (const line of text.split('\n')) process.stderr.write(`${wrapped(shown(line), width)}\n`);
+    };
+    say(`sluice: ${message}`);
+    if (remedy !== undefined) say(remedy);
     return exitCode;
   } finally {
     process.removeListener('SIGINT', interrupt);

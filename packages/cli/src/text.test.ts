@@ -1,5 +1,6 @@
 import * as rules from '@sluice/rules';
 import { linesOf, reportOf } from './commands/check.js';
+import { main } from './main.js';
 import { safeJson, shown } from './text.js';
 
 /** Clears a screen, moves the cursor, and turns the direction of the text: in C0, in C1, and as marks of Unicode. */
@@ -13,6 +14,18 @@ test('a text commands no terminal', () => {
 test('JSON commands no terminal, and has the same value', () => {
   expect(safeJson({ [HOSTILE]: [HOSTILE] })).not.toMatch(COMMANDS);
   expect(JSON.parse(safeJson({ [HOSTILE]: [HOSTILE] }))).toEqual({ [HOSTILE]: [HOSTILE] });
+});
+
+test('an error commands no terminal', async () => {
+  const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    expect(await main(['check', HOSTILE])).toBe(2);
+    const text = written.mock.calls.join('').replaceAll('\n', ' ');
+    expect(text).toContain('sluice: a\\u{1b}[2J');
+    expect(text).not.toMatch(COMMANDS);
+  } finally {
+    written.mockRestore();
+  }
 });
 
 test.each([
