@@ -26,7 +26,7 @@ import { Retired } from './retired.js';
 import { NOTHING, outcome, type RulesDecision } from './rules-decision.js';
 import { checkRulesOptions, type RulesOptions } from './rules-options.js';
 import { decideShadow, type ShadowDecision } from './shadow-decision.js';
-import { checkSlots } from './slots.js';
+import { checkReadings, checkSlots } from './slots.js';
 import { InForce } from './version-in-force.js';
 
 /** The rules of a document, in a store. */
@@ -98,6 +98,7 @@ export class Rules implements RequestRules {
     const { set, combinations } = this.#inForce.ofRequest(view);
     const applying = set.applying(view);
     if (applying.length === 0) return undefined;
+    checkReadings(set, this.store, applying, view);
     const limiterOf = (rule: Rule, limits: LimiterPolicies) => this.#withPolicies(set, rule, limits);
     return new RequestCalls(set, applying, limiterOf, combinations);
   }

@@ -1,6 +1,7 @@
-import type { Store } from '@sluice/core';
+import { KeyResolutionError, type Store } from '@sluice/core';
+import type { RequestView } from '@sluice/core/http';
 import { mayMeet } from '../matching/overlap.js';
-import type { RuleSet } from '../rule-set.js';
+import type { ApplyingRule, RuleSet } from '../rule-set.js';
 
 /** @throws TypeError if the store is a Redis Cluster that would have to decide rules together which are in different slots */
 export function checkSlots({ rules, name, document }: RuleSet, { slotted }: Store): void {
@@ -11,4 +12,20 @@ export function checkSlots({ rules, name, document }: RuleSet, { slotted }: Stor
     `Rules '${name}': '${pair[0].name}' and '${pair[1].name}' can match one request, and a Redis Cluster decides keys together ` +
       "only in one slot. Give the document a hashTag, such as hashTag: 'api': all its keys are then on one node",
   );
+}
+
+/**
+ * With dot segments, rules that never meet may apply to one request: each to one reading of its path.
+ * @throws KeyResolutionError (400) if the store cannot decide them together
+ */
+export function checkReadings(
+  { document }: RuleSet,
+  { slotted }: Store,
+  applying: readonly ApplyingRule[],
+  { writtenPath }: RequestView,
+): void {
+  if (!slotted || writtenPath === undefined || document.hashTag !== undefined) return;
+  if (applying.filter(({ rule }) => rule.mode === 'enforce').length > 1) {
+    throw new KeyResolutionError('The path has dot segments', '#{path}');
+  }
 }

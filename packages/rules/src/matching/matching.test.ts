@@ -208,6 +208,14 @@ describe('in a Redis Cluster without a hashTag', () => {
     expect(() => of(matches)).not.toThrow();
   });
 
+  test('a path whose readings belong to both rules is the fault of the client', () => {
+    const rules = of([{ path: '/v1/*' }, { path: '/v2/*' }]);
+    const ask = (url: string) => () =>
+      rules.match(request({ path: pathOf(url), writtenPath: writtenPathOf(url) }));
+    expect(ask('/v1/../v2/a')).toThrow(expect.objectContaining({ status: 400, expose: true }));
+    expect(ask('/v1/../v1/a')).not.toThrow();
+  });
+
   test('a rule that replaces the other is decided alone', () => {
     expect(() => of([{ path: '/*' }, { path: '/a' }], { replaces: ['r0'] })).not.toThrow();
   });
