@@ -21,7 +21,7 @@ import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
 import { escalationsOf, held, overridingWith, rates, sometimes } from './histories.js';
 import { policies } from './policies.js';
-import { batchOf, packed } from './replay.js';
+import { batchOf, HEX, packed } from './replay.js';
 
 /**
  * Calls of one moment, asked one by one of TypeScript and in one batch of the script: the answers and what the keys hold must be the
@@ -184,7 +184,12 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
     )) as [string, ...(string | null)[]];
     const promises = new Map(
       batch.groups.flatMap((group) =>
-        group.calls.map((one) => [one, (one.promise as Promise<Answer>).catch(foreign)]),
+        group.calls.map((one) => {
+          const answer = (one.promise as Promise<Answer>).catch(foreign);
+          // Read below, but for those after the first that differs.
+          answer.catch(() => undefined);
+          return [one, answer] as const;
+        }),
       ),
     );
     settle(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
@@ -227,16 +232,14 @@ local names, size = KEYS, tonumber(ARGV[1])
 local function run(KEYS, ARGV)
 ${source}
 end
-local function hex(raw)
-  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
-end
+${HEX}
 local keys, args = {}, {}
 for i = 1, size do keys[i] = names[tonumber(ARGV[1 + i])] end
 for i = size + 2, #ARGV do args[i - size - 1] = ARGV[i] end
 -- As a client that takes bytes gets it.
-local told = { (hex(cmsgpack.pack(run(keys, args)))) }
+local told = { hex(cmsgpack.pack(run(keys, args))) }
 for i = 1, #names do
-  told[i + 1] = (hex(redis.call('GET', names[i])))
+  told[i + 1] = hex(redis.call('GET', names[i]))
   redis.call('PERSIST', names[i])
 end
 return told`;

@@ -81,7 +81,7 @@ type Drawn = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? 
 export type Question = Omit<Drawn, 'costs'> & { readonly costs?: Drawn['costs'] };
 
 /** What a limiter sends to override with a policy. */
-export const overridingWith = ({ parameters, calendar }: Rule) => calendar?.head ?? parameters;
+export const overridingWith = (rule: Rule) => rule.calendar?.head ?? rule.parameters;
 
 /** One step of a history: what is asked, and what TypeScript says to it. */
 export interface Step {

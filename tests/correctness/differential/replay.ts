@@ -131,6 +131,16 @@ export function packed(entry: Entry): string {
   return Buffer.concat([Buffer.from('O'), header, size, ...lists]).toString('hex');
 }
 
+/** The bytes of a text in hexadecimal, in Lua. */
+export const HEX = `
+local digits = setmetatable({}, { __index = function(known, c)
+  known[c] = string.format('%02x', string.byte(c))
+  return known[c]
+end })
+local function hex(raw)
+  return raw and (string.gsub(raw, '.', digits))
+end`;
+
 /**
  * Runs the very script once for each question, all within one script call, in which no key expires: keys live by
  * Redis's clock, not by the injected moments, and a short one must not vanish between two questions.
@@ -139,9 +149,7 @@ export const replayScript = (source: string) => `
 local function run(KEYS, ARGV)
 ${source}
 end
-local function hex(raw)
-  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
-end
+${HEX}
 local results, next = {}, 1
 while next <= #ARGV do
   local args, size = {}, tonumber(ARGV[next])

@@ -10,7 +10,7 @@ import type { RateChange, StoredRate } from '../../../packages/core/src/stores/s
 import { SharedRates } from '../../../packages/core/src/stores/shared-rate.js';
 import { sharedRateScript } from '../../../packages/core/src/stores/shared-rate.script.js';
 import { uniqueName } from '../../support/redis-url.js';
-import { batchOf } from './replay.js';
+import { batchOf, HEX } from './replay.js';
 
 /** The keys of a shared limit: of the whole fleet, of two clients, and of the rate itself. */
 export const KEYS = ['all', 'a', 'b', 'rate'] as const;
@@ -174,9 +174,7 @@ end
 local function change(KEYS, ARGV)
 ${change}
 end
-local function hex(raw)
-  return raw and string.gsub(raw, '.', function(c) return string.format('%02x', string.byte(c)) end)
-end
+${HEX}
 local results, next = {}, 1
 while next <= #ARGV do
   local alive, client, size = ARGV[next], tonumber(ARGV[next + 1]), tonumber(ARGV[next + 2])

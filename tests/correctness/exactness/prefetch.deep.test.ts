@@ -1,148 +1,29 @@
-import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import {
-  type Decision,
-  ManualClock,
-  memoryStore,
-  RateLimiter,
-  type Store,
-} from '../../../packages/core/src/index.js';
-import { DecisionRecord } from '../../../packages/core/src/limiter/decision-record.js';
-import { prefetching } from '../../../packages/core/src/pipeline/prefetch-options.js';
+import { join } from 'node:path';
+import { RateLimiter } from '../../../packages/core/src/index.js';
+import { bundle } from '../../support/bundle.js';
 import { farStore } from '../../support/far-store.js';
-import { type Case, cases } from './oracles.js';
-import { type Random, randomFrom } from './random.js';
+import { run } from '../../support/run.js';
+import { cases } from './oracles.js';
+import { noting, refused, type Spent } from './spent.js';
 
 /** Processes that take permits ahead from one store, far away: when they are spent they obey the rule to the permit. */
 const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
-const PROCESSES = 3;
-const STEPS = 150;
 
-interface Spent {
-  readonly at: number;
-  readonly cost: number;
-  readonly source: string;
-}
-
-/** A store whose questions and answers take time on their way, and overtake nobody's. */
-function distant(clock: ManualClock, slowest: number, random: Random): Store {
-  const memory = memoryStore({ clock });
-  let [there, back] = [0, 0];
-  const until = (moment: number) => (moment > clock.now() ? clock.sleep(moment - clock.now()) : undefined);
-  return {
-    name: 'far',
-    remote: true,
-    slotted: false,
-    clock,
-    async decide(call) {
-      there = Math.max(there, clock.now() + random(slowest));
-      await until(there);
-      const answer = memory.decide(call);
-      back = Math.max(back, clock.now() + random(slowest));
-      await until(back);
-      return answer;
-    },
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
-    close: () => memory.close(),
-  };
-}
-
-const noting =
-  (spent: Spent[], clock: ManualClock) =>
-  (decision: Decision): boolean => {
-    const { allowed, cost, source } = decision;
-    // What is here is spent when it is asked for; the rest at the moment at which the store took it.
-    const at = source === 'prefetch' ? clock.now() : DecisionRecord.taken(decision)![0]?.at;
-    if (allowed) spent.push({ at: at!, cost, source });
-    return allowed;
-  };
-
-/** What was spent and when, by all processes, in the order of moments. */
-async function walk({ policy, pace, most }: Case, random: Random): Promise<Spent[]> {
-  const clock = new ManualClock();
-  const pause = Math.ceil(pace);
-  const store = distant(clock, 1 + random(2) * random(4 * pause), random);
-  const idle = (10_000 + random(200 * pause)) / 1000;
-  const limiters = Array.from(
-    { length: PROCESSES },
-    () =>
-      new RateLimiter({
-        name: 'walk',
-        policy,
-        store,
-        deadline: '1m',
-        prefetch: { most: 1 + random(20), idle },
-      }),
-  );
-  const spent: Spent[] = [];
-  const asked: Promise<unknown>[] = [];
-  const note = noting(spent, clock);
-  for (let step = 0; step < STEPS; step += 1) {
-    const micros = random(20) === 0 ? random(pause * 30) : random(2) * random(pause + 1);
-    if (micros > 0) await clock.advance(micros / 1000);
-    // Now and then all permits are taken at once: those in the store, and those prefetched here.
-    if (random(30) === 0) {
-      for (const each of [...limiters].reverse()) {
-        for (let i = 0; i < most; i += 1) asked.push(each.consume('k').then(note));
-      }
-    }
-    const limiter = limiters[random(random(3) === 0 ? PROCESSES : 1)]!;
-    const cost = random(10) === 0 ? 1 + random(most) : 1;
-    const dice = random(40);
-    if (dice === 0) asked.push(limiter.acquire('k', { cost, timeout: 0 }).then(note, () => {}));
-    else if (dice === 1) asked.push(limiter.peek('k', { cost }));
-    else asked.push(limiter.consume('k', { cost }).then(note));
-  }
-  while (asked.length > 0) {
-    const done = Promise.all(asked.splice(0));
-    await clock.advance((pause * 5_000) / 1000);
-    await done;
-  }
-  const closed = Promise.all(limiters.map((limiter) => limiter.close()));
-  await clock.advance((pause * 5_000) / 1000);
-  await closed;
-  await store.close();
-  return spent.sort((a, b) => a.at - b.at);
-}
-
-const refused = (spent: readonly Spent[], rule: Case, short = 0): Spent | undefined =>
-  spent.find(({ at, cost }) => {
-    if (rule.left(at) - short < cost) return true;
-    rule.take(at, cost);
-    return false;
-  });
-
-/** A case of this name that permits are taken ahead of. */
-function suitable(name: string, seed: number): { readonly one: Case; readonly seed: number } {
-  for (let tried = seed; ; tried += 1_000_003) {
-    const one = cases[name]!(randomFrom(tried));
-    const rule = compilePolicy(one.policy);
-    if (rule.algorithm.prefetched?.(rule.parameters, 1) === undefined) continue;
-    const { prefetch } = prefetching(name, rule, { most: 1, longest: 10_000 });
-    if (prefetch !== undefined) return { one, seed: tried };
-  }
-}
+let prefetch: Awaited<ReturnType<typeof bundle>>;
+beforeAll(async () => {
+  prefetch = await bundle(join(__dirname, 'prefetch.ts'));
+});
+afterAll(() => prefetch.remove());
 
 const names = Object.keys(cases).filter((name) => !['slidingLog', 'tokenBucket, interval'].includes(name));
 
 test.each(names)(
   '%s: what is spent later than it was taken is no more than the rule lets go',
   async (name) => {
-    const count = { spent: 0, here: 0, found: 0 };
-    for (let i = 0; i < WALKS / 20; i += 1) {
-      const { one, seed } = suitable(name, i);
-      const spent = await walk(one, randomFrom(i + 1_000_000));
-      expect({ policy: one.policy, i, wrong: refused(spent, one) }).toEqual({
-        policy: one.policy,
-        i,
-        wrong: undefined,
-      });
-      count.spent += spent.length;
-      count.here += spent.filter(({ source }) => source === 'prefetch').length;
-      // What a bucket keeps in reserve is at most a tenth of it.
-      const short = name.includes('Window') ? 1 : 1 + Math.ceil(one.most / 10);
-      if (refused(spent, cases[name]!(randomFrom(seed)), short) !== undefined) count.found += 1;
-    }
+    const args = [prefetch.file, name, String(Math.ceil(WALKS / 20))];
+    const { ok, output } = await run(process.execPath, args, { timeoutMs: 600_000 });
+    if (!ok) throw new Error(output);
+    const count = JSON.parse(output);
     // Much is spent from blocks, and the limit is reached: a rule that is a permit shorter is found out.
     expect(count.here / count.spent).toBeGreaterThan(0.03);
     expect(count.found).toBeGreaterThan(WALKS / 80);

@@ -71,7 +71,9 @@ test.each(
     const byWindow = new Map<string, Answered[]>();
     for (const answer of answers) {
       const window = `${answer.key}/${windowOf(answer)}`;
-      byWindow.set(window, [...(byWindow.get(window) ?? []), answer]);
+      const calls = byWindow.get(window);
+      if (calls === undefined) byWindow.set(window, [answer]);
+      else calls.push(answer);
     }
     const windows = [...byWindow.values()].map((calls) => ({
       hour: calls[0]!.key >= KEYS,

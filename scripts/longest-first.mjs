@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Sequencer from '@jest/test-sequencer';
+
+// Jest remembers how long a file took, but not on a machine where it never ran: there it goes by the size of files, and the longest run
+// last, one beside an idle worker.
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The longest suites, by falling time. One that is not here is put where Jest would put it. */
+const LONGEST = [
+  'tests/correctness/differential/twins.deep.test.ts',
+  'tests/correctness/race/slow/failure-policy.deep.test.ts',
+  'tests/correctness/differential/mutants.deep.test.ts',
+  'tests/correctness/differential/batches.deep.test.ts',
+  'tests/correctness/race/slow/one-server.deep.test.ts',
+  'tests/integration/fleet/board.deep.test.ts',
+  'tests/integration/website/site.deep.test.ts',
+  'packages/dashboard/src/data.deep.test.ts',
+  'packages/dashboard/src/page.deep.test.ts',
+  'tests/integration/consumers/consumers.deep.test.ts',
+  'tests/integration/docs/pictures.deep.test.ts',
+  'tests/correctness/exactness/prefetch.deep.test.ts',
+  'tests/integration/cluster/many-keys-moving.deep.test.ts',
+  'tests/faults/soak/slow/soak.deep.test.ts',
+  'tests/contracts/store.clients.deep.test.ts',
+  'tests/contracts/store.redis.test.ts',
+  'tests/contracts/adapters.counting.test.ts',
+  'tests/contracts/store.test.ts',
+  'tests/integration/structure/walk.test.ts',
+  'tests/correctness/differential/twins.test.ts',
+];
+for (const file of LONGEST) {
+  if (!existsSync(join(ROOT, file)))
+    throw new Error(`scripts/longest-first.mjs names ${file}, which is gone`);
+}
+
+const rankOf = ({ path }) => {
+  const rank = LONGEST.indexOf(relative(ROOT, path).split(sep).join('/'));
+  return rank === -1 ? LONGEST.length : rank;
+};
+
+export default class LongestFirst extends Sequencer {
+  sort(tests) {
+    return super.sort(tests).sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}

@@ -1,0 +1,27 @@
+import type { Decision, ManualClock } from '../../../packages/core/src/index.js';
+import { DecisionRecord } from '../../../packages/core/src/limiter/decision-record.js';
+import type { Case } from './oracles.js';
+
+export interface Spent {
+  readonly at: number;
+  readonly cost: number;
+  readonly source: string;
+}
+
+export const noting =
+  (spent: Spent[], clock: ManualClock) =>
+  (decision: Decision): boolean => {
+    const { allowed, cost, source } = decision;
+    // What is here is spent when it is asked for; the rest at the moment at which the store took it.
+    const at = source === 'prefetch' ? clock.now() : DecisionRecord.taken(decision)![0]?.at;
+    if (allowed) spent.push({ at: at!, cost, source });
+    return allowed;
+  };
+
+/** The first permits that the rule forbids. @param short permits that the rule has less than it says */
+export const refused = (spent: readonly Spent[], rule: Case, short = 0): Spent | undefined =>
+  spent.find(({ at, cost }) => {
+    if (rule.left(at) - short < cost) return true;
+    rule.take(at, cost);
+    return false;
+  });
