@@ -128,7 +128,9 @@ async function join(nodes: readonly Node[], masters: number): Promise<void> {
   const share = Math.ceil(SLOTS / masters);
   await Promise.all(
     nodes.slice(0, masters).map(async ({ ask }, i) => {
-      await ask('CLUSTER', 'ADDSLOTSRANGE', i * share, Math.min((i + 1) * share, SLOTS) - 1);
+      const first = i * share;
+      const own = Array.from({ length: Math.min(share, SLOTS - first) }, (_, slot) => first + slot);
+      await ask('CLUSTER', 'ADDSLOTS', ...own); // Redis 6 knows no ADDSLOTSRANGE
       await ask('CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
     }),
   );

@@ -1,5 +1,4 @@
-#!lua flags=no-writes
--- Reads what a key holds, for tools: it can change nothing.
+-- Reads what a key holds, for tools, and changes nothing. Redis 6 does not know the flag no-writes.
 -- KEYS[1]   a storage key
 -- Reply: the server's time (µs), the time to live (ms; -2 without a key), the value as hexadecimal digits: clients decode bytes as text
 
