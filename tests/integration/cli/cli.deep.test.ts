@@ -87,7 +87,7 @@ describe('what it shows', () => {
       expect.stringMatching(/would never let[\s\S]*more than the 10 it ever has/),
     ]);
     const blocked = await sluice(['explain', 'api', 'bob'], env);
-    expect(blocked.stdout).toMatch(/the key is blocked until that ends at /);
+    expect(blocked.stdout).toMatch(/the key is blocked; the block ends at /);
   });
 
   test('--json prints one value a line', async () => {

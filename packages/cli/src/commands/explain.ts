@@ -85,7 +85,7 @@ function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
   if (blockedUntil > now) {
     const forgivenAt = escalation?.forgivenAt;
     const forgiven = forgivenAt === undefined ? '' : ` Forgiven ${momentOf(forgivenAt, now)}.`;
-    return `the key is blocked${stepOf(policy)} until that ends ${momentOf(blockedUntil, now)}.${forgiven}`;
+    return `the key is blocked${stepOf(policy)}; the block ends ${momentOf(blockedUntil, now)}.${forgiven}`;
   }
   if (wait === undefined && cost > limit)
     return `${count(cost, 'permit')} are more than the ${limit} it ever has at once.`;
