@@ -5,6 +5,7 @@ import {
   memoryStore,
   type RequestView,
   slidingLog,
+  subscribe,
   tokenBucket,
 } from '@sluice/core';
 import { runWithRequest } from '@sluice/core/http';
@@ -68,6 +69,16 @@ class Policies {
   @RateLimit({ rate: 1 / 60, escalate })
   async rateBlocked() {
     return 'rate';
+  }
+
+  @Limit({ policies: { once, twice: fixedWindow({ limit: 2, window: '1h' }) }, notify: { twice: ['50%'] } })
+  async told() {
+    return 'limit';
+  }
+
+  @CountLimit({ limit: 2, period: 60, notify: ['50%'] })
+  async countTold() {
+    return 'count';
   }
 
   @Limit(concurrency({ limit: 2 }))
@@ -164,6 +175,18 @@ test.each(['blocked', 'countBlocked', 'rateBlocked'] as const)('escalate: %s', a
   });
   await clock.advance('10m');
   await demo[method]();
+});
+
+test.each([
+  ['told', 'limit:Policies.told', 'twice'],
+  ['countTold', 'countLimit:Policies.countTold', 'countLimit:Policies.countTold'],
+] as const)('notify: %s', async (method, limiter, policy) => {
+  const messages: unknown[] = [];
+  const stop = subscribe('sluice:threshold', (message) => messages.push(message));
+  await demo[method]();
+  await new Promise(setImmediate);
+  stop();
+  expect(messages).toEqual([expect.objectContaining({ limiter, policy, threshold: '50%' })]);
 });
 
 test('timeout is a duration', async () => {

@@ -1,7 +1,13 @@
 import { type Duration, type Policy, RateLimiter } from '@sluice/core';
 import { checkCost, describe } from '@sluice/core/http';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
-import { type CommonOptions, type CostOfCall, commonLimit, type Rules } from './limitation.js';
+import {
+  type CommonOptions,
+  type CostOfCall,
+  commonLimit,
+  type NotifyOptions,
+  type Rules,
+} from './limitation.js';
 import { limitByRule, type RuleLimitOptions } from './rule-limit.js';
 
 interface LimitAttributes extends CommonOptions {
@@ -12,6 +18,11 @@ interface LimitAttributes extends CommonOptions {
   readonly cost?: CostOfCall;
   /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: no wait. */
   readonly timeout?: Duration;
+  /**
+   * Thresholds that are published on the channel `sluice:threshold`, once for each key and window in all processes: `['80%', '100%']`. With
+   * several `policies` by their names. For `fixedWindow` only. Default: none.
+   */
+  readonly notify?: NotifyOptions | undefined;
 }
 
 export type LimitOptions = LimitAttributes &
@@ -48,7 +59,7 @@ export function Limit(rule: string, options?: RuleLimitOptions): LimitDecorator;
 export function Limit(options: Policy | LimitOptions | string, ...rest: unknown[]): LimitDecorator {
   if (typeof options === 'string') return limitByRule(options, rest[0] as RuleLimitOptions | undefined);
   const attributes: LimitOptions = isPolicy(options) ? { policy: options } : options;
-  const own = ['policy', 'policies', 'cost', 'timeout'];
+  const own = ['policy', 'policies', 'cost', 'timeout', 'notify'];
   const common = commonLimit('@Limit', 'limit:', attributes, own, rest);
   const { policy, policies, timeout, cost } = attributes;
   if ((policy === undefined) === (policies === undefined)) {
@@ -56,9 +67,10 @@ export function Limit(options: Policy | LimitOptions | string, ...rest: unknown[
       "@Limit takes a policy, such as slidingLog({ limit: 5, window: '1s' }), or several policies by name, not both",
     );
   }
-  const { escalate } = attributes;
+  const { escalate, notify } = attributes;
+  const more = { escalate, notify };
   const rules: Rules =
-    policies === undefined ? { policy: policy!, escalate } : { policies: { ...checked(policies) }, escalate };
+    policies === undefined ? { policy: policy!, ...more } : { policies: { ...checked(policies) }, ...more };
   checkRules(rules, timeout);
   if (typeof cost === 'object' && policies === undefined) {
     throw new TypeError(
@@ -87,7 +99,8 @@ function checkRules(rules: Rules, timeout: Duration | undefined): void {
   try {
     new RateLimiter({ name: 'check', ...rules }).wrap(() => {}, timeout === undefined ? {} : { timeout });
   } catch (error) {
-    if (error instanceof Error) error.message = error.message.replace(/^(?:RateLimiter|wrap): /, '@Limit: ');
+    if (error instanceof Error)
+      error.message = error.message.replace(/^(?:RateLimiter(?: 'check')?|wrap): /, '@Limit: ');
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import {
   type Cost,
   type Duration,
   type EscalateOptions,
+  type LimiterBaseOptions,
   type LimiterKey,
   LimitType,
   type Policy,
@@ -37,10 +38,13 @@ export interface CommonOptions {
   readonly escalate?: EscalateOptions | undefined;
 }
 
-export type Rules = { readonly escalate?: EscalateOptions | undefined } & (
-  | { readonly policy: Policy }
-  | { readonly policies: Readonly<Record<string, Policy>> }
-);
+/** Thresholds that are published on `sluice:threshold`. */
+export type NotifyOptions = NonNullable<LimiterBaseOptions['notify']>;
+
+export type Rules = {
+  readonly escalate?: EscalateOptions | undefined;
+  readonly notify?: NotifyOptions | undefined;
+} & ({ readonly policy: Policy } | { readonly policies: Readonly<Record<string, Policy>> });
 
 export interface Limitation {
   /** Its name in errors: `@RateLimit`. */
@@ -77,6 +81,7 @@ const COMMON_OPTIONS = ['prefix', 'key', 'limitType', 'params', 'escalate'];
  * Reads the attributes that all decorators have.
  * @param own the names of the decorator's own attributes
  * @param rest further arguments: with any of them the decorator was used without parentheses
+ * @param remedies what to do instead of attributes that the decorator does not have, by their names
  * @throws RangeError, TypeError naming the attribute and the value
  */
 export function commonLimit(
@@ -85,9 +90,10 @@ export function commonLimit(
   options: CommonOptions,
   own: readonly string[],
   rest: readonly unknown[],
+  remedies: Readonly<Record<string, string>> = {},
 ): Omit<Limitation, 'rules'> {
   checkParentheses(decorator, options, rest);
-  checkOptions(decorator, options, [...own, ...COMMON_OPTIONS]);
+  checkOptions(decorator, options, [...own, ...COMMON_OPTIONS], remedies);
   const { prefix = defaultPrefix, key = '', params, escalate } = options;
   if (escalate !== undefined) compileEscalation(decorator, escalate);
   const limitType = parseLimitType(options.limitType === undefined ? LimitType.METHOD : options.limitType);

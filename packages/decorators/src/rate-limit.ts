@@ -2,6 +2,10 @@ import { tokenBucketOfRate } from '@sluice/core';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, commonLimit, milliseconds } from './limitation.js';
 
+const REMEDIES = {
+  notify: 'a bucket has no windows whose use could be reported. Use @CountLimit or @Limit with a fixedWindow',
+};
+
 export interface RateLimitOptions extends CommonOptions {
   /**
    * Seconds to keep an idle bucket, > 0; default 60. It has no effect, and is accepted so that ported code compiles: a bucket is kept
@@ -24,7 +28,7 @@ export interface RateLimitOptions extends CommonOptions {
  */
 export function RateLimit(options: RateLimitOptions = {}, ...rest: never[]): LimitDecorator {
   const own = ['expire', 'rate', 'burst', 'timeout'];
-  const common = commonLimit('@RateLimit', 'rateLimit:', options, own, rest);
+  const common = commonLimit('@RateLimit', 'rateLimit:', options, own, rest, REMEDIES);
   const { expire = 60, rate = 1, burst = 1, timeout = 0 } = options;
   milliseconds('@RateLimit: expire', expire, 0.001);
   const wait = milliseconds('@RateLimit: timeout', timeout, 0);
