@@ -48,3 +48,21 @@ test('nothing differs in the same document; a first one is all new; an order is 
     '~ name: none → other (all counts start from zero)',
   ]);
 });
+
+test('a cost and an escalation that plans make different are shown for the plans that change', () => {
+  const exports = {
+    ...api,
+    cost: '$plan.perMinute',
+    escalate: { after: 3, within: '1h', block: ['$plan.block'] },
+  };
+  const of = (block: string, perMinute: number): RulesDocument => ({
+    plans: { free: { perMinute: 60, block: '1h' }, pro: { perMinute, block } },
+    defaultPlan: 'free',
+    rules: [exports],
+  });
+  expect(linesOf(of('1m', 600), of('5m', 900))).toEqual([
+    '~ api, cost of plan pro: 600 → 900',
+    '~ api, escalate of plan pro: {"after":3,"within":"1h","block":["1m"]} → {"after":3,"within":"1h","block":["5m"]}',
+    '~ api, perMinute of plan pro: 600 per 1 min (fixedWindow) → 900 per 1 min (fixedWindow)',
+  ]);
+});

@@ -68,10 +68,10 @@ type OfSet = readonly [RuleSet, Rule];
 function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
   const { name } = rule;
   const fields = FIELDS.flatMap((field) => {
-    const [before, after] = [oldSet, newSet].map(({ document }) =>
-      textOf(document.rules.find((one) => one.name === name)?.[field]),
+    const [before, after] = [oldSet, newSet].map((set) => fieldOf(set, name, field)) as [Texts, Texts];
+    return [...new Set([...before.keys(), ...after.keys()])].flatMap((what) =>
+      before.get(what) === after.get(what) ? [] : [changed(name, what, before.get(what), after.get(what))],
     );
-    return before === after ? [] : [changed(name, field, before, after)];
   });
   const each = new Set([old, rule].flatMap(dependentLimits));
   const [before, after] = [limitsOf(old, each), limitsOf(rule, each)];
@@ -109,21 +109,36 @@ const textOf = (value: unknown): string | undefined =>
 const sizeOf = (value: unknown): string | undefined =>
   Array.isArray(value) ? `${value.length} tests` : undefined;
 
+type Texts = ReadonlyMap<string, string | undefined>;
+
+/** A field of a rule as text; one that takes numbers from plans, for each of them. */
+function fieldOf({ document }: RuleSet, name: string, field: (typeof FIELDS)[number]): Texts {
+  const text = textOf(document.rules.find((one) => one.name === name)?.[field]);
+  const planned = (field === 'cost' || field === 'escalate') && text?.includes('$plan.');
+  if (text === undefined || !planned) return new Map([[field, text]]);
+  return new Map(
+    Object.entries(document.plans ?? {}).map(([plan, numbers]) => [
+      `${field} of plan ${plan}`,
+      text.replace(/"?\$plan\.([\w-]+)"?/g, (_, number: string) => JSON.stringify(numbers[number])),
+    ]),
+  );
+}
+
 /** The policies by limit; those of `each` by limit and plan. The only limit of a rule is its `limit`. */
-function limitsOf({ policies }: Rule, each: ReadonlySet<string>): Map<string, Policy> {
+function limitsOf({ numbers }: Rule, each: ReadonlySet<string>): Map<string, Policy> {
   const found = new Map<string, Policy>();
-  for (const [plan, of] of policies) {
-    for (const [name, policy] of named(of))
+  for (const [plan, { limits }] of numbers) {
+    for (const [name, policy] of named(limits))
       found.set(plan === undefined || !each.has(name) ? name : `${name} of plan ${plan}`, policy);
   }
   return found;
 }
 
 /** The limits that plans make different. */
-function dependentLimits({ policies }: Rule): string[] {
+function dependentLimits({ numbers }: Rule): string[] {
   const texts = new Map<string, Set<string>>();
-  for (const of of policies.values())
-    for (const [name, policy] of named(of))
+  for (const { limits } of numbers.values())
+    for (const [name, policy] of named(limits))
       texts.set(name, (texts.get(name) ?? new Set()).add(JSON.stringify(policy)));
   return [...texts].flatMap(([name, { size }]) => (size > 1 ? [name] : []));
 }

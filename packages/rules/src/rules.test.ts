@@ -138,6 +138,39 @@ rules:
     await store.close();
   });
 
+  test('cost and escalate take the numbers of the plan, also after a change of them', async () => {
+    const text = (pro: number) => `
+plans:
+  free: { export: 5, tries: 1, block: 1h }
+  pro: { export: ${pro}, tries: 2, block: 1m }
+defaultPlan: free
+rules:
+  - name: export
+    match: { path: /v1/* }
+    key: '#{user.id}'
+    plan: '#{user.plan}'
+    limit: { fixedWindow: { limit: 10, window: 1s } }
+    cost: $plan.export
+    escalate: { after: $plan.tries, within: 1h, block: [$plan.block, 1d] }
+`;
+    const { rules, store } = rulesOf(text(3));
+    const decide = async (id: string, plan: string) =>
+      (await rules.decide(request({ user: { id, plan } }))).decision!;
+    expect(await decide('ann', 'free')).toMatchObject({ allowed: true, remaining: 5, cost: 5 });
+    expect(await decide('bob', 'pro')).toMatchObject({ allowed: true, remaining: 7, cost: 3 });
+    await decide('ann', 'free');
+    expect(await decide('ann', 'gone')).toMatchObject({ allowed: false, blockedFor: 3_600_000 });
+    for (let i = 0; i < 2; i++) await decide('bob', 'pro');
+    expect(await decide('bob', 'pro')).toMatchObject({ allowed: false, retryAfter: 1_000 });
+    expect(await decide('bob', 'pro')).toMatchObject({ allowed: false, blockedFor: 60_000 });
+    expect(rules.rule('export').cost(() => ({ plan: 'pro' }))).toBe(3);
+    rules.replace(parseRules(text(2)));
+    expect(await decide('eve', 'pro')).toMatchObject({ allowed: true, remaining: 8 });
+    expect(await decide('ann', 'free')).toMatchObject({ allowed: false, blockedFor: 3_600_000 });
+    await rules.close();
+    await store.close();
+  });
+
   test('notify reports a part of one of several limits', async () => {
     const { rules, store } = rulesOf(`
 rules:

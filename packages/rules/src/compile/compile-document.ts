@@ -1,6 +1,6 @@
 import { nearest, type Path, type Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
-import { usesPlans } from './limits.js';
+import { usesPlans } from './plan-numbers.js';
 import { Rule } from './rule.js';
 import { compileRuleKey } from './templates.js';
 

@@ -1,31 +1,34 @@
 import type { EscalateOptions } from '@sluice/core';
 import { compileEscalation } from '@sluice/core/http';
-import type { Path, Report } from '../document/problems.js';
+import type { Path } from '../document/problems.js';
 import type { RuleInput } from '../document/schema.js';
+import type { PlanNumbers } from './plan-numbers.js';
 
-/** The escalation of a rule; reports the value that core refuses. */
-export function checkEscalate(
+/** The escalation of a rule for one plan; reports the value that core refuses. */
+export function compileEscalate(
   { name, escalate, mode }: RuleInput,
+  numbers: PlanNumbers,
   path: Path,
-  report: Report,
 ): EscalateOptions | undefined {
   if (escalate === undefined) return undefined;
   const at = [...path, 'escalate'];
   if (mode === 'shadow') {
-    report.add(at, `escalate has no effect in the shadow rule '${name}': its denials are not counted`, {
+    numbers.tell(at, `escalate has no effect in the shadow rule '${name}': its denials are not counted`, {
       atKey: true,
     });
   }
+  const options = numbers.readAll(escalate, at) as EscalateOptions | undefined;
+  if (options === undefined) return undefined;
   try {
-    compileEscalation('rule', escalate);
+    compileEscalation('rule', options);
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     const [, option, index] = /escalate\.(\w+)(?:\[(\d+)\])?/.exec(error.message) ?? [];
     const inList = index !== undefined && Array.isArray(escalate.block) ? [Number(index)] : [];
-    report.add(
+    numbers.tell(
       [...at, ...(option === undefined ? [] : [option]), ...inList],
-      error.message.replace(/^rule: /, ''),
+      `${error.message.replace(/^rule: /, '')}${numbers.suffix(escalate)}`,
     );
   }
-  return escalate;
+  return options;
 }

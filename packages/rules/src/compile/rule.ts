@@ -4,9 +4,10 @@ import type { Path, Report } from '../document/problems.js';
 import { nearest } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { compileMatch, type Matcher } from '../matching/matcher.js';
-import { checkEscalate } from './escalate.js';
-import { compileLimits, type PoliciesByPlan, usesPlans } from './limits.js';
+import { compileEscalate } from './escalate.js';
+import { compileLimits } from './limits.js';
 import { compileNotify, type NotifyOptions } from './notify.js';
+import { PlanNumbers, usesPlans } from './plan-numbers.js';
 import { compileReply } from './reply.js';
 import {
   compileCost,
@@ -18,13 +19,18 @@ import {
   type TemplatePlace,
 } from './templates.js';
 
-/** What a request counts for under one rule. */
-export interface RuleCall {
-  readonly key: string;
-  readonly cost: number;
+/** The numbers of a rule for one plan. */
+export interface RuleNumbers {
   /** Undefined if the rule takes no numbers from plans. */
   readonly plan: string | undefined;
   readonly limits: LimiterPolicies;
+  readonly escalate: EscalateOptions | undefined;
+}
+
+/** What a request counts for under one rule. */
+export interface RuleCall extends RuleNumbers {
+  readonly key: string;
+  readonly cost: number;
 }
 
 /** A compiled rule. */
@@ -36,15 +42,14 @@ export class Rule {
   /** Of a shadow rule: the enforced rule that it compares with. */
   readonly compare: string | undefined;
   readonly reply: RuleReply | undefined;
-  readonly escalate: EscalateOptions | undefined;
   /** Of its limits. */
   readonly notify: NotifyOptions | undefined;
   /** Undefined: only code uses the rule. */
   readonly matcher: Matcher | undefined;
   /** `IP`, `USER`, `METHOD` or the template. */
   readonly keyKind: string;
-  /** The policies by plan; under `undefined` if the rule takes no numbers from plans. */
-  readonly policies: PoliciesByPlan;
+  /** Its numbers for each plan; for `undefined` if the rule takes none from plans. */
+  readonly numbers: ReadonlyMap<string | undefined, RuleNumbers>;
   readonly ipv6Subnet: number | undefined;
   /** Permits of a call. @throws KeyResolutionError if they are no whole number */
   readonly costOf: ReadScope<number>;
@@ -73,40 +78,37 @@ export class Rule {
     this.replaces = replaces;
     this.compare = compare;
     this.reply = compileReply(reply, path, report);
-    this.escalate = checkEscalate(input, path, report);
     this.notify = compileNotify(input, path, report);
     this.keyKind = key;
     this.matcher = match && compileMatch(match, [...path, 'match'], report);
-    this.policies = compileLimits(
-      input,
-      report.isClean(['plans']) ? document.plans : undefined,
-      path,
-      report,
+    const plans = PlanNumbers.of(input, report.isClean(['plans']) ? document.plans : undefined, report);
+    this.numbers = new Map(
+      plans.map((plan) => {
+        const limits = compileLimits(input, plan, path);
+        const escalate = compileEscalate(input, plan, path);
+        return [plan.name, { plan: plan.name, limits: limits!, escalate }]; // the report has what is missing
+      }),
     );
     const place = { path, report, isForCode: match === undefined };
     this.ipv6Subnet = input.ipv6Subnet;
     this.keyOf = compileRuleKey(key, input.ipv6Subnet, place);
-    this.costOf = compileCost(input.cost, place);
     this.planOf = compilePlan(input, document, place);
+    this.costOf = compileCost(input.cost, plans, place, (scope) => this.numbersOf(this.planOf(scope)).plan);
     this.#fallbackPlan =
       input.plan !== undefined && !hasTemplate(input.plan) ? input.plan : document.defaultPlan;
   }
 
-  /** The policies of a plan; of an unknown one those of the default plan. */
-  policiesOf(plan?: string): { readonly plan: string | undefined; readonly limits: LimiterPolicies } {
-    const { policies } = this;
-    const found = policies.has(undefined)
-      ? undefined
-      : plan !== undefined && policies.has(plan)
-        ? plan
-        : this.#fallbackPlan;
-    return { plan: found, limits: policies.get(found)! };
+  /** The numbers of a plan; of an unknown one those of the default plan. */
+  numbersOf(plan?: string): RuleNumbers {
+    const { numbers } = this;
+    return numbers.get(undefined) ?? numbers.get(plan) ?? numbers.get(this.#fallbackPlan)!;
   }
 
   /** @throws KeyResolutionError if the request lacks the key, or has no valid cost */
   resolve(request: RequestView): RuleCall {
     const scope = scopeOf(request);
-    return { key: this.keyOf(request), cost: this.costOf(scope), ...this.policiesOf(this.planOf(scope)) };
+    const { plan, limits, escalate } = this.numbersOf(this.planOf(scope));
+    return { key: this.keyOf(request), cost: this.costOf(scope), plan, limits, escalate };
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type RequestView,
 } from '@sluice/core/http';
 import { nearest, type Path, type Report } from '../document/problems.js';
+import { isPlanNumber, type PlanNumbers } from './plan-numbers.js';
 
 /** Reads a value of a call: of a request, or of what code has under the names of a template. */
 export type ReadScope<T> = (scope: KeyScope) => T;
@@ -75,17 +76,24 @@ export function compileText(
   };
 }
 
-/** A whole number, or a template that finds one: 1 if the call has none. */
-export function compileCost(cost: number | string | undefined, place: TemplatePlace): ReadScope<number> {
+/**
+ * A whole number, that of a plan, or a template that finds one: 1 if the call has none.
+ * @param plans those that the rule can have
+ * @param planOf the one of a call
+ */
+export function compileCost(
+  cost: number | string | undefined,
+  plans: readonly PlanNumbers[],
+  place: TemplatePlace,
+  planOf: ReadScope<string | undefined>,
+): ReadScope<number> {
   if (cost === undefined) return () => 1;
+  if (isPlanNumber(cost)) {
+    const costs = new Map(plans.map((plan) => [plan.name, costOfPlan(cost, plan, place)]));
+    return (scope) => costs.get(planOf(scope))!;
+  }
   if (typeof cost === 'number') {
-    if (!Number.isSafeInteger(cost) || cost < 0) {
-      const most = Number.MAX_SAFE_INTEGER;
-      place.report.add(
-        [...place.path, 'cost'],
-        `cost must be a whole number from 0 to ${most}, not ${describe(cost)}`,
-      );
-    }
+    if (!isCost(cost)) place.report.add([...place.path, 'cost'], noCost(cost));
     return () => cost;
   }
   const read = compileText(cost, 'cost', place);
@@ -97,6 +105,18 @@ export function compileCost(cost: number | string | undefined, place: TemplatePl
     throw new KeyResolutionError(`The request needs a whole number at ${name}`, cost);
   };
 }
+
+function costOfPlan(cost: string, plan: PlanNumbers, { path }: TemplatePlace): number | undefined {
+  const at = [...path, 'cost'];
+  const number = plan.read(cost, at);
+  if (number === undefined || isCost(number)) return number;
+  plan.tell(at, `${noCost(number)}${plan.suffix(cost)}`);
+  return undefined;
+}
+
+const isCost = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const noCost = (value: unknown): string =>
+  `cost must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, not ${describe(value)}`;
 
 const clientKey = compileClientKey({});
 

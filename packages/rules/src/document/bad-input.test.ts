@@ -98,6 +98,21 @@ test.each([
     `plans: { free: { a: 1 }, pro: {} }\ndefaultPlan: free\nrules: [{ name: a, limit: { gcra: { limit: $plan.a, period: 1m } } }]`,
     "plan 'pro' has no number 'a'",
   ],
+  [
+    'a cost that a plan lacks',
+    `plans: { free: { a: 1 } }\ndefaultPlan: free\nrules: [{ name: a, ${LIMIT}, cost: $plan.b }]`,
+    "plan 'free' has no number 'b'; did you mean 'a'?",
+  ],
+  [
+    'a cost of a plan that is no cost',
+    `plans: { free: { a: 1m } }\ndefaultPlan: free\nrules: [{ name: a, ${LIMIT}, cost: $plan.a }]`,
+    'cost must be a whole number from 0 to 9007199254740991, not "1m" (plan \'free\')',
+  ],
+  [
+    'a block of a plan that is none',
+    `plans: { free: { a: 1m, b: 0 } }\ndefaultPlan: free\nrules: [{ name: a, ${LIMIT}, escalate: { after: 1, within: 1h, block: [$plan.a, $plan.b] } }]`,
+    'escalate.block[1] must be a duration',
+  ],
   ['a broken template', inRule(`key: '#{user.id'`), 'the expression is not closed'],
   ['a key without a template', inRule('match: { path: /* }\n    key: user.id'), "Write '#{user.id}'"],
   [

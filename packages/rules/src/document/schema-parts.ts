@@ -93,18 +93,18 @@ export const ALGORITHM_SCHEMAS = {
   }).optional(),
 };
 
+const DENIALS = { error: 'must be a number of denials, 1 to 100, or $plan.name' };
+
 /** The option `escalate` of core's limiters, which checks the values. */
 export const escalateSchema = strict('escalate', {
   after: z
-    .number({ error: 'must be a number of denials, 1 to 100' })
+    .union([z.number(), z.string().regex(PLAN_NUMBER, DENIALS)], DENIALS)
     .describe('The denial that blocks: 3 for the third.'),
-  within: DURATION_SCHEMA.describe('The time in which these denials must come.'),
+  within: duration.describe('The time in which these denials must come.'),
   block: z
-    .union([DURATION_SCHEMA, z.array(DURATION_SCHEMA)], {
-      error: 'must be a duration, or a list of them such as [1m, 10m, 1d]',
+    .union([duration, z.array(duration)], {
+      error: 'must be a duration, or a list of them such as [1m, 10m, 1d]; each may be $plan.name',
     })
     .describe('How long the first block lasts, the second, and so on; the last is used from then on.'),
-  forgive: DURATION_SCHEMA.optional().describe(
-    'Time without a denial after which blocks begin again; default 1d.',
-  ),
+  forgive: duration.optional().describe('Time without a denial after which blocks begin again; default 1d.'),
 });

@@ -100,10 +100,12 @@ const rule = strict('a rule', {
     .describe('Several limits by name: a request takes from all of them or from none.'),
   cost: z
     .union([z.number(), text(1000)], {
-      error: 'must be a whole number ≥ 0 or a template such as #{headers.x-cost}',
+      error: 'must be a whole number ≥ 0, $plan.name, or a template such as #{headers.x-cost}',
     })
     .optional()
-    .describe('Permits that a request takes: a whole number, or a template that finds one. Default 1.'),
+    .describe(
+      'Permits that a request takes: a whole number, $plan.name, or a template that finds one. Default 1.',
+    ),
   escalate: escalateSchema
     .optional()
     .describe('Blocks a key that is denied again and again, longer each time.'),

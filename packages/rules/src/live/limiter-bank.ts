@@ -1,6 +1,6 @@
-import type { LimiterPolicies, RateLimiter } from '@sluice/core';
+import type { RateLimiter } from '@sluice/core';
 import { LimiterPool, setKeyKind } from '@sluice/core/http';
-import type { Rule } from '../compile/rule.js';
+import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RuleSet } from '../rule-set.js';
 import { Retired } from './retired.js';
 import type { RulesOptions } from './rules-options.js';
@@ -15,25 +15,29 @@ export class LimiterBank {
 
   constructor(readonly options: RulesOptions) {}
 
-  get(set: RuleSet, rule: Rule, policies: LimiterPolicies): RateLimiter {
-    const id = idOf(set, rule);
+  get(set: RuleSet, rule: Rule, { limits, escalate }: RuleNumbers): RateLimiter {
+    const id = idOf(set, rule, escalate);
     let pool = this.#pools.get(id);
     if (pool === undefined) {
       const { hashTag } = set.document;
-      const { escalate, notify } = rule;
+      const { notify } = rule;
       const name = nameOf(set, rule);
       const kind = takesPlans(rule) ? 'per-request' : 'limiter';
       pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST, kind);
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
-    const limiter = pool.byPolicies(policies);
+    const limiter = pool.byPolicies(limits);
     setKeyKind(limiter, rule.keyKind);
     return limiter;
   }
 
   /** Closes the limiters of all other rules when no request uses them any more. */
   keep(rules: readonly (readonly [RuleSet, Rule])[]): void {
-    const kept = new Set(rules.map(([set, rule]) => idOf(set, rule)));
+    const kept = new Set(
+      rules.flatMap(([set, rule]) =>
+        [...rule.numbers.values()].map(({ escalate }) => idOf(set, rule, escalate)),
+      ),
+    );
     for (const [id, pool] of this.#pools)
       if (!kept.has(id)) this.#retired.add(pool, () => this.#pools.delete(id));
   }
@@ -45,7 +49,7 @@ export class LimiterBank {
 }
 
 const nameOf = ({ name }: RuleSet, rule: Rule): string => `${name}.${rule.name}`;
-const takesPlans = ({ policies }: Rule): boolean => !policies.has(undefined);
+const takesPlans = ({ numbers }: Rule): boolean => !numbers.has(undefined);
 /** Limiters of one id differ in their policies and their key only. */
-const idOf = (set: RuleSet, rule: Rule): string =>
-  JSON.stringify([nameOf(set, rule), set.document.hashTag, rule.escalate, rule.notify, takesPlans(rule)]);
+const idOf = (set: RuleSet, rule: Rule, escalate: RuleNumbers['escalate']): string =>
+  JSON.stringify([nameOf(set, rule), set.document.hashTag, escalate, rule.notify, takesPlans(rule)]);

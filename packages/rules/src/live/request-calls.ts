@@ -1,6 +1,6 @@
 import type { Decision, LimiterKey, RateLimiter } from '@sluice/core';
 import type { FailedShadow, MatchedRules, RuledCall, RuleReply } from '@sluice/core/http';
-import type { Rule } from '../compile/rule.js';
+import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { ApplyingRule, MatchedRule, RuleSet } from '../rule-set.js';
 import type { Combination, Combinations } from './combinations.js';
 
@@ -29,7 +29,7 @@ export class RequestCalls implements MatchedRules {
   constructor(
     private readonly set: RuleSet,
     applying: readonly ApplyingRule[],
-    private readonly limiterOf: (rule: Rule, limits: MatchedRule['limits']) => RateLimiter,
+    private readonly limiterOf: (rule: Rule, numbers: RuleNumbers) => RateLimiter,
     combinations: Combinations,
   ) {
     const matched: MatchedRule[] = [];
@@ -38,8 +38,8 @@ export class RequestCalls implements MatchedRules {
     let shadows = NO_SHADOWS;
     for (const { rule, view } of applying) {
       if (rule.mode === 'shadow') continue;
-      const { key, cost, plan, limits } = rule.resolve(view);
-      matched.push({ rule, key, cost, plan, limits });
+      const { key, cost, plan, limits, escalate } = rule.resolve(view);
+      matched.push({ rule, key, cost, plan, limits, escalate });
       keys[rule.name] = key;
       if (cost !== 1) costs = { ...costs, [rule.name]: cost };
     }
@@ -49,7 +49,7 @@ export class RequestCalls implements MatchedRules {
     this.shadows = shadows;
     if (matched.length === 0) return;
     const { limiter, consume } = combinations.get(set.name, matched, () =>
-      matched.map(({ rule, limits }) => limiterOf(rule, limits)),
+      matched.map((one) => limiterOf(one.rule, one)),
     );
     this.enforced = { limiter, consume, keys, cost: costs };
   }
@@ -68,8 +68,8 @@ export class RequestCalls implements MatchedRules {
   /** What goes wrong in a shadow does not concern the request. */
   #shadow({ rule, view }: ApplyingRule): ShadowCall | RefusedShadow {
     try {
-      const { key, cost, limits } = rule.resolve(view);
-      return { rule, limiter: this.limiterOf(rule, limits), keys: key, cost };
+      const { key, cost, ...numbers } = rule.resolve(view);
+      return { rule, limiter: this.limiterOf(rule, numbers), keys: key, cost };
     } catch (error) {
       return { rule, name: `${this.set.name}.${rule.name}`, error };
     }

@@ -1,11 +1,4 @@
-import {
-  type Cost,
-  LimiterClosedError,
-  type LimiterPolicies,
-  memoryStore,
-  type RateLimiter,
-  type Store,
-} from '@sluice/core';
+import { type Cost, LimiterClosedError, memoryStore, type RateLimiter, type Store } from '@sluice/core';
 import {
   describe,
   isPromise,
@@ -14,7 +7,7 @@ import {
   type RequestRules,
   type RequestView,
 } from '@sluice/core/http';
-import type { Rule } from '../compile/rule.js';
+import type { Rule, RuleNumbers } from '../compile/rule.js';
 import { nearest } from '../document/problems.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';
@@ -99,7 +92,7 @@ export class Rules implements RequestRules {
     const applying = set.applying(view);
     if (applying.length === 0) return undefined;
     checkReadings(set, this.store, applying, view);
-    const limiterOf = (rule: Rule, limits: LimiterPolicies) => this.#withPolicies(set, rule, limits);
+    const limiterOf = (rule: Rule, numbers: RuleNumbers) => this.#bank.get(set, rule, numbers);
     return new RequestCalls(set, applying, limiterOf, combinations);
   }
 
@@ -167,11 +160,7 @@ export class Rules implements RequestRules {
   }
 
   #limiterOf(set: RuleSet, rule: Rule, plan?: string): RateLimiter {
-    return this.#withPolicies(set, rule, rule.policiesOf(plan).limits);
-  }
-
-  #withPolicies(set: RuleSet, rule: Rule, limits: LimiterPolicies): RateLimiter {
-    return this.#bank.get(set, rule, limits);
+    return this.#bank.get(set, rule, rule.numbersOf(plan));
   }
 
   #checkOpen(): void {

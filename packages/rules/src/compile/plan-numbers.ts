@@ -1,0 +1,76 @@
+import { nearest, type Path, type Report } from '../document/problems.js';
+import type { RuleInput, RulesDocument } from '../document/schema.js';
+import { PLAN_NUMBER } from '../document/schema-parts.js';
+
+/** Values of a rule for each plan; under `undefined` if the rule takes no numbers from plans. */
+export type ByPlan<T> = ReadonlyMap<string | undefined, T>;
+
+type RuleNumbers = Pick<RuleInput, 'limit' | 'limits' | 'cost' | 'escalate'>;
+
+export const isPlanNumber = (value: unknown): value is `$plan.${string}` =>
+  typeof value === 'string' && value.startsWith('$plan.');
+
+/** Does a rule take numbers from plans? */
+export const usesPlans = ({ limit, limits, cost, escalate }: RuleNumbers): boolean =>
+  isPlanNumber(cost) ||
+  Object.values(Object(escalate)).flat().some(isPlanNumber) ||
+  [limit, ...Object.values(limits ?? {})].some((one) =>
+    Object.values(one ?? {}).some((options) => Object.values(Object(options)).some(isPlanNumber)),
+  );
+
+/** The numbers of one plan, in place of `$plan.name`. */
+export class PlanNumbers {
+  constructor(
+    /** Undefined for a rule that takes no numbers from plans. */
+    readonly name: string | undefined,
+    private readonly plan: NonNullable<RulesDocument['plans']>[string],
+    private readonly report: Report,
+    /** Problems that were reported for another plan. */
+    private readonly told: Set<string>,
+  ) {}
+
+  /** Of each plan that a rule can have. */
+  static of(rule: RuleNumbers, plans: RulesDocument['plans'], report: Report): readonly PlanNumbers[] {
+    const told = new Set<string>();
+    if (!usesPlans(rule)) return [new PlanNumbers(undefined, {}, report, told)];
+    return Object.entries(plans ?? {}).map(([name, plan]) => new PlanNumbers(name, plan, report, told));
+  }
+
+  /** The value itself, or the plan's number. Reports a number that the plan does not have, and returns undefined. */
+  read(value: unknown, path: Path): unknown {
+    if (Array.isArray(value)) return value.map((one, i) => this.read(one, [...path, i]));
+    if (!isPlanNumber(value)) return value;
+    const number = PLAN_NUMBER.exec(value)?.[1];
+    if (number !== undefined && Object.hasOwn(this.plan, number)) return this.plan[number];
+    this.tell(path, `plan '${this.name}' has no number '${number ?? value}'`, {
+      hint: number === undefined ? undefined : nearest(number, Object.keys(this.plan)),
+    });
+    return undefined;
+  }
+
+  /** Those of an object; undefined if the plan lacks one. */
+  readAll(values: object, path: Path): Record<string, unknown> | undefined {
+    let complete = true;
+    const read = Object.entries(values).map(([field, value]) => {
+      const found = this.read(value, [...path, field]);
+      if ([found].flat().some((one, i) => one === undefined && [value].flat()[i] !== undefined))
+        complete = false;
+      return [field, found] as const;
+    });
+    return complete ? Object.fromEntries(read) : undefined;
+  }
+
+  /** For the message of a value that is not acceptable. @param given as the document has it */
+  suffix(given: unknown): string {
+    const planned = Object.values(Object(given)).flat().some(isPlanNumber) || isPlanNumber(given);
+    return planned && this.name !== undefined ? ` (plan '${this.name}')` : '';
+  }
+
+  /** Reports a problem, once for all plans. */
+  tell(path: Path, message: string, options: { hint?: string | undefined; atKey?: boolean } = {}): void {
+    const id = `${path.join('\0')}\0${message}`;
+    if (this.told.has(id)) return;
+    this.told.add(id);
+    this.report.add(path, message, options);
+  }
+}
