@@ -66,3 +66,8 @@ test('a cost and an escalation that plans make different are shown for the plans
     '~ api, perMinute of plan pro: 600 per 1 min (fixedWindow) → 900 per 1 min (fixedWindow)',
   ]);
 });
+
+test('thresholds differ', () => {
+  const told = { name: 'sms', limit: { ...sms.limit, notify: ['80%'] } };
+  expect(linesOf({ rules: [sms] }, { rules: [told] })).toEqual(['~ sms, notify: none → ["80%"]']);
+});

@@ -22,6 +22,7 @@ const FIELDS = [
   'ipv6Subnet',
   'plan',
   'cost',
+  'escalate',
   'unlimited',
   'replaces',
   'mode',
@@ -86,7 +87,9 @@ function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
       policyOf(one) === policyOf(other) ? [one, other].map(textOf) : [one, other].map(policyOf);
     return [changed(name, limit, from, to, note)];
   });
-  return [...fields, ...limits];
+  const [told, tell] = [old.notify, rule.notify].map(textOf);
+  const notify = told === tell ? [] : [changed(name, 'notify', told, tell)];
+  return [...fields, ...limits, ...notify];
 }
 
 const changed = (

@@ -77,7 +77,7 @@ export function compileText(
 }
 
 /**
- * A whole number, that of a plan, or a template that finds one: 1 if the call has none.
+ * A whole number, a number of a plan, or a template that finds one: 1 if the call has none.
  * @param plans those that the rule can have
  * @param planOf the one of a call
  */
