@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { fixedWindow, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
+import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { ONCALL_RULES } from './oncall-user.js';
 import { sluice } from './sluice.js';
@@ -105,6 +106,21 @@ test('more keys than a report has: the others are counted', async () => {
   await tail.until(flood, () => tail.said.stdout.includes('more denial'));
   await tail.end('SIGINT');
   expect(tail.said.stdout).toMatch(/^… and \d+ more denials? from \S+:\d+$/m);
+  await close();
+}, 60_000);
+
+test('an unknown limiter is said to be unknown, as it would show nothing', async () => {
+  const { login, close } = service();
+  const known = () => sluice(['ls', '--json'], env);
+  await eventually(async () => {
+    await login.consume('ann');
+    return (await known()).stdout.includes('"name":"login"');
+  });
+  const { code, stdout, stderr } = await sluice(['tail', 'logn', '--for', '100ms'], env);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^sluice: No process has published a limiter 'logn'\. Known are: .*\blogin\b.*\.\n$/,
+  );
   await close();
 }, 60_000);
 

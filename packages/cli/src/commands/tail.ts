@@ -10,6 +10,8 @@ import {
 import { permitsOf } from '../arguments.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { denialJson, denialLine, omittedLine } from '../denial-line.js';
+import { fleetOf } from '../fleet.js';
+import { shown } from '../text.js';
 
 type Option = string | boolean | undefined;
 
@@ -37,12 +39,24 @@ export const tail: CommandDefinition = {
   async run(context, [limiter], options) {
     const most = options.count === undefined ? undefined : permitsOf('--count', options.count);
     const ms = options.for === undefined ? undefined : toMicros('--for', String(options.for)) / 1_000;
+    if (limiter !== undefined) await warnOfUnknown(context, limiter);
     const isWanted = filterOf(limiter, options.key);
     const lines = new Lines(context, isWanted, most);
     const timeIsUp = await followed(context, lines, ms);
     return timeIsUp && lines.written === 0 ? 1 : 0;
   },
 };
+
+/** A limiter may be published later, so an unknown name is no error. It would show nothing without a word. */
+async function warnOfUnknown(context: Context, limiter: string): Promise<void> {
+  const { limiters } = await fleetOf(context);
+  const isKnown = limiters.some(({ definition: { name, kind } }) => name === limiter || kind === 'factory');
+  if (isKnown || limiters.length === 0) return;
+  const names = [...new Set(limiters.map(({ definition }) => shown(definition.name)))].join(', ');
+  context.stderr.write(
+    `sluice: No process has published a limiter '${shown(limiter)}'. Known are: ${names}.\n`,
+  );
+}
 
 /** Writes until the lines are enough, the time is up, or Ctrl-C. Resolves to whether the time is up. */
 function followed({ store, stderr, address, signal }: Context, lines: Lines, ms?: number): Promise<boolean> {
