@@ -69,7 +69,8 @@ test('a decision of Redis, a wait and an error have spans of their whole time', 
   const limiter = new RateLimiter({ name: uniqueName('api'), policy, store, deadline: '10s' });
   const line = new RateLimiter({
     name: 'line',
-    policy: leakyBucket({ capacity: 2, leak: 1, every: '20ms' }),
+    // Long, so that the second call still waits if a busy machine stands still between the two.
+    policy: leakyBucket({ capacity: 2, leak: 1, every: '250ms' }),
   });
   const broken = memoryStore();
   broken.decide = () => {

@@ -21,6 +21,9 @@ afterEach(async () => {
   await servers.stop();
 });
 
+// ioredis asks the Sentinels on connections of its own, and waits 2 s for the end of each, which keeps the process alive.
+afterAll(() => new Promise((resolve) => setTimeout(resolve, 2_100)));
+
 const limiterOn = (store: RedisStore) =>
   new RateLimiter({ name: uniqueName('own'), policy: fixedWindow({ limit: 1000, window: '1h' }), store });
 
