@@ -38,7 +38,7 @@ const CHANNELS = [
   WARNING,
 ] as readonly Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[];
 
-/** Not Node's `TracingChannel`, which our declarations would name: newer versions of `@types/node` changed its type parameters. */
+// Not the type of Node, which our declarations would name: newer versions of `@types/node` changed its type parameters.
 type DecideChannels = Readonly<Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', Channel>>;
 
 /**
