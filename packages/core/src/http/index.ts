@@ -23,7 +23,7 @@ export { RecentMap } from '../recent-map.js';
 export { connectAtStart } from '../stores/store-health.js';
 export { RULES } from '../telemetry/channels.js';
 export { SpaceSaving } from '../usage/space-saving.js';
-export { warn } from '../warnings.js';
+export { warn, warnOnce } from '../warnings.js';
 export { checkRules } from './check-rules.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';

@@ -14,6 +14,7 @@ import { parseRules } from '../parse-rules.js';
 import { RuleSet } from '../rule-set.js';
 import { LimiterBank } from './limiter-bank.js';
 import { namedRule } from './named-rule.js';
+import { useRules } from './names-in-use.js';
 import { RequestCalls } from './request-calls.js';
 import { Retired } from './retired.js';
 import { NOTHING, outcome, type RulesDecision } from './rules-decision.js';
@@ -28,6 +29,7 @@ export class Rules implements RequestRules {
   readonly #bank: LimiterBank;
   readonly #ownStore: Store | undefined;
   readonly #retired = new Retired();
+  readonly #endUse: () => void;
   #inForce: InForce;
   #closed = false;
 
@@ -40,6 +42,7 @@ export class Rules implements RequestRules {
     this.store = options.store ?? this.#ownStore!;
     this.#bank = new LimiterBank({ ...options, store: this.store });
     this.#prepare(set);
+    this.#endUse = useRules(this.store, () => this.ruleSet);
   }
 
   /** Of the document: the start of the names of all limiters. */
@@ -130,6 +133,7 @@ export class Rules implements RequestRules {
   /** Ends the limiters, and the store if none was passed. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#endUse();
     await this.#retired.close();
     await Promise.all(this.#inForce.versions.map(({ combinations }) => combinations.close()));
     await this.#bank.close();
