@@ -16,6 +16,8 @@ export interface MatchedRule extends RuleCall {
 export interface ApplyingRule {
   readonly rule: Rule;
   readonly view: RequestView;
+  /** If it is known already: what the request counts for. */
+  readonly call?: MatchedRule | undefined;
 }
 
 /** Marks rule sets across copies of this package (ESM beside CJS). */

@@ -1,5 +1,6 @@
 // Internals shared by our own packages: not part of the public API, and may change with any release.
 
+export { Agenda, type Appointment } from '../agenda.js';
 export { toMicros } from '../duration.js';
 export { compileEscalation } from '../engine/escalate-options.js';
 export { announceRules, type RulesDefinition } from '../fleet/definitions.js';

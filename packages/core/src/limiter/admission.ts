@@ -25,6 +25,7 @@ import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
 const hasCost = ({ cost }: PolicyPart): boolean => cost > 0;
+const holds = (part: PolicyPart): boolean => hasCost(part) && isHeld(part);
 
 /** A denied call may still wait in the queue for permits that other calls hold. */
 const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
@@ -56,7 +57,6 @@ export class Admission implements Finisher<Decision> {
   readonly #order = new WakeOrder();
   /** Each pending `acquire`, by the controller that ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
-  readonly #lost = new WeakMap<Decision, AbortSignal>();
   #closed: LimiterClosedError | undefined;
   readonly #thresholds: ThresholdWatch | undefined;
   /** Makes the decisions that are enforced. */
@@ -265,7 +265,7 @@ export class Admission implements Finisher<Decision> {
         if (!answer.allowed) break;
         const own = { ...part, at: answer.parts[0]!.at };
         taken.push(own);
-        this.#leases.hold(store, taken, own, answer.parts[0]!, new AbortController()); // the other parts may take long
+        this.#leases.hold(store, taken, own, answer.parts[0]!); // the other parts may take long
       }
       const rest = parts.filter((part) => !isHeld(part));
       if (answer.allowed && rest.length > 0) {
@@ -354,17 +354,15 @@ export class Admission implements Finisher<Decision> {
     return answer.source?.decider ?? this.decider;
   }
 
-  /** Aborted when a lease of this decision is lost. */
+  /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */
   lost(decision: Decision): AbortSignal | undefined {
-    return this.#lost.get(decision);
+    const held = DecisionRecord.taken(decision)!.filter(holds);
+    return held.length === 0 ? undefined : this.#leases.lost(held);
   }
 
   #hold(decision: Decision, answer: Answer): void {
-    const lost = new AbortController();
     DecisionRecord.taken(decision)!.forEach((part, i) => {
-      if (!isHeld(part) || part.cost === 0) return;
-      this.#leases.hold(DecisionRecord.decider(decision), decision, part, answer.parts[i]!, lost);
-      this.#lost.set(decision, lost.signal);
+      if (holds(part)) this.#leases.hold(DecisionRecord.decider(decision), decision, part, answer.parts[i]!);
     });
   }
 

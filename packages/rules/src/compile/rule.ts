@@ -107,8 +107,10 @@ export class Rule {
   /** @throws KeyResolutionError if the request lacks the key, or has no valid cost */
   resolve(request: RequestView): RuleCall {
     const scope = scopeOf(request);
+    const key = this.keyOf(request);
+    const cost = this.costOf(scope);
     const { plan, limits, escalate } = this.numbersOf(this.planOf(scope));
-    return { key: this.keyOf(request), cost: this.costOf(scope), plan, limits, escalate };
+    return { key, cost, plan, limits, escalate };
   }
 }
 

@@ -36,10 +36,10 @@ export class RequestCalls implements MatchedRules {
     const keys: Record<string, string> = {};
     let costs: Record<string, number> | undefined;
     let shadows = NO_SHADOWS;
-    for (const { rule, view } of applying) {
+    for (const { rule, view, call: known } of applying) {
       if (rule.mode === 'shadow') continue;
-      const { key, cost, plan, limits, escalate } = rule.resolve(view);
-      matched.push({ rule, key, cost, plan, limits, escalate });
+      const { key, cost, plan, limits, escalate } = known ?? rule.resolve(view);
+      matched.push(known ?? { rule, key, cost, plan, limits, escalate });
       keys[rule.name] = key;
       if (cost !== 1) costs = { ...costs, [rule.name]: cost };
     }
@@ -66,10 +66,10 @@ export class RequestCalls implements MatchedRules {
   }
 
   /** What goes wrong in a shadow does not concern the request. */
-  #shadow({ rule, view }: ApplyingRule): ShadowCall | RefusedShadow {
+  #shadow({ rule, view, call }: ApplyingRule): ShadowCall | RefusedShadow {
     try {
-      const { key, cost, ...numbers } = rule.resolve(view);
-      return { rule, limiter: this.limiterOf(rule, numbers), keys: key, cost };
+      const { key, cost, plan, limits, escalate } = call ?? rule.resolve(view);
+      return { rule, limiter: this.limiterOf(rule, { plan, limits, escalate }), keys: key, cost };
     } catch (error) {
       return { rule, name: `${this.set.name}.${rule.name}`, error };
     }

@@ -28,7 +28,7 @@ export class LoggedRules extends RuleSet {
     for (const applying of super.applying(view)) {
       const matched = this.#resolve(applying, view as LogRequest);
       if (matched === undefined) continue;
-      known.push(applying);
+      known.push({ rule: applying.rule, view: applying.view, call: matched });
       last.push(matched);
     }
     this.last = last;
@@ -37,7 +37,8 @@ export class LoggedRules extends RuleSet {
 
   #resolve({ rule, view }: ApplyingRule, request: LogRequest): MatchedRule | undefined {
     try {
-      return { rule, ...rule.resolve(view) };
+      const { key, cost, plan, limits, escalate } = rule.resolve(view);
+      return { rule, key, cost, plan, limits, escalate }; // to spread costs more than to match
     } catch (error) {
       if (!isKeyResolutionError(error)) throw error;
       const known = this.unresolved.get(rule.name);

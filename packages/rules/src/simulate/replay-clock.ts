@@ -1,92 +1,52 @@
 import type { Clock } from '@sluice/core';
+import { Agenda, isPromise } from '@sluice/core/http';
 
 interface Due {
-  readonly at: number;
-  /** Of equals the first goes first. */
-  readonly order: number;
   readonly run: () => unknown;
-  cancelled: boolean;
+  /** Callers that slept until then go on in promises, and may sleep again. */
+  readonly wakes: boolean;
 }
 
 /** A clock that a log moves. What is due on the way happens at its own moment: ends of requests, renewals of leases. */
 export class ReplayClock implements Clock {
   #now = 0;
-  #count = 0;
-  /** A heap: the first one due at 0, the children of `i` at `2i + 1` and `2i + 2`. */
-  readonly #due: Due[] = [];
+  readonly #due = new Agenda<Due>();
 
   now(): number {
     return this.#now;
   }
 
   /** Runs `task` when the clock gets there. */
-  at(time: number, run: () => unknown): Due {
-    this.#count += 1;
-    const due = { at: time, order: this.#count, run, cancelled: false };
-    this.#add(due);
-    return due;
+  at(time: number, run: () => unknown): void {
+    this.#due.add(time, { run, wakes: false });
   }
 
   sleep(micros: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const due = this.at(this.#now + micros, () => {
+      const wake = () => {
         signal?.removeEventListener('abort', abort);
         resolve();
-      });
+      };
+      const due = this.#due.add(this.#now + micros, { run: wake, wakes: true });
       const abort = () => {
-        due.cancelled = true;
+        this.#due.remove(due);
         reject(signal!.reason);
       };
       signal?.addEventListener('abort', abort, { once: true });
     });
   }
 
-  /** Moves forward, never back. @returns a promise only if something is due on the way */
+  /** Moves forward, never back. @returns a promise only if a task or a woken call on the way needs time */
   moveTo(time: number): Promise<void> | undefined {
-    const heap = this.#due;
-    while (heap.length > 0 && heap[0]!.cancelled) this.#removeFirst();
-    if (heap.length > 0 && heap[0]!.at <= time) return this.#runUntil(time);
+    for (let next = this.#due.first; next !== undefined && next.at <= time; next = this.#due.first) {
+      this.#due.remove(next);
+      if (next.at > this.#now) this.#now = next.at;
+      const ran = next.value.run();
+      if (isPromise(ran)) return ran.then(() => this.moveTo(time));
+      if (next.value.wakes) return new Promise<void>(setImmediate).then(() => this.moveTo(time));
+    }
     if (time > this.#now) this.#now = time;
     return undefined;
   }
-
-  async #runUntil(time: number): Promise<void> {
-    for (let next = this.#due[0]; next !== undefined && next.at <= time; next = this.#due[0]) {
-      this.#removeFirst();
-      if (next.cancelled) continue;
-      if (next.at > this.#now) this.#now = next.at;
-      await next.run();
-      // What a sleep wakes goes on in promises, and may sleep again.
-      await new Promise(setImmediate);
-    }
-    if (time > this.#now) this.#now = time;
-  }
-
-  #add(due: Due): void {
-    const heap = this.#due;
-    let at = heap.length;
-    while (at > 0 && isBefore(due, heap[(at - 1) >> 1]!)) {
-      heap[at] = heap[(at - 1) >> 1]!;
-      at = (at - 1) >> 1;
-    }
-    heap[at] = due;
-  }
-
-  #removeFirst(): void {
-    const heap = this.#due;
-    const last = heap.pop()!;
-    if (heap.length === 0) return;
-    let at = 0;
-    for (let child = 1; child < heap.length; child = 2 * at + 1) {
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
-  }
 }
-
-const isBefore = (one: Due, other: Due): boolean =>
-  one.at < other.at || (one.at === other.at && one.order < other.order);

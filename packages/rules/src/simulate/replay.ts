@@ -4,7 +4,8 @@ import type { RequestCalls } from '../live/request-calls.js';
 import { Rules } from '../live/rules.js';
 import { decideShadow, type ShadowDecision } from '../live/shadow-decision.js';
 import type { MatchedRule, RuleSet } from '../rule-set.js';
-import { namedPolicies, RuleFigures } from './figures/rule-figures.js';
+import { KeyPlaces } from './figures/key-uses.js';
+import { RuleFigures } from './figures/rule-figures.js';
 import type { LogRequest } from './log/log-request.js';
 import { LoggedRules } from './logged-rules.js';
 import { ReplayClock } from './replay-clock.js';
@@ -47,7 +48,10 @@ export class Replay {
     this.#set = new LoggedRules(set);
     this.#store = storeOn?.(this.#clock) ?? memoryStore({ clock: this.#clock, maxKeys, definitions: false });
     this.#rules = new Rules(this.#set, { store: this.#store });
-    this.#figures = new Map(set.rules.map((rule) => [rule.name, new RuleFigures(rule, maxKeys)]));
+    const places = new Map(set.rules.map(({ keyKind }) => [keyKind, new KeyPlaces()]));
+    this.#figures = new Map(
+      set.rules.map((rule) => [rule.name, new RuleFigures(rule, maxKeys, places.get(rule.keyKind)!)]),
+    );
   }
 
   /** Decides the next request. @returns a promise only if something is due before it, or the store is remote */
@@ -103,11 +107,7 @@ export class Replay {
   /** @param policies those of all rules, in their order */
   #count(now: number, matched: readonly MatchedRule[], policies: readonly PolicyDecision[]): void {
     let at = 0;
-    for (const one of matched) {
-      const { length } = namedPolicies(one.rule.name, one.limits);
-      this.#figures.get(one.rule.name)!.count(now, one, policies.slice(at, at + length));
-      at += length;
-    }
+    for (const one of matched) at += this.#figures.get(one.rule.name)!.count(now, one, policies, at);
   }
 
   /** Permits that are held come back when the request ends. */

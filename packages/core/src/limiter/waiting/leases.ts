@@ -1,8 +1,12 @@
 import { performance } from 'node:perf_hooks';
+import type { Appointment } from '../../agenda.js';
+import type { Clock } from '../../clock.js';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';
+import { getOrCreate } from '../../get-or-create.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { LEASE } from '../../telemetry/channels.js';
 import type { LeaseMessage } from '../../telemetry/messages.js';
+import { RenewalTimer } from './renewal-timer.js';
 
 /** Renewals per lease: after two failures there is time for a third attempt. */
 const RENEWALS = 4;
@@ -14,9 +18,19 @@ export const leaseOf = ({ limit: { rule } }: Part, { override }: PartAnswer): nu
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
 
 interface Held {
-  readonly released: AbortController;
-  readonly lost: AbortController;
+  readonly store: Decider;
+  readonly owner: WeakRef<object>;
+  readonly part: PolicyPart;
+  /** Aborted if the lease is lost; undefined until it is read. */
+  lost: AbortController | undefined;
   readonly message: Changing<LeaseMessage> | undefined;
+  readonly timer: RenewalTimer<Held>;
+  /** The next renewal. */
+  next: Appointment<Held> | undefined;
+  /** Length of the lease, µs. */
+  lease: number;
+  /** When the lease began, or was renewed. */
+  renewed: number;
 }
 
 type Ending = Exclude<LeaseMessage['state'], 'held'>;
@@ -34,7 +48,8 @@ function publishEnd({ message }: Held, state: Ending): void {
  */
 export class Leases {
   readonly #held = new Map<string, Held>();
-  #closed = false;
+  readonly #timers = new Map<Clock, RenewalTimer<Held>>();
+  #closed: Error | undefined;
 
   constructor(private readonly limiter: string) {}
 
@@ -42,18 +57,36 @@ export class Leases {
     return this.#held.size;
   }
 
-  /**
-   * @param owner renewal stops once it is garbage collected
-   * @param lost aborted if the lease is lost: another call may hold the permits by now
-   */
-  hold(store: Decider, owner: object, part: PolicyPart, answer: PartAnswer, lost: AbortController): void {
-    const known = this.#held.get(idOf(part));
-    known?.released.abort();
-    if (this.#closed) return;
-    const released = new AbortController();
-    const message = known?.message ?? this.#messageOf(part);
-    this.#held.set(idOf(part), { released, lost, message });
-    void this.#renew(store, new WeakRef(owner), part, leaseOf(part, answer), released.signal, lost);
+  /** @param owner renewal stops once it is garbage collected */
+  hold(store: Decider, owner: object, part: PolicyPart, answer: PartAnswer): void {
+    const id = idOf(part);
+    const known = this.#held.get(id);
+    if (known !== undefined) unschedule(known);
+    if (this.#closed !== undefined) return;
+    const held: Held = {
+      store,
+      owner: new WeakRef(owner),
+      part,
+      lost: undefined,
+      message: known === undefined ? this.#messageOf(part) : known.message,
+      timer: this.#timerOf(store.clock),
+      next: undefined,
+      lease: leaseOf(part, answer),
+      renewed: store.clock.now(),
+    };
+    this.#held.set(id, held);
+    schedule(held);
+  }
+
+  /** Aborted when the lease of one of these held parts is lost: another call may hold the permits by then. */
+  lost(parts: readonly PolicyPart[]): AbortSignal {
+    const lost = new AbortController();
+    for (const part of parts) {
+      const held = this.#held.get(idOf(part));
+      if (held === undefined) lost.abort(this.#closed ?? lossOf(part));
+      else held.lost = lost;
+    }
+    return lost.signal;
   }
 
   release(part: PolicyPart): void {
@@ -61,10 +94,11 @@ export class Leases {
   }
 
   #end(part: PolicyPart, state: Ending): void {
-    const held = this.#held.get(idOf(part));
+    const id = idOf(part);
+    const held = this.#held.get(id);
     if (held === undefined) return;
-    held.released.abort();
-    this.#held.delete(idOf(part));
+    unschedule(held);
+    this.#held.delete(id);
     publishEnd(held, state);
   }
 
@@ -85,50 +119,56 @@ export class Leases {
   }
 
   close(reason: Error): void {
-    this.#closed = true;
+    this.#closed = reason;
     for (const held of this.#held.values()) {
-      held.released.abort();
-      held.lost.abort(reason);
+      unschedule(held);
+      held.lost?.abort(reason);
       publishEnd(held, 'lost');
     }
     this.#held.clear();
+    for (const timer of this.#timers.values()) timer.close();
   }
 
-  async #renew(
-    store: Decider,
-    owner: WeakRef<object>,
-    part: PolicyPart,
-    first: number,
-    released: AbortSignal,
-    lost: AbortController,
-  ): Promise<void> {
-    const { clock } = store;
-    let lease = first;
-    const renewal = { operation: 'renew', wait: 0, parts: [part] } as const;
-    for (let renewed = clock.now(); ; ) {
-      const left = Math.max(0, renewed + lease - clock.now());
-      try {
-        await clock.sleep(Math.min(Math.floor(lease / RENEWALS), left), released, { idle: true });
-      } catch {
-        return; // released
-      }
-      if (owner.deref() === undefined) return this.#end(part, 'abandoned');
-      const sentAt = clock.now();
-      try {
-        const { allowed, parts } = await store.decide(renewal);
-        if (released.aborted) return;
-        if (!allowed) break;
-        renewed = sentAt;
-        lease = leaseOf(part, parts[0]!);
-      } catch {
-        if (released.aborted) return;
-        // The store may come back before the lease ends. Callers that need a decision get this error.
-        if (clock.now() - renewed >= lease) break;
-      }
+  /** Permits that a fallback granted have the clock of the fallback. */
+  #timerOf(clock: Clock): RenewalTimer<Held> {
+    return getOrCreate(this.#timers, clock, () => new RenewalTimer(clock, (held) => void this.#renew(held)));
+  }
+
+  async #renew(held: Held): Promise<void> {
+    const { store, owner, part } = held;
+    const isHeld = () => this.#held.get(idOf(part)) === held;
+    if (owner.deref() === undefined) return this.#end(part, 'abandoned');
+    const sentAt = store.clock.now();
+    let renewed = true;
+    try {
+      const { allowed, parts } = await store.decide({ operation: 'renew', wait: 0, parts: [part] });
+      if (!isHeld()) return;
+      renewed = allowed;
+      held.renewed = sentAt;
+      held.lease = leaseOf(part, parts[0]!);
+    } catch {
+      if (!isHeld()) return;
+      // The store may come back before the lease ends. Callers that need a decision get this error.
+      renewed = store.clock.now() - held.renewed < held.lease;
     }
+    if (renewed) return schedule(held);
     this.#end(part, 'lost');
-    lost.abort(new Error(`The lease of '${part.limit.name}' was lost: it could not be renewed in time`));
+    held.lost?.abort(lossOf(part));
   }
 }
+
+function schedule(held: Held): void {
+  const { timer, lease, renewed } = held;
+  const now = timer.clock.now();
+  const left = Math.max(0, renewed + lease - now);
+  held.next = timer.add(now + Math.min(Math.floor(lease / RENEWALS), left), held);
+}
+
+function unschedule({ timer, next }: Held): void {
+  if (next !== undefined) timer.remove(next);
+}
+
+const lossOf = ({ limit }: PolicyPart): Error =>
+  new Error(`The lease of '${limit.name}' was lost: it could not be renewed in time`);
 
 const idOf = (part: PolicyPart) => `${part.at} ${storageKey(part)}`;

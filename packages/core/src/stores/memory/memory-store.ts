@@ -95,7 +95,7 @@ export class MemoryStore implements Store {
     const { answer, state, changed } = decided;
     const before = slot === NONE ? Rank.ordinary : table.rank(slot);
     const rank = call.operation === 'peek' ? before : answer.allowed ? Rank.ordinary : Rank.denied;
-    if (changed || (slot !== NONE && rank > before)) this.#keep(limit.prefix, key, state, rank, now);
+    if (changed || (slot !== NONE && rank > before)) this.#keep(limit.prefix, key, state, rank, now, slot);
     return answer;
   }
 
@@ -112,7 +112,8 @@ export class MemoryStore implements Store {
         const entry = kept ? keyState.entry() : slot === NONE ? undefined : this.#table.read(slot);
         const pinned = slot !== NONE && this.#table.rank(slot) === Rank.pinned;
         const byClient = keyState.escalates && asks && !pinned;
-        this.#keep(prefix, key, entry, rankOf(entry, now, denied || isHeld(keyState.part), byClient), now);
+        const rank = rankOf(entry, now, denied || isHeld(keyState.part), byClient);
+        this.#keep(prefix, key, entry, rank, now, slot);
         this.#wake(keyState);
       }
       // After the last use of the slot: this may evict its key.
@@ -178,8 +179,8 @@ export class MemoryStore implements Store {
     for (const id of granted) for (const listener of listeners ?? []) listener(id);
   }
 
-  #keep(prefix: string, key: string, entry: Entry | undefined, rank: Rank, now: number): void {
-    const slot = this.#table.find(prefix, key);
+  #keep(prefix: string, key: string, entry: Entry | undefined, rank: Rank, now: number, at?: number): void {
+    const slot = at ?? this.#table.find(prefix, key);
     if (entry !== undefined && expiryOf(entry) > now) {
       if (slot === NONE) this.#table.add(prefix, key, entry, rank);
       else this.#table.write(slot, entry, rank);

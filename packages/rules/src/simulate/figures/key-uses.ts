@@ -16,30 +16,69 @@ const LONGEST = 128;
 export const boundedKey = (key: string): string =>
   key.length <= LONGEST ? key : `${key.slice(0, LONGEST - 24)}…${hashKey(key)}`;
 
-/** The keys of a rule, and the peak use of each limit by each key. */
-export class KeyUses {
+/** Places for keys. Rules that have the same key share them: a search in a large map costs as much as a decision. */
+export class KeyPlaces {
   readonly #places = new Map<string, number>();
-  readonly #columns = new Map<string, Float32Array>();
-  /** There were more keys than it keeps. */
-  more = false;
-
-  constructor(readonly most: number) {}
+  #last: string | undefined;
+  #lastPlace = 0;
 
   get size(): number {
     return this.#places.size;
   }
 
+  find(key: string): number | undefined {
+    if (key === this.#last) return this.#lastPlace;
+    const place = this.#places.get(key);
+    if (place !== undefined) this.#remember(key, place);
+    return place;
+  }
+
+  add(key: string): number {
+    const place = this.#places.size;
+    const kept = detached(key);
+    this.#places.set(kept, place);
+    this.#remember(kept, place);
+    return place;
+  }
+
+  #remember(key: string, place: number): void {
+    this.#last = key;
+    this.#lastPlace = place;
+  }
+}
+
+/** The keys of a rule, and the peak use of each limit by each key. */
+export class KeyUses {
+  readonly #columns = new Map<string, Float32Array>();
+  /** By place: 1 for a key of this rule. */
+  #seen = new Uint8Array();
+  size = 0;
+  /** There were more keys than it keeps. */
+  more = false;
+
+  /** @param most keys */
+  constructor(
+    readonly most: number,
+    readonly places = new KeyPlaces(),
+  ) {}
+
   /** The place of a key; undefined if there is no room for it. */
   placeOf(given: string): number | undefined {
     const key = boundedKey(given);
-    let place = this.#places.get(key);
-    if (place !== undefined) return place;
-    if (this.#places.size >= this.most) {
+    const known = this.places.find(key);
+    if (known !== undefined && this.#seen[known] === 1) return known;
+    if (this.size >= this.most) {
       this.more = true;
       return undefined;
     }
-    place = this.#places.size;
-    this.#places.set(detached(key), place);
+    const place = known ?? this.places.add(key);
+    if (place >= this.#seen.length) {
+      const wider = new Uint8Array(widthFor(place));
+      wider.set(this.#seen);
+      this.#seen = wider;
+    }
+    this.#seen[place] = 1;
+    this.size += 1;
     return place;
   }
 
@@ -47,7 +86,7 @@ export class KeyUses {
   used(place: number, limit: string, share: number): void {
     let column = this.#columns.get(limit);
     if (column === undefined || column.length <= place) {
-      const wider = new Float32Array(Math.max(FIRST_ROOM, 2 * (place + 1))).fill(UNUSED);
+      const wider = new Float32Array(widthFor(place)).fill(UNUSED);
       if (column !== undefined) wider.set(column);
       column = wider;
       this.#columns.set(limit, column);
@@ -63,6 +102,8 @@ export class KeyUses {
     return { keys: used.length, use: { p50: p50!, p90: p90!, p99: p99!, max: max! } };
   }
 }
+
+const widthFor = (place: number): number => Math.max(FIRST_ROOM, 2 * (place + 1));
 
 /** A copy that does not keep the whole line of the log alive. */
 const detached = (text: string): string => Buffer.from(text, 'utf8').toString('utf8');

@@ -3,7 +3,7 @@ import { SpaceSaving } from '@sluice/core/http';
 import type { Rule } from '../../compile/rule.js';
 import type { MatchedRule } from '../../rule-set.js';
 import type { HitKey, LimitReport, RuleReport } from '../report.js';
-import { boundedKey, KeyUses } from './key-uses.js';
+import { boundedKey, type KeyPlaces, KeyUses } from './key-uses.js';
 import { TimeSeries } from './time-series.js';
 
 /** Keys with exact counts of denials; with more, counts have errors. */
@@ -37,20 +37,30 @@ export class RuleFigures {
   readonly #series = new TimeSeries();
   readonly #byPolicies = new Map<LimiterPolicies, readonly LimitCounts[]>();
 
-  /** @param most keys that are kept */
+  /**
+   * @param most keys that are kept
+   * @param places shared by the rules that have the same key
+   */
   constructor(
     readonly rule: Rule,
     most: number,
+    places: KeyPlaces,
   ) {
-    this.#keys = new KeyUses(most);
+    this.#keys = new KeyUses(most, places);
   }
 
   /**
    * Counts a decision.
-   * @param policies those of this rule
-   * @returns whether a limit of this rule denied
+   * @param policies those of all rules
+   * @param from the first one of this rule
+   * @returns the number of policies of this rule
    */
-  count(time: number, { key, plan, limits }: MatchedRule, policies: readonly PolicyDecision[]): boolean {
+  count(
+    time: number,
+    { key, plan, limits }: MatchedRule,
+    policies: readonly PolicyDecision[],
+    from: number,
+  ): number {
     let counts = this.#byPolicies.get(limits);
     if (counts === undefined) {
       counts = namedPolicies(this.rule.name, limits).map(([name, policy]) => ({
@@ -62,7 +72,7 @@ export class RuleFigures {
     let denied = false;
     for (let i = 0; i < counts.length; i += 1) {
       const limit = counts[i]!;
-      const { retryAfter, remaining, limit: most } = policies[i]!;
+      const { retryAfter, remaining, limit: most } = policies[from + i]!;
       limit.requests += 1;
       if (retryAfter > 0) {
         limit.denied += 1;
@@ -77,7 +87,7 @@ export class RuleFigures {
       this.#denied += 1;
       this.#hit.add(boundedKey(key), 1);
     }
-    return denied;
+    return counts.length;
   }
 
   get report(): Omit<RuleReport, 'unresolved'> {

@@ -1,0 +1,50 @@
+import { type Clock, ManualClock } from '../../clock.js';
+import { RenewalTimer } from './renewal-timer.js';
+
+function setUp() {
+  const manual = new ManualClock(0);
+  const sleeps: (AbortSignal | undefined)[] = [];
+  const clock: Clock = {
+    now: () => manual.now(),
+    sleep: (micros, signal) => {
+      sleeps.push(signal);
+      return manual.sleep(micros, signal);
+    },
+  };
+  const ran: string[] = [];
+  const timer = new RenewalTimer<string>(clock, (value) => ran.push(`${value} ${manual.now() / 1000}`));
+  return { manual, timer, ran, sleeps };
+}
+
+test('entries run at their moments, also one that comes while a longer sleep lasts', async () => {
+  const { manual, timer, ran } = setUp();
+  timer.add(8_000, 'late');
+  timer.add(3_000, 'early');
+  timer.add(3_000, 'early too');
+  await manual.advance(2);
+  expect(ran).toEqual([]);
+  timer.add(5_000, 'between');
+  await manual.advance(10);
+  expect(ran).toEqual(['early 3', 'early too 3', 'between 5', 'late 8']);
+});
+
+test('a removed entry does not run; a thousand that come and go need one sleep', async () => {
+  const { manual, timer, ran, sleeps } = setUp();
+  for (let i = 0; i < 1_000; i += 1) timer.remove(timer.add(4_000 + i, 'released'));
+  timer.add(9_000, 'held');
+  await manual.advance(20);
+  expect(ran).toEqual(['held 9']);
+  expect(sleeps).toHaveLength(2);
+  timer.add(manual.now() + 1_000, 'again');
+  await manual.advance(1);
+  expect(ran).toEqual(['held 9', 'again 21']);
+});
+
+test('close ends the last sleep', async () => {
+  const { manual, timer, ran, sleeps } = setUp();
+  timer.remove(timer.add(4_000, 'released'));
+  timer.close();
+  await manual.advance(10);
+  expect(ran).toEqual([]);
+  expect(sleeps.map((signal) => signal?.aborted)).toEqual([true]);
+});
