@@ -225,6 +225,20 @@ rules:
     expect(await deniedBy(expected - 1)).toBeGreaterThan(target * lines.length);
   });
 
+  test('with costs above 1 a number far below may deny as few: one less always denies more', async () => {
+    const priced = (n: number) =>
+      parseRules(`${rules(`fixedWindow: { limit: ${n}, window: 1m }`)}    cost: '#{query.c}'\n`);
+    // With 200, the first is too expensive and two others pass. With 201 to 300 only the first passes.
+    const file = logFile(
+      'costs.log',
+      [201, 100, 100, 100].map((cost, i) => line(i, `/?c=${cost}`, 'ann')),
+    );
+    const { rules: found } = await simulate(priced(301), file, { target: 0.5 });
+    expect(found.rules[0]!.limits[0]!.smallest).toMatchObject({ limit: 301, denied: 2 });
+    const deniedBy = async (n: number) => (await simulate(priced(n), file)).rules.denied;
+    expect(await Promise.all([199, 200, 201, 300, 301].map(deniedBy))).toEqual([3, 2, 3, 3, 2]);
+  });
+
   test('no limit of an algorithm may be large enough', () => {
     const search = new SmallestSearch(5, 0);
     for (let pass = 0; search.candidates.length > 0; pass += 1) {
