@@ -1,11 +1,10 @@
-import { ANY, NEVER, type Parameters } from '../algorithms/algorithm.js';
+import { ANY, type Parameters } from '../algorithms/algorithm.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { type Answer, type Decider, type Finisher, isHeld, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
-import { isDegraded, undo } from '../pipeline/answers.js';
 import { type PolicyPart, type PolicyParts, policyParts, shadowCall } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
@@ -19,20 +18,13 @@ import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
 import { publishingRefunds } from './refund-messages.js';
 import { ThresholdWatch } from './threshold-watch.js';
-import { LeaseQueue } from './waiting/lease-queue.js';
+import { deciderOf, HeldPermits, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
 const hasCost = ({ cost }: PolicyPart): boolean => cost > 0;
 const holds = (part: PolicyPart): boolean => hasCost(part) && isHeld(part);
-
-/** A denied call may still wait in the queue for permits that other calls hold. */
-const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
-  !answer.allowed &&
-  answer.wait !== NEVER &&
-  parts.some(isHeld) &&
-  !(isDegraded(answer) && answer.source.name === 'deny');
 
 /** Each call reads whether anyone subscribes to these. */
 const { start, end, asyncStart, asyncEnd, error } = DECIDE;
@@ -54,6 +46,7 @@ async function finishLater(
 /** What every limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
 export class Admission implements Finisher<Decision> {
   readonly #leases: Leases;
+  readonly #held: HeldPermits;
   readonly #order = new WakeOrder();
   /** Each pending `acquire`, by the controller that ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
@@ -71,6 +64,7 @@ export class Admission implements Finisher<Decision> {
     notifying?: Store,
   ) {
     this.#leases = new Leases(name);
+    this.#held = new HeldPermits(decider, this.#leases);
     this.#thresholds = notifying && new ThresholdWatch(notifying, decider, this);
     this.#enforcing = this.#thresholds ?? this;
   }
@@ -191,12 +185,12 @@ export class Admission implements Finisher<Decision> {
     const start = this.decider.clock.now();
     const keys = mergeByKey(parts);
     let answer = await this.decider.decide({ operation: 'acquire', wait: timeout, parts: keys });
-    const { clock } = this.#deciderOf(answer);
+    const { clock } = deciderOf(answer, this.decider);
     let waited = 0;
     const queues = timeout > 0 && mayQueue(keys, answer);
     if (queues || (answer.allowed && answer.wait > 0)) message?.waits();
     if (queues) {
-      answer = await this.#waitInQueue(keys, answer, start + timeout, signal);
+      answer = await this.#held.wait(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
     const split = splitByPart(parts, keys, answer);
@@ -210,7 +204,7 @@ export class Admission implements Finisher<Decision> {
       throw errorOfDenial(decision);
     }
     try {
-      const queue = `${this.#deciderOf(answer).name} ${storageKey(keys[0]!)}`;
+      const queue = `${deciderOf(answer, this.decider).name} ${storageKey(keys[0]!)}`;
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
@@ -223,70 +217,7 @@ export class Admission implements Finisher<Decision> {
     return decision;
   }
 
-  /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
-  async #waitInQueue(
-    parts: readonly PolicyPart[],
-    first: Answer,
-    end: number,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    try {
-      return await this.#waitForHeld(parts, first, end, signal);
-    } catch (error) {
-      const decider = this.#deciderOf(first);
-      if (decider.decideWithoutStore === undefined || !isStoreUnavailableError(error)) throw error;
-      signal.throwIfAborted();
-      const wait = Math.max(0, end - decider.clock.now());
-      const answer = decider.decideWithoutStore({ operation: 'acquire', wait, parts }, error);
-      return wait > 0 && mayQueue(parts, answer) ? this.#waitInQueue(parts, answer, end, signal) : answer;
-    }
-  }
-
-  /**
-   * Waits for held permits first, one part after the other in the order of their keys, so that no two calls wait for each other.
-   * Then waits, while it holds them, for the moment at which the rest is due.
-   */
-  async #waitForHeld(
-    parts: readonly PolicyPart[],
-    first: Answer,
-    end: number,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const store = this.#deciderOf(first);
-    const queue = new LeaseQueue(store);
-    const left = () => Math.max(0, end - store.clock.now());
-    const answers = [...first.parts];
-    const taken: PolicyPart[] = [];
-    let answer = first;
-    try {
-      for (const part of parts.filter(isHeld).sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
-        answer = await queue.wait(part, answer, left, signal);
-        answers[parts.indexOf(part)] = answer.parts[0]!;
-        if (!answer.allowed) break;
-        const own = { ...part, at: answer.parts[0]!.at };
-        taken.push(own);
-        this.#leases.hold(store, taken, own, answer.parts[0]!); // the other parts may take long
-      }
-      const rest = parts.filter((part) => !isHeld(part));
-      if (answer.allowed && rest.length > 0) {
-        answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
-        if (isDegraded(answer)) {
-          await undo(answer, rest); // the held permits are in another store, and one call uses one store
-          throw answer.source.error;
-        }
-        rest.forEach((part, i) => {
-          answers[parts.indexOf(part)] = answer.parts[i]!;
-        });
-      }
-      if (!answer.allowed) await this.#giveBack(store, taken);
-      return { ...first, ...answer, parts: answers };
-    } catch (error) {
-      const back = this.#giveBack(store, taken).catch(() => {}); // if this fails, their leases expire
-      if (!isStoreUnavailableError(error)) await back;
-      throw error;
-    }
-  }
-
+  /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */
   /** Takes permits, even if none are left. @param after their decision: they are taken where it was decided */
   async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
@@ -299,7 +230,7 @@ export class Admission implements Finisher<Decision> {
   async reward(parts: readonly PolicyPart[]): Promise<void> {
     this.checkOpen();
     const latest = parts.map((part) => ({ ...part, at: ANY }));
-    await publishingRefunds(this.name, 'reward', latest, () => this.#giveBack(this.decider, latest));
+    await publishingRefunds(this.name, 'reward', latest, () => this.#held.giveBack(this.decider, latest));
   }
 
   async change(
@@ -330,7 +261,7 @@ export class Admission implements Finisher<Decision> {
     const kept = taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost }));
     DecisionRecord.keep(decision, kept.filter(hasCost));
     const given = back.filter(hasCost);
-    const giveBack = () => this.#giveBack(DecisionRecord.decider(decision), given);
+    const giveBack = () => this.#held.giveBack(DecisionRecord.decider(decision), given);
     try {
       await (reason === undefined ? giveBack() : publishingRefunds(this.name, reason, given, giveBack));
     } catch (error) {
@@ -342,16 +273,6 @@ export class Admission implements Finisher<Decision> {
   /** Returns held permits only. */
   release(decision: Decision): Promise<void> {
     return this.refund(decision, 'release', (part) => (isHeld(part) ? part.cost : 0));
-  }
-
-  async #giveBack(store: Decider, parts: readonly PolicyPart[]): Promise<void> {
-    for (const part of parts) this.#leases.release(part);
-    if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
-  }
-
-  /** Where an answer took its permits. */
-  #deciderOf(answer: Answer): Decider {
-    return answer.source?.decider ?? this.decider;
   }
 
   /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */

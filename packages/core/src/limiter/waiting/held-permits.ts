@@ -1,0 +1,94 @@
+import { NEVER } from '../../algorithms/algorithm.js';
+import { type Answer, type Decider, isHeld, storageKey } from '../../engine/call.js';
+import { isStoreUnavailableError } from '../../errors.js';
+import { isDegraded, undo } from '../../pipeline/answers.js';
+import type { PolicyPart } from '../../pipeline/policy-limit.js';
+import { mergeByKey } from '../merge-by-key.js';
+import { LeaseQueue } from './lease-queue.js';
+import type { Leases } from './leases.js';
+
+/** A denied call may still wait in the queue for permits that other calls hold. */
+export const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
+  !answer.allowed &&
+  answer.wait !== NEVER &&
+  parts.some(isHeld) &&
+  !(isDegraded(answer) && answer.source.name === 'deny');
+
+/** Where an answer took its permits. @param decider of the limiter */
+export const deciderOf = (answer: Answer, decider: Decider): Decider => answer.source?.decider ?? decider;
+
+/** Waits for permits that other calls hold, and gives permits back. */
+export class HeldPermits {
+  readonly #decider: Decider;
+  readonly #leases: Leases;
+
+  constructor(decider: Decider, leases: Leases) {
+    this.#decider = decider;
+    this.#leases = leases;
+  }
+
+  /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
+  async wait(parts: readonly PolicyPart[], first: Answer, end: number, signal: AbortSignal): Promise<Answer> {
+    try {
+      return await this.#waitForHeld(parts, first, end, signal);
+    } catch (error) {
+      const decider = deciderOf(first, this.#decider);
+      if (decider.decideWithoutStore === undefined || !isStoreUnavailableError(error)) throw error;
+      signal.throwIfAborted();
+      const wait = Math.max(0, end - decider.clock.now());
+      const answer = decider.decideWithoutStore({ operation: 'acquire', wait, parts }, error);
+      return wait > 0 && mayQueue(parts, answer) ? this.wait(parts, answer, end, signal) : answer;
+    }
+  }
+
+  /**
+   * Waits for held permits first, one part after the other in the order of their keys, so that no two calls wait for each other.
+   * Then waits, while it holds them, for the moment at which the rest is due.
+   */
+  async #waitForHeld(
+    parts: readonly PolicyPart[],
+    first: Answer,
+    end: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const store = deciderOf(first, this.#decider);
+    const queue = new LeaseQueue(store);
+    const left = () => Math.max(0, end - store.clock.now());
+    const answers = [...first.parts];
+    const taken: PolicyPart[] = [];
+    let answer = first;
+    try {
+      for (const part of parts.filter(isHeld).sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
+        answer = await queue.wait(part, answer, left, signal);
+        answers[parts.indexOf(part)] = answer.parts[0]!;
+        if (!answer.allowed) break;
+        const own = { ...part, at: answer.parts[0]!.at };
+        taken.push(own);
+        this.#leases.hold(store, taken, own, answer.parts[0]!); // the other parts may take long
+      }
+      const rest = parts.filter((part) => !isHeld(part));
+      if (answer.allowed && rest.length > 0) {
+        answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
+        if (isDegraded(answer)) {
+          await undo(answer, rest); // the held permits are in another store, and one call uses one store
+          throw answer.source.error;
+        }
+        rest.forEach((part, i) => {
+          answers[parts.indexOf(part)] = answer.parts[i]!;
+        });
+      }
+      if (!answer.allowed) await this.giveBack(store, taken);
+      return { ...first, ...answer, parts: answers };
+    } catch (error) {
+      const back = this.giveBack(store, taken).catch(() => {}); // if this fails, their leases expire
+      if (!isStoreUnavailableError(error)) await back;
+      throw error;
+    }
+  }
+
+  /** Returns permits; the leases of held ones are no longer renewed. */
+  async giveBack(store: Decider, parts: readonly PolicyPart[]): Promise<void> {
+    for (const part of parts) this.#leases.release(part);
+    if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
+  }
+}
