@@ -1,14 +1,14 @@
 import { type Clock, ManualClock } from '../../clock.js';
 import { RenewalTimer } from './renewal-timer.js';
 
-function setUp() {
+function setUp(through = (sleep: Promise<void>) => sleep) {
   const manual = new ManualClock(0);
   const sleeps: (AbortSignal | undefined)[] = [];
   const clock: Clock = {
     now: () => manual.now(),
     sleep: (micros, signal) => {
       sleeps.push(signal);
-      return manual.sleep(micros, signal);
+      return through(manual.sleep(micros, signal));
     },
   };
   const ran: string[] = [];
@@ -47,4 +47,24 @@ test('close ends the last sleep', async () => {
   await manual.advance(10);
   expect(ran).toEqual([]);
   expect(sleeps.map((signal) => signal?.aborted)).toEqual([true]);
+});
+
+test('a clock may reject with an error of its own when it is woken', async () => {
+  const { manual, timer, ran } = setUp((sleep) => sleep.catch(() => Promise.reject(new Error('AbortError'))));
+  timer.add(8_000, 'late');
+  timer.add(3_000, 'early');
+  await manual.advance(10);
+  expect(ran).toEqual(['early 3', 'late 8']);
+});
+
+test('a clock that cannot sleep rejects nothing that nobody handles', async () => {
+  let broken = true;
+  const { manual, timer, ran } = setUp((sleep) => (broken ? Promise.reject(new Error('no timer')) : sleep));
+  timer.add(3_000, 'first');
+  await manual.advance(10);
+  expect(ran).toEqual([]);
+  broken = false;
+  timer.add(20_000, 'second');
+  await manual.advance(20);
+  expect(ran).toEqual(['first 10', 'second 20']);
 });

@@ -1,9 +1,6 @@
 import { Agenda, type Appointment } from '../../agenda.js';
 import type { Clock } from '../../clock.js';
 
-/** Why a sleep ends early: an earlier moment was added, or the timer is closed. */
-const WOKEN = new Error('The renewal timer was woken');
-
 /**
  * Runs something at moments of a clock, with one sleep at a time: permits are held and released far more often than a lease is renewed.
  * A removed moment wakes nothing, so the last sleep may outlast all entries; it does not keep the process alive.
@@ -22,7 +19,7 @@ export class RenewalTimer<T> {
   add(at: number, value: T): Appointment<T> {
     const added = this.#agenda.add(at, value);
     if (this.#sleep === undefined) void this.#start();
-    else if (at < this.#until) this.#sleep.abort(WOKEN);
+    else if (at < this.#until) this.#sleep.abort();
     return added;
   }
 
@@ -32,20 +29,22 @@ export class RenewalTimer<T> {
 
   /** Call it when nothing is left. */
   close(): void {
-    this.#sleep?.abort(WOKEN);
+    this.#sleep?.abort();
   }
 
   async #start(): Promise<void> {
     for (let next = this.#agenda.first; next !== undefined; next = this.#agenda.first) {
-      this.#sleep = new AbortController();
+      const sleep = new AbortController();
+      this.#sleep = sleep;
       this.#until = next.at;
-      const pause = Math.max(0, next.at - this.clock.now());
-      await this.clock.sleep(pause, this.#sleep.signal, { idle: true }).then(
-        () => this.#runDue(),
-        (reason) => {
-          if (reason !== WOKEN) throw reason;
-        },
-      );
+      try {
+        await this.clock.sleep(Math.max(0, next.at - this.clock.now()), sleep.signal, { idle: true });
+      } catch {
+        if (sleep.signal.aborted) continue;
+        // A clock that cannot sleep renews nothing: leases end by themselves, and calls that wait get its error.
+        break;
+      }
+      this.#runDue();
     }
     this.#sleep = undefined;
   }
