@@ -99,17 +99,14 @@ function clientOf(
       ...prefix,
       ...(redisOptions.tls !== undefined && { dnsLookup }),
       lazyConnect: true,
+      enableReadyCheck: false, // of one node at random, which may be out
       clusterRetryStrategy: retry,
       redisOptions,
     });
     return { client, server: { cluster: nodes, ...access }, address: `The cluster ${textOf(nodes)}` };
   }
   if (sentinel !== undefined) {
-    if (name === undefined)
-      throw new CliError(
-        '--sentinel needs the name of the primary.',
-        'Add --name, as in `sentinel monitor mymaster …`: --name mymaster.',
-      );
+    if (name === undefined) throw new CliError('--sentinel needs the name of the primary.', NO_NAME);
     const sentinels = addressesOf('--sentinel', sentinel, 26379);
     const { tls } = common;
     const secured = tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls };
@@ -143,6 +140,7 @@ function clientOf(
 }
 
 const LOCAL = 'redis://127.0.0.1:6379';
+const NO_NAME = 'Add --name, as in `sentinel monitor mymaster …`: --name mymaster.';
 
 /** What the command line says goes first, then the address, then the environment. */
 function loginOf({ user }: ConnectionOptions, env: NodeJS.ProcessEnv, url: URL) {

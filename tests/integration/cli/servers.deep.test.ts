@@ -160,6 +160,29 @@ describe('a cluster', () => {
     const { code, stderr } = await sluice(['ls', '--redis', url], { COLUMNS: '1000' });
     expect([code, stderr]).toEqual([2, expect.stringContaining('Redis Cluster')]);
   });
+
+  test('a node that is out fails no start, whichever node is asked first', async () => {
+    const slot = Number(await cluster.nodes[0]!.ask('CLUSTER', 'KEYSLOT', 'index'));
+    const out = cluster.nodes[slot < 16_384 / 3 ? 1 : 0]!;
+    await out.kill();
+    try {
+      for (let i = 0; i < 8; i += 1) {
+        const own = redisStore({ cluster: cluster.addresses });
+        await own.connect();
+        await own.close();
+      }
+      const looks = Array.from({ length: 4 }, () =>
+        sluice(['rules', '--cluster', listed(cluster.addresses)], { COLUMNS: '1000' }),
+      );
+      for (const { stderr } of await Promise.all(looks)) expect(stderr).not.toContain('Is the address right');
+    } finally {
+      await out.restart();
+      for (const { ask } of cluster.nodes)
+        await eventually(async () =>
+          /cluster_state:ok/.test(String(await ask('CLUSTER', 'INFO').catch(() => ''))),
+        );
+    }
+  });
 });
 
 describe('sentinels', () => {

@@ -105,15 +105,17 @@ export class RedisWatch {
    */
   async warmUp(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
     await this.connected(this.#client);
-    await run(this.#client);
-    // An unreachable cluster node does not fail the start: only its own keys are out.
     const nodes = this.#client.nodes?.('master') ?? [];
-    await Promise.allSettled(
+    if (nodes.length === 0) return void (await run(this.#client));
+    // An unreachable cluster node does not fail the start: only its own keys are out.
+    const results = await Promise.allSettled(
       nodes.map(async (node) => {
         if (!isReady(node)) await this.connected(node, nameOf(node.options));
         await run(node);
       }),
     );
+    const refused = results.filter((result) => result.status === 'rejected');
+    if (refused.length === nodes.length) throw refused[0]!.reason;
   }
 
   /** Rejects all calls that wait for a connection. A client that is ended between two attempts emits no event. */
