@@ -1,4 +1,4 @@
-import { Rules } from '../../packages/rules/src/index.js';
+import { parseRules, Rules } from '../../packages/rules/src/index.js';
 import { onEachAdapter } from './adapters.suite.js';
 
 const DOCUMENT = `
@@ -104,8 +104,7 @@ rules:
       await post('/v1/a', 'ann').expect(200);
       await post('/v1/a', 'ann').expect(200);
       await post('/v1/a', 'ann').expect(420);
-      const more = rulesOf(DOCUMENT.replace('limit: 2', 'limit: 4'));
-      rules.replace(more.ruleSet);
+      rules.replace(parseRules(DOCUMENT.replace('limit: 2', 'limit: 4')));
       const { headers } = await post('/v1/a', 'ann').expect(200);
       expect(headers.ratelimit).toBe('"shop.perUser";r=1;t=3600');
     });

@@ -75,6 +75,11 @@ test('push shows what changes and who runs it; diff and rollback go with it', as
     await run('push', file, '--yes', '--by', 'bob');
     await eventually(async () => rules.version === 42);
     await eventually(async () => (await readDefinitions(store))[0]?.rules?.[0]?.version === 42);
+    const other = await run('rules', 'shop');
+    expect([other.code, other.stdout]).toEqual([
+      1,
+      "Nothing was pushed for the rules 'shop', and no process has them. Processes have 'rules'.\n",
+    ]);
     const listed = await run('rules');
     expect(listed.stdout).toMatch(/^2 +42 +[\d:]+ +bob$/m);
     expect(listed.stdout).toMatch(/^1 +41 +[\d:]+ +ann$/m);

@@ -89,7 +89,8 @@ describe('one server', () => {
     await redisRules(store).push(text(3, 70));
     await services.run(3);
     await admin.flushall();
-    const told = 'rules of redis sluice:v2:rules:{rules}: nothing is there: push rules with sluice push FILE';
+    const told =
+      'rules of redis sluice:v2:rules:{rules}: nothing is there: push rules with sluice push FILE, or pass the name of your document to redisRules';
     await eventually(async () => (await services!.problems()).every((problem) => problem === told));
     await services.run(3);
     await redisRules(store).push(text(4, 80));

@@ -27,7 +27,9 @@ export const rollback: CommandDefinition = {
       const kept = pushed.versions.map(({ number }) => number).join(', ');
       throw new CliError(
         `There is no ${wanted === undefined ? 'earlier version' : `version ${wanted}`} of the rules '${name}'.`,
-        kept === '' ? 'Push one: sluice push FILE' : `There are: ${kept}. See sluice rules ${name}`,
+        kept === ''
+          ? 'Push one: sluice push FILE. A document of another name: --rules NAME.'
+          : `There are: ${kept}. See sluice rules ${name}`,
         1,
       );
     }

@@ -54,7 +54,13 @@ export const rules: CommandDefinition = {
       output.line(table(['PROCESS', 'VERSION', 'SOURCE', 'SEEN', 'PROBLEM'], lines, output.width));
     }
     if (rows.length + lines.length > 0) return 0;
-    output.say(`Nothing was pushed for the rules '${shown(name)}', and no process has them.`);
+    const others = new Set(
+      processes.flatMap((one) => (one.rules ?? []).map((known) => `'${shown(known.name)}'`)),
+    );
+    output.say(
+      `Nothing was pushed for the rules '${shown(name)}', and no process has them.` +
+        (others.size > 0 ? ` Processes have ${[...others].sort().join(', ')}.` : ''),
+    );
     return 1;
   },
 };

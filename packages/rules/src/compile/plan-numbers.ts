@@ -48,7 +48,7 @@ export class PlanNumbers {
     return undefined;
   }
 
-  /** Those of an object; undefined if the plan lacks one. */
+  /** Reads all values of an object; undefined if the plan lacks one. */
   readAll(values: object, path: Path): Record<string, unknown> | undefined {
     let complete = true;
     const read = Object.entries(values).map(([field, value]) => {

@@ -58,7 +58,10 @@ export class RedisRules implements RulesSource {
       const versions = await this.versions();
       const [latest] = versions;
       if (latest === undefined)
-        throw new RulesSourceError(this.name, 'nothing is there: push rules with sluice push FILE');
+        throw new RulesSourceError(
+          this.name,
+          'nothing is there: push rules with sluice push FILE, or pass the name of your document to redisRules',
+        );
       if (latest.id === known) return undefined;
       const base = versions.find(({ number }) => number === latest.before);
       const [text, before] = await Promise.all([latest, base].map((one) => one && this.#stored.text(one)));
