@@ -354,12 +354,12 @@ test('explain says that repeated denials have blocked a key, at which step, and 
     for (let call = 0; call < 3; call += 1) await codes.consume('ann');
     await eventually(async () => (await readDefinitions(own)).some(({ limiters: of }) => of.length > 0));
     expect(await why()).toMatch(
-      /denies it: the key is blocked by escalation, step 1 of 2 until that ends at .+, in (?:59 min|1 h).*\. Forgiven at .+, in 5 d.*\.$/m,
+      /denies it: the key is blocked by escalation, step 1 of 2; the block ends at .+, in (?:59 min|1 h).*\. Forgiven at .+, in 5 d.*\.$/m,
     );
     await codes.unblock('ann');
     expect(await why()).toMatch(/denies it: 1 of 1 used in the window/);
     await codes.block('ann', '3h');
-    expect(await why()).toMatch(/the key is blocked until that ends at .+\. Forgiven at /);
+    expect(await why()).toMatch(/the key is blocked; the block ends at .+\. Forgiven at /);
   } finally {
     await codes.close();
     await own.close();
