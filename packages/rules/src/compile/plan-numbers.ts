@@ -13,13 +13,16 @@ export const isPlanNumber = (value: unknown): value is `$plan.${string}` =>
 /** Does a rule take numbers from plans? */
 export const usesPlans = ({ limit, limits, cost, escalate }: RuleNumbers): boolean =>
   isPlanNumber(cost) ||
-  Object.values(Object(escalate)).flat().some(isPlanNumber) ||
-  [limit, ...Object.values(limits ?? {})].some((one) =>
-    Object.values(one ?? {}).some((options) => Object.values(Object(options)).some(isPlanNumber)),
-  );
+  haveOne(escalate) ||
+  [limit, ...Object.values(limits ?? {})].some((one) => Object.values(one ?? {}).some(haveOne));
+
+const haveOne = (options: unknown): boolean => Object.values(Object(options)).flat().some(isPlanNumber);
 
 /** The numbers of one plan, in place of `$plan.name`. */
 export class PlanNumbers {
+  /** How many numbers were read that the plan does not have. */
+  #missing = 0;
+
   constructor(
     /** Undefined for a rule that takes no numbers from plans. */
     readonly name: string | undefined,
@@ -42,6 +45,7 @@ export class PlanNumbers {
     if (!isPlanNumber(value)) return value;
     const number = PLAN_NUMBER.exec(value)?.[1];
     if (number !== undefined && Object.hasOwn(this.plan, number)) return this.plan[number];
+    this.#missing += 1;
     this.tell(path, `plan '${this.name}' has no number '${number ?? value}'`, {
       hint: number === undefined ? undefined : nearest(number, Object.keys(this.plan)),
     });
@@ -50,20 +54,14 @@ export class PlanNumbers {
 
   /** Reads all values of an object; undefined if the plan lacks one. */
   readAll(values: object, path: Path): Record<string, unknown> | undefined {
-    let complete = true;
-    const read = Object.entries(values).map(([field, value]) => {
-      const found = this.read(value, [...path, field]);
-      if ([found].flat().some((one, i) => one === undefined && [value].flat()[i] !== undefined))
-        complete = false;
-      return [field, found] as const;
-    });
-    return complete ? Object.fromEntries(read) : undefined;
+    const before = this.#missing;
+    const read = Object.entries(values).map(([field, value]) => [field, this.read(value, [...path, field])]);
+    return this.#missing === before ? Object.fromEntries(read) : undefined;
   }
 
   /** For the message of a value that is not acceptable. @param given as the document has it */
   suffix(given: unknown): string {
-    const planned = Object.values(Object(given)).flat().some(isPlanNumber) || isPlanNumber(given);
-    return planned && this.name !== undefined ? ` (plan '${this.name}')` : '';
+    return (haveOne(given) || isPlanNumber(given)) && this.name !== undefined ? ` (plan '${this.name}')` : '';
   }
 
   /** Reports a problem, once for all plans. */
