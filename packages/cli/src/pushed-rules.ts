@@ -43,7 +43,7 @@ export async function goodFile(file: string, context: Context): Promise<{ text: 
   const text = await readRules(file, context);
   const report = await reportOf(rules, file, text);
   if (report.ok) return { text, set: rules.parseRules(text, { file: report.file }) };
-  for (const line of linesOf(rules, report)) context.output.line(shown(line));
+  for (const line of linesOf(rules, report)) context.output.line(line);
   context.output.json(report);
   throw new CliError(
     `${report.file} has problems, or its tests fail.`,

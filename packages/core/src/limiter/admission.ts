@@ -18,7 +18,7 @@ import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
 import { publishingRefunds } from './refund-messages.js';
 import { ThresholdWatch } from './threshold-watch.js';
-import { deciderOf, HeldPermits, mayQueue } from './waiting/held-permits.js';
+import { answeredBy, HeldPermits, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
@@ -185,7 +185,7 @@ export class Admission implements Finisher<Decision> {
     const start = this.decider.clock.now();
     const keys = mergeByKey(parts);
     let answer = await this.decider.decide({ operation: 'acquire', wait: timeout, parts: keys });
-    const { clock } = deciderOf(answer, this.decider);
+    const { clock } = answeredBy(answer, this.decider);
     let waited = 0;
     const queues = timeout > 0 && mayQueue(keys, answer);
     if (queues || (answer.allowed && answer.wait > 0)) message?.waits();
@@ -204,7 +204,7 @@ export class Admission implements Finisher<Decision> {
       throw errorOfDenial(decision);
     }
     try {
-      const queue = `${deciderOf(answer, this.decider).name} ${storageKey(keys[0]!)}`;
+      const queue = `${answeredBy(answer, this.decider).name} ${storageKey(keys[0]!)}`;
       await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
       signal.throwIfAborted();
     } catch (reason) {
@@ -217,7 +217,6 @@ export class Admission implements Finisher<Decision> {
     return decision;
   }
 
-  /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */
   /** Takes permits, even if none are left. @param after their decision: they are taken where it was decided */
   async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;

@@ -98,7 +98,7 @@ export class Rule {
       input.plan !== undefined && !hasTemplate(input.plan) ? input.plan : document.defaultPlan;
   }
 
-  /** The numbers of a plan; of an unknown one those of the default plan. */
+  /** The numbers of a plan, or of the default plan if the plan is unknown. */
   numbersOf(plan?: string): RuleNumbers {
     const { numbers } = this;
     return numbers.get(undefined) ?? numbers.get(plan) ?? numbers.get(this.#fallbackPlan)!;

@@ -104,7 +104,7 @@ export class Replay {
     return { allowed, decision, deniedBy: calls.matched.find(({ rule }) => rule === denier), shadows };
   }
 
-  /** @param policies those of all rules, in their order */
+  /** @param policies of all rules, in their order */
   #count(now: number, matched: readonly MatchedRule[], policies: readonly PolicyDecision[]): void {
     let at = 0;
     for (const one of matched) at += this.#figures.get(one.rule.name)!.count(now, one, policies, at);

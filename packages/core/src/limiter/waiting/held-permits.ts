@@ -15,7 +15,7 @@ export const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean 
   !(isDegraded(answer) && answer.source.name === 'deny');
 
 /** Where an answer took its permits. @param decider of the limiter */
-export const deciderOf = (answer: Answer, decider: Decider): Decider => answer.source?.decider ?? decider;
+export const answeredBy = (answer: Answer, decider: Decider): Decider => answer.source?.decider ?? decider;
 
 /** Waits for permits that other calls hold, and gives permits back. */
 export class HeldPermits {
@@ -32,7 +32,7 @@ export class HeldPermits {
     try {
       return await this.#waitForHeld(parts, first, end, signal);
     } catch (error) {
-      const decider = deciderOf(first, this.#decider);
+      const decider = answeredBy(first, this.#decider);
       if (decider.decideWithoutStore === undefined || !isStoreUnavailableError(error)) throw error;
       signal.throwIfAborted();
       const wait = Math.max(0, end - decider.clock.now());
@@ -51,7 +51,7 @@ export class HeldPermits {
     end: number,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const store = deciderOf(first, this.#decider);
+    const store = answeredBy(first, this.#decider);
     const queue = new LeaseQueue(store);
     const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];

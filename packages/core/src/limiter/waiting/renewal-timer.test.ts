@@ -57,7 +57,7 @@ test('a clock may reject with an error of its own when it is woken', async () =>
   expect(ran).toEqual(['early 3', 'late 8']);
 });
 
-test('a clock that cannot sleep rejects nothing that nobody handles', async () => {
+test('a clock that cannot sleep causes no unhandled rejection', async () => {
   let broken = true;
   const { manual, timer, ran } = setUp((sleep) => (broken ? Promise.reject(new Error('no timer')) : sleep));
   timer.add(3_000, 'first');

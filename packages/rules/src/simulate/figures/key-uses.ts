@@ -22,10 +22,6 @@ export class KeyPlaces {
   #last: string | undefined;
   #lastPlace = 0;
 
-  get size(): number {
-    return this.#places.size;
-  }
-
   find(key: string): number | undefined {
     if (key === this.#last) return this.#lastPlace;
     const place = this.#places.get(key);

@@ -51,7 +51,7 @@ export class RuleFigures {
 
   /**
    * Counts a decision.
-   * @param policies those of all rules
+   * @param policies of all rules, in their order
    * @param from the first one of this rule
    * @returns the number of policies of this rule
    */
