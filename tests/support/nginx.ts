@@ -26,7 +26,7 @@ const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 /**
  * Starts an nginx on a free port of 127.0.0.1: of PATH, our cache, or Debian's package. Needs no root.
- * @param http what is in its block `http`, with one `server`, whose clients are those of `X-Forwarded-For`
+ * @param http the content of its block `http`, with one `server`; `X-Forwarded-For` names the clients
  */
 export async function startNginx(http: string): Promise<Nginx> {
   const { command, env } = await obtainProgram('nginx', 'nginx', { libraries: true, versionFlag: '-v' });

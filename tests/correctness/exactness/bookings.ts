@@ -18,7 +18,7 @@ interface Walk {
   readonly cancelled: boolean;
 }
 
-/** @param strict equal costs, and nobody cancels */
+/** @param strict all costs are equal, and nobody cancels */
 function walk(policies: readonly Case[], random: Random, strict: boolean): Walk {
   const timeline = new Timeline(...policies.map(({ policy }) => policy));
   const pace = Math.ceil(Math.max(...policies.map((one) => one.pace)));
@@ -36,7 +36,7 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
     } else if (dice < 8) {
       const { allowed, wait } = timeline.ask(now, { cost });
       if (allowed) going.push({ at: START + now, cost });
-      // What a denial says is true: then, and not before, if nobody else comes.
+      // If nobody else comes, a denied call can go when its wait is over, and not before.
       else if (wait > 0)
         deepStrictEqual(
           [told(timeline, now + wait - 1, cost), told(timeline, now + wait, cost)],

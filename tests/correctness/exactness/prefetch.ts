@@ -12,7 +12,7 @@ import { noting, refused, type Spent } from './spent.js';
 const PROCESSES = 3;
 const STEPS = 150;
 
-/** A store whose questions and answers take time on their way, and overtake nobody's. */
+/** A store with a delay both ways. Messages arrive in the order in which they were sent. */
 function distant(clock: ManualClock, slowest: number, random: Random): Store {
   const memory = memoryStore({ clock });
   let [there, back] = [0, 0];

@@ -12,7 +12,7 @@ export const noting =
   (spent: Spent[], clock: ManualClock) =>
   (decision: Decision): boolean => {
     const { allowed, cost, source } = decision;
-    // What is here is spent when it is asked for; the rest at the moment at which the store took it.
+    // Prefetched permits are spent when they are asked for, others when the store takes them.
     const at = source === 'prefetch' ? clock.now() : DecisionRecord.taken(decision)![0]?.at;
     if (allowed) spent.push({ at: at!, cost, source });
     return allowed;

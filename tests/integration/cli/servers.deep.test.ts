@@ -161,7 +161,7 @@ describe('a cluster', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Redis Cluster')]);
   });
 
-  test('a node that is out fails no start, whichever node is asked first', async () => {
+  test('a start succeeds while a node is out, whichever node is asked first', async () => {
     const slot = Number(await cluster.nodes[0]!.ask('CLUSTER', 'KEYSLOT', 'index'));
     const out = cluster.nodes[slot < 16_384 / 3 ? 1 : 0]!;
     await out.kill();

@@ -52,3 +52,15 @@ export class LimitReqModel {
     return wait;
   }
 }
+
+/** A request to the page's API. @param key of the API; '' for none */
+export const ordersOf = (ip: string, key: string) => ({
+  ip,
+  user: undefined,
+  method: 'GET',
+  path: '/api/orders',
+  params: {},
+  query: {},
+  body: {},
+  headers: key === '' ? {} : { 'x-api-key': key },
+});

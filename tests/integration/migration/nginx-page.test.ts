@@ -3,7 +3,7 @@ import { gcra, ManualClock, memoryStore, RateLimiter } from '../../../packages/c
 import { parseRules, Rules, runTests } from '../../../packages/rules/src/index.js';
 import { deciding } from '../../support/open-response.js';
 import { configOf } from './configs.js';
-import { LimitReqModel, limitsOf } from './limit-req.js';
+import { LimitReqModel, limitsOf, ordersOf } from './limit-req.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -49,19 +49,8 @@ test.each([1, 2])('both sides of the page admit the same requests, in order: tra
     await clock.advance(pause);
     const ip = `192.0.2.${draw(3)}`;
     const key = ['', 'ada', 'ben'][draw(3)]!;
-    const headers = key === '' ? {} : { 'x-api-key': key };
     const wait = nginx.request(now, limits, [ip, key]);
-    const view = {
-      ip,
-      user: undefined,
-      method: 'GET',
-      path: '/api/orders',
-      params: {},
-      query: {},
-      body: {},
-      headers,
-    };
-    const decision = await decide(view);
+    const decision = await decide(ordersOf(ip, key));
     expect([i, decision!.allowed]).toEqual([i, wait !== undefined]);
     results[decision!.allowed ? 'allowed' : 'denied'] += 1;
   }

@@ -7,7 +7,7 @@ import { Rules } from '../../../packages/rules/src/index.js';
 import { type LoggedRequest, type Nginx, startNginx } from '../../support/nginx.js';
 import { deciding } from '../../support/open-response.js';
 import { configOf } from './configs.js';
-import { LimitReqModel, limitsOf } from './limit-req.js';
+import { LimitReqModel, limitsOf, ordersOf } from './limit-req.js';
 
 // What a real nginx decided, by its own log, against what the rules of the page decide at the same moments.
 
@@ -86,17 +86,7 @@ async function byRules(recorded: readonly Recorded[], shift: Shift): Promise<boo
     const next = Math.max(now, at - recorded[0]!.at + shift(i, burst, isFirst));
     await clock.advance(next - now);
     now = next;
-    const headers = key === '' ? {} : { 'x-api-key': key };
-    const view = {
-      ip: '192.0.2.1',
-      user: undefined,
-      method: 'GET',
-      path: '/api/orders',
-      params: {},
-      query: {},
-      body: {},
-    };
-    allowed.push((await decide({ ...view, headers }))!.allowed);
+    allowed.push((await decide(ordersOf('192.0.2.1', key)))!.allowed);
   }
   await rules.close();
   await store.close();
