@@ -3,6 +3,7 @@ import { runs } from '../../../../../tests/support/runs.js';
 import { MAX_MICROS } from '../../duration.js';
 import { ANY, JITTER, type Parameters, type State } from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
+import { Cell } from '../cell.js';
 import { meterAlgorithm } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 
@@ -212,4 +213,20 @@ test('quotients are exact up to 2^53, also where they are nearly whole', () => {
     }),
     runs(5_000),
   );
+});
+
+test('in place too, a bucket that a reward filled while the clock trembled begins anew', () => {
+  const p = parametersOf({ capacity: 3, refill: 1, every: 5, mode: 'continuous', borrow: 0, initial: 3 });
+  const taken = take(p, undefined, NOW, 3);
+  const state = refund(p, taken, NOW - 9_000, 4, ANY)!;
+  const [whole, seen] = state;
+  const now = NOW - 1_000;
+  // It was full before the latest moment that the clock showed.
+  expect(whole).toBeLessThanOrEqual(now);
+  expect(seen).toBe(NOW);
+  const cell = new Cell();
+  cell.numbers = new Float64Array(8);
+  cell.write(state);
+  expect(meterAlgorithm.step!(p, cell, now, 1)).toBe(true);
+  expect(cell.read()).toEqual(take(p, undefined, now, 1));
 });

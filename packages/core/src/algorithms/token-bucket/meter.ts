@@ -93,7 +93,8 @@ export const meterAlgorithm: Meter = {
     const ticks = up(after, perTick);
     if (wait === 0) {
       numbers[at] = last + ticks * tick;
-      numbers[at + 1] = Math.max(now, seen);
+      // A state that has ended counts no more, nor does its `seen`, which is later if the clock trembled.
+      numbers[at + 1] = untilWhole === 0 ? now : Math.max(now, seen);
       if (debt === 0) numbers[at + 2] = now;
       numbers[at + 3] = ticks * perTick - after;
       cell.length = numbers[at + 3]! > 0 ? 4 : 3;
