@@ -215,7 +215,7 @@ test('quotients are exact up to 2^53, also where they are nearly whole', () => {
   );
 });
 
-test('in place too, a bucket that a reward filled while the clock trembled begins anew', () => {
+test('in place too, a bucket that a reward filled while the clock trembled is a new one', () => {
   const p = parametersOf({ capacity: 3, refill: 1, every: 5, mode: 'continuous', borrow: 0, initial: 3 });
   const taken = take(p, undefined, NOW, 3);
   const state = refund(p, taken, NOW - 9_000, 4, ANY)!;
