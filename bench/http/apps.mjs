@@ -93,7 +93,7 @@ export const apps = {
 
 /** Options of our three adapters. The deadline is long, so that a busy machine does not trigger the failure policy. */
 const sluice = ({ store, limit, windowMs, redis: url, name }) => ({
-  name,
+  keyPrefix: name, // keeps runs apart; `name` would be in the headers, and the other limiters send no name
   policy: fixedWindow({ limit, window: windowMs }),
   ...(store === 'redis' && { store: redisStore(url) }),
   deadline: '30s',

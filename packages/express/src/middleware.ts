@@ -148,6 +148,9 @@ export function rateLimitErrors(): ErrorRequestHandler {
 
 function send(response: Response, { status, type, body }: Reply): void {
   if (response.headersSent) return;
-  response.setHeader('Content-Type', type); // as it is: `type` and `send` of a string would add a charset
-  response.status(status).send(Buffer.from(body));
+  // Not `send`: it would add a charset, and hash the body for an ETag that no client of a refusal needs.
+  response.statusCode = status;
+  response.setHeader('Content-Type', type);
+  response.setHeader('Content-Length', Buffer.byteLength(body)); // also for HEAD, whose body Node drops
+  response.end(body);
 }

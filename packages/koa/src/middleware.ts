@@ -56,9 +56,10 @@ export function rateLimit<C extends AnyContext = Context>(
       }
       const reply = verdict.reply();
       const { status, type, body } = isPromise(reply) ? await reply : reply;
-      context.status = status;
-      context.type = type;
-      context.body = body;
+      const { response } = context; // each of the context's own setters is a call more
+      response.status = status;
+      response.set('Content-Type', type); // as it is: `type` looks it up, and would add a charset
+      response.body = body;
       return;
     }
     try {

@@ -4,6 +4,11 @@ import type { AnyContext } from './options.js';
 
 /** The view of a Koa context. Routers put `params` on it, authentication puts `user` on its state. */
 export class KoaRequestView extends NamedPartsView<AnyContext> {
+  /** Not the context's own getter, which is a call more. */
+  override get ip(): string | undefined {
+    return this.request.request.ip;
+  }
+
   override get user(): unknown {
     return this.request.state.user;
   }
