@@ -93,7 +93,8 @@ export const apps = {
 
 /** Options of our three adapters. The deadline is long, so that a busy machine does not trigger the failure policy. */
 const sluice = ({ store, limit, windowMs, redis: url, name }) => ({
-  keyPrefix: name, // keeps runs apart; `name` would be in the headers, and the other limiters send no name
+  name: 'default', // the headers show it, and the other limiters send no name
+  keyPrefix: name,
   policy: fixedWindow({ limit, window: windowMs }),
   ...(store === 'redis' && { store: redisStore(url) }),
   deadline: '30s',
