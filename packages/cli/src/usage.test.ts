@@ -1,5 +1,5 @@
 import type { LimiterUsageReport, UsageReport } from '@sluice/core';
-import { rateRows } from './usage.js';
+import { keyUseRows, rateRows } from './usage.js';
 
 const none = { allowed: [0, 0, 0], denied: [0, 0, 0], canceled: [0, 0, 0], error: [0, 0, 0] };
 const report = (limiter: string, enforced: Partial<typeof none>, shadow: Partial<typeof none> = {}) =>
@@ -29,4 +29,15 @@ test('decisions in shadow mode have rows of their own, below those that were enf
 
 test('one limiter', () => {
   expect(rateRows(usage, 10, 'next').rows).toEqual([['next (shadow)', '3.0', '1.0', '25 %', '0']]);
+});
+
+test('keys and quantiles of use, of each limit', () => {
+  const use = { p50: 0.005, p90: 0.5, p99: 1, max: 1 };
+  const keyUse = { keys: 4_711, error: 0.02, policies: [{ policy: 'perDay', keys: 12, use }] };
+  const next = { ...report('next', {}, { allowed: [0, 1, 0] }), shadowKeyUse: keyUse };
+  const { rates } = rateRows({ limiters: [next, report('api', {})] } as unknown as UsageReport, 10);
+  expect(keyUseRows(rates)).toEqual({
+    heads: ['LIMIT', 'KEYS', 'USE P50', 'P90', 'P99', 'MAX'],
+    rows: [['next perDay (shadow)', '12 ± 1', '1 %', '50 %', '100 %', '100 %']],
+  });
 });

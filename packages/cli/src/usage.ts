@@ -1,4 +1,4 @@
-import { type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/core';
+import { type KeyUse, type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/core';
 import { decodeKey } from '@sluice/core/operations';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
@@ -28,11 +28,13 @@ export interface Rates {
   readonly errors: number;
   /** Share of denied calls, 0 to 1. */
   readonly share: number;
+  /** Only with `keyUse` in the option `usage`: of the last 10 to 15 minutes. */
+  readonly keyUse: KeyUse | undefined;
 }
 
 /** @param seconds how far back, without the slot under way, which is not complete */
 export function ratesOf(
-  { limiter, decisions, shadowDecisions }: LimiterUsageReport,
+  { limiter, decisions, shadowDecisions, keyUse, shadowKeyUse }: LimiterUsageReport,
   seconds: number,
   mode: Rates['mode'] = 'enforce',
 ): Rates {
@@ -42,7 +44,11 @@ export function ratesOf(
     counts.slice(-slots - 1, -1).reduce((sum, one) => sum + one, 0) / (slots * SLOT);
   const [allowed, denied] = [perSecond(counted.allowed), perSecond(counted.denied)];
   const errors = perSecond(counted.error);
-  return { limiter, mode, allowed, denied, errors, share: denied === 0 ? 0 : denied / (allowed + denied) };
+  return {
+    ...{ limiter, mode, allowed, denied, errors },
+    share: denied === 0 ? 0 : denied / (allowed + denied),
+    keyUse: mode === 'shadow' ? shadowKeyUse : keyUse,
+  };
 }
 
 /** What a limiter enforced, and what it only would have: the modes that it used. */
@@ -83,7 +89,7 @@ export function rateRows(
   modes.sort(([one], [other]) => other!.denied - one!.denied || other!.allowed - one!.allowed);
   const rates = modes.flat();
   const rows = rates.map(({ limiter, mode, allowed, denied, errors, share }) => [
-    mode === 'shadow' ? `${shown(limiter)} (shadow)` : shown(limiter),
+    named(limiter, mode),
     rate(allowed),
     rate(denied),
     percent(share),
@@ -92,7 +98,22 @@ export function rateRows(
   return { heads: ['LIMITER', 'ALLOWED/S', 'DENIED/S', 'DENIED', 'ERRORS/S'], rows, rates };
 }
 
-export type TopList = 'denied' | 'costly';
+const named = (limiter: string, mode: Rates['mode']): string =>
+  mode === 'shadow' ? `${shown(limiter)} (shadow)` : shown(limiter);
+
+/** The keys of each limit, and how much of it they used at most. */
+export function keyUseRows(rates: readonly Rates[]): { heads: string[]; rows: string[][] } {
+  const rows = rates.flatMap(({ limiter, mode, keyUse }) =>
+    (keyUse?.policies ?? []).map(({ policy, keys, use: { p50, p90, p99, max } }) => [
+      named(policy === undefined ? limiter : `${limiter} ${policy}`, mode),
+      keyUse!.error === 0 ? String(keys) : `${keys} ± ${Math.ceil(keyUse!.error * keys)}`,
+      ...[p50, p90, p99, max].map((share) => `${Math.round(share * 100)} %`),
+    ]),
+  );
+  return { heads: ['LIMIT', 'KEYS', 'USE P50', 'P90', 'P99', 'MAX'], rows };
+}
+
+export type TopList = 'denied' | 'shadowDenied' | 'costly';
 
 /** The heaviest keys of all limiters, or of one, as the other commands take them. Digests stay digests. */
 export function topRows(usage: UsageReport, list: TopList, most: number, limiter?: string) {
@@ -108,5 +129,5 @@ export function topRows(usage: UsageReport, list: TopList, most: number, limiter
     shown(key),
     error === 0 ? String(count) : `${count - error}–${count}`,
   ]);
-  return { heads: ['LIMITER', 'KEY', list === 'denied' ? 'DENIED' : 'PERMITS'], rows, found };
+  return { heads: ['LIMITER', 'KEY', list === 'costly' ? 'PERMITS' : 'DENIED'], rows, found };
 }

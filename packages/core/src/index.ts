@@ -152,6 +152,7 @@ export type {
   StoreErrorEvent,
   StoreEvents,
 } from './telemetry/store-events.js';
+export type { KeyUse, PolicyUse } from './usage/key-use.js';
 export {
   type LimiterUsageReport,
   type ProcessReport,

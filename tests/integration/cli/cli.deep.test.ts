@@ -19,7 +19,7 @@ let limiters: Awaited<ReturnType<typeof service>>;
 beforeAll(async () => {
   server = await startRedis();
   admin = new Redis(server.url);
-  store = redisStore({ url: server.url, usage: { keys: 'plain' } });
+  store = redisStore({ url: server.url, usage: { keys: 'plain', keyUse: true } });
   env = { REDIS_URL: server.url };
   limiters = await service(store);
 });
@@ -133,7 +133,20 @@ describe('what it shows', () => {
     const top = await sluice(['top', '--json'], env);
     expect(top.values()).toEqual([{ limiter: 'login', key: 'ann', count: 1, error: 0 }]);
     expect((await sluice(['top', '--cost'], env)).stdout).toMatch(/^login +ann +5$/m);
+    expect(await sluice(['top', '--shadow'], env)).toMatchObject({
+      code: 1,
+      stdout: 'No key is in the list.\n',
+    });
+    expect((await sluice(['top', '--shadow', '--cost'], env)).code).toBe(2);
     expect((await sluice(['stats', '--last', '15m'], env)).stdout).toMatch(/^LIMITER +ALLOWED\/S +DENIED\/S/);
+    const stats = await sluice(['stats', '--last', '15m'], env);
+    expect(stats.stdout).toMatch(
+      /^LIMIT +KEYS +USE P50 +P90 +P99 +MAX\n(.*\n)*login perMinute +1 +100 % +100 % +100 % +100 %$/m,
+    );
+    const [login] = (await sluice(['stats', '--json'], env))
+      .values()
+      .filter((one) => (one as { limiter: string }).limiter === 'login');
+    expect(login).toMatchObject({ keyUse: { keys: 1, error: 0, policies: [{ policy: 'perMinute' }, {}] } });
   });
 
   test('top names keys as the other commands take them', async () => {

@@ -29,7 +29,7 @@ const TYPES = `
   CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart RefundMessage RulesMessage StoreCallMessage TelemetryChannel TelemetryMessages
   ThresholdMessage
   DenialLine DenialLogger LogDenialsOptions
-  KeyCount LimiterUsageReport ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
+  KeyCount KeyUse LimiterUsageReport PolicyUse ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
   WarningCode WarningMessage
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
   Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock

@@ -63,8 +63,16 @@ test.each([
     { ok: true, output: 'called\n' },
   ]);
   expect(usage).toMatchObject({ refused: [], keys: 'hash' });
-  const [api, both] = usage.limiters;
-  expect(usage.limiters.map(({ limiter }) => limiter)).toEqual(['api', 'api-both']);
+  const [api, all, both] = usage.limiters;
+  expect(usage.limiters.map(({ limiter }) => limiter)).toEqual(['api', 'api-all', 'api-both']);
+  // Digests and plain keys are the same keys; a call that one member denied met the other.
+  const used = (keys: number) => ({
+    keys,
+    error: 0,
+    policies: [{ policy: undefined, keys, use: { p50: 1, p90: 1, p99: 1, max: 1 } }],
+  });
+  expect([api!.keyUse, both!.keyUse]).toEqual([used(4), undefined]);
+  expect(all!.keyUse).toMatchObject({ keys: 1, error: 0 });
   expect(api!.denied).toEqual([
     { key: hashKey('ann'), count: 14, error: 0 },
     { key: hashKey(KEYS[1]!), count: 3, error: 0 },

@@ -17,7 +17,7 @@ export interface Work {
 }
 
 async function main({ urls, limiter: name, keys, calls }: Work): Promise<void> {
-  const usage = { keys };
+  const usage = { keys, keyUse: true };
   const store = redisStore(urls.length > 1 ? { cluster: urls, usage } : { url: urls[0]!, usage });
   const policy = fixedWindow({ limit: 1, window: '1h' });
   const common = { policy, store, deadline: '20s', failurePolicy: 'deny', hashTag: name } as const;

@@ -1,7 +1,7 @@
 import { lengthText, toMicros } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { table } from '../text.js';
-import { rateRows, usageOf } from '../usage.js';
+import { keyUseRows, rateRows, usageOf } from '../usage.js';
 import { count } from '../words.js';
 
 export const stats: CommandDefinition = {
@@ -12,7 +12,8 @@ export const stats: CommandDefinition = {
   description:
     'Shows the allowed and denied calls per second of each limiter, over all processes. Decisions that are not enforced, of a dry run or ' +
     'a candidate rule, have rows marked (shadow). Needs processes with the option usage of ' +
-    'their store. Exits with 1 if there is none.',
+    'their store; with usage: { keyUse: true } it also shows how many keys each limit met in the last 10 to 15 minutes, and quantiles of the ' +
+    'share of the limit that each key used at most. Exits with 1 if there is none.',
   example: [
     'stats --last 5m',
     'LIMITER  ALLOWED/S  DENIED/S  DENIED  ERRORS/S\n  login    12.3       4.1       25 %    0',
@@ -25,6 +26,11 @@ export const stats: CommandDefinition = {
     const { heads, rows, rates } = rateRows(usage, seconds);
     for (const one of rates) output.json(one);
     output.line(table(heads, rows, output.width));
+    const use = keyUseRows(rates);
+    if (use.rows.length > 0) {
+      output.line();
+      output.line(table(use.heads, use.rows, output.width));
+    }
     const processes = count(usage.processes.length, 'process', 'processes');
     output.say(output.style('dim', `In the last ${lengthText(seconds * 1_000)}, of ${processes}.`));
     return 0;

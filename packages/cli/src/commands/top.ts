@@ -1,5 +1,6 @@
 import { lengthText } from '@sluice/core/operations';
 import { permitsOf } from '../arguments.js';
+import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { table } from '../text.js';
 import { topRows, usageOf } from '../usage.js';
@@ -9,6 +10,10 @@ export const top: CommandDefinition = {
   arguments: [],
   options: [
     { flags: '--cost', description: 'keys that took the most permits, instead of those denied most' },
+    {
+      flags: '--shadow',
+      description: 'keys that a dry run or a candidate rule would have denied most',
+    },
     { flags: '--limiter <name>', description: 'only this limiter' },
     { flags: '-n, --most <keys>', description: 'how many keys', default: '20' },
   ],
@@ -23,7 +28,10 @@ export const top: CommandDefinition = {
     const most = permitsOf('--most', options.most);
     const limiter = typeof options.limiter === 'string' ? options.limiter : undefined;
     const usage = await usageOf(context);
-    const { heads, rows, found } = topRows(usage, options.cost === true ? 'costly' : 'denied', most, limiter);
+    if (options.cost === true && options.shadow === true)
+      throw new CliError('Give one of --cost and --shadow, not both.', 'They are different lists of keys.');
+    const list = options.cost === true ? 'costly' : options.shadow === true ? 'shadowDenied' : 'denied';
+    const { heads, rows, found } = topRows(usage, list, most, limiter);
     for (const one of found) output.json(one);
     if (rows.length === 0) {
       output.say('No key is in the list.');

@@ -57,9 +57,11 @@ export class CallUsage {
     return shadow ? this.#shadowed : this.#enforced;
   }
 
-  decided({ parts }: PolicyParts, { allowed, policy }: Decision, shadow: boolean): void {
+  decided({ parts }: PolicyParts, decision: Decision, shadow: boolean): void {
+    const { allowed, policy } = decision;
     this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
     if (this.#keys === 'none') return;
+    if (this.#counter.store.keyUse) this.#used(parts, decision, shadow);
     if (allowed) this.#took(parts, shadow);
     else {
       const denying = parts.find(({ limit }) => limit.name === policy)!;
@@ -93,6 +95,21 @@ export class CallUsage {
       for (i += 1; i < parts.length && this.#keyOf(parts[i]!) === key; i += 1)
         cost = Math.max(cost, parts[i]!.cost);
       this.#counter.took(key, cost);
+    }
+  }
+
+  /** The policies of a denied call are there, too: a request that one rule denied met the others. */
+  #used(parts: readonly PolicyPart[], { policies }: Decision, shadow: boolean): void {
+    for (let i = 0; i < parts.length; i += 1) {
+      const { key, limit } = parts[i]!;
+      const { limit: most, remaining } = policies[i]!;
+      const share = most > 0 ? Math.min(1, Math.max(0, (most - remaining) / most)) : 1;
+      if (this.#keys === 'members') {
+        const { policy: member, name } = limit;
+        this.#members.get(member)?.used(key, name.slice(member.length + 1), share, shadow);
+      } else {
+        this.#counter.used(key, limit.name === this.#counter.limiter ? '' : limit.name, share, shadow);
+      }
     }
   }
 

@@ -211,7 +211,8 @@ test.each([
     { usage: null },
     "memoryStore: usage must be true, false or an object such as { keys: 'plain' }, not null",
   ],
-  [{ usage: { key: 'plain' } }, "memoryStore: usage has no option 'key'; its options are keys"],
+  [{ usage: { key: 'plain' } }, "memoryStore: usage has no option 'key'; its options are keys, keyUse"],
+  [{ usage: { keyUse: 1 } }, 'memoryStore: usage.keyUse must be true or false, not 1'],
   [
     { usage: { keys: 'none' } },
     `memoryStore: usage.keys must be 'hash', or 'plain' to show keys as they are stored, not "none"`,

@@ -1,4 +1,5 @@
 import { hashCounted } from './counted-key.js';
+import { sampleHash } from './key-sample.js';
 import type { LimiterUsage } from './limiter-usage.js';
 import type { Result } from './result-slots.js';
 import type { StoreUsage } from './store-usage.js';
@@ -23,13 +24,24 @@ export class CallCounter {
   /** Permits of a key were taken. @param key may be a view of a longer string */
   took(key: string, cost: number): void {
     const usage = this.#current();
-    if (cost > 0) usage.costly.add(this.#scoped(usage, key), cost);
+    if (cost > 0) usage.costly.current.add(this.#scoped(usage, key), cost);
   }
 
   /** A call was denied, or would have been. @param key may be a view of a longer string */
   denied(key: string, shadow: boolean): void {
     const usage = this.#current();
-    (shadow ? usage.shadowDenied : usage.denied).add(this.#scoped(usage, key), 1);
+    (shadow ? usage.shadowDenied : usage.denied).current.add(this.#scoped(usage, key), 1);
+  }
+
+  /**
+   * A key met a policy.
+   * @param policy its name in the limiter; empty for a single policy
+   * @param share of the limit that the key uses now, 0 to 1
+   */
+  used(key: string, policy: string, share: number, shadow: boolean): void {
+    const usage = this.#current();
+    usage.active = true;
+    (shadow ? usage.shadowKeyUse : usage.keyUse)?.current.add(sampleHash(key), policy, share);
   }
 
   topKeys(): TopKeys {

@@ -1,19 +1,21 @@
-import { mergeSummaries } from './merge.js';
-import { SpaceSaving } from './space-saving.js';
-import type { Summary } from './summary.js';
-
 /** Generations that are kept, with the one under way. */
 export const GENERATIONS = 3;
 
-/** The heaviest keys of the last minutes: a summary for each generation, merged when they are read. */
-export class Generations {
-  #current: SpaceSaving | undefined;
+/** What was counted in the last minutes: a counter for each generation, whose summaries are merged when they are read. */
+export class Generations<Counter extends { readonly summary: Sum }, Sum> {
+  #current: Counter | undefined;
   /** The last one first. */
-  #ended: (Summary | undefined)[] = [];
+  #ended: (Sum | undefined)[] = [];
 
-  add(key: string, weight: number): void {
-    this.#current ??= new SpaceSaving();
-    this.#current.add(key, weight);
+  constructor(
+    readonly create: () => Counter,
+    readonly merge: (sums: readonly Sum[]) => Sum,
+  ) {}
+
+  /** Counts the generation under way. Created at the first call. */
+  get current(): Counter {
+    this.#current ??= this.create();
+    return this.#current;
   }
 
   /** Begins a generation. */
@@ -22,8 +24,7 @@ export class Generations {
     this.#current = undefined;
   }
 
-  /** Its errors and `unlisted` are at most a 256th of its total. */
-  get summary(): Summary {
-    return mergeSummaries([this.#current?.summary, ...this.#ended].filter((one) => one !== undefined));
+  get summary(): Sum {
+    return this.merge([this.#current?.summary, ...this.#ended].filter((one) => one !== undefined));
   }
 }

@@ -1,12 +1,27 @@
 import { Generations } from './generations.js';
+import { KeySample, mergeSamples, type SampleSummary } from './key-sample.js';
+import { mergeSummaries } from './merge.js';
 import { ResultSlots } from './result-slots.js';
-import type { UsageSummary } from './usage-summary.js';
+import { SpaceSaving } from './space-saving.js';
+import type { Summary } from './summary.js';
+import { OTHER, type UsageSummary } from './usage-summary.js';
+
+/** The heaviest keys. Errors and `unlisted` are at most a 256th of the total. */
+const keyCounts = () =>
+  new Generations<SpaceSaving, Summary>(
+    () => new SpaceSaving(),
+    (sums) => mergeSummaries(sums),
+  );
+const keySamples = () => new Generations<KeySample, SampleSummary>(() => new KeySample(), mergeSamples);
 
 /** Counts the calls of one limiter. A key may have a scope in front of it, and a space between. */
 export class LimiterUsage {
-  readonly denied = new Generations();
-  readonly shadowDenied = new Generations();
-  readonly costly = new Generations();
+  readonly denied = keyCounts();
+  readonly shadowDenied = keyCounts();
+  readonly costly = keyCounts();
+  /** Of enforced calls, and of calls in shadow mode; undefined if nobody asked for it. */
+  readonly keyUse: ReturnType<typeof keySamples> | undefined;
+  readonly shadowKeyUse: ReturnType<typeof keySamples> | undefined;
   readonly enforce = new ResultSlots();
   readonly shadow = new ResultSlots();
   /** Has a call been counted since the last look? */
@@ -20,7 +35,13 @@ export class LimiterUsage {
     readonly name: string,
     /** Start of the first count; ms of its store's usage. */
     readonly since: number,
-  ) {}
+    keyUse = false,
+  ) {
+    // `(other)` has the keys of many limiters.
+    if (!keyUse || name === OTHER) return;
+    this.keyUse = keySamples();
+    this.shadowKeyUse = keySamples();
+  }
 
   /** @param span how far back keys are counted, ms */
   summary(span: number): UsageSummary {
@@ -29,6 +50,8 @@ export class LimiterUsage {
       denied: this.denied.summary,
       shadowDenied: this.shadowDenied.summary,
       costly: this.costly.summary,
+      keyUse: this.keyUse?.summary,
+      shadowKeyUse: this.shadowKeyUse?.summary,
       enforce: this.enforce.counts,
       shadow: this.shadow.counts,
       span,
@@ -45,6 +68,8 @@ export class LimiterUsage {
       this.denied.next();
       this.shadowDenied.next();
       this.costly.next();
+      this.keyUse?.next();
+      this.shadowKeyUse?.next();
     }
   }
 }

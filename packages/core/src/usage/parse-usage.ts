@@ -1,4 +1,6 @@
+import type { SampleSummary } from './key-sample.js';
 import { type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
+import { parseSample } from './sample-text.js';
 import type { Counted, Summary } from './summary.js';
 import type { UsageKeys } from './usage-options.js';
 import { OTHER, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
@@ -52,13 +54,15 @@ export function parseUsage(text: string): ProcessUsage {
 }
 
 function limiterOf(given: unknown): UsageSummary {
-  const { name, span, denied, shadowDenied, costly, enforce, shadow } = fieldsOf(given);
+  const { name, span, denied, shadowDenied, costly, keyUse, shadowKeyUse, enforce, shadow } = fieldsOf(given);
   return {
     name: name === OTHER ? OTHER : textOf('name', name, NAME),
     span: numberOf('span', span),
     denied: summaryOf(denied),
     shadowDenied: summaryOf(shadowDenied),
     costly: summaryOf(costly),
+    keyUse: sampleOf('keyUse', keyUse),
+    shadowKeyUse: sampleOf('shadowKeyUse', shadowKeyUse),
     enforce: countsOf(enforce),
     shadow: countsOf(shadow),
   };
@@ -79,6 +83,14 @@ function summaryOf(given: unknown): Summary {
   }
   if (new Set(entries.map(({ key }) => key)).size < entries.length) throw invalid('keys');
   return { entries, total: numberOf('total', total), unlisted: numberOf('unlisted', unlisted) };
+}
+
+/** A process without the option has none. */
+function sampleOf(what: string, given: unknown): SampleSummary | undefined {
+  if (given === undefined) return undefined;
+  const sample = parseSample(fieldsOf(given));
+  if (sample === undefined) throw invalid(what);
+  return sample;
 }
 
 function countsOf(given: unknown): ResultCounts {

@@ -9,13 +9,17 @@ import type { UsageKeys } from './usage-options.js';
 const name = 'redis';
 
 /** The text that a process tells after its calls. */
-async function told(calls: (counterOf: (limiter: string) => CallCounter) => void, keys: UsageKeys = 'plain') {
+async function told(
+  calls: (counterOf: (limiter: string) => CallCounter) => void,
+  keys: UsageKeys = 'plain',
+  keyUse = false,
+) {
   let text = '';
   const publish = async (_: string, given: string) => {
     text = given;
     return true;
   };
-  const usage = new StoreUsage(keys, { publish } as Partial<FleetBoard> as FleetBoard);
+  const usage = new StoreUsage(keys, { publish } as Partial<FleetBoard> as FleetBoard, keyUse);
   calls((limiter) => new CallCounter(usage, limiter));
   await usage.publish();
   usage.close();
@@ -141,6 +145,48 @@ test('a text is bounded: with many keys and limiters each has fewer keys, and la
   }
 });
 
+test('a key of several processes is one key, and used the most that one of them says', async () => {
+  const use = (key: string, share: number) =>
+    told(
+      (of) => {
+        of('api').used(key, '', share, false);
+        of('api').used(key, 'perDay', share / 2, true);
+      },
+      'hash',
+      true,
+    );
+  const off = await told((of) => of('api').used('cyd', '', 1, false));
+  const { limiters } = await read(await use('ann', 0.5), await use('ann', 0.8), await use('bob', 0.1), off);
+  const [{ keyUse, shadowKeyUse } = {}] = limiters;
+  expect(keyUse).toEqual({
+    keys: 2,
+    error: 0,
+    policies: [{ policy: undefined, keys: 2, use: { p50: 0.1, p90: 0.8, p99: 0.8, max: 0.8 } }],
+  });
+  expect(shadowKeyUse!.policies).toEqual([
+    { policy: 'perDay', keys: 2, use: { p50: 0.05, p90: 0.4, p99: 0.4, max: 0.4 } },
+  ]);
+  expect((await read(off)).limiters[0]).toMatchObject({ keyUse: undefined, shadowKeyUse: undefined });
+});
+
+test('with many limiters, samples are smaller and their errors larger', async () => {
+  const text = await told(
+    (of) => {
+      for (let i = 0; i < 51; i += 1)
+        for (let k = 0; k < 3_000; k += 1) of(`api-${i}`).used(`${k}`, '', 0.5, false);
+    },
+    'hash',
+    true,
+  );
+  expect(text.length).toBeLessThanOrEqual(256_000);
+  const { limiters } = await read(text);
+  expect(limiters).toHaveLength(51);
+  expect(limiters.filter(({ keyUse }) => keyUse === undefined)).toMatchObject([{ limiter: '(other)' }]);
+  const [{ keyUse } = {}] = limiters.filter(({ limiter }) => limiter === 'api-7');
+  expect(keyUse!.error).toBeGreaterThan(0.04);
+  expect(Math.abs(keyUse!.keys / 3_000 - 1)).toBeLessThan(4 * keyUse!.error);
+});
+
 const LIMITER = { name: 'api', span: 1, enforce: {}, shadow: {} };
 const text = (fields: object) =>
   JSON.stringify({
@@ -155,6 +201,17 @@ const text = (fields: object) =>
   });
 const withList = (list: object) =>
   text({ limiters: [{ ...LIMITER, denied: { total: 9, unlisted: 0, ...list } }] });
+
+/** Two keys, and one policy. */
+const SAMPLE = { theta: 9, hashes: 'AAAAAQAAAAU=', policies: [{ policy: '', max: 200, peaks: 'AP8=' }] };
+const withSample = (sample: object) => text({ limiters: [{ ...LIMITER, keyUse: { ...SAMPLE, ...sample } }] });
+const withPolicy = (policy: unknown) => withSample({ policies: [policy] });
+const [POLICY] = SAMPLE.policies;
+
+test('a sample that it can read', async () => {
+  const { limiters, refused } = await read(withSample({}));
+  expect([limiters.length, refused]).toEqual([1, []]);
+});
 
 test.each([
   ['', 'it is not JSON'],
@@ -181,6 +238,19 @@ test.each([
   [withList({ keys: ['ann', 9, 0, 'ann', 9, 0] }), 'its keys cannot be read'],
   [withList({ keys: 'ann' }), 'its keys cannot be read'],
   [withList({ keys: [], total: -1 }), 'its total cannot be read'],
+  [withSample({ theta: 5 }), 'its keyUse cannot be read'],
+  [withSample({ theta: 2 ** 32 + 1 }), 'its keyUse cannot be read'],
+  [withSample({ hashes: 'AAAABQAAAAE=' }), 'its keyUse cannot be read'],
+  [withSample({ hashes: 'AAAAAQAAAA==' }), 'its keyUse cannot be read'],
+  [withSample({ hashes: 'A'.repeat(6_000) }), 'its keyUse cannot be read'],
+  [withSample({ hashes: 1 }), 'its keyUse cannot be read'],
+  [withSample({ policies: {} }), 'its keyUse cannot be read'],
+  [withSample({ policies: [POLICY, POLICY] }), 'its keyUse cannot be read'],
+  [withPolicy(null), 'its keyUse cannot be read'],
+  [withPolicy({ ...POLICY, policy: '\u009b31m' }), 'its keyUse cannot be read'],
+  [withPolicy({ ...POLICY, max: 201 }), 'its keyUse cannot be read'],
+  [withPolicy({ ...POLICY, peaks: 'AMk=' }), 'its keyUse cannot be read'],
+  [withPolicy({ ...POLICY, peaks: 'AA==' }), 'its keyUse cannot be read'],
   [' '.repeat(1_000_001), 'it has 1000001 characters'],
 ])('a text that it cannot read is reported, and the others count: text %#', async (foreign, reason) => {
   const ours = await told((of) => deny(of('api'), 'ann'));

@@ -2,6 +2,8 @@ import type { FleetBoard } from '../fleet/board.js';
 import { encodeKey } from '../keys/redis-key.js';
 import { describe } from '../options.js';
 import { hashCounted } from './counted-key.js';
+import { mergeSamples } from './key-sample.js';
+import { type KeyUse, keyUseOf } from './key-use.js';
 import { mergeSummaries } from './merge.js';
 import { type ProcessUsage, parseUsage } from './parse-usage.js';
 import { RESULTS, type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
@@ -19,6 +21,13 @@ export interface LimiterUsageReport extends TopKeys {
   readonly decisions: ResultCounts;
   /** The same for calls in shadow mode, such as `dryRun`. */
   readonly shadowDecisions: ResultCounts;
+  /**
+   * How many keys it decided in the last `span`, and how much of its limits they used. Undefined without `usage: { keyUse: true }`, and without
+   * a call. Of a `CombinedLimiter`, its members have it.
+   */
+  readonly keyUse: KeyUse | undefined;
+  /** The same for calls in shadow mode. */
+  readonly shadowKeyUse: KeyUse | undefined;
 }
 
 /** A process that has told its counts in the last 15 minutes. */
@@ -94,6 +103,10 @@ function reports(told: readonly Told[]): LimiterUsageReport[] {
     });
     const merged = (list: 'denied' | 'shadowDenied' | 'costly') =>
       mergeSummaries(parts.map(({ summary }) => summary[list]));
+    const use = (list: 'keyUse' | 'shadowKeyUse') => {
+      const samples = parts.flatMap(({ summary }) => summary[list] ?? []);
+      return samples.length === 0 ? undefined : keyUseOf(mergeSamples(samples));
+    };
     const [enforce, shadow] = [emptySlots(), emptySlots()];
     for (const { process, summary } of parts) {
       addSlots(enforce, summary.enforce, process);
@@ -110,6 +123,8 @@ function reports(told: readonly Told[]): LimiterUsageReport[] {
       ...topKeys({ name, ...lists, enforce, shadow, span }),
       decisions: enforce,
       shadowDecisions: shadow,
+      keyUse: use('keyUse'),
+      shadowKeyUse: use('shadowKeyUse'),
     };
   });
 }

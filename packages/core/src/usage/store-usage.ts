@@ -35,6 +35,8 @@ export class StoreUsage {
   constructor(
     readonly keys: UsageKeys,
     board: FleetBoard,
+    /** Are the keys of each limiter sampled, too? */
+    readonly keyUse = false,
   ) {
     this.#writer = new UsageWriter(keys);
     this.#board = board;
@@ -46,15 +48,15 @@ export class StoreUsage {
     option: boolean | UsageOptions | undefined,
     board: FleetBoard,
   ): StoreUsage | undefined {
-    const keys = checkUsage(store, option);
-    return keys && new StoreUsage(keys, board);
+    const checked = checkUsage(store, option);
+    return checked && new StoreUsage(checked.keys, board, checked.keyUse);
   }
 
   /** Where to count the calls of a limiter, until that is `dropped`. */
   of(limiter: string): LimiterUsage {
     this.#advance();
     const name = this.#limiters.size < MOST_LIMITERS || this.#limiters.has(limiter) ? limiter : OTHER;
-    const usage = this.#limiters.get(name) ?? new LimiterUsage(name, this.#elapsed);
+    const usage = this.#limiters.get(name) ?? new LimiterUsage(name, this.#elapsed, this.keyUse);
     this.#limiters.set(name, usage);
     this.#awaitSlot();
     return usage;

@@ -9,20 +9,30 @@ export interface UsageOptions {
    * phone number is a pseudonym, because all numbers can be tried. `'plain'`: as stored. Default `'hash'`.
    */
   readonly keys?: UsageKeys | undefined;
+  /**
+   * Counts also how many keys each limiter decides, and how much of each limit they use: `keyUse` of `readUsage`. Default `false`.
+   */
+  readonly keyUse?: boolean | undefined;
 }
 
 /** @throws TypeError */
-export function checkUsage(where: string, usage: boolean | UsageOptions | undefined): UsageKeys | undefined {
+export function checkUsage(
+  where: string,
+  usage: boolean | UsageOptions | undefined,
+): { readonly keys: UsageKeys; readonly keyUse: boolean } | undefined {
   if (usage === undefined || usage === false) return undefined;
-  if (usage === true) return 'hash';
+  if (usage === true) return { keys: 'hash', keyUse: false };
   if (typeof usage !== 'object' || usage === null) {
     throw new TypeError(
       `${where}: usage must be true, false or an object such as { keys: 'plain' }, not ${describe(usage)}`,
     );
   }
-  checkOptions(`${where}: usage`, usage, ['keys']);
-  const { keys = 'hash' } = usage;
-  if (keys === 'hash' || keys === 'plain') return keys;
+  checkOptions(`${where}: usage`, usage, ['keys', 'keyUse']);
+  const { keys = 'hash', keyUse = false } = usage;
+  if (typeof keyUse !== 'boolean') {
+    throw new TypeError(`${where}: usage.keyUse must be true or false, not ${describe(keyUse)}`);
+  }
+  if (keys === 'hash' || keys === 'plain') return { keys, keyUse };
   throw new TypeError(
     `${where}: usage.keys must be 'hash', or 'plain' to show keys as they are stored, not ${describe(keys)}`,
   );

@@ -1,3 +1,4 @@
+import type { SampleSummary } from './key-sample.js';
 import type { ResultCounts } from './result-slots.js';
 import type { Summary } from './summary.js';
 
@@ -14,6 +15,10 @@ export interface UsageSummary {
   readonly shadowDenied: Summary;
   /** Permits that allowed calls of each key took, in both modes. */
   readonly costly: Summary;
+  /** Which keys were decided, and how much they used; undefined if the process does not count that. */
+  readonly keyUse?: SampleSummary | undefined;
+  /** The same of calls in shadow mode. */
+  readonly shadowKeyUse?: SampleSummary | undefined;
   readonly enforce: ResultCounts;
   readonly shadow: ResultCounts;
   /** How far back keys are counted, ms. */

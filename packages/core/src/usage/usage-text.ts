@@ -3,8 +3,10 @@ import process from 'node:process';
 import { HASH_LENGTH } from '../hash-key.js';
 import { VERSION } from '../version.js';
 import { hashCounted } from './counted-key.js';
+import { SAMPLE, type SampleSummary } from './key-sample.js';
 import { heaviest } from './merge.js';
 import { RESULTS, type ResultCounts } from './result-slots.js';
+import { type SampleText, sampleSize, sampleText } from './sample-text.js';
 import { CAPACITY, type Counted, type Summary } from './summary.js';
 import type { UsageKeys } from './usage-options.js';
 import type { StoreUsageSummary } from './usage-summary.js';
@@ -33,6 +35,8 @@ export interface LimiterText {
   readonly denied?: ListText;
   readonly shadowDenied?: ListText;
   readonly costly?: ListText;
+  readonly keyUse?: SampleText;
+  readonly shadowKeyUse?: SampleText;
   readonly enforce: CountsText;
   readonly shadow: CountsText;
 }
@@ -61,8 +65,13 @@ export class UsageWriter {
     const sizes = usage.limiters.flatMap(({ denied, shadowDenied, costly }) =>
       [denied, shadowDenied, costly].map(({ entries }) => entries.map((entry) => this.#size(entry))),
     );
+    const samples = usage.limiters.flatMap(({ keyUse, shadowKeyUse }) =>
+      [keyUse ?? [], shadowKeyUse ?? []].flat(),
+    );
+    const sizeOfSamples = (keys: number) =>
+      samples.reduce((sum, sample) => sum + sampleSize(sample, sampledOf(keys)), 0);
     let most = CAPACITY;
-    while (most > 0 && bare + sizeOf(sizes, most) > MOST_CHARACTERS) most >>= 1;
+    while (most > 0 && bare + sizeOf(sizes, most) + sizeOfSamples(most) > MOST_CHARACTERS) most >>= 1;
     const hashes = new Map<string, string>();
     const shown = (key: string) => {
       if (this.keys === 'plain') return key;
@@ -93,6 +102,10 @@ export class UsageWriter {
         },
       };
     };
+    const sampled = (name: 'keyUse' | 'shadowKeyUse', sample: SampleSummary | undefined) =>
+      sample === undefined || sample.hashes.length === 0
+        ? {}
+        : { [name]: sampleText(sample, sampledOf(most)) };
     return {
       form: FORM,
       version: VERSION,
@@ -102,18 +115,23 @@ export class UsageWriter {
       pid: process.pid,
       keys: this.keys,
       slotAge,
-      limiters: limiters.map(({ name, span, denied, shadowDenied, costly, enforce, shadow }) => ({
-        name,
-        span,
-        ...list('denied', denied),
-        ...list('shadowDenied', shadowDenied),
-        ...list('costly', costly),
-        enforce: countsText(enforce),
-        shadow: countsText(shadow),
+      limiters: limiters.map((one) => ({
+        name: one.name,
+        span: one.span,
+        ...list('denied', one.denied),
+        ...list('shadowDenied', one.shadowDenied),
+        ...list('costly', one.costly),
+        ...sampled('keyUse', one.keyUse),
+        ...sampled('shadowKeyUse', one.shadowKeyUse),
+        enforce: countsText(one.enforce),
+        shadow: countsText(one.shadow),
       })),
     };
   }
 }
+
+/** Sampled keys of a limiter, when each of its lists has `listed` keys. With fewer than 64, the figures would say little. */
+const sampledOf = (listed: number): number => Math.max(64, (SAMPLE / CAPACITY) * listed);
 
 const sizeOf = (lists: readonly (readonly number[])[], most: number): number =>
   lists.reduce((sum, sizes) => sizes.slice(0, most).reduce((total, size) => total + size, sum), 0);
