@@ -7,12 +7,15 @@ import {
   type Part,
   storageKey,
 } from '../engine/call.js';
-import { charCodeAt } from '../keys/redis-key.js';
 import { shiftAnswer } from './answers.js';
+import { counterOf, type Invalidations } from './invalidations.js';
 import type { PendingCall, Renewal } from './pending-call.js';
+import { currentTurn } from './turns.js';
 
 /** Denials that are cached at once; the older half makes room. */
 const MOST = 10_000;
+/** Cached denials of one turn that share a reading of the clock: reading it takes as long as everything else about them. */
+const SHARE_CLOCK = 16;
 
 export interface Denial extends Renewal {
   /** Storage key of the part that denied. */
@@ -39,6 +42,11 @@ export class DenyCache {
   isEmpty = true;
   /** The last denial found: a flood is many calls of one key. */
   #last: Denial | undefined;
+  /** µs: the clock at the last `find`. */
+  #now = 0;
+  /** The turn in which `#nowUses` more calls may use `#now`; undefined: read the clock. */
+  #nowTurn: number | undefined;
+  #nowUses = 0;
 
   /** @param longest µs for which a denial is cached at most; 0: none is */
   constructor(
@@ -84,22 +92,46 @@ export class DenyCache {
     });
   }
 
-  /** The denial of an equal call, unless the call may pass by now. @param now µs */
-  find(call: KeyCall, now: number): Denial | undefined {
+  /** The denial of an equal call, unless the call may pass by now. @param mayShare an earlier reading of the clock in this turn */
+  find(call: KeyCall, mayShare = true): Denial | undefined {
+    if (call.operation !== 'consume' || call.traced || this.isEmpty) return undefined;
+    if (mayShare && this.#nowUses > 0 && this.#nowTurn === currentTurn()) this.#nowUses -= 1;
+    else this.#readClock();
     const last = this.#last;
-    if (last !== undefined && isEqual(last.call, call)) return this.#valid(last, now) ? last : undefined;
+    if (last === undefined || !isEqual(last.call, call)) return this.#look(call);
+    return this.#isValid(last) ? last : undefined;
+  }
+
+  #readClock(): void {
+    this.#now = this.source.decider.clock.now();
+    this.#nowTurn = undefined;
+    this.#nowUses = SHARE_CLOCK - 1;
+  }
+
+  #look(call: KeyCall): Denial | undefined {
     for (const part of call.parts) {
       const key = storageKey(part);
       const denial = this.#recent.get(key) ?? this.#older.get(key);
-      if (denial === undefined || !this.#valid(denial, now) || !isEqual(denial.call, call)) continue;
+      if (denial === undefined || !this.#isValid(denial) || !isEqual(denial.call, call)) continue;
       this.#last = denial;
       return denial;
     }
     return undefined;
   }
 
-  /** The answer of a denial at `now`: one object for all calls of a moment. */
-  answer(denial: Denial, now: number): Answer {
+  /** Later calls of this turn may share the last reading of the clock. Only after `mayAnswerNow`: a turn without answers is not counted. */
+  shareClock(): void {
+    this.#nowTurn = currentTurn();
+  }
+
+  /** Do calls get this denial at the last `find`? Otherwise one of them renews it. */
+  isFresh({ until }: Denial): boolean {
+    return this.#now < until;
+  }
+
+  /** The answer of a denial at the last `find`: one object for all calls of a moment. */
+  answer(denial: Denial): Answer {
+    const now = this.#now;
     if (denial.shifted === undefined || denial.shiftedTo !== now) {
       denial.shifted = shiftAnswer(denial.answer, now - denial.sentAt, this.source);
       denial.shiftedTo = now;
@@ -130,8 +162,9 @@ export class DenyCache {
     if (this.#last === denial) this.#last = undefined;
   }
 
-  #valid(denial: Denial, now: number): boolean {
+  #isValid(denial: Denial): boolean {
     const { sentAt, answer, count, counter } = denial;
+    const now = this.#now;
     const passes = now >= sentAt + answer.wait || now < sentAt;
     if (!passes && count === this.invalidations.count(counter)) return true;
     this.#recent.delete(denial.key);
@@ -140,28 +173,6 @@ export class DenyCache {
     this.isEmpty = this.#recent.size + this.#older.size === 0;
     return false;
   }
-}
-
-/** A power of two. Keys share counters, so a denial may be removed too early, but never too late. */
-const COUNTERS = 1024;
-
-/** Counts the operations of this process in one store that may let a key pass sooner. */
-export class Invalidations {
-  readonly #counts = new Uint32Array(COUNTERS);
-
-  count(counter: number): number {
-    return this.#counts[counter]!;
-  }
-
-  add(parts: readonly Part[]): void {
-    for (const part of parts) this.#counts[counterOf(storageKey(part))]! += 1;
-  }
-}
-
-function counterOf(key: string): number {
-  let hash = 0;
-  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + charCodeAt(key, i)) | 0;
-  return hash & (COUNTERS - 1);
 }
 
 const escalates = ({ limit }: Part): boolean => limit.rule.escalation !== undefined;

@@ -1,19 +1,29 @@
 import type { Answer, Call } from '../engine/call.js';
-import type { StoreUnavailableError } from '../errors.js';
+import { isStoreConfigurationError, isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import { getOrCreate } from '../get-or-create.js';
+import { type Ticket, whileOpen } from '../stores/circuit.js';
+import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
-import type { StoreHealth } from '../stores/store-health.js';
-import { Invalidations } from './deny-cache.js';
+import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
+import type { Deadlines } from './deadlines.js';
 import { Fallback } from './fallback.js';
+import { Invalidations } from './invalidations.js';
+import type { TimeLimits } from './time-limits.js';
+import { answerInTurn } from './turns.js';
 
 /** What all pipelines to one store share. */
 export class StoreContext {
   readonly invalidations = new Invalidations();
   readonly health: StoreHealth | undefined;
+  /** The only node, if the store is no cluster: from the first `nodeAt` on. */
+  onlyNode: NodeHealth | undefined;
+  readonly #store: Store;
   /** Without `health` it is unknown whether the store is out: calls reject with its errors. */
   readonly #fallback: Fallback | undefined;
 
-  constructor({ health, clock }: Store) {
+  constructor(store: Store) {
+    const { health, clock } = store;
+    this.#store = store;
     this.health = health;
     if (health === undefined) return;
     const fallback = new Fallback(clock);
@@ -21,10 +31,79 @@ export class StoreContext {
     health.whenEnded(() => fallback.close());
   }
 
+  /** The node of a storage key; undefined without `health`. */
+  nodeAt(key: string): NodeHealth | undefined {
+    const store = this.#store;
+    if (store.slotted) return this.health?.node(store.nodeOf?.(key) ?? '');
+    this.onlyNode = this.health?.node('');
+    return this.onlyNode;
+  }
+
+  /** Changes or reads a shared rate: with a script of its own, and the circuit and deadline of all calls. */
+  async changeRate(change: RateChange, times: TimeLimits): Promise<RateAnswer> {
+    const node = this.nodeAt(change.key);
+    const error = node?.circuit.error;
+    if (error !== undefined) {
+      await new Promise<void>(answerInTurn);
+      throw whileOpen(error);
+    }
+    const ticket = node?.circuit.enter() ?? 0;
+    try {
+      const answer = await sendChange(change, times);
+      node?.succeeded(ticket);
+      return answer;
+    } catch (reason) {
+      const read = () => sendChange({ action: 'get', key: change.key }, times, times.probe);
+      if (node !== undefined) this.failed(node, ticket, reason, change.key, read);
+      throw reason;
+    }
+  }
+
+  /** A call has failed. @param read reads from the key without changing anything, to find out whether the node is back */
+  failed(node: NodeHealth, ticket: Ticket, error: unknown, key: string, read: () => Promise<unknown>): void {
+    const unavailable = isStoreUnavailableError(error);
+    if (unavailable && error.reason === 'closed') return; // by its owner
+    if (unavailable || isStoreConfigurationError(error)) node.failed(error);
+    if (unavailable) node.circuit.failed(ticket, error, () => this.#probe(node, key, read));
+    else node.succeeded(ticket); // it has answered
+  }
+
+  /**
+   * A store that refuses is not out: the next call gets its error, such as a missing right. A cluster may have moved the key to another node:
+   * then no call needs this node.
+   */
+  async #probe(node: NodeHealth, key: string, read: () => Promise<unknown>): Promise<void> {
+    try {
+      await read();
+    } catch (error) {
+      if (isStoreUnavailableError(error)) throw error;
+    }
+    if (this.nodeAt(key) !== node) node.circuit.replaced();
+  }
+
   /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
     if (this.#fallback === undefined) throw error;
     return this.#fallback.decide(call, error);
+  }
+}
+
+async function sendChange(change: RateChange, times: TimeLimits, limits?: Deadlines): Promise<RateAnswer> {
+  const { store, usual } = times;
+  await store.loading;
+  const deadline = times.newDeadline(limits);
+  const state = { abandoned: false, deadline: (limits ?? usual).ms };
+  try {
+    return await new Promise<RateAnswer>((resolve, reject) => {
+      const failed = (error: unknown) => {
+        state.abandoned = true;
+        reject(error);
+      };
+      deadline.limit({ over: false, departure: undefined, deadlines: undefined, failed });
+      store.rate(change, state).then(resolve, reject);
+    });
+  } finally {
+    deadline.end();
   }
 }
 

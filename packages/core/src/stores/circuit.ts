@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { StoreUnavailableError } from '../errors.js';
+import { StoreUnavailableError } from '../errors.js';
 import { clearTimeout, setTimeout } from '../native-timers.js';
 
 /** Failures in a row, each with a cause of its own, that open the circuit. */
@@ -124,4 +124,13 @@ export class Circuit {
       );
     }, wait).unref();
   }
+}
+
+/** The error of a call while the circuit is open. */
+export function whileOpen(error: StoreUnavailableError): StoreUnavailableError {
+  const { message, reason } = error;
+  return new StoreUnavailableError(
+    `${message}; the store is out, and calls are not sent until it answers again`,
+    { reason, neverSent: true, cause: error },
+  );
 }

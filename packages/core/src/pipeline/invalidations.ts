@@ -1,0 +1,30 @@
+import { type Call, type Operation, storageKey } from '../engine/call.js';
+import { charCodeAt } from '../keys/redis-key.js';
+
+/** Operations that may let a key pass sooner than a denial said. */
+const INVALIDATES: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
+
+/** A power of two. Keys share counters, so a denial may be removed too early, but never too late. */
+const COUNTERS = 1024;
+
+/** Counts the operations of this process in one store that may let a key pass sooner. */
+export class Invalidations {
+  readonly #counts = new Uint32Array(COUNTERS);
+
+  count(counter: number): number {
+    return this.#counts[counter]!;
+  }
+
+  /** Call it at the start of a call and again at its end: a denial already in flight was decided before the change. */
+  add({ operation, parts }: Call): void {
+    if (!INVALIDATES.includes(operation)) return;
+    for (const part of parts) this.#counts[counterOf(storageKey(part))]! += 1;
+  }
+}
+
+/** The counter of a storage key. */
+export function counterOf(key: string): number {
+  let hash = 0;
+  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + charCodeAt(key, i)) | 0;
+  return hash & (COUNTERS - 1);
+}
