@@ -46,7 +46,6 @@ const LONG = [
   'core/src/pipeline/deadlines.ts',
   'core/src/pipeline/permit-pool.ts',
   'core/src/pipeline/pipeline.ts',
-  'core/src/stores/redis/redis-store.ts',
 ];
 
 /** Files on the longest chain of imports from core's index down, at run time and with types. */

@@ -40,8 +40,12 @@ export interface Rule extends Size {
   parametersAt?(now: number): Parameters;
   /** For such a rule: which calendar it has, and the parameters without it. An override can change these only. */
   readonly calendar?: { readonly id: string; readonly head: Parameters };
-  /** Set by the Redis store: the arguments of a script call for parameters, and about how many calls have booked permits at a key. */
+  /**
+   * Set by the Redis store: the arguments of a script call for parameters, the `keyWeight`, and about how many calls have booked permits at
+   * a key.
+   */
   text?: { readonly of: Parameters; readonly args: readonly string[] };
+  weight?: number;
   booked?: number;
 }
 

@@ -87,7 +87,9 @@ export class Batch implements Departure {
       return;
     }
     const group = new KeyGroup(pending, plain || isSingle(call) ? undefined : keysOf(call), plain);
-    this.weight += plain ? keyWeight(call.limit.rule) : firstWeight(call);
+    const { rule } = call.limit;
+    rule.weight ??= keyWeight(rule);
+    this.weight += plain ? rule.weight : firstWeight(call);
     this.groups.push(group);
     if (this.groups.length === 2 && this.#last === undefined) this.#note(this.groups[0]!);
     if (this.groups.length > 1 || call.several !== undefined) this.#note(group);

@@ -1,7 +1,6 @@
 import type { Script } from '../../algorithms/algorithm.js';
 import { FIRST_CONNECTION_MS } from '../../clock.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
-import type { Written } from './wire.js';
 
 /**
  * What we need of a Redis client: a `Redis` or `Cluster` of ioredis (5 or 6) or iovalkey is one as it is. A client without `status`
@@ -43,6 +42,12 @@ export interface RedisClientSettings {
   readonly autoResendUnfulfilledCommands?: boolean | undefined;
   readonly maxRetriesPerRequest?: number | null | undefined;
   readonly retryDelayOnFailover?: number | undefined;
+}
+
+/** The keys and arguments of a script call. */
+export interface Written {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
 }
 
 /**

@@ -8,7 +8,6 @@ import { DenialFeed } from '../../fleet/denial-feed.js';
 import { RedisBoard } from '../../fleet/redis-board.js';
 import type { Departure } from '../../pipeline/deadlines.js';
 import { directCall, type PendingCall } from '../../pipeline/pending-call.js';
-import { STORE_CALL } from '../../telemetry/channels.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
 import { StoreUsage } from '../../usage/store-usage.js';
 import { claimScript } from '../claim.script.js';
@@ -17,20 +16,17 @@ import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
 import type { Store, StoreCaller, StoredKey } from '../store.js';
 import { StoreHealth } from '../store-health.js';
-import { Batch, type KeyGroup } from './batch.js';
-import { Batches, bySlot } from './batches.js';
+import { Batch } from './batch.js';
+import { Batches } from './batches.js';
 import { inTime, type RunKey, SessionBoardConnection } from './board-connection.js';
-import { isReady, type RedisClient, runScript, type Write } from './client.js';
+import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { ReleaseSubscriber } from './release-subscriber.js';
-import { rateAnswer, settle } from './reply.js';
+import { rateAnswer } from './reply.js';
+import { Sender } from './sender.js';
 import { Session } from './session.js';
-import { inOneWrite } from './socket.js';
-import { StoreCall } from './store-call-message.js';
-import { warnOfDeclaredKeys } from './warnings.js';
-import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
 /**
  * Keeps state in Redis, shared by all processes that use the same server. Takes an address, options (`{ url }`, `{ sentinels, name }`,
@@ -55,30 +51,24 @@ export class RedisStore implements Store {
   );
   readonly usage: StoreUsage | undefined;
   readonly #session: Session;
-  readonly #batches = new Batches(this.clock, (batches, arrived) => {
-    if (batches.length === 1) this.#send(batches[0]!, undefined, arrived);
-    else
-      inOneWrite(this.#session.client, () => {
-        for (const batch of batches) this.#send(batch, undefined, arrived);
-      });
-  });
+  readonly #sender: Sender;
+  readonly #batches: Batches;
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
   readonly fleet: RedisBoard;
   readonly #feed: DenialFeed;
-  /** Were there calls since the last look for followers? */
-  #used = false;
-  /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
-  #declares = false;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
+    this.#sender = new Sender(this, this.#session, () => this.#feed.start());
+    this.#batches = new Batches(this.clock, this.#sender.sendAll);
     const { definitions = true, usage } = redis as Partial<RedisStoreOptions>;
-    const run: RunKey = (script, key, args) => this.#runKey(script, key, () => ({ keys: [key], args }));
+    const run: RunKey = (script, key, args) =>
+      this.#sender.runKey(script, key, () => ({ keys: [key], args }));
     this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, run), definitions);
     this.usage = StoreUsage.of('redisStore', usage, this.fleet);
     this.#feed = new DenialFeed(this, () => {
-      const used = this.#used;
-      this.#used = false;
+      const { used } = this.#sender;
+      this.#sender.used = false;
       return used;
     });
     const { own, client } = this.#session;
@@ -86,7 +76,7 @@ export class RedisStore implements Store {
     // Keys of one node travel together, unless they must be declared.
     if (this.slotted)
       this.#batches.nodeOf = ({ call, node }) =>
-        this.#declares ? '' : (node?.node ?? this.nodeOf(storageKey(call)));
+        this.#sender.declares ? '' : (node?.node ?? this.nodeOf(storageKey(call)));
   }
 
   /** ioredis, where the store makes its own client. */
@@ -121,7 +111,7 @@ export class RedisStore implements Store {
     const batch = new Batch(this.clock.now());
     const pending = calls.map(directCall);
     for (const one of pending) batch.add(one);
-    this.#send(batch, now);
+    this.#sender.send(batch, now);
     return Promise.all(pending.map(({ promise }) => promise));
   }
 
@@ -141,12 +131,12 @@ export class RedisStore implements Store {
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return inTime(
       this.#session,
-      this.#runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
+      this.#sender.runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
     );
   }
 
   async claim(key: string, ms: number): Promise<boolean> {
-    const reply = this.#runKey(claimScript, key, () => ({ keys: [key], args: [String(ms)] }));
+    const reply = this.#sender.runKey(claimScript, key, () => ({ keys: [key], args: [String(ms)] }));
     return new Numbers(await inTime(this.#session, reply)).next() === 1;
   }
 
@@ -156,7 +146,7 @@ export class RedisStore implements Store {
     const args = ['', change.action, ...rate.map(String)];
     const write = () => (caller.abandoned ? undefined : { keys: [change.key], args });
     this.expect(caller.deadline);
-    return rateAnswer(new Numbers(await this.#runKey(sharedRateScript, change.key, write)).rest());
+    return rateAnswer(new Numbers(await this.#sender.runKey(sharedRateScript, change.key, write)).rest());
   }
 
   /** Listens to the events `storeError`, `degraded` and `recovered`; see `StoreEvents`. */
@@ -178,7 +168,7 @@ export class RedisStore implements Store {
    */
   connect(): Promise<void> {
     const runEmpty = (client: RedisClient) =>
-      this.#runOn(client, decideScript, () => ({ keys: [], args: ['0', '', '', '0'] }));
+      this.#sender.runOn(client, decideScript, () => ({ keys: [], args: ['0', '', '', '0'] }));
     return this.#session.connect(runEmpty);
   }
 
@@ -189,114 +179,5 @@ export class RedisStore implements Store {
     this.#feed.close();
     this.#releases.close();
     this.#session.close();
-  }
-
-  /** @param arrived called when the reply is there, before the calls resolve */
-  #send(batch: Batch, now?: number, arrived = () => {}): void {
-    const node = batch.node === undefined || this.#declares ? undefined : this.#readyNode(batch.key);
-    if (batch.node !== undefined && node === undefined) {
-      this.#sendDeclared(batch, bySlot(batch.groups), arrived);
-      return;
-    }
-    this.#used = true;
-    const { client } = this.#session;
-    const told = STORE_CALL.hasSubscribers ? new StoreCall(this, batch) : undefined;
-    const write = (bytes: boolean) => {
-      if (batch.hasEnded && !batch.forget()) return undefined;
-      batch.markSent();
-      told?.sent();
-      const call = written(batch.groups, batch.localTime, now, bytes);
-      return node === undefined ? call : undeclared(call, client?.options?.keyPrefix ?? '');
-    };
-    const replied =
-      node === undefined ? this.#run(decideScript, batch, write) : this.#runOn(node, decideScript, write);
-    replied.then(
-      (reply) => {
-        arrived();
-        told?.ended();
-        try {
-          const { undecided, refusal } = settle(batch.groups, new Numbers(reply));
-          if (refusal !== undefined) this.#declareKeys(refusal);
-          // One by one: a key whose slot is moving would hold up the others of its slot.
-          const parts = undecided.map((group) => [group]);
-          if (parts.length > 0) this.#sendDeclared(batch, parts);
-          else batch.end();
-        } catch (error) {
-          batch.failed(this.#session.errorOf(error, batch.key));
-        }
-      },
-      (error) => {
-        arrived();
-        const failure = this.#session.errorOf(error, batch.key, !batch.sent);
-        told?.ended(failure);
-        if (node !== undefined && wasNotRun(error)) {
-          if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
-          this.#sendDeclared(batch, bySlot(batch.groups));
-        } else {
-          batch.failed(failure);
-        }
-      },
-    );
-  }
-
-  /**
-   * Sends each part with declared keys: the client follows a key that has moved. Nothing was written for these calls.
-   * @param arrived called when all replies are there
-   */
-  #sendDeclared(batch: Batch, parts: readonly (readonly KeyGroup[])[], arrived = () => {}): void {
-    let underWay = parts.length;
-    const oneArrived = () => {
-      underWay -= 1;
-      if (underWay === 0) arrived();
-    };
-    for (const one of batch.apart(parts)) this.#send(one, undefined, oneArrived);
-  }
-
-  /** Declares keys from now on. */
-  #declareKeys(refusal: string): void {
-    this.#declares = true;
-    warnOfDeclaredKeys(this.#session.address, refusal);
-  }
-
-  /** The connection to the node of a key, if it can be used now. */
-  #readyNode(key: string): RedisClient | undefined {
-    const { client, watch } = this.#session;
-    const node = client && watch?.connectionFor(key);
-    return node !== undefined && isReady(node) ? node : undefined;
-  }
-
-  /**
-   * Sends at once if there is a connection: a call that is sent alone then needs no further promise.
-   * @param keyed has one of the script's keys
-   */
-  #run(script: Script, keyed: { readonly key: string }, write: Write): Promise<unknown> {
-    const { client, watch } = this.#session;
-    const isOpen = client !== undefined && isReady(client) && watch!.misplaced === undefined;
-    if (!isOpen || (client.isCluster && !isReady(watch!.connectionFor(keyed.key) ?? client))) {
-      return this.#session.connected(keyed.key).then((opened) => this.#runOn(opened, script, write));
-    }
-    return this.#runOn(client, script, write);
-  }
-
-  /** @throws StoreUnavailableError, StoreConfigurationError */
-  async #runKey(script: Script, key: string, write: Write): Promise<unknown> {
-    try {
-      return await this.#run(script, { key }, write);
-    } catch (error) {
-      throw this.#session.errorOf(error, key);
-    }
-  }
-
-  #runOn(client: RedisClient, script: Script, write: Write): Promise<unknown> {
-    try {
-      const reply = runScript(client, script, write);
-      if (!this.#session.met) {
-        this.#session.meet(client, reply);
-        this.#feed.start();
-      }
-      return reply;
-    } catch (error) {
-      return Promise.reject(error);
-    }
   }
 }

@@ -2,12 +2,7 @@ import type { Rule } from '../../algorithms/algorithm.js';
 import { type Part, storageKey } from '../../engine/call.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { isSame, type KeyGroup } from './batch.js';
-
-/** The keys and arguments of a script call. */
-export interface Written {
-  readonly keys: readonly string[];
-  readonly args: readonly string[];
-}
+import type { Written } from './client.js';
 
 /**
  * Groups as `decide.lua` reads them; its header says in which order.

@@ -1,0 +1,156 @@
+import type { Script } from '../../algorithms/algorithm.js';
+import { decideScript } from '../../engine/decide.script.js';
+import { STORE_CALL } from '../../telemetry/channels.js';
+import type { Store } from '../store.js';
+import type { Batch, KeyGroup } from './batch.js';
+import { bySlot } from './batches.js';
+import { isReady, type RedisClient, runScript, type Write } from './client.js';
+import { Numbers } from './numbers.js';
+import { settle } from './reply.js';
+import type { Session } from './session.js';
+import { inOneWrite } from './socket.js';
+import { StoreCall } from './store-call-message.js';
+import { warnOfDeclaredKeys } from './warnings.js';
+import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
+
+/** Sends a store's scripts: the calls of a batch together, and single ones. */
+export class Sender {
+  /** Were there calls since it was last set to false? */
+  used = false;
+  /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
+  declares = false;
+  readonly #store: Pick<Store, 'name' | 'health'>;
+  readonly #session: Session;
+  readonly #met: () => void;
+
+  /**
+   * @param store for messages
+   * @param met called when the first script is on its way
+   */
+  constructor(store: Pick<Store, 'name' | 'health'>, session: Session, met: () => void) {
+    this.#store = store;
+    this.#session = session;
+    this.#met = met;
+  }
+
+  /** Sends the batches of one turn. @param arrived called once for each of them, before its calls resolve */
+  readonly sendAll = (batches: readonly Batch[], arrived: () => void): void => {
+    if (batches.length === 1) this.send(batches[0]!, undefined, arrived);
+    else
+      inOneWrite(this.#session.client, () => {
+        for (const batch of batches) this.send(batch, undefined, arrived);
+      });
+  };
+
+  /**
+   * @param now replaces the server's clock
+   * @param arrived called when the reply is there, before the calls resolve
+   */
+  send(batch: Batch, now?: number, arrived = () => {}): void {
+    const node = batch.node === undefined || this.declares ? undefined : this.#readyNode(batch.key);
+    if (batch.node !== undefined && node === undefined) {
+      this.#sendDeclared(batch, bySlot(batch.groups), arrived);
+      return;
+    }
+    this.used = true;
+    const { client } = this.#session;
+    const told = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
+    const write = (bytes: boolean) => {
+      if (batch.hasEnded && !batch.forget()) return undefined;
+      batch.markSent();
+      told?.sent();
+      const call = written(batch.groups, batch.localTime, now, bytes);
+      return node === undefined ? call : undeclared(call, client?.options?.keyPrefix ?? '');
+    };
+    const replied =
+      node === undefined ? this.#run(decideScript, batch, write) : this.runOn(node, decideScript, write);
+    replied.then(
+      (reply) => {
+        arrived();
+        told?.ended();
+        try {
+          const { undecided, refusal } = settle(batch.groups, new Numbers(reply));
+          if (refusal !== undefined) this.#declareKeys(refusal);
+          // One by one: a key whose slot is moving would hold up the others of its slot.
+          const parts = undecided.map((group) => [group]);
+          if (parts.length > 0) this.#sendDeclared(batch, parts);
+          else batch.end();
+        } catch (error) {
+          batch.failed(this.#session.errorOf(error, batch.key));
+        }
+      },
+      (error) => {
+        arrived();
+        const failure = this.#session.errorOf(error, batch.key, !batch.sent);
+        told?.ended(failure);
+        if (node !== undefined && wasNotRun(error)) {
+          if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
+          this.#sendDeclared(batch, bySlot(batch.groups));
+        } else {
+          batch.failed(failure);
+        }
+      },
+    );
+  }
+
+  /**
+   * Sends each part with declared keys: the client follows a key that has moved. Nothing was written for these calls.
+   * @param arrived called when all replies are there
+   */
+  #sendDeclared(batch: Batch, parts: readonly (readonly KeyGroup[])[], arrived = () => {}): void {
+    let underWay = parts.length;
+    const oneArrived = () => {
+      underWay -= 1;
+      if (underWay === 0) arrived();
+    };
+    for (const one of batch.apart(parts)) this.send(one, undefined, oneArrived);
+  }
+
+  /** Declares keys from now on. */
+  #declareKeys(refusal: string): void {
+    this.declares = true;
+    warnOfDeclaredKeys(this.#session.address, refusal);
+  }
+
+  /** The connection to the node of a key, if it can be used now. */
+  #readyNode(key: string): RedisClient | undefined {
+    const { client, watch } = this.#session;
+    const node = client && watch?.connectionFor(key);
+    return node !== undefined && isReady(node) ? node : undefined;
+  }
+
+  /**
+   * Sends at once if there is a connection: a call that is sent alone then needs no further promise.
+   * @param keyed has one of the script's keys
+   */
+  #run(script: Script, keyed: { readonly key: string }, write: Write): Promise<unknown> {
+    const { client, watch } = this.#session;
+    const isOpen = client !== undefined && isReady(client) && watch!.misplaced === undefined;
+    if (!isOpen || (client.isCluster && !isReady(watch!.connectionFor(keyed.key) ?? client))) {
+      return this.#session.connected(keyed.key).then((opened) => this.runOn(opened, script, write));
+    }
+    return this.runOn(client, script, write);
+  }
+
+  /** @throws StoreUnavailableError, StoreConfigurationError */
+  async runKey(script: Script, key: string, write: Write): Promise<unknown> {
+    try {
+      return await this.#run(script, { key }, write);
+    } catch (error) {
+      throw this.#session.errorOf(error, key);
+    }
+  }
+
+  runOn(client: RedisClient, script: Script, write: Write): Promise<unknown> {
+    try {
+      const reply = runScript(client, script, write);
+      if (!this.#session.met) {
+        this.#session.meet(client, reply);
+        this.#met();
+      }
+      return reply;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}
