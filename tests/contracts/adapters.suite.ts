@@ -3,11 +3,13 @@ import {
   type Duration,
   type FixedWindowPolicy,
   fixedWindow,
+  isStoreUnavailableError,
   ManualClock,
   type Policy,
   RateLimiter,
   type Store,
 } from '../../packages/core/src/index.js';
+import { like } from '../support/like.js';
 import { uniqueName } from '../support/redis-url.js';
 import { adapters } from './adapters.js';
 import type { Limit, Running, Service } from './adapters.service.js';
@@ -63,6 +65,21 @@ class WatchedClock extends ManualClock {
   }
 }
 
+/** The store, which writes down why calls failed. */
+function reporting(store: Store, outages: string[]): Store {
+  if (!store.remote) return store;
+  return like(store, {
+    decide: async (call, caller) => {
+      try {
+        return await store.decide(call, caller);
+      } catch (error) {
+        if (isStoreUnavailableError(error)) outages.push(`${error.reason}: ${error.message}`);
+        throw error;
+      }
+    },
+  });
+}
+
 const kinds = { memory, Redis: redisByAddress };
 
 /** What every adapter must do, on every kind of store. */
@@ -77,10 +94,13 @@ export function onEachAdapter(
     let keyPrefix: string;
     let open: { close(): Promise<unknown> }[] = [];
     let running: Running;
+    /** Why the server gave no answer: no test of this place takes its server away, and a status alone does not name the reason. */
+    let outages: string[];
 
     beforeEach(() => {
       clock = new WatchedClock();
-      store = kinds[kind].open(clock);
+      outages = [];
+      store = reporting(kinds[kind].open(clock), outages);
       keyPrefix = uniqueName('contract');
       open = [store];
     });
@@ -88,6 +108,7 @@ export function onEachAdapter(
       for (const thing of open.splice(1).reverse()) await thing.close();
       await givenBack();
       await store.close();
+      expect(outages).toEqual([]);
     });
 
     /** Waits until finished requests have given back their permits: a later call uses the same connection, so it comes after that. */
