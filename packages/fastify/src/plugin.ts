@@ -2,6 +2,7 @@ import { type Decision, isRateLimitExceededError } from '@sluice/core';
 import { keepHeaders } from '@sluice/core/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
+import { checkBodyHook, checkRouteHooks, rememberBodyReader } from './body-keys.js';
 import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';
 import {
   checkPlugin,
@@ -57,6 +58,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
     app[routeLimits] = new RouteLimits(app, options, hook, limit);
   }
   if (limit !== undefined) {
+    rememberBodyReader(limit.hook, options);
     app.decorateRequest(counted, false);
     app.addHook('onReady', limit.connect);
     app.addHook('onClose', limit.close);
@@ -65,6 +67,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
     app.addHook('onRequest', (request, _reply, done) => done(unlimited(request.routeOptions)));
     return;
   }
+  checkBodyHook('rateLimit', hook, options);
   limitAll(app, hook, limit);
 };
 
@@ -95,6 +98,7 @@ function prepare(app: Scope): void {
     return (this ?? app)[routeLimits]!.own('app.createRateLimit', options).check;
   });
   app.addHook('onRoute', function (this: Scope, route) {
+    checkRouteHooks(route);
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
   });

@@ -19,6 +19,11 @@ export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
     return this.request.is404 ? '(none)' : this.request.routeOptions.url;
   }
 
+  /** Fastify parses no body of these methods, so none is missing. */
+  get bodyParsed(): boolean | undefined {
+    return this.request.method === 'GET' || this.request.method === 'HEAD' || undefined;
+  }
+
   get proxies(): Proxies {
     const { server } = this.request;
     let proxies = trusted.get(server);

@@ -1,6 +1,7 @@
 import { memoryStore, type Store } from '@sluice/core';
 import { checkOptions, describe, givenOptions } from '@sluice/core/http';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { checkBodyHook, rememberBodyReader } from './body-keys.js';
 import { inherited } from './inherit.js';
 import { type HookedLimit, hookFor, limitHook } from './limit-hook.js';
 import {
@@ -53,6 +54,10 @@ export class RouteLimits {
     const shares = Object.keys(options).length === 0 ? this.shared : undefined;
     const limit = shares ?? hooks.get(name) ?? this.#ofRoute(name, options);
     this.#hooks.set(own, hooks.set(name, limit));
+    checkBodyHook(`rateLimit: config.rateLimit of ${route.method} ${route.url}`, hook, {
+      ...inherited(this.options, options),
+      ...options,
+    });
     attach(route, hook, limit, LIMITED);
   }
 
@@ -92,6 +97,7 @@ export class RouteLimits {
 
   #make(options: RateLimitOptions): HookedLimit {
     const limit = limitHook(options);
+    rememberBodyReader(limit.hook, options);
     this.app.addHook('onReady', limit.connect);
     this.app.addHook('onClose', limit.close);
     return limit;

@@ -50,8 +50,10 @@ export class KoaRequestView extends NamedPartsView<AnyContext> {
     return (this.request.request as { body?: unknown }).body;
   }
 
+  /** Parsers such as @koa/bodyparser skip requests of these methods. */
   get bodyParsed(): boolean {
-    return 'body' in this.request.request;
+    const { request } = this.request;
+    return 'body' in request || ['GET', 'HEAD', 'DELETE'].includes(request.method);
   }
 
   get proxies(): Proxies {

@@ -58,10 +58,22 @@ const NO_ROUTE =
   'For fetch pass the route in info';
 
 /** If the framework does not say: a body that was sent but is missing was not parsed. */
-function bodyWasParsed({ bodyParsed, headers }: RequestView): boolean {
-  if (bodyParsed !== undefined) return bodyParsed;
+const bodyWasParsed = (request: RequestView): boolean => request.bodyParsed ?? !sentBody(request);
+
+function sentBody({ headers }: RequestView): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = Object(headers);
-  return encoding === undefined && (length === undefined || length === '0');
+  return encoding !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * The body for templates that have a default. Without this check a limit in front of the parser would always use the default.
+ * @throws KeyResolutionError of status 500 if the client sent a body that was not parsed
+ */
+export function parsedBody(request: RequestView): unknown {
+  if (request.body === undefined && request.bodyParsed !== true && sentBody(request)) {
+    throw serverKeyError('body', new TypeError(NO_PARSER));
+  }
+  return request.body;
 }
 
 /** `body.email` of `#{body.email}`. */

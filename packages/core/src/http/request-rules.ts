@@ -73,6 +73,8 @@ export interface RequestRules {
   readonly store: Store;
   /** The limiters by the names of their rules; of a rule with plans the limiter of the default plan. For `peek`, `reset`, `override`, … */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
+  /** The names of the rules for requests whose key, cost or plan reads the body. */
+  readonly bodyRules: readonly string[];
   /**
    * The rules that match a request; a promise only if a function of the program's own returns one.
    * @returns undefined if the request passes uncounted: no rule matches, or one that is `unlimited`

@@ -1,5 +1,5 @@
 import type { EscalateOptions, LimiterPolicies } from '@sluice/core';
-import type { RequestView, RuleReply } from '@sluice/core/http';
+import { type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import { nearest } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
@@ -51,6 +51,8 @@ export class Rule {
   /** Its numbers for each plan; for `undefined` if the rule takes none from plans. */
   readonly numbers: ReadonlyMap<string | undefined, RuleNumbers>;
   readonly ipv6Subnet: number | undefined;
+  /** Does a request need its body for this rule? */
+  readonly readsBody: boolean;
   /** Permits of a call. @throws KeyResolutionError if they are no whole number */
   readonly costOf: ReadScope<number>;
   /** The plan of a call; undefined if it has none. */
@@ -91,6 +93,7 @@ export class Rule {
     );
     const place = { path, report, isForCode: match === undefined };
     this.ipv6Subnet = input.ipv6Subnet;
+    this.readsBody = match !== undefined && !unlimited && [key, input.cost, input.plan].some(readsBody);
     this.keyOf = compileRuleKey(key, input.ipv6Subnet, place);
     this.planOf = compilePlan(input, document, place);
     this.costOf = compileCost(input.cost, plans, place, (scope) => this.numbersOf(this.planOf(scope)).plan);

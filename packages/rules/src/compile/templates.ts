@@ -5,6 +5,7 @@ import {
   describe,
   type KeyScope,
   keyOfRequest,
+  parsedBody,
   REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core/http';
@@ -123,8 +124,10 @@ const clientKey = compileClientKey({});
 /** The names of templates over a request. */
 export const scopeOf =
   (request: RequestView): KeyScope =>
-  (root) =>
-    root === 'ip' ? clientKey(request) : request[root as (typeof REQUEST_FIELDS)[number]];
+  (root) => {
+    if (root === 'ip') return clientKey(request);
+    return root === 'body' ? parsedBody(request) : request[root as (typeof REQUEST_FIELDS)[number]];
+  };
 
 /** Reports what `compile` throws for a wrong template. */
 function tried<T>(path: Path, report: Report, compile: () => T): T | undefined {

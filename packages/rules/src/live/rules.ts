@@ -55,6 +55,11 @@ export class Rules implements RequestRules {
     return this.#inForce.latest.set;
   }
 
+  /** The names of the rules for requests whose key, cost or plan reads the body. */
+  get bodyRules(): readonly string[] {
+    return this.ruleSet.rules.filter(({ readsBody }) => readsBody).map(({ name }) => name);
+  }
+
   /** The limiters by the names of their rules, with the numbers of the default plan. For `peek`, `reset`, `override`, … */
   get limiters(): Readonly<Record<string, RateLimiter>> {
     const limiters = this.#inForce.versions.flatMap(({ set }) =>
