@@ -31,6 +31,7 @@ export interface PolicyDecision {
  * show them. To copy them, name them: `{ ...decision, policies: decision.policies }`.
  */
 export interface Decision extends Omit<PolicyDecision, 'held'> {
+  /** May the call go? Always true for a decision that `acquire` resolves to. */
   readonly allowed: boolean;
   /** The limiter that decided. */
   readonly name: string;
@@ -63,6 +64,7 @@ export interface DecisionDebug {
   readonly policies: readonly PolicyDebug[];
 }
 
+/** What one policy decided by. */
 export interface PolicyDebug {
   readonly name: string;
   /** The storage key of the state. */
@@ -80,6 +82,7 @@ export interface PolicyDebug {
   readonly blockedUntil: number;
 }
 
+/** The state of a key before or after a decision. */
 export interface StateDebug {
   /** As stored: see the algorithm's `State` in its source. Empty if no earlier call counts any more. */
   readonly state: readonly number[];
@@ -113,9 +116,11 @@ export interface BucketView {
 export interface WindowView {
   readonly kind: 'window';
   readonly limit: number;
+  /** Permits taken in the window. */
   readonly used: number;
   /** Undefined if no window has begun: the next call begins one. */
   readonly start: number | undefined;
+  /** When the window ends. Undefined if none has begun. */
   readonly end: number | undefined;
 }
 
@@ -123,6 +128,7 @@ export interface WindowView {
 export interface LogView {
   readonly kind: 'log';
   readonly limit: number;
+  /** Permits taken in the last `window`. */
   readonly used: number;
   readonly window: number;
   /** Length of a slot; 0 if each call is remembered by itself. */
@@ -143,6 +149,7 @@ export interface HoldersView {
   readonly waiting: readonly LeaseView[];
 }
 
+/** A call that holds permits, or waits for them. */
 export interface LeaseView {
   /** When the call was made. No other call of the key has the same. */
   readonly since: number;

@@ -83,8 +83,8 @@ export type ConfigurationReason = 'WRONGTYPE' | 'NOPERM' | 'WRONGPASS' | 'NOAUTH
 
 /**
  * The store did not answer: no connection, a passed deadline, or a server that cannot serve now. A call that timed out may have been
- * counted, at most once. Calls reject with this error if the failure policy is `'deny'` and there is no decision to deny with, and if the
- * call needs the store: `block`, `reset`, `penalty`, …
+ * counted, at most once. `consume` and `peek` get a decision of the failure policy instead, unless the store was closed. `acquire`, `reserve`
+ * and `schedule` reject with this error if that policy denies. Calls that need the store always do: `block`, `reset`, `penalty`, …
  */
 export class StoreUnavailableError extends SluiceError {
   readonly code = 'SLUICE_STORE_UNAVAILABLE';
@@ -183,10 +183,17 @@ const guard =
 /** Recognises also errors of another copy of this package, as all guards below do. */
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && brand in error;
+/** A limit was exceeded: see `RateLimitExceededError`. */
 export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');
+/** The client is on the `denyList`: see `RequestForbiddenError`. */
 export const isRequestForbiddenError = guard<RequestForbiddenError>('SLUICE_REQUEST_FORBIDDEN');
+/** The store did not answer: see `StoreUnavailableError`. */
 export const isStoreUnavailableError = guard<StoreUnavailableError>('SLUICE_STORE_UNAVAILABLE');
+/** The store refused: its set-up is wrong: see `StoreConfigurationError`. */
 export const isStoreConfigurationError = guard<StoreConfigurationError>('SLUICE_STORE_CONFIGURATION');
+/** A key has no value, or an invalid one: see `KeyResolutionError`. */
 export const isKeyResolutionError = guard<KeyResolutionError>('SLUICE_KEY_RESOLUTION');
+/** A `SharedLimiter` has no rate yet: see `RateNotSetError`. */
 export const isRateNotSetError = guard<RateNotSetError>('SLUICE_RATE_NOT_SET');
+/** The limiter was closed: see `LimiterClosedError`. */
 export const isLimiterClosedError = guard<LimiterClosedError>('SLUICE_LIMITER_CLOSED');

@@ -17,7 +17,7 @@ export const NEVER = -1;
 /** µs: if the clock goes back by at most this, time stands still until it has caught up. Repairing the state each time would give permits away. */
 export const JITTER = 10_000;
 
-/** A policy: the name of an algorithm and its numbers, as plain data. */
+/** A policy: the name of an algorithm and its numbers, as plain data. Times are milliseconds. */
 export interface Policy {
   readonly algorithm: string;
 }
@@ -40,12 +40,11 @@ export interface Rule extends Size {
   parametersAt?(now: number): Parameters;
   /** For such a rule: which calendar it has, and the parameters without it. An override can change these only. */
   readonly calendar?: { readonly id: string; readonly head: Parameters };
-  /**
-   * Set by the Redis store: the arguments of a script call for parameters, the `keyWeight`, and about how many calls have booked permits at
-   * a key.
-   */
+  /** Set by the Redis store: the arguments of a script call for these parameters. */
   text?: { readonly of: Parameters; readonly args: readonly string[] };
+  /** Set by the Redis store: its `keyWeight`, µs. */
   weight?: number;
+  /** Set by the Redis store: about how many calls have booked permits at a key. */
   booked?: number;
 }
 

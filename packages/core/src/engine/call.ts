@@ -160,6 +160,7 @@ export interface Answer {
   readonly source?: AnswerSource;
 }
 
+/** What a store answers about one part of a call. Times are whole µs. */
 export interface PartAnswer {
   readonly remaining: number;
   /** Until this part by itself would let the call go; `NEVER`. */

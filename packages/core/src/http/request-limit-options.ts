@@ -124,8 +124,10 @@ export interface DenialOptions<Args extends readonly unknown[]> {
   readonly throw?: boolean | undefined;
 }
 
+/** The drafts of `RateLimit` headers: see `standardHeaders`. */
 export type HeaderStyle = 'draft-11' | 'draft-8' | 'draft-7' | 'draft-6';
 
+/** Which headers a response gets. */
 export interface HeaderOptions {
   /**
    * The form of `RateLimit` and `RateLimit-Policy`: `'draft-11'` (default) of the IETF draft, `'draft-8'` (the same form),

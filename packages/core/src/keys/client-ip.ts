@@ -3,6 +3,7 @@ import { KeyResolutionError } from '../errors.js';
 import { checkInteger, describe } from '../options.js';
 import { detach } from './redis-key.js';
 
+/** The option of `clientIp`. */
 export interface ClientIpOptions {
   /**
    * IPv6 prefix length that counts as one client, 32 to 128. Default 64: a customer has at least such a network, and must not get

@@ -27,6 +27,7 @@ export interface TaskContext {
   readonly signal: AbortSignal;
 }
 
+/** A task of `schedule`. */
 export type ScheduledTask<T> = (context: TaskContext) => T | Promise<T>;
 
 const NEVER_LOST = new AbortController().signal;
@@ -92,17 +93,20 @@ export abstract class BaseLimiter<Key> {
     return this.#admission.acquire(policyParts(call), waitOptions('acquire', options));
   }
 
-  /** The decision that `consume` would return now. Takes nothing: `remaining` is what is left before the call. */
+  /** The decision that `consume` would return now. Takes nothing: `remaining` is what is left before the call. @throws as `consume` does */
   async peek(key: Key, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
     return this.#decide('peek', key, options);
   }
 
-  /** Returns the permits of a decision of this limiter, once. Permits that came back by themselves meanwhile do not count twice. */
+  /**
+   * Returns the permits of a decision of this limiter, once. Permits that came back by themselves meanwhile do not count twice.
+   * @throws TypeError for anything else; StoreUnavailableError: with `neverSent` you may refund again, otherwise the outcome is unknown
+   */
   async refund(decision: Decision): Promise<void> {
     await this.#admission.refund(decision, 'refund');
   }
 
-  /** Releases `concurrency` permits and admits waiting calls. Other permits stay spent. */
+  /** Releases `concurrency` permits and admits waiting calls. Other permits stay spent. @throws as `refund` does */
   async release(decision: Decision): Promise<void> {
     await this.#admission.release(decision);
   }
@@ -119,7 +123,10 @@ export abstract class BaseLimiter<Key> {
     return new Reservation(decision, this.#admission, names);
   }
 
-  /** Runs `task` when its permits are due, and releases held permits when it ends. Options are those of `acquire`. */
+  /**
+   * Runs `task` when its permits are due, and releases held permits when it ends. Options are those of `acquire`. Settles as the task does.
+   * @throws as `acquire` does, and then the task has not run; TypeError if the task is not a function
+   */
   async schedule<T>(key: Key, task: ScheduledTask<T>, options: AcquireOptions = NO_OPTIONS): Promise<T> {
     checkTask(
       'schedule',

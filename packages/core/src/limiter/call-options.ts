@@ -4,11 +4,13 @@ import { checkBoolean, checkInteger, checkOptions, describe } from '../options.j
 /** Permits: a whole number ≥ 0 for every policy, or a number for each, by its name; a policy not named counts 1. */
 export type Cost = number | Readonly<Record<string, number>>;
 
+/** What a call takes. */
 export interface ConsumeOptions {
   /** Permits that the call takes; default 1. A cost of 0 takes nothing. */
   readonly cost?: Cost;
 }
 
+/** The options of `consume`, `consumeSync` and `peek`. */
 export interface DecisionOptions extends ConsumeOptions {
   /**
    * Adds `decision.debug`: the state before and after the decision, the store's clock and the policy's parameters. Such a call
@@ -22,6 +24,7 @@ export interface DecisionOptions extends ConsumeOptions {
   readonly shadow?: boolean;
 }
 
+/** How long a call waits for its permits. */
 export interface WaitOptions {
   /**
    * The longest wait; default: no limit. A call is denied at once if its wait would be longer, or if 1,000 calls wait at the same
@@ -39,6 +42,7 @@ export interface WaitLimits {
   readonly signal: AbortSignal | undefined;
 }
 
+/** The options of `acquire` and `schedule`. */
 export interface AcquireOptions extends ConsumeOptions, WaitOptions {}
 
 export const NO_OPTIONS: AcquireOptions = {};

@@ -54,6 +54,7 @@ export interface LimiterBaseOptions {
   readonly notify?: NotifyOptions | undefined;
 }
 
+/** The options of `RateLimiter`: one `policy`, or several `policies`, and how to count them. */
 export type RateLimiterOptions = LimiterBaseOptions &
   (
     | {

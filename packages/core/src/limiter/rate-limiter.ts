@@ -15,6 +15,7 @@ import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.
 import type { Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
 
+/** The options of `wrap`. `Args` are the arguments of the wrapped function. */
 export interface WrapOptions<Args extends readonly unknown[]> extends AcquireOptions {
   /** The key, or a function that returns it from the arguments; default: all calls share one key. */
   readonly key?: LimiterKey | ((...args: Args) => LimiterKey);
@@ -80,14 +81,19 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     return Object.defineProperty(wrapped, 'name', { value: task.name, configurable: true });
   }
 
-  /** Takes permits as a penalty, even if none are left. */
+  /**
+   * Takes permits as a penalty, even if none are left.
+   * @param permits of each policy, a whole number ≥ 1
+   * @throws RangeError for another number; TypeError for a `concurrency` policy; StoreUnavailableError, StoreConfigurationError,
+   *   LimiterClosedError
+   */
   async penalty(key: LimiterKey, permits = 1): Promise<void> {
     this.#admission.checkOpen();
     this.#limits.checkSpent();
     await this.#admission.charge(this.#limits.parts(key, checkInteger('penalty: permits', permits, 1)));
   }
 
-  /** Returns permits as a gift: the permits taken last first, and never more than were taken. */
+  /** Returns permits as a gift: the permits taken last first, and never more than were taken. Parameters and errors are those of `penalty`. */
   async reward(key: LimiterKey, permits = 1): Promise<void> {
     this.#limits.checkSpent();
     await this.#admission.reward(this.#limits.parts(key, checkInteger('reward: permits', permits, 1)));
@@ -95,13 +101,17 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
 
   /**
    * Denies all calls of a key for `duration` from now. Booked calls keep their moments. Calls that wait for a `concurrency` permit are
-   * admitted when the block has ended.
+   * admitted when the block has ended. Another `block` replaces it.
+   * @throws RangeError for an invalid duration; StoreUnavailableError, StoreConfigurationError, LimiterClosedError
    */
   async block(key: LimiterKey, duration: Duration): Promise<void> {
     await this.#change('block', toMicros('block: duration', duration), key);
   }
 
-  /** Ends a block early. The key keeps its count, and the next block of `escalate` is as long as if this one had passed. */
+  /**
+   * Ends a block early. The key keeps its count, and the next block of `escalate` is as long as if this one had passed.
+   * @throws as `block` does
+   */
   async unblock(key: LimiterKey): Promise<void> {
     await this.#change('block', 0, key);
   }
@@ -113,7 +123,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
    * A refund during the override also counts under the policy. A `tokenBucket`, `gcra` or `leakyBucket` cannot know whether the policy had
    * counted those permits. So a key that was over its own limit may have up to one limit more when the override ends.
    * @param policy of the same algorithm; with several `policies` an object of the policies to override, by their names
-   * @throws TypeError for a policy of another algorithm or an unknown name
+   * @throws TypeError for a policy of another algorithm or an unknown name; all errors of `block`
    */
   async override(
     key: LimiterKey,
@@ -126,14 +136,15 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#admission.change('override', lasts, parts, overrides);
   }
 
-  /** Ends an override early. */
+  /** Ends an override early. @throws as `block` does */
   async removeOverride(key: LimiterKey): Promise<void> {
     await this.#change('override', 0, key);
   }
 
   /**
-   * Clears what a key took, its bookings, a block and the denials that `escalate` has counted: all its permits are back. An override stays. Calls that wait for a
-   * `concurrency` permit poll again at once. Booked calls resolve at their moment.
+   * Clears what a key took, its bookings, a block and the denials that `escalate` has counted: all its permits are back. An override stays.
+   * Calls that wait for a `concurrency` permit poll again at once. Booked calls resolve at their moment.
+   * @throws as `block` does
    */
   async reset(key: LimiterKey): Promise<void> {
     await this.#change('reset', 0, key);

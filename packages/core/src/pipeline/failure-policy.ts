@@ -7,6 +7,7 @@ export type FailureChoice = 'local' | 'allow' | 'deny';
 
 /** What a failure policy that is a function receives. */
 export interface StoreFailure {
+  /** Why there is no answer, in one word. */
   readonly reason: UnavailableReason;
   readonly error: StoreUnavailableError;
   /** The limiter's name. */

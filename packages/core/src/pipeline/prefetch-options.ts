@@ -3,8 +3,9 @@ import { type Duration, toMicros } from '../duration.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { PrefetchLimits } from './permit-pool.js';
 
+/** How many permits a process takes from a remote store in advance. */
 export interface PrefetchOptions {
-  /** The most unneeded permits of a key that this process may take: a whole number ≥ 1. Never more than a tenth of the limit. */
+  /** The most permits of a key that this process may take before a call needs them: a whole number ≥ 1. Never more than a tenth of the limit. */
   readonly most: number;
   /**
    * How long an unused permit stays here before it is given back; default `'1s'`, at least 10 ms. At most until the window or its slot

@@ -4,6 +4,7 @@ import { type Duration, MAX_MICROS, toMicros } from '../duration.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import type { RateChange, StoredRate } from '../stores/shared-rate.js';
 
+/** A rate as `trySetRate`, `setRate` and `updateRate` take it. */
 export interface SharedRate {
   /** `'OVERALL'` (default): all clients share the rate; `'PER_CLIENT'`: each client has the whole rate. */
   readonly mode?: 'OVERALL' | 'PER_CLIENT';
@@ -13,6 +14,7 @@ export interface SharedRate {
    * returns up to that much later.
    */
   readonly rate: number;
+  /** The time in which `rate` permits may go. */
   readonly interval: Duration;
   /** How long the rate is kept after its last use, at least `interval`; default ten years. */
   readonly keepAliveTime?: Duration;

@@ -17,9 +17,11 @@ import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
 
+/** The options of `SharedLimiter`. */
 export interface SharedLimiterOptions {
   /** Names the limit for the whole fleet. Letters, digits and `. _ - : / @ #`. */
   readonly name: string;
+  /** Where the rate and the counts live. You close it. */
   readonly store: Store;
   /** Id of this client in the mode `'PER_CLIENT'`; default: one random id for each store object, and so for each process. */
   readonly clientId?: string;
@@ -74,22 +76,25 @@ export class SharedLimiter {
     this.#limit = { name, policy: name, rule: UNKNOWN, prefix: `${prefix}:`, suffix: '', shared };
   }
 
-  /** Sets the rate if none is set. Resolves to whether it did. */
+  /**
+   * Sets the rate if none is set. Resolves to whether it did.
+   * @throws TypeError, RangeError naming the invalid option; StoreUnavailableError, StoreConfigurationError, LimiterClosedError
+   */
   async trySetRate(rate: SharedRate): Promise<boolean> {
     return (await this.#set('try', rate)).changed;
   }
 
-  /** Sets the rate. Permits taken under the previous rate no longer count. */
+  /** Sets the rate. Permits taken under the previous rate no longer count. @throws as `trySetRate` does */
   async setRate(rate: SharedRate): Promise<void> {
     await this.#set('set', rate);
   }
 
-  /** Changes the rate. Permits already taken still count. Resolves to false if no rate is set. */
+  /** Changes the rate. Permits already taken still count. Resolves to false if no rate is set. @throws as `trySetRate` does */
   async updateRate(rate: SharedRate): Promise<boolean> {
     return (await this.#set('update', rate)).changed;
   }
 
-  /** The current rate; undefined if none is set. */
+  /** The current rate; undefined if none is set. @throws as `trySetRate` does */
   async getConfig(): Promise<SharedRateConfig | undefined> {
     const { rate } = await this.#change({ action: 'get', key: this.#config });
     return rate && configOf(rate);
@@ -121,7 +126,7 @@ export class SharedLimiter {
     return this.#acquire('acquire', permits, options);
   }
 
-  /** Returns the permits of a decision. Does nothing if the rate was deleted, and all permits with it. */
+  /** Returns the permits of a decision, once. Does nothing if the rate was deleted, and all permits with it. @throws as `RateLimiter.refund` does */
   async refund(decision: Decision): Promise<void> {
     try {
       await this.#admission.refund(decision, 'refund');
@@ -130,7 +135,7 @@ export class SharedLimiter {
     }
   }
 
-  /** Deletes the rate and forgets all permits taken. Resolves to whether there was a rate. */
+  /** Deletes the rate and forgets all permits taken. Resolves to whether there was a rate. @throws as `trySetRate` does */
   async delete(): Promise<boolean> {
     return (await this.#change({ action: 'delete', key: this.#config })).changed;
   }

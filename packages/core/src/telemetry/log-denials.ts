@@ -13,6 +13,7 @@ export interface DenialLogger {
   warn(fields: object | string, message?: string): unknown;
 }
 
+/** The options of `logDenials`. */
 export interface LogDenialsOptions {
   /** Of the denials of one key, one in `sample` is logged, the first at once; default 100. 1 logs all. */
   readonly sample?: number | undefined;

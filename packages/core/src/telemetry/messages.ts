@@ -52,6 +52,7 @@ export interface LeaseMessage extends LimitedPart {
   readonly state: 'held' | 'released' | 'lost' | 'abandoned';
   /** ms, as of `performance.now()`. */
   readonly startedAt: number;
+  /** The same; undefined while the permits are held. */
   readonly endedAt: number | undefined;
 }
 
@@ -97,7 +98,7 @@ export interface ThresholdMessage {
   readonly limit: number;
   /** Permits used in this window. With penalties it can be more than `limit`. */
   readonly used: number;
-  /** The window, ms since 1970 by the store's clock. */
+  /** When the window began and when it ends: ms since 1970, by the store's clock. */
   readonly windowStart: number;
   readonly windowEnd: number;
 }
@@ -151,17 +152,25 @@ export interface TelemetryMessages {
    * is published again when the call ends.
    */
   readonly 'sluice:wait': DecisionMessage;
+  /** Held permits: once when they are held, and once when they no longer are. */
   readonly 'sluice:lease': LeaseMessage;
+  /** A denial has blocked a key. */
   readonly 'sluice:escalated': EscalatedMessage;
+  /** Permits were returned, or could not be. */
   readonly 'sluice:refund': RefundMessage;
+  /** A key has used a part of its limit that `notify` names. */
   readonly 'sluice:threshold': ThresholdMessage;
+  /** A script call to the store has ended. */
   readonly 'sluice:store-call': StoreCallMessage;
   /** The events of `store.on`. */
   readonly 'sluice:degraded': DegradedEvent;
   readonly 'sluice:recovered': RecoveredEvent;
   readonly 'sluice:store-error': StoreErrorEvent;
+  /** A source of rules has read a document. */
   readonly 'sluice:rules': RulesMessage;
+  /** A warning, which the process also emits. */
   readonly 'sluice:warning': WarningMessage;
 }
 
+/** The names of the channels. */
 export type TelemetryChannel = keyof TelemetryMessages;

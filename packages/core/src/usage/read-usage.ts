@@ -46,6 +46,7 @@ export interface ProcessReport {
 export interface UsageReport {
   /** By name. */
   readonly limiters: readonly LimiterUsageReport[];
+  /** Those that have told their counts; a process without calls is not among them. */
   readonly processes: readonly ProcessReport[];
   /** Texts that this version cannot read, and why. They are not in the counts. */
   readonly refused: readonly { readonly process: string; readonly reason: string }[];

@@ -3,10 +3,12 @@ import { checkOptions, describe } from '../options.js';
 /** How keys are shown: as stored, or as a `hashKey`. */
 export type UsageKeys = 'hash' | 'plain';
 
+/** The option `usage` of a store, in place of `true`. */
 export interface UsageOptions {
   /**
-   * How keys leave the counts, and are shown by `sluice tail` and the live page. `'hash'`: as `#` and 16 characters of their SHA-256, which `hashKey` computes for a known key; the hash of a
-   * phone number is a pseudonym, because all numbers can be tried. `'plain'`: as stored. Default `'hash'`.
+   * How keys leave the counts, and how `sluice tail` and the live page show them. `'hash'`: as `#` and 16 characters of their SHA-256, which
+   * `hashKey` computes for a known key. The hash of a phone number is a pseudonym only, because all numbers can be tried. `'plain'`: as
+   * stored. Default `'hash'`.
    */
   readonly keys?: UsageKeys | undefined;
   /**

@@ -6,18 +6,20 @@ import { concurrencyAlgorithm } from './semaphore.js';
 
 export { concurrencyAlgorithm };
 
+/** The numbers of `concurrency`. */
 export interface ConcurrencyOptions {
   /** The most permits held at once: a whole number from 0 (closed: every call is denied) to 10,000. */
   readonly limit: number;
   /**
-   * How long a holder keeps its permits without renewing them, so how long the permits of a dead process are missing. From 100 ms to
-   * 1 day. Default: `'30s'`.
+   * How long a holder keeps its permits unless it renews them, as a living process does by itself. The permits of a process that died are
+   * missing for that long. From 100 ms to 1 day. Default: `'30s'`.
    */
   readonly lease?: Duration;
   /** The most calls that wait at once: a whole number from 0 (no call waits) to 10,000. Default: 1000. */
   readonly queue?: number;
 }
 
+/** What `concurrency` returns. */
 export interface ConcurrencyPolicy extends Policy {
   readonly algorithm: 'concurrency';
   readonly limit: number;

@@ -5,6 +5,7 @@ import { notePeriod } from '../short-periods.js';
 import { type Anchor, type CalendarWindow, readCalendarWindow } from './calendar-options.js';
 import { checkTimeZone } from './time-zone.js';
 
+/** The numbers of `fixedWindow`. */
 export interface FixedWindowOptions {
   /** Permits per window: a whole number. 0 closes the limit: every call is denied. */
   readonly limit: number;
@@ -32,6 +33,7 @@ export interface FixedWindowOptions {
   readonly anchor?: Anchor;
 }
 
+/** What `fixedWindow` returns. */
 export interface FixedWindowPolicy extends Policy {
   readonly algorithm: 'fixedWindow';
   readonly limit: number;
@@ -39,6 +41,7 @@ export interface FixedWindowPolicy extends Policy {
   readonly window: number | string;
   /** Left out for windows that begin with their first call. */
   readonly align?: 'clock';
+  /** Left out for days of UTC. */
   readonly timeZone?: string;
   /** Left out if it is the default. */
   readonly anchor?: Anchor;

@@ -5,6 +5,7 @@ import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
+/** The numbers of `gcra`. */
 export interface GcraOptions {
   /**
    * Permits per `period`: a whole number. One permit returns every `period / limit`, the emission interval. 0 closes the limit:
@@ -17,6 +18,7 @@ export interface GcraOptions {
   readonly burst?: number;
 }
 
+/** What `gcra` returns. */
 export interface GcraPolicy extends Policy {
   readonly algorithm: 'gcra';
   readonly limit: number;

@@ -5,6 +5,7 @@ import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
+/** The numbers of `leakyBucket`. */
 export interface LeakyBucketOptions {
   /** Permits the bucket holds: a whole number. A call that would overflow it is denied. 0 closes the limit: every call is denied. */
   readonly capacity: number;
@@ -14,6 +15,7 @@ export interface LeakyBucketOptions {
   readonly every: Duration;
 }
 
+/** What `leakyBucket` returns. */
 export interface LeakyBucketPolicy extends Policy {
   readonly algorithm: 'leakyBucket';
   readonly capacity: number;

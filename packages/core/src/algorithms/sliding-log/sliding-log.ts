@@ -5,6 +5,7 @@ import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { runningLog } from './running-log.js';
 
+/** The numbers of `slidingLog`. */
 export interface SlidingLogOptions {
   /**
    * Permits in any window: a whole number from 0 (closed: every call is denied) to 10,000. Each call in the window takes 16 bytes,
@@ -15,6 +16,7 @@ export interface SlidingLogOptions {
   readonly window: Duration;
 }
 
+/** What `slidingLog` returns. */
 export interface SlidingLogPolicy extends Policy {
   readonly algorithm: 'slidingLog';
   readonly limit: number;

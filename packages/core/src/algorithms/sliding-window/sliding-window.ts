@@ -5,6 +5,7 @@ import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
 
+/** The numbers of `slidingWindow`. */
 export interface SlidingWindowOptions {
   /** Permits in any window: a whole number. 0 closes the limit: every call is denied. */
   readonly limit: number;
@@ -12,11 +13,12 @@ export interface SlidingWindowOptions {
   readonly window: Duration;
   /**
    * Counters for one window: a whole number from 1 to 1,000, and not above the window's microseconds. A permit comes back up to
-   * `window / slots` later than it must: more slots are less cautious, and take 16 bytes each. Default: 10.
+   * `window / slots` later than necessary. With more slots it comes back sooner, and each takes 16 bytes. Default: 10.
    */
   readonly slots?: number;
 }
 
+/** What `slidingWindow` returns. */
 export interface SlidingWindowPolicy extends Policy {
   readonly algorithm: 'slidingWindow';
   readonly limit: number;

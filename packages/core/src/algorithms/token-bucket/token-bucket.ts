@@ -5,6 +5,7 @@ import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from './meter-rule.js';
 
+/** The numbers of `tokenBucket`. */
 export interface TokenBucketOptions {
   /**
    * Permits in a full bucket, ≥ 1: the largest burst. It may be a fraction, unless the permits come in batches. 0 closes the
@@ -26,8 +27,8 @@ export interface TokenBucketOptions {
    */
   readonly initial?: number;
   /**
-   * Permits that may be missing beyond an empty bucket, a whole number; default 0. A call goes into debt when one permit is
-   * there at least; those after it wait until the debt is paid.
+   * How many permits below empty the bucket may go: a whole number; default 0. A call may go into debt if at least one permit is there.
+   * Later calls wait until the debt is paid.
    */
   readonly borrow?: number;
   /**
@@ -38,14 +39,18 @@ export interface TokenBucketOptions {
   readonly waitBeyondCapacity?: boolean;
 }
 
+/** What `tokenBucket` returns. */
 export interface TokenBucketPolicy extends Policy {
   readonly algorithm: 'tokenBucket';
   readonly capacity: number;
   readonly refill: number;
   /** Milliseconds. */
   readonly every: number;
+  /** Left out for `'continuous'`. */
   readonly mode?: 'interval';
+  /** Left out if it is `capacity`. */
   readonly initial?: number;
+  /** Left out if it is 0. */
   readonly borrow?: number;
   /** Present only if true. */
   readonly waitBeyondCapacity?: boolean;

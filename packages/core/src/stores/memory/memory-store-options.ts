@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../clock.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
 import type { UsageOptions } from '../../usage/usage-options.js';
 
+/** The options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /**
    * The most keys to store, from 1 to 16,000,000; default 1,000,000. That many buckets or windows take about 100 MB: 63 bytes each, and the
@@ -10,7 +11,10 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number;
   /** Default: the process's monotonic clock. */
   readonly clock?: Clock;
-  /** Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. Followers in this process get its denials in any case. */
+  /**
+   * Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. Followers in this process get its
+   * denials in any case.
+   */
   readonly definitions?: boolean;
   /** Counts the keys that were denied most, and that took most, for `limiter.topKeys()` and `readUsage(store)`. Default `false`. */
   readonly usage?: boolean | UsageOptions | undefined;
