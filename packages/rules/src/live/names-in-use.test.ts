@@ -1,5 +1,5 @@
 import { memoryStore } from '@sluice/core';
-import { Rules } from '../index.js';
+import { loadRules, Rules } from '../index.js';
 
 let emitted: jest.SpyInstance;
 beforeEach(() => {
@@ -38,4 +38,18 @@ test('the same limits, another name, another store, or a closed document cause n
   expect(emitted).not.toHaveBeenCalled();
   for (const rules of open) await rules.close();
   await Promise.all([store.close(), elsewhere.close()]);
+});
+
+test('two followers of one source cause none, while only one of them has the latest version', async () => {
+  const store = memoryStore();
+  let limit = 1;
+  const source = () => text('followed', limit);
+  const one = await loadRules(source, { store });
+  limit = 2;
+  const same = await loadRules(source, { store });
+  expect(emitted).not.toHaveBeenCalled();
+  const other = await loadRules(() => text('followed', 3), { store });
+  expect(emitted).toHaveBeenCalledTimes(1);
+  for (const rules of [one, same, other]) await rules.close();
+  await store.close();
 });

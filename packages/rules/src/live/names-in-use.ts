@@ -2,21 +2,28 @@ import type { Store } from '@sluice/core';
 import { warnOnce } from '@sluice/core/http';
 import type { RuleSet } from '../rule-set.js';
 
-type Current = () => RuleSet;
+interface Use {
+  readonly current: () => RuleSet;
+  /** The identity of the source that the rules follow; undefined if they follow none. */
+  readonly followed: unknown;
+}
 
-const uses = new WeakMap<Store, Set<Current>>();
+const uses = new WeakMap<Store, Set<Use>>();
 
 /**
  * Warns if other open rules of the same name count in the same store, and a rule of both has different limits: the numbers of a request
- * then depend on which of them decides it. Rules that follow one source may differ for a moment, so later versions are not compared.
+ * then depend on which of them decides it. Rules that follow one source may differ for a moment, so they are not compared, nor are later
+ * versions.
+ * @param followed the identity of the source that the rules follow, if any
  * @returns a function that ends the use
  */
-export function useRules(store: Store, current: Current): () => void {
+export function useRules(store: Store, current: () => RuleSet, followed?: unknown): () => void {
   const open = uses.get(store) ?? new Set();
   uses.set(store, open);
   const set = current();
   for (const other of open) {
-    const rule = differing(set, other());
+    if (followed !== undefined && followed === other.followed) continue;
+    const rule = differing(set, other.current());
     if (rule === undefined) continue;
     warnOnce(
       'SLUICE_SAME_NAME',
@@ -25,8 +32,9 @@ export function useRules(store: Store, current: Current): () => void {
         'key. Give each document its own name, or close the first before you create the second',
     );
   }
-  open.add(current);
-  return () => open.delete(current);
+  const use = { current, followed };
+  open.add(use);
+  return () => open.delete(use);
 }
 
 /** The name of a rule that both documents have, with other limits. */

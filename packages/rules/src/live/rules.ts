@@ -33,8 +33,11 @@ export class Rules implements RequestRules {
   #inForce: InForce;
   #closed = false;
 
-  /** @throws RulesError for a document with problems; RangeError, TypeError naming an invalid option */
-  constructor(source: RuleSet | string | RulesDocument, options: RulesOptions = {}) {
+  /**
+   * @param followed internal: the identity of the source that the rules follow
+   * @throws RulesError for a document with problems; RangeError, TypeError naming an invalid option
+   */
+  constructor(source: RuleSet | string | RulesDocument, options: RulesOptions = {}, followed?: unknown) {
     checkRulesOptions(options);
     const set = source instanceof RuleSet ? source : parseRules(source);
     this.#inForce = new InForce(set);
@@ -42,7 +45,7 @@ export class Rules implements RequestRules {
     this.store = options.store ?? this.#ownStore!;
     this.#bank = new LimiterBank({ ...options, store: this.store });
     this.#prepare(set);
-    this.#endUse = useRules(this.store, () => this.ruleSet);
+    this.#endUse = useRules(this.store, () => this.ruleSet, followed);
   }
 
   /** Of the document: the start of the names of all limiters. */

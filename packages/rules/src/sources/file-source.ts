@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { fingerprintOf, type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
@@ -17,6 +17,7 @@ const EVERY = 5_000;
 /** A file. Its folder is watched, so a file that is replaced by a rename or a symbolic link is noticed as well. */
 export class FileSource implements RulesSource {
   readonly name: string;
+  readonly identity: string;
   readonly file: string;
   readonly every = EVERY;
   /** Of the file when it was read. */
@@ -25,6 +26,7 @@ export class FileSource implements RulesSource {
   constructor(path: string | URL) {
     this.name = path instanceof URL ? fileURLToPath(path) : path;
     this.file = this.name;
+    this.identity = resolve(this.name);
   }
 
   async read(known: string | undefined): Promise<SourcedRules | undefined> {

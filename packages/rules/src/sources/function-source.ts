@@ -13,9 +13,11 @@ const LONGEST = 10_000;
 /** A function, called again and again. */
 export class FunctionSource implements RulesSource {
   readonly name: string;
+  readonly identity: RulesFunction;
   readonly every = 30_000;
 
   constructor(private readonly get: RulesFunction) {
+    this.identity = get;
     this.name = get.name === '' ? 'a function' : `the function ${get.name}`;
   }
 

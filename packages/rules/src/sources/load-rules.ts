@@ -33,7 +33,7 @@ export class LoadedRules extends Rules {
 
   /** @internal */
   constructor(source: RulesSource, first: Found, every: number, options: RulesOptions) {
-    super(first.version.set, options);
+    super(first.version.set, options, source.identity);
     const { version, problem } = first;
     this.source = source.name;
     this.#fingerprint = version.fingerprint;

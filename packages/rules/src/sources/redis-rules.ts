@@ -38,6 +38,8 @@ export class RedisRules implements RulesSource {
   readonly keepsBefore = true;
   /** Of the list of versions. The texts are at `key:id`. */
   readonly key: string;
+  /** The same for all that read this key. */
+  readonly identity: string;
   readonly #stored: StoredVersions;
 
   constructor(store: Store, options: RedisRulesOptions) {
@@ -49,6 +51,7 @@ export class RedisRules implements RulesSource {
       throw new TypeError(`redisRules takes a redisStore(…), not ${describe(store)}`);
     this.#stored = new StoredVersions(store as RunningStore, `sluice:${LAYOUT}:rules:{${name}}`);
     this.key = this.#stored.key;
+    this.identity = this.key;
     this.name = this.#stored.name;
   }
 

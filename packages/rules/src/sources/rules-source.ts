@@ -15,6 +15,8 @@ export interface SourcedRules {
 export interface RulesSource {
   /** For messages: `limits.yaml`. */
   readonly name: string;
+  /** Equal for equal sources: two objects may read the same file. */
+  readonly identity: unknown;
   /** The name of a file, for the messages of problems. */
   readonly file?: string | undefined;
   /** How often it is read without a notice, ms. */
