@@ -29,7 +29,7 @@ export function compileRules(document: RulesDocument, report: Report): Rule[] {
   const made = new Map<RuleInput, Rule>();
   const compile = (rule: RuleInput, base?: Partial<RuleInput>) => {
     const path = ['rules', inputs.indexOf(rule)];
-    checkFields(rule, path, report);
+    checkFields(rule, base, path, report);
     checkReferences(rule, byName, path, report);
     made.set(rule, new Rule({ ...base, ...withoutProblems(rule, path, report) }, document, path, report));
   };
@@ -82,8 +82,16 @@ function inherited(
   );
 }
 
-/** Fields that exclude or need each other. */
-function checkFields(rule: RuleInput, path: Path, report: Report): void {
+/**
+ * Fields that exclude or need each other.
+ * @param base what a shadow rule has of the rule that it compares with
+ */
+function checkFields(
+  rule: RuleInput,
+  base: Partial<RuleInput> | undefined,
+  path: Path,
+  report: Report,
+): void {
   const { name, match, limit, limits, unlimited, mode, compare, replaces } = rule;
   if (unlimited) {
     const spare = (['limit', 'limits', 'cost', 'plan', 'reply', 'escalate', 'compare'] as const).find(
@@ -102,7 +110,7 @@ function checkFields(rule: RuleInput, path: Path, report: Report): void {
     report.add([...path, 'limits'], `rule '${name}' needs 1 to 20 limits`);
   }
   const limited = isObject(limit) || isObject(limits);
-  if (rule.plan !== undefined && !unlimited && limited && !usesPlans(rule)) {
+  if (rule.plan !== undefined && !unlimited && limited && !usesPlans({ ...base, ...rule })) {
     report.add([...path, 'plan'], `plan has no effect in rule '${name}', which uses no $plan`, {
       atKey: true,
     });

@@ -216,6 +216,19 @@ test('anchors and aliases, tabs in JSON, CRLF and a byte order mark are fine', (
   expect(parseRules(`\uFEFF${inRule('cost: 2').replaceAll('\n', '\r\n')}`).rules).toHaveLength(1);
 });
 
+test('a shadow rule may have a plan of its own for the cost that it inherits, but not for a cost of its own', () => {
+  const text = (cost: string) => `plans: { free: { cost: 1 }, pro: { cost: 5 } }
+rules:
+  - { name: api, cost: $plan.cost, plan: free, ${LIMIT} }
+  - { name: next, mode: shadow, compare: api, plan: pro, ${cost} ${LIMIT} }`;
+  expect(
+    parseRules(text(''))
+      .rule('next')
+      ?.costOf({} as never),
+  ).toBe(5);
+  expect(() => parseRules(text('cost: 2,'))).toThrow("plan has no effect in rule 'next'");
+});
+
 test('a problem in what an alias stands for is found where it is written', () => {
   const text =
     'rules:\n  - { name: a, limit: &l { gcra: { limit: -1, period: 1m } } }\n  - { name: b, limit: *l }';
