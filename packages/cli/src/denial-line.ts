@@ -1,5 +1,6 @@
 import { type DenialReport, decodeKey, type FleetDenial, lengthText } from '@sluice/core/operations';
 import type { Output } from './output.js';
+import type { OwnedDenial } from './owners.js';
 import { shown, shownKey } from './text.js';
 import { count, timeOf } from './words.js';
 
@@ -9,7 +10,7 @@ const processOf = ({ host, pid }: DenialReport): string => `${shown(host)}:${pid
 const keyOf = ({ key }: FleetDenial): string => decodeKey(key) ?? key;
 
 /** One line for people, whatever is in the key. */
-export function denialLine(output: Output, denial: FleetDenial, report: DenialReport): string {
+export function denialLine(output: Output, denial: OwnedDenial, report: DenialReport): string {
   const { at, limiter, policy, cost } = denial;
   return [
     output.style('dim', timeOf(at * 1_000, Date.now() * 1_000)),
@@ -38,7 +39,7 @@ export const omittedLine = (output: Output, report: DenialReport): string =>
   output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${processOf(report)}`);
 
 /** Moments are µs since 1970, and lengths are µs, as in all commands. */
-export function denialJson(denial: FleetDenial, { process, host, pid }: DenialReport): object {
+export function denialJson(denial: OwnedDenial, { process, host, pid }: DenialReport): object {
   const { at, retryAfter } = denial;
   const micros = retryAfter === null ? null : retryAfter * 1_000;
   return { ...denial, at: at * 1_000, key: keyOf(denial), retryAfter: micros, process, host, pid };

@@ -57,8 +57,8 @@ function renamed({ definition, processes }: KnownLimiter, name: string): KnownLi
 export function named(fleet: Fleet, name: string): KnownLimiter[] {
   const found = withKeys(fleet).filter(({ definition }) => definition.name === name);
   if (found.length > 0) return found;
-  const keyless = fleet.limiters.find(({ definition }) => definition.name === name);
-  if (keyless !== undefined) throw withoutKeys(keyless);
+  const keyless = fleet.limiters.filter(({ definition }) => definition.name === name);
+  if (keyless.length > 0) throw withoutKeys(name, keyless);
   const factories = withKeys(fleet).filter(({ definition }) => definition.kind === 'factory');
   if (factories.length > 0) return factories.map((factory) => renamed(factory, name));
   const names = [...new Set(withKeys(fleet).map(({ definition }) => shown(definition.name)))];
@@ -69,13 +69,14 @@ export function named(fleet: Fleet, name: string): KnownLimiter[] {
   );
 }
 
-function withoutKeys({ definition: { kind, name, members = {} } }: KnownLimiter): CliError {
-  if (kind === 'shared')
+function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError {
+  if (limiters.some(({ definition }) => definition.kind === 'shared'))
     return new CliError(
       `'${shown(name)}' is a shared rate: it counts all callers together, and has no keys.`,
       'A process reads it with availablePermits(), and changes it with updateRate(…): docs/shared-limits.md.',
     );
-  const names = Object.values(members).map(shown);
+  const all = limiters.flatMap(({ definition: { members = {} } }) => Object.values(members));
+  const names = [...new Set(all)].map(shown);
   return new CliError(
     `'${shown(name)}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
     `Give one of them instead: ${names[0]}.`,

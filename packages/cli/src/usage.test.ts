@@ -1,5 +1,6 @@
 import type { LimiterUsageReport, UsageReport } from '@sluice/core';
-import { keyUseRows, rateRows } from './usage.js';
+import type { Fleet } from './fleet.js';
+import { keyUseRows, rateRows, topRows } from './usage.js';
 
 const none = { allowed: [0, 0, 0], denied: [0, 0, 0], canceled: [0, 0, 0], error: [0, 0, 0] };
 const report = (limiter: string, enforced: Partial<typeof none>, shadow: Partial<typeof none> = {}) =>
@@ -39,5 +40,45 @@ test('keys and quantiles of use, of each limit', () => {
   expect(keyUseRows(rates)).toEqual({
     heads: ['LIMIT', 'KEYS', 'USE P50', 'P90', 'P99', 'MAX'],
     rows: [['next perDay (shadow)', '12 ± 1', '1 %', '50 %', '100 %', '100 %']],
+  });
+});
+
+describe('the keys denied most', () => {
+  const combined = (members: object) => ({
+    definition: { name: 'rules', kind: 'combined', policies: {}, members },
+  });
+  const fleet = {
+    limiters: [combined({ api: 'rules.api' }), combined({ api: 'rules.api', sms: 'rules.sms' })],
+  } as unknown as Fleet;
+  const key = { key: 'ann', count: 3, error: 0 };
+  const counted = {
+    limiters: [
+      { limiter: 'login', denied: [key] },
+      {
+        limiter: 'rules',
+        denied: [
+          { ...key, scope: 'sms' },
+          { ...key, scope: 'gone' },
+        ],
+      },
+      {
+        limiter: '(other)',
+        denied: [
+          { ...key, scope: 'lone' },
+          { ...key, scope: 'rules api' },
+        ],
+      },
+    ],
+  } as unknown as UsageReport;
+  const limitersOf = (only?: string) =>
+    topRows(counted, fleet, 'denied', 9, only).rows.map(([limiter]) => limiter);
+
+  test('have limiters by the names that other commands take', () => {
+    expect(limitersOf()).toEqual(['login', 'rules.sms', 'rules (gone)', 'lone', 'rules.api']);
+  });
+
+  test('of a limiter, or of all limiters of a combination', () => {
+    expect(limitersOf('rules.api')).toEqual(['rules.api']);
+    expect(limitersOf('rules')).toEqual(['rules.sms', 'rules (gone)', 'rules.api']);
   });
 });

@@ -2,6 +2,8 @@ import { type KeyUse, type LimiterUsageReport, readUsage, type UsageReport } fro
 import { decodeKey } from '@sluice/core/operations';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
+import type { Fleet } from './fleet.js';
+import { ownerOfCounted } from './owners.js';
 import { shown } from './text.js';
 
 /** Length of a slot of the counts, s. */
@@ -115,17 +117,24 @@ export function keyUseRows(rates: readonly Rates[]): { heads: string[]; rows: st
 
 export type TopList = 'denied' | 'shadowDenied' | 'costly';
 
-/** The heaviest keys of all limiters, or of one, as the other commands take them. Digests stay digests. */
-export function topRows(usage: UsageReport, list: TopList, most: number, limiter?: string) {
+/**
+ * The heaviest keys of all limiters, or of one. Limiters and keys are named as the other commands take them. Digests stay digests.
+ * @param only a limiter or a combination
+ */
+export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: number, only?: string) {
   const found = usage.limiters
-    .filter((report) => limiter === undefined || report.limiter === limiter)
     .flatMap((report) =>
-      report[list].map((one) => ({ limiter: report.limiter, ...one, key: decodeKey(one.key) ?? one.key })),
+      report[list].map(({ scope, key, ...counts }) => ({
+        ...ownerOfCounted(fleet, report.limiter, scope),
+        key: decodeKey(key) ?? key,
+        ...counts,
+      })),
     )
+    .filter(({ limiter, combination }) => only === undefined || limiter === only || combination === only)
     .sort((one, other) => other.count - one.count)
     .slice(0, most);
-  const rows = found.map(({ limiter: of, scope, key, count, error }) => [
-    shown(scope === undefined ? of : `${of} (${scope})`),
+  const rows = found.map(({ limiter, key, count, error }) => [
+    shown(limiter),
     shown(key),
     error === 0 ? String(count) : `${count - error}–${count}`,
   ]);

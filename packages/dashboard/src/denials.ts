@@ -1,5 +1,4 @@
-import type { DenialReport, FleetDenial } from '@sluice/core/operations';
-import { ownerOf } from './limiters.js';
+import { type DenialReport, type FleetDenial, ownerOf } from '@sluice/core/operations';
 import type { Denial, LimiterInfo } from './messages.js';
 import type { Reports, RoundTrip } from './reports.js';
 import { shownKey } from './shown-key.js';
@@ -43,7 +42,7 @@ export class Denials {
     const later = [...this.#denials.values()].filter((denial) => denial.id > id);
     return later.map((denial) => ({
       ...denial,
-      owner: ownerOf(limiters, denial.limiter, denial.policy),
+      owner: ownerOf(limiters.values(), denial.limiter, denial.policy)?.limiter ?? denial.limiter,
       key: shownKey(denial.key),
     }));
   }

@@ -79,7 +79,14 @@ export class Limiters {
           processes: 0,
           isOwn: false,
         };
-        known.set(name, { ...latest, processes: latest.processes + 1, isOwn: latest.isOwn || isOwn });
+        // Rules have a combination of the same name for each set of rules that match together.
+        const all = latest.members && { ...members, ...latest.members };
+        known.set(name, {
+          ...latest,
+          members: all,
+          processes: latest.processes + 1,
+          isOwn: latest.isOwn || isOwn,
+        });
       }
     }
     return known;
@@ -88,9 +95,3 @@ export class Limiters {
 
 const textsOf = (policies: LimiterDefinition['policies']): LimiterInfo['policyTexts'] =>
   Object.fromEntries(Object.entries(policies).map(([name, policy]) => [name, policyText(policy)]));
-
-/** The limiter that has the key of a call: of a combination, one of its members. `part` is a member, or a policy of one. */
-export function ownerOf(limiters: ReadonlyMap<string, LimiterInfo>, limiter: string, part: string): string {
-  const members = Object.entries(limiters.get(limiter)?.members ?? {});
-  return members.find(([member]) => part === member || part.startsWith(`${member}.`))?.[1] ?? limiter;
-}

@@ -1,5 +1,5 @@
 import { type LimiterUsageReport, readUsage, type Store } from '@sluice/core';
-import { ownerOf } from './limiters.js';
+import { ownerOf } from '@sluice/core/operations';
 import type { LimiterInfo, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 
@@ -16,7 +16,6 @@ export async function usageOf(store: Store, limiters: readonly LimiterInfo[]): P
   if (processes.length === 0 && store.usage === undefined) return null;
   // The newest slot is not complete.
   const complete = (counts: readonly number[]) => counts.slice(0, -1);
-  const named = new Map(limiters.map((info) => [info.name, info]));
   return {
     end: Date.now() - SLOT / 2,
     step: SLOT,
@@ -27,15 +26,15 @@ export async function usageOf(store: Store, limiters: readonly LimiterInfo[]): P
         { allowed: complete(allowed), denied: complete(denied) },
       ]),
     ),
-    denied: topKeys(reports, named),
+    denied: topKeys(reports, limiters),
   };
 }
 
-function topKeys(reports: readonly LimiterUsageReport[], named: ReadonlyMap<string, LimiterInfo>): TopKey[] {
+function topKeys(reports: readonly LimiterUsageReport[], limiters: readonly LimiterInfo[]): TopKey[] {
   const all = reports.flatMap(({ limiter, denied }) =>
     denied.map(({ key, scope = '', count, error }) => ({
       limiter,
-      owner: limiter === OTHER ? scope : ownerOf(named, limiter, scope),
+      owner: limiter === OTHER ? scope : (ownerOf(limiters, limiter, scope)?.limiter ?? limiter),
       key: shownKey(key),
       count,
       error,

@@ -80,7 +80,14 @@ test('a shared rate and a combination are said to be such', async () => {
     const { code, stderr } = await sluice(...command.split(' '));
     expect([code, stderr]).toEqual([2, expect.stringContaining("'both' combines the limiters login,")]);
   }
-  await Promise.all([shared.close(), login.close()]);
+  const api = new RateLimiter({ name: 'api', policy, store, deadline: '10s' });
+  const pair = new CombinedLimiter({ login, api }, { name: 'pair' });
+  await pair.consume({ login: 'ann', api: 'ann' });
+  await published(['pair']);
+  const { stdout } = await sluice('ls');
+  expect(stdout).toMatch(/^pair +together: login \+ api +1$/m);
+  expect(stdout).not.toContain('both');
+  await Promise.all([shared.close(), both.close(), pair.close(), login.close(), api.close()]);
 });
 
 describe('processes of a newer version', () => {

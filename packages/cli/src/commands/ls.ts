@@ -1,6 +1,6 @@
 import { LAYOUT, lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
-import { fleetOf, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout } from '../fleet.js';
+import { type Fleet, fleetOf, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout } from '../fleet.js';
 import { shown, table } from '../text.js';
 import { count, policyOf } from '../words.js';
 
@@ -39,7 +39,7 @@ export const ls: CommandDefinition = {
     } else {
       for (const { definition, processes: of } of fleet.limiters)
         output.json({ ...definition, processes: of.map(({ process }) => process) });
-      const rows = fleet.limiters.flatMap(rowsOf);
+      const rows = fleet.limiters.filter((known) => isNews(known, fleet)).flatMap(rowsOf);
       if (rows.length > 0) output.line(table(['LIMITER', 'POLICY', 'KEY', 'PROCESSES'], rows, output.width));
     }
     const omitted = fleet.processes.reduce((sum, process) => sum + process.omitted, 0);
@@ -52,6 +52,12 @@ export const ls: CommandDefinition = {
     return 1;
   },
 };
+
+/** A combination of a single limiter, as of a request that one rule matches, tells nothing if that limiter is in the list. */
+function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
+  const [member, another] = Object.values(members ?? {});
+  return another !== undefined || !limiters.some(({ definition: { name } }) => name === member);
+}
 
 /** A line for each policy; the name only once. */
 function rowsOf({ definition, processes }: KnownLimiter): string[][] {

@@ -2,7 +2,6 @@ import { isStoreConfigurationError } from '@sluice/core';
 import {
   type DenialReport,
   encodeKey,
-  type FleetDenial,
   followDenials,
   hashStoredKey,
   toMicros,
@@ -10,7 +9,8 @@ import {
 import { permitsOf } from '../arguments.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { denialJson, denialLine, omittedLine } from '../denial-line.js';
-import { fleetOf } from '../fleet.js';
+import type { Fleet } from '../fleet.js';
+import { type OwnedDenial, Owners } from '../owners.js';
 import { shown } from '../text.js';
 
 type Option = string | boolean | undefined;
@@ -20,7 +20,7 @@ const LONGEST_TIMER = 2_147_483_647;
 
 export const tail: CommandDefinition = {
   name: 'tail',
-  arguments: [['[limiter]', 'only this limiter']],
+  arguments: [['[limiter]', 'only this limiter, or the limiters of this combination']],
   options: [
     { flags: '--key <key>', description: 'only this key, as the limiter gets it' },
     { flags: '--for <duration>', description: 'end after this time' },
@@ -39,23 +39,24 @@ export const tail: CommandDefinition = {
   async run(context, [limiter], options) {
     const most = options.count === undefined ? undefined : permitsOf('--count', options.count);
     const ms = options.for === undefined ? undefined : toMicros('--for', String(options.for)) / 1_000;
-    if (limiter !== undefined) await warnOfUnknown(context, limiter);
-    const isWanted = filterOf(limiter, options.key);
-    const lines = new Lines(context, isWanted, most);
+    const owners = new Owners(context);
+    const fleet = owners.read();
+    const lines = new Lines(context, owners, fleet, filterOf(limiter, options.key), most);
+    const warned =
+      limiter === undefined ? undefined : fleet.then((read) => warnOfUnknown(context, read, limiter));
     const timeIsUp = await followed(context, lines, ms);
-    return timeIsUp && lines.written === 0 ? 1 : 0;
+    if (!timeIsUp) return 0;
+    await Promise.all([warned, lines.ended]);
+    return lines.written === 0 ? 1 : 0;
   },
 };
 
 /** A limiter may be published later, so an unknown name is no error. It would show nothing without a word. */
-async function warnOfUnknown(context: Context, limiter: string): Promise<void> {
-  const { limiters } = await fleetOf(context);
+function warnOfUnknown({ stderr }: Context, { limiters }: Fleet, limiter: string): void {
   const isKnown = limiters.some(({ definition: { name, kind } }) => name === limiter || kind === 'factory');
   if (isKnown || limiters.length === 0) return;
   const names = [...new Set(limiters.map(({ definition }) => shown(definition.name)))].join(', ');
-  context.stderr.write(
-    `sluice: No process has published a limiter '${shown(limiter)}'. Known are: ${names}.\n`,
-  );
+  stderr.write(`sluice: No process has published a limiter '${shown(limiter)}'. Known are: ${names}.\n`);
 }
 
 /** Writes until the lines are enough, the time is up, or Ctrl-C. Resolves to whether the time is up. */
@@ -71,8 +72,9 @@ function followed({ store, stderr, address, signal }: Context, lines: Lines, ms?
     const interrupted = () => end(() => resolve(false));
     const stop = followDenials(store, {
       report(report) {
-        lines.write(report);
-        if (lines.areEnough) end(() => resolve(false));
+        void lines.write(report).then(() => {
+          if (lines.areEnough) end(() => resolve(false));
+        });
       },
       lost(error) {
         if (isStoreConfigurationError(error)) end(() => reject(error));
@@ -90,20 +92,33 @@ function followed({ store, stderr, address, signal }: Context, lines: Lines, ms?
 /** What is written of the reports. */
 class Lines {
   written = 0;
+  /** Settled when all reports so far are written. */
+  ended: Promise<unknown>;
 
+  /** @param fleet what names the limiters: reports that come before are written after it */
   constructor(
     private readonly context: Context,
-    private readonly isWanted: (denial: FleetDenial) => boolean,
+    private readonly owners: Owners,
+    fleet: Promise<Fleet>,
+    private readonly isWanted: (denial: OwnedDenial) => boolean,
     private readonly most: number | undefined,
-  ) {}
+  ) {
+    this.ended = fleet;
+  }
 
   get areEnough(): boolean {
     return this.written === this.most;
   }
 
-  write(report: DenialReport): void {
+  write(report: DenialReport): Promise<void> {
+    const written = this.ended.then(async () => this.#write(report, await this.owners.of(report.denials)));
+    this.ended = written;
+    return written;
+  }
+
+  #write(report: DenialReport, denials: readonly OwnedDenial[]): void {
     const { output } = this.context;
-    for (const denial of report.denials.filter(this.isWanted)) {
+    for (const denial of denials.filter(this.isWanted)) {
       if (this.areEnough) return;
       output.line(denialLine(output, denial, report));
       output.json(denialJson(denial, report));
@@ -116,11 +131,11 @@ class Lines {
   }
 }
 
-/** @param key as the limiter gets it; a process may send its hash */
-function filterOf(limiter: string | undefined, key: Option): (denial: FleetDenial) => boolean {
+/** @param limiter a limiter or a combination @param key as the limiter gets it; a process may send its hash */
+function filterOf(limiter: string | undefined, key: Option): (denial: OwnedDenial) => boolean {
   const stored = typeof key === 'string' ? encodeKey(key) : undefined;
   const hashed = stored && hashStoredKey(stored);
   return (denial) =>
-    (limiter === undefined || denial.limiter === limiter) &&
+    (limiter === undefined || denial.limiter === limiter || denial.combination === limiter) &&
     (stored === undefined || denial.key === stored || denial.key === hashed);
 }

@@ -2,6 +2,7 @@ import { lengthText } from '@sluice/core/operations';
 import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
+import { fleetOf } from '../fleet.js';
 import { table } from '../text.js';
 import { topRows, usageOf } from '../usage.js';
 
@@ -14,7 +15,7 @@ export const top: CommandDefinition = {
       flags: '--shadow',
       description: 'keys that a dry run or a candidate rule would have denied most',
     },
-    { flags: '--limiter <name>', description: 'only this limiter' },
+    { flags: '--limiter <name>', description: 'only this limiter, or the limiters of this combination' },
     { flags: '-n, --most <keys>', description: 'how many keys', default: '20' },
   ],
   summary: 'list the keys that are denied most',
@@ -31,7 +32,7 @@ export const top: CommandDefinition = {
     if (options.cost === true && options.shadow === true)
       throw new CliError('Give one of --cost and --shadow, not both.', 'They are different lists of keys.');
     const list = options.cost === true ? 'costly' : options.shadow === true ? 'shadowDenied' : 'denied';
-    const { heads, rows, found } = topRows(usage, list, most, limiter);
+    const { heads, rows, found } = topRows(usage, await fleetOf(context), list, most, limiter);
     for (const one of found) output.json(one);
     if (rows.length === 0) {
       output.say('No key is in the list.');

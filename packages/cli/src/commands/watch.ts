@@ -64,7 +64,11 @@ async function callsView(context: Context, name: string | undefined): Promise<st
   const { output } = context;
   const usage = await usageOf(context);
   const { heads, rows, rates } = rateRows(usage, 10, name);
-  const { heads: topHeads, rows: topKeys, found } = topRows(usage, 'denied', 10, name);
+  const {
+    heads: topHeads,
+    rows: topKeys,
+    found,
+  } = topRows(usage, await fleetOf(context), 'denied', 10, name);
   output.json({ rates, denied: found });
   const lists = topKeys.length === 0 ? [] : ['', table(topHeads, topKeys, output.width)];
   return [table(heads, rows, output.width), ...lists];

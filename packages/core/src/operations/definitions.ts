@@ -32,6 +32,27 @@ export async function readDefinitions(store: Published): Promise<readonly FleetP
   });
 }
 
+/**
+ * The limiter that has the key of a call: of a combination, one of its members.
+ * @param limiters several combinations may have one name
+ * @param part a member, or a policy of one: the `scope` of a counted key, or the `policy` of a denial
+ * @returns undefined if no combination of that name has the member
+ */
+export function ownerOf(
+  limiters: Iterable<Pick<LimiterDefinition, 'name' | 'members'>>,
+  limiter: string,
+  part: string,
+): { readonly limiter: string; readonly member: string } | undefined {
+  for (const { name, members = {} } of limiters) {
+    if (name !== limiter) continue;
+    const found = Object.entries(members).find(
+      ([member]) => part === member || part.startsWith(`${member}.`),
+    );
+    if (found !== undefined) return { member: found[0], limiter: found[1] };
+  }
+  return undefined;
+}
+
 /** Other programs may write to the same Redis: what is not a definition is left out. */
 function parsed(text: string): ProcessDefinitions | undefined {
   let given: Partial<ProcessDefinitions>;

@@ -1,0 +1,42 @@
+import { CombinedLimiter, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { eventually } from '../../../../tests/support/eventually.js';
+import type { Context } from '../command.js';
+import { Output } from '../output.js';
+import { tail } from './tail.js';
+
+test('it follows at once, while the limiters are still read, and names the limiter of a combination', async () => {
+  const store = memoryStore();
+  const policy = fixedWindow({ limit: 0, window: '1h' });
+  const api = new RateLimiter({ name: 'rules.api', policy, store });
+  const rules = new CombinedLimiter({ api }, { name: 'rules' });
+  await rules.consume({ api: 'ann' });
+  await eventually(async () =>
+    (await store.fleet!.read('definitions')).some(({ text }) => text.includes('members')),
+  );
+  const follow = jest.spyOn(store.fleet!, 'follow');
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const texts: string[] = [];
+  const context = {
+    store,
+    output: new Output({ write: (text: string) => texts.push(text) }, true, {}, false),
+    stderr: { write: (text: string) => texts.push(text) },
+    signal: new AbortController().signal,
+    ask: async <T>(answer: Promise<T>) => {
+      await gate;
+      return answer;
+    },
+  } as unknown as Context;
+  const ended = tail.run(context, ['rules.api'], { count: '1' });
+  expect(follow).toHaveBeenCalledTimes(1);
+  await rules.consume({ api: 'ann' });
+  open();
+  expect(await ended).toBe(0);
+  expect(texts.map((text) => JSON.parse(text))).toMatchObject([
+    { limiter: 'rules.api', policy: 'rules.api', combination: 'rules', key: 'ann' },
+  ]);
+  await Promise.all([rules.close(), api.close()]);
+  await store.close();
+});

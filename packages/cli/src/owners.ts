@@ -1,0 +1,69 @@
+import { type FleetDenial, ownerOf } from '@sluice/core/operations';
+import type { Context } from './command.js';
+import { type Fleet, fleetOf, type KnownLimiter } from './fleet.js';
+
+/** A limiter by the name that every command takes, and the combination that called it, if one did. */
+export interface Owner {
+  readonly limiter: string;
+  readonly combination?: string;
+}
+
+export type OwnedDenial = FleetDenial & Owner;
+
+/** Where usage counts the calls of limiters that have no counts of their own. */
+const OTHER = '(other)';
+/** ms for which definitions are used before they are read again for a name that they do not have. */
+const FRESH = 5_000;
+
+/** The limiter of a counted key. @param scope of the key */
+export function ownerOfCounted(fleet: Fleet, limiter: string, scope: string | undefined): Owner {
+  if (scope === undefined) return { limiter };
+  const [name = limiter, member] = limiter === OTHER ? scope.split(' ') : [limiter, scope];
+  if (member === undefined) return { limiter: name };
+  const owner = ownerOf(definitionsOf(fleet), name, member);
+  return { limiter: owner?.limiter ?? `${name} (${member})`, combination: name };
+}
+
+/** Names denials by their limiters, also by limiters that appear later. */
+export class Owners {
+  #fleet: Fleet = { processes: [], limiters: [] };
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly context: Context) {}
+
+  /** What the processes have published; what was read before if it cannot be read now. */
+  async read(): Promise<Fleet> {
+    this.#readAt = Date.now();
+    try {
+      this.#fleet = await fleetOf(this.context);
+    } catch {
+      // The follower of denials reports that Redis is out.
+    }
+    return this.#fleet;
+  }
+
+  async of(denials: readonly FleetDenial[]): Promise<readonly OwnedDenial[]> {
+    const isKnown = ({ limiter, policy }: FleetDenial) =>
+      definitionsOf(this.#fleet).some(({ kind, name }) => name === limiter && kind !== 'combined') ||
+      ownerOf(definitionsOf(this.#fleet), limiter, policy) !== undefined;
+    if (!denials.every(isKnown) && Date.now() - this.#readAt > FRESH) await this.read();
+    return denials.map((denial) => ownedOf(this.#fleet, denial));
+  }
+}
+
+/** The denial as its limiter alone would name it: `rules.api` instead of `api` of the combination `rules`. */
+function ownedOf(fleet: Fleet, denial: FleetDenial): OwnedDenial {
+  const { limiter: combination, policy } = denial;
+  const owner = ownerOf(definitionsOf(fleet), combination, policy);
+  if (owner === undefined) return denial;
+  const { limiter, member } = owner;
+  return {
+    ...denial,
+    combination,
+    limiter,
+    policy: policy === member ? limiter : policy.slice(member.length + 1),
+  };
+}
+
+const definitionsOf = ({ limiters }: Fleet): KnownLimiter['definition'][] =>
+  limiters.map(({ definition }) => definition);
