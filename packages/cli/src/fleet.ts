@@ -83,6 +83,26 @@ function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError 
   );
 }
 
+/** The plans that are known of a limiter; the first is the one whose numbers it has. */
+export const plansOf = ({ definition: { plans = {} } }: KnownLimiter): string[] => Object.keys(plans);
+
+/** With the numbers of a plan. @throws CliError if the plan is unknown */
+export function ofPlan(limiter: KnownLimiter, plan: string): KnownLimiter {
+  const { definition } = limiter;
+  const { name, plans = {} } = definition;
+  if (Object.hasOwn(plans, plan)) {
+    const { policies, escalate } = plans[plan]!;
+    return { ...limiter, definition: { ...definition, policies, escalate } };
+  }
+  const known = plansOf(limiter).map(shown).join(', ');
+  if (known === '')
+    throw new CliError(
+      `The numbers of limiter '${shown(name)}' do not depend on a plan.`,
+      'Leave out --plan.',
+    );
+  throw new CliError(`Limiter '${shown(name)}' has no plan '${shown(plan)}'.`, `Known are: ${known}.`);
+}
+
 /** What was not looked at without --limiter: a factory publishes one limiter of many. Undefined if nothing was left out. */
 export function notLookedAt(limiters: readonly KnownLimiter[]): string | undefined {
   const factory = limiters.find(

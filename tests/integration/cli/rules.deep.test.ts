@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
 import { readDefinitions } from '../../../packages/core/src/operations/index.js';
-import { loadRules, redisRules } from '../../../packages/rules/src/index.js';
+import { loadRules, Rules, redisRules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { sluice } from './sluice.js';
@@ -93,6 +93,41 @@ test('push shows what changes and who runs it; diff and rollback go with it', as
     expect((await run('rollback', '9', '--yes')).stderr).toMatch(
       /There is no version 9 .*There are: 3, 2, 1/s,
     );
+  } finally {
+    await rules.close();
+    await store.close();
+  }
+});
+
+test('explain says whose numbers it uses when a rule has plans, and takes the plan of the caller', async () => {
+  const store = redisStore(server.url);
+  const rules = new Rules(
+    `
+plans: { pro: { n: 3 }, free: { n: 1 } }
+defaultPlan: free
+rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWindow: { limit: $plan.n, window: 1h } } }]
+`,
+    { store, deadline: '10s' },
+  );
+  try {
+    // The plan that was used last must not matter.
+    for (let i = 0; i < 2; i += 1) await rules.limiter('api', 'pro').consume('ann');
+    await eventually(async () => (await readDefinitions(store))[0]?.limiters.length === 1);
+    expect((await run('ls')).stdout).toMatch(
+      /1 per 1 h \(fixedWindow\), plan free; others: pro +#\{user.id\}/,
+    );
+    const free = await run('explain', 'rules.api', 'ann');
+    expect([free.code, free.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^No: .*\n.*numbers of the plan 'free'\..* For another one: --plan pro\.\n$/s),
+    ]);
+    const pro = await run('explain', 'rules.api', 'ann', '--plan', 'pro', '--json');
+    expect([pro.code, pro.values()]).toMatchObject([
+      0,
+      [{ plan: 'pro', allowed: true, policies: [{ remaining: 1 }] }],
+    ]);
+    const unknown = await run('explain', 'rules.api', 'ann', '--plan', 'team');
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Known are: free, pro.')]);
   } finally {
     await rules.close();
     await store.close();

@@ -2,7 +2,7 @@ import type { InspectedKey, InspectedPolicy } from '@sluice/core/operations';
 import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
-import { fleetOf, type KnownLimiter, named } from '../fleet.js';
+import { fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
 import { shown, shownKey } from '../text.js';
 import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
@@ -13,7 +13,13 @@ export const explain: CommandDefinition = {
     ['<limiter>', 'the name of a limiter, as `sluice ls` lists it'],
     ['<key>', 'the key as the limiter gets it'],
   ],
-  options: [{ flags: '--cost <permits>', description: 'permits of the call', default: '1' }],
+  options: [
+    { flags: '--cost <permits>', description: 'permits of the call', default: '1' },
+    {
+      flags: '--plan <name>',
+      description: "of a rule with plans: the caller's plan. Default: the defaultPlan of the rules",
+    },
+  ],
   summary: 'say whether a call would pass now, and why not',
   description:
     'Says whether a call would pass now, which policy denies it, why, and when it would pass. Takes no permits. Exits with 1 if the ' +
@@ -27,19 +33,21 @@ export const explain: CommandDefinition = {
     const { output } = context;
     const cost = permitsOf('--cost', options.cost, 0);
     const fleet = await fleetOf(context);
-    const limiters = named(fleet, name);
+    const plan = typeof options.plan === 'string' ? options.plan : undefined;
+    const limiters = named(fleet, name).map((one) => (plan === undefined ? one : ofPlan(one, plan)));
     let passes = true;
     for (const limiter of limiters) {
       const { seen, problem } = await lookAt(context, limiter, key, cost);
       if (seen === undefined)
         throw new CliError(`Limiter '${shown(name)}' cannot be read: ${shown(problem!)}.`);
       passes &&= seen.allowed;
-      output.json({ limiter: name, key, ...seen });
+      const usedPlan = plan ?? plansOf(limiter)[0];
+      output.json({ limiter: name, key, plan: usedPlan, ...seen });
       if (limiters.length > 1)
         output.say(
           output.style('dim', `As ${count(limiter.processes.length, 'process', 'processes')} have it:`),
         );
-      const [answer, ...reasons] = sentences(name, key, limiter, seen);
+      const [answer, ...reasons] = sentences(name, key, usedPlan, limiter, seen);
       output.say(output.style(seen.allowed ? 'green' : 'red', answer!));
       for (const reason of reasons) output.say(reason, '  ');
     }
@@ -50,9 +58,11 @@ export const explain: CommandDefinition = {
 function sentences(
   name: string,
   key: string,
-  { definition, like }: KnownLimiter,
+  plan: string | undefined,
+  known: KnownLimiter,
   seen: InspectedKey,
 ): string[] {
+  const { definition, like } = known;
   const { allowed, wait, cost, now, policies } = seen;
   const { kind, policies: own, prefetch } = definition;
   const call = `a call for ${count(cost, 'permit')}`;
@@ -74,10 +84,21 @@ function sentences(
       );
   if (like !== undefined)
     reasons.push(`Its numbers are those of '${shown(like)}', which the factory made last.`);
-  if (kind === 'per-request')
+  if (plan !== undefined) reasons.push(planNote(plan, plansOf(known)));
+  else if (kind === 'per-request')
     reasons.push('Its numbers depend on the request: these are the ones that a process used last.');
   if (prefetch) reasons.push('Processes prefetch permits of it, so a process may still have some, or none.');
   return [answer, ...reasons];
+}
+
+/** Redis has the key's count, and not the plan of the call that was counted. */
+function planNote(plan: string, plans: readonly string[]): string {
+  const others = plans.filter((other) => other !== plan).map(shown);
+  const more =
+    others.length === 0
+      ? ''
+      : ` The plan is not stored with a key. For another one: --plan ${others.join(' | ')}.`;
+  return `These are the numbers of the plan '${shown(plan)}'.${more}`;
 }
 
 function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {

@@ -1,6 +1,15 @@
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
-import { fleetOf, NOBODY, named, newerLayout, notLookedAt, ofNewerLayout, withKeys } from '../fleet.js';
+import {
+  fleetOf,
+  NOBODY,
+  named,
+  newerLayout,
+  notLookedAt,
+  ofNewerLayout,
+  plansOf,
+  withKeys,
+} from '../fleet.js';
 import { linesOf, lookAt } from '../key-report.js';
 import { shown, shownKey } from '../text.js';
 import { policyOf } from '../words.js';
@@ -43,10 +52,12 @@ export const inspect: CommandDefinition = {
         output.line(output.style('bold', shown(of)));
         output.say(output.style('red', `It cannot be read: ${shown(problem!)}.`), '  ');
       }
+      const [plan] = plansOf(limiter);
+      const ofPlan = plan === undefined ? '' : `, plan ${shown(plan)}`;
       for (const policy of seen?.policies ?? []) {
         const label = policy.name === of ? of : `${of}, ${policy.name}`;
         output.say(
-          `${output.style('bold', shown(label))}  ${output.style('dim', policyOf(policies[policy.name]!))}`,
+          `${output.style('bold', shown(label))}  ${output.style('dim', policyOf(policies[policy.name]!) + ofPlan)}`,
         );
         for (const line of linesOf(policy, seen!.now)) output.say(line, '  ');
       }

@@ -1,6 +1,14 @@
 import { LAYOUT, lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
-import { type Fleet, fleetOf, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout } from '../fleet.js';
+import {
+  type Fleet,
+  fleetOf,
+  type KnownLimiter,
+  NOBODY,
+  newerLayout,
+  ofNewerLayout,
+  plansOf,
+} from '../fleet.js';
 import { shown, table } from '../text.js';
 import { count, policyOf } from '../words.js';
 
@@ -53,6 +61,10 @@ export const ls: CommandDefinition = {
   },
 };
 
+/** `plan free, others: pro, team`. */
+const planWords = (plan: string, others: readonly string[]): string =>
+  `plan ${shown(plan)}${others.length === 0 ? '' : `; others: ${others.map(shown).join(', ')}`}`;
+
 /** A combination of a single limiter, as of a request that one rule matches, tells nothing if that limiter is in the list. */
 function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
   const [member, another] = Object.values(members ?? {});
@@ -60,7 +72,9 @@ function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet):
 }
 
 /** A line for each policy; the name only once. */
-function rowsOf({ definition, processes }: KnownLimiter): string[][] {
+function rowsOf(known: KnownLimiter): string[][] {
+  const { definition, processes } = known;
+  const [plan, ...others] = plansOf(known);
   const { kind, name, policies, several, key = '', members, prefetch, escalate } = definition;
   const of = String(processes.length);
   const first = shown(kind === 'factory' ? `${name} (and others of a factory)` : name);
@@ -68,7 +82,7 @@ function rowsOf({ definition, processes }: KnownLimiter): string[][] {
   if (kind === 'combined')
     return [[first, `together: ${shown(Object.values(members ?? {}).join(' + '))}`, '', of]];
   const notes = [
-    kind === 'per-request' && 'varies by request',
+    plan === undefined ? kind === 'per-request' && 'varies by request' : planWords(plan, others),
     prefetch && 'prefetched',
     escalate && 'escalates',
   ].filter(Boolean);

@@ -15,6 +15,12 @@ import { Publisher } from './publisher.js';
  */
 export type DefinitionKind = 'limiter' | 'per-request' | 'factory' | 'combined' | 'shared';
 
+/** The numbers of a limiter for one plan. */
+export interface PlanDefinition {
+  readonly policies: Readonly<Record<string, Policy>>;
+  readonly escalate?: EscalateOptions | undefined;
+}
+
 /** A limiter as its process made it. */
 export interface LimiterDefinition {
   readonly kind: DefinitionKind;
@@ -34,6 +40,8 @@ export interface LimiterDefinition {
   readonly prefetch?: true | undefined;
   /** How repeated denials block a key, as given. */
   readonly escalate?: EscalateOptions | undefined;
+  /** Of a rule whose numbers depend on a plan: at most 20 plans, first the default one, whose numbers are `policies` and `escalate`. */
+  readonly plans?: Readonly<Record<string, PlanDefinition>> | undefined;
   /** Of `combined`: the names of its limiters, by their names in the combination. */
   readonly members?: Readonly<Record<string, string>> | undefined;
   /** Of `shared`: the storage key of the rate. */

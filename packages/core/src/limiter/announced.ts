@@ -1,4 +1,4 @@
-import { announce, NO_POLICIES } from '../fleet/definitions.js';
+import { announce, type LimiterDefinition, NO_POLICIES } from '../fleet/definitions.js';
 import type { Store } from '../stores/store.js';
 import { LAYOUT, type Limits } from './limits.js';
 
@@ -12,9 +12,21 @@ export function announceLimiter(store: Store, limits: Limits): () => void {
 /** `limiter`: the numbers of a pool do not depend on the call. */
 export type PoolKind = 'limiter' | 'factory' | 'per-request';
 
-/** Makes limiters known that are created at run time, by the one used last. */
-export function announcePool(store: Store, kind: PoolKind, name: string, latest: () => Limits): () => void {
-  return announce(store.fleet, LAYOUT, `${kind} ${name}`, () => latest().definition(kind));
+/**
+ * Makes limiters known that are created at run time: by the default plan, or by the one used last.
+ * @param plans their numbers for each plan, the default one first
+ */
+export function announcePool(
+  store: Store,
+  kind: PoolKind,
+  name: string,
+  latest: () => Limits,
+  plans: () => LimiterDefinition['plans'],
+): () => void {
+  return announce(store.fleet, LAYOUT, `${kind} ${name}`, () => {
+    const byPlan = plans();
+    return { ...latest().definition(kind), ...Object.values(byPlan ?? {})[0], plans: byPlan };
+  });
 }
 
 /** Makes a combination known. @param members the names of its limiters, by their names in it */

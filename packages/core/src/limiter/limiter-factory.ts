@@ -1,7 +1,9 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import type { Decider } from '../engine/call.js';
+import type { EscalateOptions } from '../engine/escalate-options.js';
 import { LimiterClosedError } from '../errors.js';
+import type { LimiterDefinition } from '../fleet/definitions.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';
@@ -30,6 +32,12 @@ const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 const forAnyPolicy = (notify: NotifyOptions | undefined): NotifyOptions | undefined =>
   typeof notify === 'object' && notify !== null && !Array.isArray(notify) ? undefined : notify;
 
+/** The numbers of a pool for each plan, the default one first: for other processes. */
+type PoolPlans = ReadonlyMap<
+  string,
+  { readonly limits: LimiterPolicies; readonly escalate: EscalateOptions | undefined }
+>;
+
 /** @internal The most recently used limiters of one store, created at run time with the same options. */
 export class LimiterPool {
   readonly store: Store;
@@ -44,7 +52,12 @@ export class LimiterPool {
   #endUse: (() => void) | undefined;
 
   /** @throws RangeError, TypeError naming the invalid option */
-  constructor(base: LimiterBaseOptions, max: number, kind: PoolKind = 'per-request') {
+  constructor(
+    base: LimiterBaseOptions,
+    max: number,
+    kind: PoolKind = 'per-request',
+    private readonly plans: () => PoolPlans | undefined = () => undefined,
+  ) {
     const checked = checkLimiterOptions({ ...base, notify: forAnyPolicy(base.notify), policy: ANY_POLICY });
     this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
     this.store = checked.store ?? this.#ownStore!;
@@ -63,9 +76,19 @@ export class LimiterPool {
     this.#latest = limiter;
     if (this.#ownStore === undefined) {
       const latest = () => RateLimiter.internals(this.#latest!).limits;
-      this.#endUse ??= announcePool(this.store, this.#kind, this.name, latest);
+      this.#endUse ??= announcePool(this.store, this.#kind, this.name, latest, () => this.#plans());
     }
     return limiter;
+  }
+
+  #plans(): LimiterDefinition['plans'] {
+    const plans = this.plans();
+    if (plans === undefined) return undefined;
+    const byPlan = [...plans].map(([plan, { limits, escalate }]) => {
+      const policies = isPolicy(limits) ? { [this.name]: limits } : limits;
+      return [plan, { policies, escalate }] as const;
+    });
+    return Object.fromEntries(byPlan);
   }
 
   /**

@@ -80,12 +80,17 @@ function isRules(given: Partial<RulesDefinition> | null): given is RulesDefiniti
 }
 
 function isDefinition(given: Partial<LimiterDefinition> | null): given is LimiterDefinition {
-  const { kind, name, policies, prefixes, suffix } = given ?? {};
+  const { kind, name, policies, prefixes, suffix, plans = {} } = given ?? {};
   const areTexts = [kind, name, suffix].every((text) => typeof text === 'string');
-  const areMaps = [policies, prefixes].every((map) => typeof map === 'object' && map !== null);
+  const arePolicies = (map: unknown): boolean =>
+    isMap(map) && Object.values(map).every((policy) => typeof Object(policy).algorithm === 'string');
   return (
     areTexts &&
-    areMaps &&
-    Object.values(policies!).every((policy) => typeof Object(policy).algorithm === 'string')
+    isMap(prefixes) &&
+    arePolicies(policies) &&
+    isMap(plans) &&
+    Object.values(plans).every((plan) => arePolicies(Object(plan).policies))
   );
 }
+
+const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null;

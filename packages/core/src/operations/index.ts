@@ -3,6 +3,7 @@ export type { FleetBoard, FleetKind, FleetNote } from '../fleet/board.js';
 export type {
   DefinitionKind,
   LimiterDefinition,
+  PlanDefinition,
   ProcessDefinitions,
   RulesDefinition,
 } from '../fleet/definitions.js';

@@ -7,23 +7,29 @@ import type { RulesOptions } from './rules-options.js';
 
 /** Different numbers of one limiter that are kept: plans, and versions before. */
 const MOST = 1000;
+/** Plans that other processes get to know. */
+const MOST_PLANS = 20;
 
 /** The limiters of all rules of a store. Those of one name share their counts, whatever their numbers. */
 export class LimiterBank {
   readonly #pools = new Map<string, LimiterPool>();
+  /** The rule that used a pool last, by the pool's id: a later version has other numbers. */
+  readonly #rules = new Map<string, Rule>();
   readonly #retired = new Retired();
 
   constructor(readonly options: RulesOptions) {}
 
   get(set: RuleSet, rule: Rule, { limits, escalate }: RuleNumbers): RateLimiter {
     const id = idOf(set, rule, escalate);
+    this.#rules.set(id, rule);
     let pool = this.#pools.get(id);
     if (pool === undefined) {
       const { hashTag } = set.document;
       const { notify } = rule;
       const name = nameOf(set, rule);
       const kind = takesPlans(rule) ? 'per-request' : 'limiter';
-      pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST, kind);
+      const plans = () => plansOf(this.#rules.get(id)!);
+      pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST, kind, plans);
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
     const limiter = pool.byPolicies(limits);
@@ -39,7 +45,11 @@ export class LimiterBank {
       ),
     );
     for (const [id, pool] of this.#pools)
-      if (!kept.has(id)) this.#retired.add(pool, () => this.#pools.delete(id));
+      if (!kept.has(id))
+        this.#retired.add(pool, () => {
+          this.#pools.delete(id);
+          this.#rules.delete(id);
+        });
   }
 
   async close(): Promise<void> {
@@ -50,6 +60,14 @@ export class LimiterBank {
 
 const nameOf = ({ name }: RuleSet, rule: Rule): string => `${name}.${rule.name}`;
 const takesPlans = ({ numbers }: Rule): boolean => !numbers.has(undefined);
+
+/** The numbers of a rule for each plan, the default one first; undefined if it does not depend on plans. */
+function plansOf(rule: Rule) {
+  if (!takesPlans(rule)) return undefined;
+  const all = [rule.numbersOf(), ...rule.numbers.values()];
+  return new Map([...new Map(all.map((one) => [one.plan!, one]))].slice(0, MOST_PLANS));
+}
+
 /** Limiters of one id differ in their policies and their key only. */
 const idOf = (set: RuleSet, rule: Rule, escalate: RuleNumbers['escalate']): string =>
   JSON.stringify([nameOf(set, rule), set.document.hashTag, escalate, rule.notify, takesPlans(rule)]);
