@@ -99,6 +99,12 @@ export function notesOf({ log, rules, against }: Simulation): string[] {
     );
   if (!log.durations && limitsOf(rules).some(({ policy }) => policy.algorithm === 'concurrency'))
     notes.push('The log has no durations, so permits of concurrency are released at once.');
+  const inexact = limitsOf(rules).filter(({ smallest }) => smallest?.limit !== undefined && !smallest.exact);
+  if (inexact.length > 0)
+    notes.push(
+      `${inexact.map(({ limit, plan }) => named(limit, plan)).join(', ')}: requests cost different amounts, so a number far below the ` +
+        'smallest limit may deny as few: it denies large requests and leaves their permits to small ones. Such numbers were not looked for.',
+    );
   if (rules.storeFull || against?.storeFull)
     notes.push('The store was full: some keys may have lost their counts. Give it more with --max-keys.');
   return notes;

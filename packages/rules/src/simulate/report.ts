@@ -21,6 +21,8 @@ export interface SmallestLimit {
   readonly policy: Policy | undefined;
   /** Requests that it denies by itself; undefined without a limit. */
   readonly denied: number | undefined;
+  /** False if requests had different costs: `limit - 1` denies too many, but a number far below `limit` may not. */
+  readonly exact: boolean;
 }
 
 /** One limit of a rule; with plans one for each plan that was met. */

@@ -13,6 +13,8 @@ export class SmallestSearch {
   /** The algorithm takes no limits from here on. */
   #end = Number.MAX_SAFE_INTEGER;
   candidates: readonly number[];
+  #cost: number | undefined;
+  #isExact = true;
 
   /**
    * @param start the limit to begin around
@@ -28,6 +30,17 @@ export class SmallestSearch {
   /** The smallest limit, when there are no more candidates; undefined if none is large enough. */
   get best(): number | undefined {
     return this.#enough;
+  }
+
+  /** False if requests had different costs: a smaller limit may deny a few large requests in place of many small ones. */
+  get isExact(): boolean {
+    return this.#isExact;
+  }
+
+  requested(cost: number): void {
+    if (cost === 0) return;
+    this.#cost ??= cost;
+    this.#isExact &&= cost === this.#cost;
   }
 
   deniedBy(limit: number): number | undefined {

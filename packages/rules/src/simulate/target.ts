@@ -66,6 +66,7 @@ export async function withSmallest(
       limit: best,
       policy: best === undefined ? undefined : withLimit(policy, best),
       denied: best === undefined ? undefined : found.deniedBy(best),
+      exact: found.isExact,
     };
   };
   return {
@@ -127,9 +128,10 @@ async function tryCandidates(
     set.applying(request);
     for (const matched of set.last) {
       for (const [name, policy] of namedPolicies(matched.rule.name, matched.limits)) {
+        const { key, cost, plan } = matched;
+        searches.get(idOf(name, plan))?.requested(cost);
         for (const candidate of candidatesOf(name, matched, policy)) {
           if (candidate.denied > candidate.most) continue; // it is known to be too small
-          const { key, cost } = matched;
           const decision = candidate.consume(key, { cost });
           if (!decision.allowed) candidate.denied += 1;
           else if (policy.algorithm === 'concurrency')

@@ -77,9 +77,13 @@ ${hit.length === 0 ? html`` : hitTable(hit)}
 
 function smallestText(smallest: RuleReport['limits'][number]['smallest']): string {
   if (smallest === undefined) return '';
-  const { limit, target } = smallest;
+  const { limit, target, exact } = smallest;
   const text = limit === undefined ? 'no limit is large enough' : `the smallest limit is ${limit}`;
-  return ` To deny at most ${percent(target)}, ${text}.`;
+  const more =
+    limit === undefined || exact
+      ? ''
+      : ' Requests cost different amounts, so a number far below may deny as few.';
+  return ` To deny at most ${percent(target)}, ${text}.${more}`;
 }
 
 const hitTable = (hit: readonly HitKey[]): Markup => html`<h3>Denied most</h3>
