@@ -132,9 +132,11 @@ test.each([
 
 test('Ctrl-C ends it', async () => {
   const child = await start(['simulate', '--rules', file('new.yaml', rules(5)), '--log', '-']);
-  child.stdin.write(`${LOG}\n`);
   const ended = new Promise((resolve) => child.once('close', resolve));
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  // More than a pipe holds: once it is written, the command reads.
+  await new Promise((resolve) =>
+    child.stdin.write(`${LOG}\n`.repeat(Math.ceil(4_000_000 / LOG.length)), resolve),
+  );
   child.kill('SIGINT');
   expect(await ended).toBe(2);
 });
