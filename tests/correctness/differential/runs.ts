@@ -3,6 +3,9 @@ export const DEEP_RUNS = Number(process.env.SLUICE_DIFFERENTIAL_RUNS ?? 10_000);
 /** The seed that a failure printed repeats its histories. */
 export const DEEP_SEED = process.env.SLUICE_DIFFERENTIAL_SEED ?? 'random';
 
-/** `npm test` uses the same histories every time, so that only a change of the code can make it fail. */
-export const QUICK_RUNS = 200;
-export const QUICK_SEED = 42;
+/**
+ * `npm test` uses the same histories every time, so that only a change of the code can make it fail. With this seed, these few contain
+ * every kind of answer.
+ */
+export const QUICK_RUNS = 80;
+export const QUICK_SEED = 1;
