@@ -45,6 +45,12 @@ const expected = strict('expect', {
   allowed: whole(100_000).optional(),
   denied: whole(100_000).optional(),
   by: text.optional().describe('The limit of all denials: `rule.limit`, or `rule`.'),
+  shadow: z
+    .record(z.string(), whole(100_000), {
+      error: 'must be an object of numbers by rule, such as { api-next: 5 }',
+    })
+    .optional()
+    .describe('How many requests each of these shadow rules would deny: { api-next: 5 }.'),
 });
 
 const GIVEN = { error: 'must be a request, or a list of requests' };

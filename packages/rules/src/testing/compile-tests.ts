@@ -62,9 +62,17 @@ const isMoment = (text: string): boolean =>
   !Number.isNaN(Date.parse(text));
 
 function checkExpect({ expect }: TestInput, rules: readonly RuleInput[], path: Path, report: Report): void {
-  const { allowed, denied, by } = expect;
-  if (allowed === undefined && denied === undefined && by === undefined) {
-    report.add([...path, 'expect'], 'expect needs allowed, denied or by');
+  const { by, shadow = {} } = expect;
+  if (Object.keys(expect).length === 0) {
+    report.add([...path, 'expect'], 'expect needs allowed, denied, by or shadow');
+  }
+  const shadows = rules.filter(({ mode }) => mode === 'shadow').map(({ name }) => name);
+  for (const name of Object.keys(shadow)) {
+    if (shadows.includes(name)) continue;
+    report.add([...path, 'expect', 'shadow', name], `no shadow rule is named '${name}'`, {
+      hint: nearest(name, shadows),
+      atKey: true,
+    });
   }
   if (by === undefined) return;
   const names = rules.flatMap(({ name, limits }) => [

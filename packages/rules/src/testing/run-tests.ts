@@ -35,6 +35,10 @@ interface Counts {
   denied: number;
   /** Denials by the limit that denied. */
   readonly by: Map<string, number>;
+  /** Requests that each shadow rule would deny. */
+  readonly shadow: Map<string, number>;
+  /** Why shadow rules could not decide. */
+  readonly shadowErrors: Map<string, unknown>;
 }
 
 /** What is wrong; undefined if nothing is. */
@@ -42,9 +46,11 @@ async function problemOf(set: RuleSet, test: RuleTest): Promise<string | undefin
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const rules = new Rules(set, { store });
-  const counts: Counts = { allowed: 0, denied: 0, by: new Map() };
+  const counts: Counts = { allowed: 0, denied: 0, by: new Map(), shadow: new Map(), shadowErrors: new Map() };
   try {
     for (const given of test.given) await run(rules, clock, given, counts);
+    for (const name of Object.keys(test.expect.shadow ?? {}))
+      if (counts.shadowErrors.has(name)) throw counts.shadowErrors.get(name);
     return compare(counts, test);
   } catch (error) {
     if (!isKeyResolutionError(error)) throw error;
@@ -63,10 +69,14 @@ async function run(rules: Rules, clock: ManualClock, given: GivenInput, counts: 
   const request = rule === undefined ? requestOf(given) : undefined;
   for (let i = 0; i < times; i++) {
     if (i > 0) clock.set(clock.now() + step);
-    const decision =
+    const { decision, shadows } =
       request === undefined
-        ? rules.limiter(rule!, plan).consumeSync(key!)
-        : (await rules.decide(request)).decision;
+        ? { decision: rules.limiter(rule!, plan).consumeSync(key!), shadows: [] }
+        : await rules.decide(request);
+    for (const { rule, decision, error } of shadows) {
+      if (error !== undefined) counts.shadowErrors.set(rule.name, error);
+      if (decision?.allowed === false) add(counts.shadow, rule.name);
+    }
     if (decision?.allowed !== false) counts.allowed += 1;
     else {
       counts.denied += 1;
@@ -74,22 +84,28 @@ async function run(rules: Rules, clock: ManualClock, given: GivenInput, counts: 
       const single =
         rule !== undefined && decision.policy !== `${rules.name}.${rule}` ? `.${decision.policy}` : '';
       const by = rule === undefined ? decision.policy : `${rule}${single}`;
-      counts.by.set(by, (counts.by.get(by) ?? 0) + 1);
+      add(counts.by, by);
     }
   }
 }
 
-function compare({ allowed, denied, by }: Counts, { expect }: RuleTest): string | undefined {
+const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+
+function compare({ allowed, denied, by, shadow }: Counts, { expect }: RuleTest): string | undefined {
   const others = [...by].filter(([name]) => expect.by !== undefined && !isBy(name, expect.by));
   const isWrong =
     (expect.allowed !== undefined && expect.allowed !== allowed) ||
     (expect.denied !== undefined && expect.denied !== denied) ||
-    (expect.by !== undefined && (others.length > 0 || denied === 0));
+    (expect.by !== undefined && (others.length > 0 || denied === 0)) ||
+    Object.entries(expect.shadow ?? {}).some(([rule, wanted]) => wanted !== (shadow.get(rule) ?? 0));
   if (!isWrong) return undefined;
-  const wanted = Object.entries(expect).map(([name, value]) => `${name} ${value}`);
+  const { shadow: shadowed = {}, ...enforced } = expect;
+  const wanted = Object.entries(enforced).map(([name, value]) => `${name} ${value}`);
+  for (const [rule, count] of Object.entries(shadowed)) wanted.push(`shadow ${rule} ${count}`);
   const denials = [...by].map(([name, count]) => `${count} by ${name}`).join(', ');
   const found = `allowed ${allowed}, denied ${denied}${denials === '' ? '' : ` (${denials})`}`;
-  return `expected ${wanted.join(', ')}; got ${found}`;
+  const wouldDeny = Object.keys(shadowed).map((rule) => `, shadow ${rule} ${shadow.get(rule) ?? 0}`);
+  return `expected ${wanted.join(', ')}; got ${found}${wouldDeny.join('')}`;
 }
 
 const isBy = (name: string, expected: string): boolean =>

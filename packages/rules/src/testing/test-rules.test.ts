@@ -73,6 +73,20 @@ ${file}:17:5: test 3: expected by api; got allowed 1, denied 1 (1 by sms)`,
   );
 });
 
+test('shadow rules: how many requests each would deny', async () => {
+  const document = (expect: string) =>
+    parseRules(`rules:
+  - { name: api, match: { path: /v1 }, limit: { fixedWindow: { limit: 5, window: 1m } } }
+  - { name: next, mode: shadow, compare: api, limit: { fixedWindow: { limit: 2, window: 1m } } }
+  - { name: user, mode: shadow, compare: api, key: '#{user.id}', limit: { gcra: { limit: 1, period: 1m } } }
+tests: [{ given: { path: /v1, times: 6 }, expect: ${expect} }]`);
+  expect(await testRules(document('{ denied: 1, shadow: { next: 4 } }'))).toMatchObject({ passed: 1 });
+  await expect(testRules(document('{ shadow: { next: 3 } }'))).rejects.toThrow(
+    'test 1: expected shadow next 3; got allowed 5, denied 1 (1 by api), shadow next 4',
+  );
+  await expect(testRules(document('{ shadow: { user: 0 } }'))).rejects.toThrow('a request has no key');
+});
+
 test('a document without tests is an error: nothing would be tested', async () => {
   await expect(testRules(parseRules(LIMITS.replace('tests:', '')))).rejects.toThrow(
     'the document has no tests',
@@ -102,8 +116,10 @@ test.each([
   ['{ given: { pth: / }, expect: { denied: 1 } }', /given has no field "pth"; did you mean 'path'/],
   ['{ given: [{ path: /, headrs: {} }], expect: { denied: 1 } }', /did you mean 'headers'/],
   ['{ given: { path: /, every: 1 week-end }, expect: { denied: 1 } }', /every must be a duration/],
-  ['{ given: { path: / }, expect: {} }', /expect needs allowed, denied or by/],
+  ['{ given: { path: / }, expect: {} }', /expect needs allowed, denied, by or shadow/],
   ['{ given: { path: / }, expect: { by: api.perMinut } }', /did you mean 'api.perMinute'/],
+  ['{ given: { path: / }, expect: { shadow: { api: 1 } } }', /no shadow rule is named 'api'/],
+  ['{ given: { path: / }, expect: { shadow: 1 } }', /must be an object of numbers by rule/],
   [
     '{ given: { path: /, times: 1000001 }, expect: { denied: 1 } }',
     /times must be at most 100000, not 1000001/,
