@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { describe, warn } from '@sluice/core/http';
 import type { Dashboard } from './dashboard.js';
 
 /** What frameworks add to a request of Node. */
@@ -16,7 +17,7 @@ const REFUSED = ['CONNECT', 'TRACE', 'TRACK'];
 
 /**
  * The page for `node:http`, Express, Koa and Fastify. `authorize` gets the request of Node as its second argument, so also what your sign-in
- * added to it.
+ * added to it. An error goes to `next`. Without `next` it is answered with 500, and a warning has it: the promise never rejects then.
  */
 export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
   page: Dashboard<Context>,
@@ -33,10 +34,20 @@ export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
       await send(await handle(webRequest(request, gone.signal), request), response);
     } catch (error) {
       if (response.destroyed) return; // the client has left
-      if (next === undefined) throw error;
-      next(error);
+      if (next === undefined) fail(error, response);
+      else next(error);
     }
   };
+}
+
+/** `node:http` ignores the promise of a handler, so a rejection would end the process. */
+function fail(error: unknown, response: ServerResponse): void {
+  warn(
+    'SLUICE_DASHBOARD_FAILED',
+    `dashboard: a request failed, so the answer is 500: ${error instanceof Error ? (error.stack ?? error.message) : describe(error)}`,
+  );
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500, { 'Content-Type': 'text/plain' }).end('Internal Server Error\n');
 }
 
 function webRequest(request: NodeRequest, signal: AbortSignal): Request {
