@@ -28,6 +28,8 @@ export interface Change {
   /** Before the question. @throws CliError if it cannot be done */
   check?(known: KnownLimiter): void;
   apply(limiter: RateLimiter, known: KnownLimiter): Promise<void>;
+  /** What the operator may still have to do. */
+  advice?(after: KeyReport): string | undefined;
 }
 
 /** Says what a key was, asks, changes it, and says what it is now. */
@@ -67,6 +69,8 @@ export async function change(
       output.style('green', `'${shownKey(key)}' is ${what.done} at '${shown(known.definition.name)}'. Now:`),
     );
     say(context, after, '  ');
+    const advice = what.advice?.(after);
+    if (advice !== undefined) output.say(advice);
   }
   return 0;
 }

@@ -193,6 +193,17 @@ describe('what it changes', () => {
     });
   });
 
+  test('unblock says what to do for a key that has used its limit, too', async () => {
+    const { api } = limiters;
+    await api.consume('fay', { cost: 10 });
+    await api.block('fay', '1h');
+    const { stdout } = await sluice(['unblock', 'fay', '--yes'], env);
+    expect(stdout).toMatch(/Calls are still denied, .*: sluice reset KEY\.\n$/);
+    await sluice(['reset', 'fay', '--limiter', 'api', '--yes'], env);
+    await api.block('fay', '1h');
+    expect((await sluice(['unblock', 'fay', '--yes'], env)).stdout).not.toContain('still denied');
+  });
+
   test('override, reward, penalty, reset', async () => {
     const { login } = limiters;
     await login.consume('eve');

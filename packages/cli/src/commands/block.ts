@@ -47,6 +47,10 @@ export const unblock: CommandDefinition = {
       concerns: isBlocked,
       nothing: 'No known limiter blocks this key. What else denies it: sluice inspect KEY.',
       apply: (limiter) => limiter.unblock(key),
+      advice: ({ seen }) =>
+        seen?.allowed === false
+          ? 'Calls are still denied, because the key keeps its count. To let them pass now: sluice reset KEY.'
+          : undefined,
     }),
 };
 
