@@ -34,6 +34,10 @@ export function compileRuleKey(
   const subnet = ipv6Subnet === undefined ? {} : { ipv6Subnet };
   const isType = LIMIT_TYPES.includes(key);
   const at = [...path, field];
+  if (!isType && LIMIT_TYPES.includes(key.toUpperCase())) {
+    report.add(at, `${field} '${key}' is not a template`, { hint: key.toUpperCase() });
+    return () => key; // no rule is made
+  }
   if (isForCode && !isType) {
     tried(at, report, () => compileKey(key));
     return () => key; // no request has this rule

@@ -35,6 +35,16 @@ test.each([
     "1:73: rule 'a' exists already",
   ],
   ['a name for another key', `rules: [{ name: 'a|b', ${LIMIT} }]`, '1:17: name must be a name'],
+  [
+    'a match that is a path',
+    inRule('match: /v1/*'),
+    'match must be an object such as { path: /v1/* }, not "/v1/*"',
+  ],
+  [
+    'a limit that is a number',
+    'rules: [{ name: a, limit: 5 }]',
+    'such as { fixedWindow: { limit: 100, window: 1m } }, not 5',
+  ],
   ['a regular expression', inRule('match: { path: "^/(a+)+$" }'), `must begin with '/'`],
   ['a pattern with **', inRule('match: { path: /a/**/b }'), 'write /* at the end'],
   [
@@ -114,6 +124,12 @@ test.each([
     'escalate.block[1] must be a duration',
   ],
   ['a broken template', inRule(`key: '#{user.id'`), 'the expression is not closed'],
+  [
+    'a key in small letters',
+    inRule('match: { path: /* }\n    key: ip'),
+    "not a template; did you mean 'IP'?",
+  ],
+  ['the same for code', inRule('key: Method'), "not a template; did you mean 'METHOD'?"],
   ['a key without a template', inRule('match: { path: /* }\n    key: user.id'), "Write '#{user.id}'"],
   [
     'an unknown name in a cost',

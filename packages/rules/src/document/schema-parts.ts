@@ -9,11 +9,13 @@ export const fieldsOf = (kind: string): readonly string[] => fields.get(kind) ??
 /**
  * An object without other fields. The message of an unknown field is `kind` alone: `problemsOfIssues` writes one for each field.
  * @param kind in words: `a rule`
+ * @param example of such an object, for what is none
  */
-export function strict<S extends z.core.$ZodShape>(kind: string, shape: S) {
+export function strict<S extends z.core.$ZodShape>(kind: string, shape: S, example?: string) {
   fields.set(kind, Object.keys(shape));
+  const wrong = `must be an object${example === undefined ? '' : ` such as ${example}`}`;
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? kind : 'must be an object'),
+    error: (issue) => (issue.code === 'unrecognized_keys' ? kind : wrong),
   });
 }
 

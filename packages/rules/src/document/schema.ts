@@ -36,21 +36,29 @@ const conditions = {
     .describe("Values of headers; `*` stands for any text, so '*' alone means: the header is present."),
 };
 const condition = strict('a match', conditions);
-const match = strict('a match', {
-  ...conditions,
-  not: oneOrMore(condition, 'must be a match, or a list of matches')
-    .optional()
-    .describe('Requests that match this, or one of several, are left out.'),
-});
+const match = strict(
+  'a match',
+  {
+    ...conditions,
+    not: oneOrMore(condition, 'must be a match, or a list of matches')
+      .optional()
+      .describe('Requests that match this, or one of several, are left out.'),
+  },
+  '{ path: /v1/* }',
+);
 
 const NOTIFY = { error: "must be a list of parts of the limit, such as ['80%', '100%']" };
-const limit = strict('a limit', {
-  ...ALGORITHM_SCHEMAS,
-  notify: z
-    .array(z.string(NOTIFY), NOTIFY)
-    .optional()
-    .describe('Publishes on sluice:threshold when a key has used so much of a fixedWindow.'),
-})
+const limit = strict(
+  'a limit',
+  {
+    ...ALGORITHM_SCHEMAS,
+    notify: z
+      .array(z.string(NOTIFY), NOTIFY)
+      .optional()
+      .describe('Publishes on sluice:threshold when a key has used so much of a fixedWindow.'),
+  },
+  '{ fixedWindow: { limit: 100, window: 1m } }',
+)
   .describe('One algorithm with its options.')
   .meta({ oneOf: Object.keys(ALGORITHM_SCHEMAS).map((name) => ({ required: [name] })) });
 

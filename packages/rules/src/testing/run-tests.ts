@@ -39,6 +39,8 @@ interface Counts {
   readonly shadow: Map<string, number>;
   /** Why shadow rules could not decide. */
   readonly shadowErrors: Map<string, unknown>;
+  /** Requests to which no limit applied, by method and path. */
+  readonly free: Map<string, number>;
 }
 
 /** What is wrong; undefined if nothing is. */
@@ -46,7 +48,10 @@ async function problemOf(set: RuleSet, test: RuleTest): Promise<string | undefin
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const rules = new Rules(set, { store });
-  const counts: Counts = { allowed: 0, denied: 0, by: new Map(), shadow: new Map(), shadowErrors: new Map() };
+  const counts: Counts = {
+    ...{ allowed: 0, denied: 0, by: new Map(), free: new Map() },
+    ...{ shadow: new Map(), shadowErrors: new Map() },
+  };
   try {
     for (const given of test.given) await run(rules, clock, given, counts);
     for (const name of Object.keys(test.expect.shadow ?? {}))
@@ -77,6 +82,8 @@ async function run(rules: Rules, clock: ManualClock, given: GivenInput, counts: 
       if (error !== undefined) counts.shadowErrors.set(rule.name, error);
       if (decision?.allowed === false) add(counts.shadow, rule.name);
     }
+    if (decision === undefined && shadows.length === 0)
+      add(counts.free, `${request!.method} ${request!.path}`);
     if (decision?.allowed !== false) counts.allowed += 1;
     else {
       counts.denied += 1;
@@ -91,7 +98,7 @@ async function run(rules: Rules, clock: ManualClock, given: GivenInput, counts: 
 
 const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
 
-function compare({ allowed, denied, by, shadow }: Counts, { expect }: RuleTest): string | undefined {
+function compare({ allowed, denied, by, free, shadow }: Counts, { expect }: RuleTest): string | undefined {
   const others = [...by].filter(([name]) => expect.by !== undefined && !isBy(name, expect.by));
   const isWrong =
     (expect.allowed !== undefined && expect.allowed !== allowed) ||
@@ -105,7 +112,8 @@ function compare({ allowed, denied, by, shadow }: Counts, { expect }: RuleTest):
   const denials = [...by].map(([name, count]) => `${count} by ${name}`).join(', ');
   const found = `allowed ${allowed}, denied ${denied}${denials === '' ? '' : ` (${denials})`}`;
   const wouldDeny = Object.keys(shadowed).map((rule) => `, shadow ${rule} ${shadow.get(rule) ?? 0}`);
-  return `expected ${wanted.join(', ')}; got ${found}${wouldDeny.join('')}`;
+  const unlimited = [...free].map(([name, count]) => `${count} of ${name}`).join(', ');
+  return `expected ${wanted.join(', ')}; got ${found}${wouldDeny.join('')}${unlimited === '' ? '' : `; no limit applied to ${unlimited}`}`;
 }
 
 const isBy = (name: string, expected: string): boolean =>

@@ -87,6 +87,18 @@ tests: [{ given: { path: /v1, times: 6 }, expect: ${expect} }]`);
   await expect(testRules(document('{ shadow: { user: 0 } }'))).rejects.toThrow('a request has no key');
 });
 
+test('a failed test names the requests to which no limit applied', async () => {
+  const document = parseRules(`${LIMITS}  - given:
+      - { path: /v2/a, times: 2 }
+      - ${FREE}, times: 60 }
+      - { method: POST, path: /, times: 3 }
+    expect: { denied: 1 }
+`);
+  await expect(testRules(document)).rejects.toThrow(
+    'expected denied 1; got allowed 65, denied 0; no limit applied to 2 of GET /v2/a, 3 of POST /',
+  );
+});
+
 test('a document without tests is an error: nothing would be tested', async () => {
   await expect(testRules(parseRules(LIMITS.replace('tests:', '')))).rejects.toThrow(
     'the document has no tests',
