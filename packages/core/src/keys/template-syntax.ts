@@ -89,7 +89,7 @@ function oneForAll(template: string): RangeError {
   const path = meant.length <= 60 && PATH.test(meant) ? meant : 'user.id';
   return new RangeError(
     `Key template ${describe(template)} has no expression, so all calls would share one count. Write '#{${path}}'. ` +
-      "To share one count on purpose, use limitType 'METHOD' without a key",
+      "To share one count on purpose, use limitType 'METHOD' without a key, or in rules key: METHOD",
   );
 }
 

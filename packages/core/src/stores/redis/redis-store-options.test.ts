@@ -29,6 +29,7 @@ test.each([
 });
 
 test.each<[string, object, RegExp]>([
+  ["a client's options", { host: '127.0.0.1', port: 6379 }, /none of them: pass url: 'redis:/],
   ['nothing', {}, /one of url, sentinels, cluster and client, not an object with none/],
   ['two places', { url: 'redis://h', client: client() }, /not url and client/],
   [

@@ -118,7 +118,8 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
   );
   if (given.length !== 1)
     throw new TypeError(
-      `redisStore takes an address, a client, or options with one of url, sentinels, cluster and client, not ${given.join(' and ') || 'an object with none of them'}`,
+      `redisStore takes an address, a client, or options with one of url, sentinels, cluster and client, not ${given.join(' and ') || 'an object with none of them'}` +
+        ('host' in options || 'port' in options ? ": pass url: 'redis://user:password@host:6379/0'" : ''),
     );
   checkOptions('redisStore', options, ACCEPTED[given[0]!]!);
   checkBoolean('redisStore: definitions', options.definitions ?? true);
