@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { memoryStore } from '@sluice/core';
 import type { Dashboard } from './dashboard.js';
-import { nodeHandler } from './index.js';
+import { dashboard, nodeHandler } from './index.js';
 
 const gone = new Error('the disk is gone');
 const failing = Object.assign(() => Promise.reject(gone), { close: async () => {} }) as unknown as Dashboard;
@@ -45,4 +47,28 @@ test('with next, the error goes there', async () => {
   const next = jest.fn(() => 'next');
   expect(await ask(failing, next)).toEqual([200, 'next']);
   expect(next.mock.calls).toEqual([[gone]]);
+});
+
+test.each([
+  ['OPTIONS *', 400],
+  ['GET http://', 400],
+  ['GET //', 401],
+  ['GET //127.0.0.1:99999/', 401],
+  ['GET http://127.0.0.1/limits/', 401],
+])('%s of a client without a sign-in is a %d, and no warning', async (line, status) => {
+  const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const page = dashboard(memoryStore(), { authorize: () => false });
+  const server = createServer(nodeHandler(page));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(warnings).not.toHaveBeenCalled();
+  } finally {
+    warnings.mockRestore();
+    server.closeAllConnections();
+    server.close();
+    await page.close();
+  }
 });

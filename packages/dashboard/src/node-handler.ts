@@ -28,10 +28,15 @@ export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
       response.writeHead(405, { Allow: 'GET, POST' }).end();
       return;
     }
+    const url = urlOf(request);
+    if (url === undefined) {
+      response.writeHead(400).end();
+      return;
+    }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     try {
-      await send(await handle(webRequest(request, gone.signal), request), response);
+      await send(await handle(webRequest(request, url, gone.signal), request), response);
     } catch (error) {
       if (response.destroyed) return; // the client has left
       if (next === undefined) fail(error, response);
@@ -50,8 +55,15 @@ function fail(error: unknown, response: ServerResponse): void {
   else response.writeHead(500, { 'Content-Type': 'text/plain' }).end('Internal Server Error\n');
 }
 
-function webRequest(request: NodeRequest, signal: AbortSignal): Request {
-  const { method = 'GET', originalUrl, url = '/', body } = request;
+/** @returns undefined for a target that names no page, such as `*`; any client can send one */
+function urlOf({ originalUrl, url = '/' }: NodeRequest): string | undefined {
+  const target = originalUrl ?? url;
+  const whole = target.startsWith('/') ? `http://127.0.0.1${target}` : target;
+  return URL.canParse(whole) ? whole : undefined;
+}
+
+function webRequest(request: NodeRequest, url: string, signal: AbortSignal): Request {
+  const { method = 'GET', body } = request;
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     // Names of HTTP/2 begin with a colon.
@@ -64,7 +76,7 @@ function webRequest(request: NodeRequest, signal: AbortSignal): Request {
     init.body = body === undefined ? (Readable.toWeb(request) as ReadableStream) : JSON.stringify(body);
     init.duplex = 'half';
   }
-  return new Request(`http://127.0.0.1${originalUrl ?? url}`, init);
+  return new Request(url, init);
 }
 
 async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
