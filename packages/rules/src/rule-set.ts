@@ -17,7 +17,7 @@ export interface ApplyingRule {
   readonly rule: Rule;
   readonly view: RequestView;
   /** If it is known already: what the request counts for. */
-  readonly call?: MatchedRule | undefined;
+  call: MatchedRule | undefined;
 }
 
 /** Marks rule sets across copies of this package (ESM beside CJS). */
@@ -86,7 +86,7 @@ export class RuleSet {
     const found: ApplyingRule[] = [];
     for (const rule of this.#index.candidates(path)) {
       const params = rule.matcher!.match(facts, path);
-      if (params !== undefined) found.push({ rule, view: withParams(facts.view, params) });
+      if (params !== undefined) found.push({ rule, view: withParams(facts.view, params), call: undefined });
     }
     return found;
   }

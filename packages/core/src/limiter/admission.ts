@@ -23,8 +23,7 @@ import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
-const hasCost = ({ cost }: PolicyPart): boolean => cost > 0;
-const holds = (part: PolicyPart): boolean => hasCost(part) && isHeld(part);
+const holds = (part: PolicyPart): boolean => part.cost > 0 && isHeld(part);
 
 /** Each call reads whether anyone subscribes to these. */
 const { start, end, asyncStart, asyncEnd, error } = DECIDE;
@@ -256,10 +255,14 @@ export class Admission implements Finisher<Decision> {
     if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
     }
-    const back = taken.map((part) => ({ ...part, cost: backOf(part) }));
-    const kept = taken.map((part, i) => ({ ...part, cost: part.cost - back[i]!.cost }));
-    DecisionRecord.keep(decision, kept.filter(hasCost));
-    const given = back.filter(hasCost);
+    const given: PolicyPart[] = [];
+    const kept: PolicyPart[] = [];
+    for (const part of taken) {
+      const back = backOf(part);
+      if (back > 0) given.push(back === part.cost ? part : { ...part, cost: back });
+      if (part.cost > back) kept.push(back === 0 ? part : { ...part, cost: part.cost - back });
+    }
+    DecisionRecord.keep(decision, kept);
     const giveBack = () => this.#held.giveBack(DecisionRecord.decider(decision), given);
     try {
       await (reason === undefined ? giveBack() : publishingRefunds(this.name, reason, given, giveBack));

@@ -119,12 +119,8 @@ class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
     const parts: PolicyPart[] = [];
     for (let i = 0; i < this.members.length; i += 1) {
       const { name, limits } = this.members[i]!;
-      const own = limits.parts(keys[name]!, costFor(costs, name));
-      const named = this.#named[i]!;
-      for (let j = 0; j < own.length; j += 1) {
-        const { key, cost } = own[j]!;
-        parts.push({ limit: named[j]!, key, cost, at: 0 });
-      }
+      const [key, cost] = [limits.encode(keys[name]!), costFor(costs, name)];
+      for (const limit of this.#named[i]!) parts.push({ limit, key, cost, at: 0 });
     }
     return KeyCall.of({ operation, wait: 0, parts, traced });
   }

@@ -165,7 +165,7 @@ function policyDecisions(parts: readonly PolicyPart[], answer: Answer): readonly
     const { limit, window } = own.override === undefined ? rule : algorithm.size(own.override);
     const { remaining, reset } = own;
     const more = algorithm.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
-    const decision = {
+    const decision: { -readonly [field in keyof PolicyDecision]: PolicyDecision[field] } = {
       name,
       cost: parts[i]!.cost,
       limit,
@@ -175,7 +175,8 @@ function policyDecisions(parts: readonly PolicyPart[], answer: Answer): readonly
       resetAfter: Math.ceil(Math.max(0, reset - asleep) / 1000),
       moreAfter: Math.ceil(Math.max(0, more - asleep) / 1000),
     };
-    decisions.push(algorithm.holders === undefined ? decision : { ...decision, held: true });
+    if (algorithm.holders !== undefined) decision.held = true;
+    decisions.push(decision);
   }
   return decisions;
 }

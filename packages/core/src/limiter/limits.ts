@@ -120,12 +120,7 @@ export class Limits {
       return last;
     const limits = this.#limits;
     const first = limits[0]!;
-    if (key !== this.#lastKey) {
-      const text = keyPart(key, this.#what);
-      this.#lastEncoded = this.#isLocal ? encodeKeyView(text) : encodeKey(text);
-      this.#lastKey = key;
-    }
-    const encoded = this.#lastEncoded;
+    const encoded = this.encode(key);
     const cost = typeof costs === 'number' ? costs : costFor(costs, first.policy);
     const several =
       limits.length === 1
@@ -139,6 +134,15 @@ export class Limits {
   /** @throws KeyResolutionError for an invalid key */
   parts(key: LimiterKey, costs: Costs): readonly PolicyPart[] {
     return policyParts(this.call('consume', key, costs));
+  }
+
+  /** @throws KeyResolutionError for an invalid key */
+  encode(key: LimiterKey): string {
+    if (key === this.#lastKey) return this.#lastEncoded;
+    const text = keyPart(key, this.#what);
+    this.#lastEncoded = this.#isLocal ? encodeKeyView(text) : encodeKey(text);
+    [this.#lastKey, this.#lastCall] = [key, undefined];
+    return this.#lastEncoded;
   }
 
   /** @throws TypeError if permits of the limiter are held */

@@ -6,7 +6,7 @@ import type { PolicyPart } from '../pipeline/policy-limit.js';
  * such as sender and receiver of a message to oneself.
  */
 export function mergeByKey(parts: readonly PolicyPart[]): readonly PolicyPart[] {
-  if (parts.length === 1 || new Set(parts.map(storageKey)).size === parts.length) return parts;
+  if (!haveCommonKey(parts)) return parts;
   const sums = new Map<string, PolicyPart>();
   for (const part of parts) {
     const key = storageKey(part);
@@ -26,3 +26,22 @@ export function splitByPart(
   const keys = merged.map(storageKey);
   return { ...answer, parts: parts.map((part) => answer.parts[keys.indexOf(storageKey(part))]!) };
 }
+
+/** Compares pairs, because to join the storage keys costs more than to decide one. */
+function haveCommonKey(parts: readonly PolicyPart[]): boolean {
+  for (let i = 1; i < parts.length; i += 1) {
+    for (let j = 0; j < i; j += 1) if (isOneKey(parts[i]!, parts[j]!)) return true;
+  }
+  return false;
+}
+
+function isOneKey(one: PolicyPart, other: PolicyPart): boolean {
+  const { prefix, suffix } = one.limit;
+  const isSuffix = suffix === other.limit.suffix;
+  if (isSuffix && prefix === other.limit.prefix) return one.key === other.key;
+  if (isSuffix && one.key === other.key) return false;
+  return lengthOf(one) === lengthOf(other) && storageKey(one) === storageKey(other);
+}
+
+const lengthOf = ({ limit: { prefix, suffix }, key }: PolicyPart): number =>
+  prefix.length + key.length + suffix.length;

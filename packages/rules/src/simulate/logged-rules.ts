@@ -23,16 +23,14 @@ export class LoggedRules extends RuleSet {
 
   /** The rules that apply and have a key. */
   override applying(view: RequestView): ApplyingRule[] {
-    const known: ApplyingRule[] = [];
+    const found = super.applying(view);
     const last: MatchedRule[] = [];
-    for (const applying of super.applying(view)) {
-      const matched = this.#resolve(applying, view as LogRequest);
-      if (matched === undefined) continue;
-      known.push({ rule: applying.rule, view: applying.view, call: matched });
-      last.push(matched);
+    for (const one of found) {
+      one.call = this.#resolve(one, view as LogRequest);
+      if (one.call !== undefined) last.push(one.call);
     }
     this.last = last;
-    return known;
+    return last.length === found.length ? found : found.filter(({ call }) => call !== undefined);
   }
 
   #resolve({ rule, view }: ApplyingRule, request: LogRequest): MatchedRule | undefined {

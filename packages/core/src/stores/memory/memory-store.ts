@@ -134,7 +134,7 @@ export class MemoryStore implements Store {
     const entry = this.#read(place.prefix, place.key);
     const counted = part.limit.rule.escalation && this.#read(prefix, part.key + ESCALATION_SUFFIX);
     const keyState = new KeyState(part, entry, now, rate, counted as EscalationState | undefined);
-    return { keyState, ...place };
+    return { keyState, prefix: place.prefix, key: place.key };
   }
 
   #read(prefix: string, key: string): Entry | undefined {
