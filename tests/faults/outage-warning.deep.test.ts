@@ -35,7 +35,7 @@ test('an address without a server causes one warning at the first call, and one 
     for (const limiter of limiters) expect(await limiter.consume('k')).toMatchObject({ degraded: true });
   expect(warnings()).toEqual([
     expect.stringMatching(
-      `^SluiceWarning: redisStore: redis://${at}/2 is out: .*ECONNREFUSED.*failurePolicy \\(default 'local': each process counts by itself\\)`,
+      `^SluiceWarning: redisStore: redis://${at}/2 is out: .*ECONNREFUSED.*failurePolicy \\('local' unless set: each process counts by itself\\)`,
     ),
   ]);
   expect(warnings()[0]).not.toMatch(/ann|secret/);

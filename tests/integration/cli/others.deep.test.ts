@@ -135,3 +135,27 @@ describe('processes of a newer version', () => {
     await login.close();
   });
 });
+
+test('explain during a deploy that changes a limit: an answer for each set of numbers, and the processes that have it', async () => {
+  const later = redisStore(server.url);
+  for (const [limit, of] of [
+    [2, store],
+    [1, later],
+  ] as const) {
+    const limiter = new RateLimiter({
+      name: 'api',
+      policy: fixedWindow({ limit, window: '1h' }),
+      store: of,
+      deadline: '10s',
+    });
+    await limiter.consume('ann');
+  }
+  await eventually(
+    async () =>
+      (await readDefinitions(store)).flatMap(({ limiters }) => limiters.filter(({ name }) => name === 'api'))
+        .length === 2,
+  );
+  const { stdout } = await sluice('explain', 'api', 'ann');
+  expect(stdout.match(/With the numbers of \S+:\d+:/g)).toHaveLength(2);
+  await later.close();
+});

@@ -1,4 +1,4 @@
-import type { InspectedKey, InspectedPolicy } from '@sluice/core/operations';
+import type { FleetProcess, InspectedKey, InspectedPolicy } from '@sluice/core/operations';
 import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
@@ -44,9 +44,7 @@ export const explain: CommandDefinition = {
       const usedPlan = plan ?? plansOf(limiter)[0];
       output.json({ limiter: name, key, plan: usedPlan, ...seen });
       if (limiters.length > 1)
-        output.say(
-          output.style('dim', `As ${count(limiter.processes.length, 'process', 'processes')} have it:`),
-        );
+        output.say(output.style('dim', `With the numbers of ${processNames(limiter.processes)}:`));
       const [answer, ...reasons] = sentences(name, key, usedPlan, limiter, seen);
       output.say(output.style(seen.allowed ? 'green' : 'red', answer!));
       for (const reason of reasons) output.say(reason, '  ');
@@ -112,4 +110,13 @@ function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
     return `${count(cost, 'permit')} are more than the ${limit} it ever has at once.`;
   const ahead = booked.length > 0 ? `; ${count(booked.length, 'booked call')} goes first` : '';
   return `${stateOf(state.view, now)}${ahead}.`;
+}
+
+/** The first two, and how many more: `shop-1:4711, shop-2:94 and 3 more processes`. */
+function processNames(processes: readonly FleetProcess[]): string {
+  const names = processes.slice(0, 2).map(({ host, pid }) => `${shown(host)}:${pid}`);
+  const more = processes.length - names.length;
+  return more === 0
+    ? names.join(' and ')
+    : `${names.join(', ')} and ${count(more, 'more process', 'more processes')}`;
 }

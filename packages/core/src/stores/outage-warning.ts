@@ -44,7 +44,7 @@ export class OutageWarning {
     warn(
       'SLUICE_STORE_OUT',
       `redisStore: ${address} is out: ${textOf(error)}. Until it answers again, each limiter uses its failurePolicy ` +
-        "(default 'local': each process counts by itself)",
+        "('local' unless set: each process counts by itself)",
     );
   }
 
