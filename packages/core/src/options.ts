@@ -47,8 +47,11 @@ export function checkOptions(
   remedies: Readonly<Record<string, string>> = {},
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    // Rivals take the cost as a number.
+    const meant =
+      typeof options === 'number' && accepted.includes('cost') ? `; did you mean { cost: ${options} }?` : '';
     throw new TypeError(
-      `${where} takes an options object (${accepted.join(', ')}), not ${describe(options)}`,
+      `${where} takes an options object (${accepted.join(', ')}), not ${describe(options)}${meant}`,
     );
   }
   for (const name of Object.keys(options)) {

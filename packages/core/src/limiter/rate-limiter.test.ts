@@ -289,7 +289,7 @@ test('an acquire whose signal is aborted while the store is asked gives its perm
 });
 
 test.each([
-  [5, /^consume takes an options object \(cost, debug, shadow\), not 5$/],
+  [5, /^consume takes an options object \(cost, debug, shadow\), not 5; did you mean \{ cost: 5 \}\?$/],
   [null, /^consume takes an options object \(cost, debug, shadow\), not null$/],
   [{ csot: 5 }, /^consume has no option 'csot'; its options are cost, debug, shadow$/],
   [{ timeout: '1s' }, /^consume has no option 'timeout'/],
