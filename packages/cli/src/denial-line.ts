@@ -1,10 +1,8 @@
 import { type DenialReport, decodeKey, type FleetDenial, lengthText } from '@sluice/core/operations';
 import type { Output } from './output.js';
 import type { OwnedDenial } from './owners.js';
-import { shown, shownKey } from './text.js';
+import { shown, shownKey, shownProcess } from './text.js';
 import { count, timeOf } from './words.js';
-
-const processOf = ({ host, pid }: DenialReport): string => `${shown(host)}:${pid}`;
 
 /** A key as its users know it; a digest if only that is known. */
 const keyOf = ({ key }: FleetDenial): string => decodeKey(key) ?? key;
@@ -19,7 +17,7 @@ export function denialLine(output: Output, denial: OwnedDenial, report: DenialRe
     output.style(denial.mode === 'shadow' ? 'yellow' : 'red', resultOf(denial)),
     passesOf(denial),
     `cost ${cost}`,
-    output.style('dim', processOf(report)),
+    output.style('dim', shownProcess(report)),
   ].join('  ');
 }
 
@@ -36,7 +34,7 @@ function passesOf({ at, retryAfter }: FleetDenial): string {
 
 /** For the denials that a process left out. */
 export const omittedLine = (output: Output, report: DenialReport): string =>
-  output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${processOf(report)}`);
+  output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${shownProcess(report)}`);
 
 /** Moments are µs since 1970, and lengths are µs, as in all commands. */
 export function denialJson(denial: OwnedDenial, { process, host, pid }: DenialReport): object {

@@ -7,6 +7,10 @@ export const shown = (text: string): string =>
 
 const COMMANDING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** A process in a line: `shop-1:4711`. */
+export const shownProcess = ({ host, pid }: { readonly host: string; readonly pid: number }): string =>
+  `${shown(host)}:${pid}`;
+
 /** JSON of a value. `JSON.stringify` alone leaves some of these characters as they are. */
 export const safeJson = (value: unknown): string =>
   JSON.stringify(value).replace(COMMANDING, (char) =>

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
-import { shown, shownKey } from '../text.js';
+import { shown, shownKey, shownProcess } from '../text.js';
 import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
 
 export const explain: CommandDefinition = {
@@ -114,7 +114,7 @@ function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
 
 /** The first two, and how many more: `shop-1:4711, shop-2:94 and 3 more processes`. */
 function processNames(processes: readonly FleetProcess[]): string {
-  const names = processes.slice(0, 2).map(({ host, pid }) => `${shown(host)}:${pid}`);
+  const names = processes.slice(0, 2).map(shownProcess);
   const more = processes.length - names.length;
   return more === 0
     ? names.join(' and ')

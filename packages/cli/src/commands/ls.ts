@@ -9,7 +9,7 @@ import {
   ofNewerLayout,
   plansOf,
 } from '../fleet.js';
-import { shown, table } from '../text.js';
+import { shown, shownProcess, table } from '../text.js';
 import { count, policyOf } from '../words.js';
 
 export const ls: CommandDefinition = {
@@ -37,8 +37,8 @@ export const ls: CommandDefinition = {
     );
     if (wantsProcesses) {
       for (const process of processes) output.json(process);
-      const rows = processes.map(({ host, pid, version, limiters, age }) => [
-        `${shown(host)}:${pid}`,
+      const rows = processes.map(({ version, limiters, age, ...process }) => [
+        shownProcess(process),
         shown(version),
         String(limiters),
         `${lengthText(age)} ago`,

@@ -2,7 +2,7 @@ import { lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf } from '../fleet.js';
 import { pushedRules } from '../pushed-rules.js';
-import { shown, table } from '../text.js';
+import { shown, shownProcess, table } from '../text.js';
 import { timeOf } from '../words.js';
 
 export const rules: CommandDefinition = {
@@ -42,8 +42,8 @@ export const rules: CommandDefinition = {
       rules.filter((one) => one.name === name).map((one) => ({ process, host, pid, age, ...one })),
     );
     for (const one of running) output.json(one);
-    const lines = running.map(({ host, pid, version = '', source, problem = '', age }) => [
-      `${shown(host)}:${pid}`,
+    const lines = running.map(({ version = '', source, problem = '', age, ...process }) => [
+      shownProcess(process),
       shown(String(version)),
       shown(source),
       `${lengthText(age)} ago`,
