@@ -19,7 +19,7 @@ export class LimiterUsage {
   readonly denied = keyCounts();
   readonly shadowDenied = keyCounts();
   readonly costly = keyCounts();
-  /** Of enforced calls, and of calls in shadow mode; undefined if nobody asked for it. */
+  /** Of enforced calls, and of calls in shadow mode; undefined without the option `keyUse`. */
   readonly keyUse: ReturnType<typeof keySamples> | undefined;
   readonly shadowKeyUse: ReturnType<typeof keySamples> | undefined;
   readonly enforce = new ResultSlots();

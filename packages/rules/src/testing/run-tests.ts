@@ -49,8 +49,12 @@ async function problemOf(set: RuleSet, test: RuleTest): Promise<string | undefin
   const store = memoryStore({ clock });
   const rules = new Rules(set, { store });
   const counts: Counts = {
-    ...{ allowed: 0, denied: 0, by: new Map(), free: new Map() },
-    ...{ shadow: new Map(), shadowErrors: new Map() },
+    allowed: 0,
+    denied: 0,
+    by: new Map(),
+    shadow: new Map(),
+    shadowErrors: new Map(),
+    free: new Map(),
   };
   try {
     for (const given of test.given) await run(rules, clock, given, counts);
