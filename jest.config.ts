@@ -28,16 +28,19 @@ const IGNORED = ['/node_modules/', '/dist/'];
 const standard = swc({ decoratorVersion: '2022-03' });
 const legacy = swc({ legacyDecorator: true, decoratorMetadata: true });
 
-/** Quick tests with random cases. */
-const properties = ['packages/core/src', 'packages/rules/src', 'tests/security'].flatMap((folder) =>
+/** Where random cases do not come from fast-check but from `TEST_SEED`. Mutants need the histories that find them. */
+const SEEDED = [
+  'tests/correctness/{differential,exactness,race}/**/!(*mutants).deep.test.ts',
+  'tests/faults/soak/**/*.deep.test.ts',
+  'tests/integration/cluster/many-keys-moving.deep.test.ts',
+];
+const properties = ['packages/core/src', 'packages/rules/src', 'tests'].flatMap((folder) =>
   readdirSync(join(__dirname, folder), { recursive: true, encoding: 'utf8' })
-    .map((file) => `<rootDir>/${folder}/${file}`)
-    .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.deep.test.ts'))
-    .filter((file) =>
-      readFileSync(file.replace('<rootDir>', __dirname), 'utf8').includes("from 'fast-check'"),
-    ),
+    .map((file) => `${folder}/${file}`)
+    .filter((file) => file.endsWith('.test.ts') && !file.includes('mutants'))
+    .filter((file) => readFileSync(join(__dirname, file), 'utf8').includes("from 'fast-check'")),
 );
-const noWarnings = '<rootDir>/tests/support/no-warnings.ts';
+const setUp = ['<rootDir>/tests/support/no-warnings.ts', '<rootDir>/tests/support/fixed-seed.ts'];
 
 const project = {
   testEnvironment: 'node',
@@ -46,7 +49,7 @@ const project = {
   },
   globalSetup: '<rootDir>/tests/support/redis/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/redis/global-teardown.ts',
-  setupFilesAfterEnv: [noWarnings],
+  setupFilesAfterEnv: setUp,
   transform: {
     '\\.legacy(\\.test)?\\.ts$': legacy,
     '\\.c?ts$': standard,
@@ -64,7 +67,6 @@ const config: Config = {
     {
       ...project,
       displayName: 'quick',
-      setupFilesAfterEnv: [noWarnings, '<rootDir>/tests/support/fixed-seed.ts'],
       testRegex: '(packages/.*/src|tests|examples)/.*\\.test\\.ts$',
       testPathIgnorePatterns: [...IGNORED, DEEP],
     },
@@ -77,8 +79,12 @@ const config: Config = {
       testPathIgnorePatterns: IGNORED,
     },
     { ...project, displayName: 'deep', testRegex: DEEP, testPathIgnorePatterns: IGNORED },
-    // The same tests as in `npm test`, with new cases each time.
-    { ...project, displayName: 'random', testMatch: properties },
+    // `npm run test:random`: new cases each time. No part of `npm test` or `npm run test:deep`.
+    {
+      ...project,
+      displayName: 'random',
+      testMatch: [...SEEDED, ...properties].map((file) => `<rootDir>/${file}`),
+    },
   ],
 };
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
+import { NEW_CASES } from './random.js';
 
-/** The number of random cases; a fifth of it in `npm test`, where they are the same each time (see fixed-seed.ts). */
+/** The number of random cases: all of them for new cases (`npm run test:random`), a fifth of them in `npm test`. */
 export const runs = (count: number): { numRuns: number } => ({
-  numRuns: fc.readConfigureGlobal()?.seed === undefined ? count : Math.ceil(count / 5),
+  numRuns: NEW_CASES ? count : Math.ceil(count / 5),
 });

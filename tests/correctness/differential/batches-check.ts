@@ -17,7 +17,7 @@ export const expectedAnswers = [
 ];
 
 /** Sends calls of one moment in a batch and one by one. @returns the kinds of answers seen. @throws Error with the first difference */
-export async function compareBatches(runs: number, seed: number | string): Promise<string[]> {
+export async function compareBatches(runs: number, seed: number): Promise<string[]> {
   const batches = await bundle(join(__dirname, 'batches.ts'));
   const args = [batches.file, redisUrl(), String(runs), String(seed)];
   const { ok, output } = await run(process.execPath, args, { timeoutMs: 3_600_000 });

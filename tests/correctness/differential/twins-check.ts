@@ -45,7 +45,7 @@ afterAll(() => twins?.remove());
 export async function compareTwins(
   names: readonly string[],
   runs: number,
-  seed: number | string,
+  seed: number,
 ): Promise<Record<string, string[]>> {
   const args = [twins.file, redisUrl(), String(runs), String(seed), ...names];
   const { ok, output } = await run(process.execPath, args, { timeoutMs: 3_600_000 });

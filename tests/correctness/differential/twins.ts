@@ -16,11 +16,11 @@ import {
   taking,
 } from './histories.js';
 import { policies } from './policies.js';
-import { propertyRuns } from './property-runs.js';
 import { replay, replayScript } from './replay.js';
+import type { Runs } from './runs.js';
 
 // Run by twins.test.ts and twins.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
-//   node twins.cjs <address of Redis> <runs> <seed, or random> <subject>...
+//   node twins.cjs <address of Redis> <runs> <seed> <subject>...
 // Prints, as JSON, the kinds of answers seen for each subject; throws the first difference.
 
 const { concurrency: semaphore, ...others } = policies;
@@ -55,7 +55,7 @@ const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[
   'concurrency with an escalation': [one(semaphore!), deniedHolders, 'all'],
 };
 
-async function compare(redis: Redis, sha1: string, name: string, runs: object): Promise<string[]> {
+async function compare(redis: Redis, sha1: string, name: string, runs: Runs): Promise<string[]> {
   const [sets, operations, escalates] = subjects[name]!;
   const cases = sets.chain((policies) => {
     const [none, some] = [fc.constant([]), escalationsOf(policies[0]!.length)];
@@ -77,7 +77,7 @@ async function compare(redis: Redis, sha1: string, name: string, runs: object): 
   return [...seen].sort();
 }
 
-async function main(url: string, runs: object, names: readonly string[]): Promise<void> {
+async function main(url: string, runs: Runs, names: readonly string[]): Promise<void> {
   const redis = new Redis(url);
   try {
     const sha1 = String(await redis.script('LOAD', replayScript(decideScript.source)));
@@ -90,4 +90,4 @@ async function main(url: string, runs: object, names: readonly string[]): Promis
 }
 
 const [url = '', runs = '', seed = '', ...names] = process.argv.slice(2);
-void main(url, propertyRuns(runs, seed), names);
+void main(url, { numRuns: Number(runs), seed: Number(seed) }, names);

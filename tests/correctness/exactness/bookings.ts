@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
+import { type Random, randomFrom, seedOf } from '../../support/random.js';
 import { START, Timeline } from '../../support/timeline.js';
 import { type Case, cases } from './oracles.js';
-import { type Random, randomFrom } from './random.js';
 
 // Run by bookings.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
 //   node bookings.cjs <walks> [policy]
@@ -90,8 +90,8 @@ const tooMany = (gone: readonly Going[], within: (span: number) => number): Goin
 function ofOnePolicy(name: string, walks: number): void {
   for (let i = 0; i < walks; i += 1) {
     const strict = i % 2 === 0;
-    const one = cases[name]!(randomFrom(i));
-    const walked = walk([one], randomFrom(i + 1_000_000), strict);
+    const one = cases[name]!(randomFrom(seedOf(i)));
+    const walked = walk([one], randomFrom(seedOf(i) + 1_000_000), strict);
     judge([one], walked);
     const moments = walked.going.map(({ at }) => at);
     if (strict) {
@@ -106,9 +106,9 @@ function ofOnePolicy(name: string, walks: number): void {
 function ofSeveralPolicies(walks: number): void {
   const names = Object.keys(cases);
   for (let i = 0; i < walks; i += 1) {
-    const pick = randomFrom(i);
+    const pick = randomFrom(seedOf(i));
     const some = Array.from({ length: 2 + pick(3) }, () => cases[names[pick(names.length)]!]!(pick));
-    judge(some, walk(some, randomFrom(i + 1_000_000), false));
+    judge(some, walk(some, randomFrom(seedOf(i) + 1_000_000), false));
   }
 }
 

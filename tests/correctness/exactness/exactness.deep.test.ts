@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { bundle } from '../../support/bundle.js';
+import { randomFrom } from '../../support/random.js';
 import { run } from '../../support/run.js';
 import { cases } from './oracles.js';
-import { randomFrom } from './random.js';
 import { walk } from './walk.js';
 
 /** 10^7 steps for each algorithm: at random rates, and enough steps at each that rounding would add up. */

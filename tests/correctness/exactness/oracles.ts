@@ -7,7 +7,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
-import type { Random } from './random.js';
+import type { Random } from '../../support/random.js';
 
 /** A policy, and its rule once more, written as plainly as can be. */
 export interface Case {

@@ -1,8 +1,8 @@
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { ManualClock, memoryStore, RateLimiter, type Store } from '../../../packages/core/src/index.js';
 import { prefetching } from '../../../packages/core/src/pipeline/prefetch-options.js';
+import { type Random, randomFrom, seedOf } from '../../support/random.js';
 import { type Case, cases } from './oracles.js';
-import { type Random, randomFrom } from './random.js';
 import { noting, refused, type Spent } from './spent.js';
 
 // Run by prefetch.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
@@ -98,8 +98,8 @@ function suitable(name: string, seed: number): { readonly one: Case; readonly se
 async function main(name: string, walks: number): Promise<void> {
   const count = { spent: 0, here: 0, found: 0 };
   for (let i = 0; i < walks; i += 1) {
-    const { one, seed } = suitable(name, i);
-    const spent = await walk(one, randomFrom(i + 1_000_000));
+    const { one, seed } = suitable(name, seedOf(i));
+    const spent = await walk(one, randomFrom(seedOf(i) + 1_000_000));
     const wrong = refused(spent, one);
     if (wrong !== undefined) throw new Error(`walk ${i}, ${JSON.stringify({ policy: one.policy, wrong })}`);
     count.spent += spent.length;

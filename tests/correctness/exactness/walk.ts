@@ -1,7 +1,7 @@
 import { NEVER, type State } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Random } from '../../support/random.js';
 import type { Case } from './oracles.js';
-import type { Random } from './random.js';
 
 const START = 1_735_689_600_000_000;
 

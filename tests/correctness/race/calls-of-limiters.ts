@@ -13,7 +13,8 @@ const DEADLINE = '1s';
  * Asks whole limiters, which decide by themselves while the store is out. Records the moments of this process, and, as the detail, in how
  * many µs every permit is back.
  */
-export async function decideCalls({ raceRun, goesOn, record }: Course, { store }: Connected): Promise<void> {
+export async function decideCalls(course: Course, { store }: Connected): Promise<void> {
+  const { raceRun, fraction, goesOn, record } = course;
   const { name, policies, failurePolicy } = raceRun;
   const limiters = policies.map(
     (policy, i) =>
@@ -21,10 +22,10 @@ export async function decideCalls({ raceRun, goesOn, record }: Course, { store }
   );
   const runner = async (): Promise<void> => {
     while (goesOn()) {
-      const { key, policy } = draw(raceRun);
+      const { key, policy } = draw(course);
       const { allowed, cost, resetAfter, degraded } = await limiters[policy]!.consume(key);
       record(key, Date.now() * 1000, cost, allowed, resetAfter * 1000, degraded);
-      await sleep(2 * PAUSE * Math.random());
+      await sleep(2 * PAUSE * fraction());
     }
   };
   await Promise.all(Array.from({ length: raceRun.inFlight }, runner));

@@ -5,11 +5,12 @@ import type { Connected } from './connect.js';
 import { afterFailure, type Course, draw, keyOf } from './race-run.js';
 
 /** Asks the store itself, without a deadline. Records the moment of each decision, and how long until every permit is back. */
-export async function consumeCalls({ raceRun, goesOn, record }: Course, { store }: Connected): Promise<void> {
+export async function consumeCalls(course: Course, { store }: Connected): Promise<void> {
+  const { raceRun, goesOn, record } = course;
   const limits = raceRun.policies.map((policy) => limitOf(compilePolicy(policy)));
   const runner = async (): Promise<void> => {
     while (goesOn()) {
-      const { key, policy, cost } = draw(raceRun);
+      const { key, policy, cost } = draw(course);
       const part = { limit: limits[policy]!, key: keyOf(raceRun, key), cost, at: 0 };
       try {
         const { allowed, now, parts } = await store.decide({ operation: 'consume', wait: 0, parts: [part] });

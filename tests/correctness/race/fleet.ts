@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../support/bundle.js';
+import { TEST_SEED } from '../../support/random.js';
 import { FIELDS, type RaceRun, type RaceRunResult, type StoreAddress } from './race-run.js';
 
 /** What a process was answered. Moments and times are µs; moments those of Redis's clock, or as the kind of run says. */
@@ -32,8 +33,8 @@ export class Fleet {
 
   static async start(processes: number, place: StoreAddress): Promise<Fleet> {
     const { file, remove } = await bundle(join(__dirname, 'racer.ts'));
-    const children = Array.from({ length: processes }, () =>
-      fork(file, [JSON.stringify(place)], { serialization: 'advanced', execArgv: [] }),
+    const children = Array.from({ length: processes }, (_, i) =>
+      fork(file, [JSON.stringify(place), String(TEST_SEED + i)], { serialization: 'advanced', execArgv: [] }),
     );
     const fleet = new Fleet(children, remove);
     await Promise.all(children.map(said<'ready'>)).catch(async (error) => {

@@ -17,7 +17,8 @@ const DYING = 2;
  * Holds permits and releases them. Records each sign of a holder, whose id is the detail: allowed, it held at that moment; not allowed, it
  * did no more; not allowed at the moment 0, it was to release and nobody knows when.
  */
-export async function holdCalls({ raceRun, goesOn, record }: Course, { store }: Connected): Promise<void> {
+export async function holdCalls(course: Course, { store }: Connected): Promise<void> {
+  const { raceRun, fraction, goesOn, record } = course;
   const recorded = recording(store, ({ operation, parts: [part] }, answer) => {
     if (answer === undefined && operation !== 'refund') return;
     const id = operation === 'acquire' ? answer!.parts[0]!.at : part!.at;
@@ -34,13 +35,13 @@ export async function holdCalls({ raceRun, goesOn, record }: Course, { store }: 
   const limiters = raceRun.policies.map((_, policy) => limiterOf(policy));
   const runner = async (): Promise<void> => {
     while (goesOn()) {
-      const { key, policy, cost } = draw(raceRun);
-      const dies = Math.random() * 100 < DYING;
+      const { key, policy, cost } = draw(course);
+      const dies = fraction() * 100 < DYING;
       const limiter = dies ? limiterOf(policy) : limiters[policy]!;
       try {
         const decision = await limiter.acquire(key, { cost, timeout: '1s' });
         if (dies) continue;
-        await sleep(2 * HELD * Math.random());
+        await sleep(2 * HELD * fraction());
         await limiter.release(decision);
       } catch (error) {
         if (isRateLimitExceededError(error)) continue; // nothing was free for a second

@@ -46,6 +46,8 @@ export const FIELDS = 6;
 /** Who asks takes part until this says no; each call of it is one that is asked. */
 export interface Course {
   readonly raceRun: RaceRun;
+  /** Random numbers of this process, from 0 up to and without 1. */
+  readonly fraction: () => number;
   goesOn(): boolean;
   record(
     key: number,
@@ -58,10 +60,14 @@ export interface Course {
 }
 
 /** One key of one policy: all are hot, and the first hottest: with 50 keys one in seven calls is for it. */
-export function draw({ policies, keys }: RaceRun): { key: number; policy: number; cost: number } {
-  const policy = Math.floor(policies.length * Math.random());
-  const key = policy * keys + Math.floor(keys * Math.random() ** 2);
-  return { key, policy, cost: 1 + Math.floor(Math.random() ** 4 * 3) };
+export function draw({ raceRun: { policies, keys }, fraction }: Course): {
+  key: number;
+  policy: number;
+  cost: number;
+} {
+  const policy = Math.floor(policies.length * fraction());
+  const key = policy * keys + Math.floor(keys * fraction() ** 2);
+  return { key, policy, cost: 1 + Math.floor(fraction() ** 4 * 3) };
 }
 
 /** Where the state of a key lives. */

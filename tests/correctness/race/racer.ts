@@ -1,4 +1,5 @@
 import { setPriority } from 'node:os';
+import { fractionsFrom } from '../../support/random.js';
 import { decideCalls } from './calls-of-limiters.js';
 import { consumeCalls } from './calls-of-the-store.js';
 import { type Connected, connect } from './connect.js';
@@ -20,22 +21,24 @@ class Race {
   constructor(
     readonly raceRun: RaceRun,
     readonly connected: Connected,
+    readonly fraction: () => number,
   ) {
     const { asks = 0, resets = 0, resetEach } = raceRun;
     this.#before = connected.proxy?.lostReplies ?? 0;
     // At moments of its own, never two in one flight, nor at the start, when nearly all that is lost was admitted.
     this.#lossAt = Array.from({ length: resets }, (_, i) =>
-      Math.floor((asks * (i + (1 + Math.random()) / 2)) / resets),
+      Math.floor((asks * (i + (1 + fraction()) / 2)) / resets),
     );
     if (resetEach !== undefined) {
       const lose = () => connected.proxy?.resetNextReply();
-      this.#timer = setInterval(lose, resetEach * (0.5 + Math.random()));
+      this.#timer = setInterval(lose, resetEach * (0.5 + fraction()));
     }
   }
 
   async run(): Promise<RaceRunResult> {
     const course: Course = {
       raceRun: this.raceRun,
+      fraction: this.fraction,
       goesOn: () => this.#goesOn(),
       record: (key, moment, cost, allowed, detail, degraded = false) => {
         this.#answers.push(key, moment, cost, Number(allowed), detail, Number(degraded));
@@ -61,7 +64,7 @@ class Race {
   }
 }
 
-async function main(place: StoreAddress): Promise<void> {
+async function main(place: StoreAddress, seed: number): Promise<void> {
   setPriority(5); // other tests, which may run beside this one, come first
   const connected = await connect(place);
   let race: Race | undefined;
@@ -70,7 +73,7 @@ async function main(place: StoreAddress): Promise<void> {
       race!.over = true;
       return;
     }
-    race = new Race(message, connected);
+    race = new Race(message, connected, fractionsFrom(seed));
     process.send!(await race.run());
   });
   // The test is over, or gone.
@@ -78,4 +81,4 @@ async function main(place: StoreAddress): Promise<void> {
   process.send!('ready');
 }
 
-void main(JSON.parse(process.argv[2]!));
+void main(JSON.parse(process.argv[2]!), Number(process.argv[3]));

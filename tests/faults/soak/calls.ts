@@ -8,6 +8,7 @@ import {
   isStoreConfigurationError,
   isStoreUnavailableError,
 } from '../../../packages/core/src/index.js';
+import { fractionsFrom, TEST_SEED } from '../../support/random.js';
 import type { Came, Ledger } from './ledger.js';
 import { DEADLINE, type Limits, type Stand } from './limits.js';
 
@@ -17,9 +18,10 @@ const QUESTIONS = 8;
 const ABORTED = new Error('aborted by the caller');
 const FAILED = new Error('the task failed');
 
-const among = <T>(things: readonly T[]): T => things[Math.floor(things.length * Math.random())]!;
-const upTo = (most: number): number => Math.floor((most + 1) * Math.random());
-const key = (): string => `user-${Math.floor(KEYS * Math.random() ** 2)}`;
+const fraction = fractionsFrom(TEST_SEED);
+const among = <T>(things: readonly T[]): T => things[Math.floor(things.length * fraction())]!;
+const upTo = (most: number): number => Math.floor((most + 1) * fraction());
+const key = (): string => `user-${Math.floor(KEYS * fraction() ** 2)}`;
 
 /** Random calls of every kind, and what each of them may come to. */
 export class Calls {

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { fractionsFrom, TEST_SEED } from '../../support/random.ts';
 import { freePort } from '../../support/redis/free-port.ts';
 import type { RedisServer } from '../../support/redis/redis-server.ts';
 import type { TcpProxy } from '../../support/redis/tcp-proxy.ts';
+
+const fraction = fractionsFrom(TEST_SEED);
 
 /** What the faults act on. */
 export interface FaultTargets {
@@ -17,7 +20,7 @@ export type Fault = (targets: FaultTargets, ms: number) => Promise<unknown>;
 /** Each causes a fault for about `ms` and ends it. */
 export const faults: Readonly<Record<string, Fault>> = {
   'replies lost': async ({ proxy }, ms) => {
-    proxy.resetEvery(1 + Math.floor(Math.random() * 50), Math.floor(Math.random() * 6));
+    proxy.resetEvery(1 + Math.floor(fraction() * 50), Math.floor(fraction() * 6));
     await sleep(ms);
     proxy.resetEvery(0);
   },
@@ -88,11 +91,11 @@ export async function randomFaults(
   const made: Record<string, number> = {};
   const end = Date.now() + ms;
   for (let names: string[] = []; Date.now() < end; ) {
-    if (names.length === 0) names = Object.keys(faults).sort(() => Math.random() - 0.5);
+    if (names.length === 0) names = Object.keys(faults).sort(() => fraction() - 0.5);
     const name = names.pop()!;
-    await faults[name]!(targets, longest * Math.random());
+    await faults[name]!(targets, longest * fraction());
     made[name] = (made[name] ?? 0) + 1;
-    await sleep(longest * Math.random());
+    await sleep(longest * fraction());
   }
   return made;
 }

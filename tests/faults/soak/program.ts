@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fractionsFrom, TEST_SEED } from '../../support/random.js';
 import { Calls, cameOf } from './calls.js';
 import { Ledger } from './ledger.js';
 import { type Limits, openLimits } from './limits.js';
@@ -14,6 +15,7 @@ const RECOVERY = 30_000;
 const IDLE_MS = 2_500;
 const SAMPLE_EACH = 15_000;
 
+const fraction = fractionsFrom(TEST_SEED);
 const accidents: string[] = [];
 process.on('unhandledRejection', (reason) =>
   accidents.push(`unhandled rejection: ${(reason as Error)?.stack ?? reason}`),
@@ -53,7 +55,7 @@ async function called(limits: Limits, ledger: Ledger, end: Promise<void>) {
   const callers = Array.from({ length: CALLERS }, async () => {
     while (!over) {
       await calls.one();
-      await sleep(Math.random() * 10);
+      await sleep(fraction() * 10);
     }
   });
   await end;

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { uniqueName } from '../../support/redis-url.js';
 import { service } from './fleet-process.js';
 import { openLivePage } from './live-page.js';
 import { sluice, start } from './sluice.js';
@@ -39,7 +40,7 @@ afterAll(async () => {
 
 /** Commands until now. The server's own connection for tests is not one of them. */
 async function sent(): Promise<string[][]> {
-  const mark = `mark ${Math.random()}`;
+  const mark = uniqueName('mark');
   await admin.echo(mark);
   await eventually(async () => seen.some((args) => args[1] === mark));
   const commands = seen.filter(([name]) => name!.toLowerCase() !== 'echo');

@@ -1,5 +1,6 @@
 import { fixedWindow, type Policy, type RedisStore, tokenBucket } from '../../../packages/core/src/index.js';
 import { slotOf } from '../../../packages/core/src/stores/redis/cluster.js';
+import { fractionsFrom, TEST_SEED } from '../../support/random.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { KINDS, OwnCluster } from './own-cluster.js';
 
@@ -58,6 +59,8 @@ const cases: readonly [string, Policy, () => RedisStore][] = [
   ['tokenBucket, node-redis', bucket, () => own.nodeRedisStore()],
 ];
 
+const fraction = fractionsFrom(TEST_SEED);
+
 test.each(cases)('each call counts once while slots move: %s', async (_, policy, open) => {
   const limiter = own.limiter({ policy, store: open() });
   await Promise.all(users.map((user) => limiter.consume(user, { cost: 0 })));
@@ -68,7 +71,7 @@ test.each(cases)('each call counts once while slots move: %s', async (_, policy,
   let moving = true;
   const loop = async () => {
     while (moving) {
-      const some = users.filter(() => Math.random() < 0.3);
+      const some = users.filter(() => fraction() < 0.3);
       const decisions = await Promise.all(some.map((user) => limiter.consume(user)));
       calls += some.length;
       decisions.forEach((decision, i) => {

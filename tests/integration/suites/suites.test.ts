@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { run } from '../../support/run.js';
 
@@ -28,3 +28,16 @@ test('every test file belongs to exactly one of `npm test` and `npm run test:dee
   expect(legacy!.length).toBeGreaterThan(4);
   expect(Math.min(quick!.length, deep!.length)).toBeGreaterThan(20);
 }, 120_000);
+
+test('random cases come from the seed of the run, in every file of the tests', () => {
+  const sources = ['packages', 'examples', 'tests'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => !/node_modules|dist\//.test(file))
+      .filter((file) => (folder === 'tests' ? /\.[cm]?ts$/ : /\.test\.[cm]?ts$/).test(file))
+      .map((file) => join(folder, file)),
+  );
+  expect(sources.length).toBeGreaterThan(500);
+  // `tests/support/random.ts` and fast-check draw from a seed. For a name that nobody else uses there is `uniqueName`.
+  const unseeded = sources.filter((file) => /Math\.random\(\)/.test(readFileSync(join(root, file), 'utf8')));
+  expect(unseeded).toEqual([]);
+});

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { programEnv } from '../program-env.js';
+import { uniqueName } from '../redis-url.js';
 import { withLock } from './lock.js';
 import { startRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -47,7 +48,7 @@ async function proxied() {
   };
 }
 
-const key = () => `support:${process.pid}:${Math.random()}`;
+const key = () => uniqueName('support');
 
 describe('a Redis for the tests', () => {
   test('one is shared by the whole run, and scripts work on it', async () => {

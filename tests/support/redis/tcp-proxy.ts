@@ -1,5 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fractionsFrom, TEST_SEED } from '../random.ts';
 
 type Mode = { kind: 'pass' } | { kind: 'delay'; from: number; to: number } | { kind: 'blackhole' };
 
@@ -9,6 +10,7 @@ type Mode = { kind: 'pass' } | { kind: 'delay'; from: number; to: number } | { k
 export class TcpProxy {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
+  readonly #fraction = fractionsFrom(TEST_SEED);
   #mode: Mode = { kind: 'pass' };
   #held: (() => void)[] = [];
   /** How many replies are to pass until one is lost, and how much of that comes through; undefined: none is lost. */
@@ -126,7 +128,7 @@ export class TcpProxy {
       deliver(data, 0);
     } else if (this.#mode.kind === 'delay') {
       const { from, to } = this.#mode;
-      deliver(data, from + Math.random() * (to - from));
+      deliver(data, from + this.#fraction() * (to - from));
     } else {
       this.#held.push(() => deliver(data, 0));
     }

@@ -1,7 +1,7 @@
 import { type RedisStore, redisStore } from '@sluice/core';
 import { Redis } from 'ioredis';
 import { eventually } from '../../../../tests/support/eventually.js';
-import { redisUrl } from '../../../../tests/support/redis-url.js';
+import { redisUrl, uniqueName } from '../../../../tests/support/redis-url.js';
 import { rejection } from '../../../../tests/support/rejection.js';
 import {
   isRulesConflictError,
@@ -24,7 +24,7 @@ let rules: LoadedRules | undefined;
 beforeEach(() => {
   store = redisStore(redisUrl());
   client = new Redis(redisUrl());
-  source = redisRules(store, { name: `t${Math.random().toString(36).slice(2)}` });
+  source = redisRules(store, { name: uniqueName('t') });
 });
 afterEach(async () => {
   await rules?.close();
