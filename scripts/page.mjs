@@ -1,4 +1,5 @@
-// Builds the live page from packages/dashboard/page into the committed packages/dashboard/src/page.script.ts.
+// Builds the live page from packages/dashboard/page into the committed packages/dashboard/src/page.script.ts, and writes the licences
+// of the packages in it.
 //   node scripts/page.mjs           checks its types, builds it, writes it
 //   node scripts/page.mjs --check   fails if the committed page is older than its sources; needs no build and no packages
 // The packages of the page are installed first if they are not yet, or if its package-lock.json changed. That folder is no workspace, so an
@@ -11,6 +12,7 @@ import { root, tsc } from './packages.mjs';
 
 const page = join(root, 'packages/dashboard/page');
 const target = join(root, 'packages/dashboard/src/page.script.ts');
+const notices = join(root, 'packages/dashboard/THIRD-PARTY-NOTICES.txt');
 
 try {
   if (process.argv.includes('--check')) check();
@@ -37,8 +39,22 @@ function build() {
       `export const JS: string = ${read('page.js')};\n` +
       `export const CSS: string = ${read('page.css')};\n`,
   );
+  writeFileSync(notices, noticesOf(JSON.parse(readFileSync(join(page, 'dist/packages.json'), 'utf8'))));
   rmSync(join(page, 'dist'), { recursive: true });
   console.log(`wrote ${relative(root, target)}, ${statSync(target).size} bytes`);
+}
+
+/** The licences of packages, as they are installed. */
+function noticesOf(names) {
+  const texts = names.map((name) => {
+    const folder = join(page, 'node_modules', name);
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const file = readdirSync(folder).find((one) => /^licen[cs]e(?:\.\w+)?$/i.test(one));
+    if (file === undefined)
+      throw new Error(`${name} has no licence file, so it must not be built into the page`);
+    return `\n${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+  return `The live page of @sluice/dashboard contains code of these packages.\n${texts.join('')}`;
 }
 
 /** Of all files that the page is made of, with their names. */

@@ -1,11 +1,19 @@
 // Releases the versions that are in package.json.
-//   npm run release                  builds, packs and checks, and prints what it would publish
-//   npm run release -- --publish     also publishes; only in the workflow "Release", because provenance needs its identity
-// Before it, `npm run changeset version` sets the versions.
+//   npm run release                       builds, packs and checks, and prints what would be published
+//   npm run release -- --pack <folder>    also writes the tarballs there, and packages.txt, the list of them in the order of publishing
+// The workflow "Release" publishes them, because provenance needs its identity. Before it, `npm run changeset version` sets the versions.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packAll } from './pack.mjs';
 import { packages, root } from './packages.mjs';
@@ -15,7 +23,7 @@ class ReleaseError extends Error {}
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
 try {
-  release(parseArgs({ options: { publish: { type: 'boolean', default: false } } }).values);
+  release(parseArgs({ options: { pack: { type: 'string' } } }).values);
 } catch (error) {
   console.error(error instanceof ReleaseError ? error.message : error);
   process.exitCode = 1;
@@ -23,24 +31,30 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function release({ publish }) {
+function release({ pack: target }) {
   const version = commonVersion();
   const pending = pendingChanges();
-  if (publish) refuseUnless(pending);
+  if (target !== undefined) refuseUnlessCommitted(pending);
   run(process.execPath, 'scripts/build.mjs');
   run(process.execPath, 'scripts/check-packages.mjs');
   // Packs the checked files once more. The tarballs are the same, because npm's tarballs contain no times.
-  for (const { name, tarball } of packAll(folder)) {
-    const args = ['publish', tarball, '--access', 'public', '--provenance'];
-    if (!publish) console.log(`would run: npm ${args.join(' ').replace(folder, '…')}`);
-    else if (isPublished(name, version)) console.log(`${name} ${version} is already published`);
-    else run('npm', ...args);
+  const packed = packAll(folder);
+  for (const { tarball } of packed) {
+    console.log(`would run: npm publish …/${basename(tarball)} --access public --provenance`);
   }
-  if (publish) return;
-  console.log(`Dry run: nothing was published. All packages have version ${version}.`);
+  if (target !== undefined) write(resolve(target), packed, version);
+  console.log(`Nothing was published. All packages have version ${version}.`);
   if (pending.length > 0) {
     console.log(`Run npm run changeset version first: no version has ${pending.join(', ')} yet.`);
   }
+}
+
+/** What the job that publishes downloads. A package is listed after the packages that it needs. */
+function write(target, packed, version) {
+  mkdirSync(target, { recursive: true });
+  for (const { tarball } of packed) copyFileSync(tarball, join(target, basename(tarball)));
+  const lines = packed.map(({ name, tarball }) => `${name}@${version} ${basename(tarball)}\n`);
+  writeFileSync(join(target, 'packages.txt'), lines.join(''));
 }
 
 /** All packages of a release have one version, and depend on each other in that version. */
@@ -64,28 +78,14 @@ function pendingChanges() {
 }
 
 /** Checks everything first, because a published package cannot be withdrawn. */
-function refuseUnless(pending) {
+function refuseUnlessCommitted(pending) {
   if (pending.length > 0) {
     throw new ReleaseError(
       `Changes without a version: ${pending.join(', ')}. Run npm run changeset version, and merge the result.`,
     );
   }
-  if (!process.env.ACTIONS_ID_TOKEN_REQUEST_URL) {
-    throw new ReleaseError(
-      'Provenance needs the identity of a workflow run: start the workflow "Release" on GitHub.',
-    );
-  }
   const changed = capture('git', 'status', '--porcelain');
   if (changed !== '') throw new ReleaseError(`Commit these files, or remove them:\n${changed}`);
-}
-
-/** A release that stopped half-way continues where it stopped. */
-function isPublished(name, version) {
-  const { status, stdout } = spawnSync('npm', ['view', `${name}@${version}`, 'version'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  return status === 0 && stdout.trim() === version;
 }
 
 function run(command, ...args) {

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { run } from '../../support/run.js';
@@ -38,10 +38,20 @@ export class Installation {
     if (!ok) throw new Error(`node ${args.join(' ')} failed:\n${output}`);
   }
 
-  /** `npm run release` in the copy of the sources, as outside of CI. */
+  /** `npm run release` in the copy of the sources. */
   release(...args: string[]): Promise<{ ok: boolean; output: string }> {
-    const env = { ACTIONS_ID_TOKEN_REQUEST_URL: '' };
-    return run(process.execPath, ['scripts/release.mjs', ...args], { cwd: this.#workspace, env });
+    return run(process.execPath, ['scripts/release.mjs', ...args], { cwd: this.#workspace });
+  }
+
+  /** The same with a change that has no version yet. */
+  async releaseWith(change: string, args: readonly string[]): Promise<{ ok: boolean; output: string }> {
+    const file = join(this.#workspace, '.changeset', change);
+    await writeFile(file, '---\n"@sluice/core": patch\n---\nA change.\n');
+    try {
+      return await this.release(...args);
+    } finally {
+      await rm(file);
+    }
   }
 
   /**

@@ -53,7 +53,7 @@ test.each([
 test('CI runs .ci/run on every supported version of Node.js', () => {
   const { on, jobs } = yaml('.github/workflows/ci.yml');
   expect(Object.keys(on)).toEqual(['push', 'pull_request']);
-  expect(jobs.test.strategy.matrix.node).toEqual([20, 22, 24]);
+  expect(jobs.test.strategy.matrix.node).toEqual([20, 22, 24, 26]);
   const runs = jobs.test.steps.flatMap(({ run }: { run?: string }) => run ?? []);
   expect(runs).toEqual(['.ci/run']);
   const setUp = jobs.test.steps.find(({ uses }: { uses?: string }) =>
@@ -63,12 +63,51 @@ test('CI runs .ci/run on every supported version of Node.js', () => {
   accessSync(join(root, '.ci/run'), constants.X_OK);
 });
 
-test('the release workflow may sign what it publishes', () => {
-  const { on, permissions, jobs } = yaml('.github/workflows/release.yml');
+const workflows = readdirSync(join(root, '.github/workflows')).map((file) => `.github/workflows/${file}`);
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+}
+interface Job {
+  readonly needs?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly steps: readonly Step[];
+}
+const jobsOf = (workflow: string): Job[] => Object.values(yaml(workflow).jobs);
+const runsOf = (job: Job): string[] => job.steps.flatMap(({ run }) => run ?? []);
+
+test.each(workflows)('%s pins each action by commit, and names its version', (workflow) => {
+  const used = [...read(workflow).matchAll(/uses: (.*)/g)].map(([, what]) => what);
+  expect(used.length).toBeGreaterThan(0);
+  for (const what of used) expect(what).toMatch(/^[\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/);
+});
+
+test.each(workflows)('%s reads only, and installs what the lockfile says', (workflow) => {
+  expect(yaml(workflow).permissions).toEqual({ contents: 'read' });
+  for (const runs of jobsOf(workflow).map(runsOf)) {
+    const installs = runs.findIndex((run) => run.startsWith('npm install'));
+    if (installs >= 0) expect(runs[installs + 1]).toBe('node scripts/check-lockfile.mjs');
+  }
+  expect(read('.ci/run')).toContain('step npm install\nstep node scripts/check-lockfile.mjs\n');
+});
+
+test('the release workflow publishes in a job that runs no code of the repository', () => {
+  const { on, jobs } = yaml('.github/workflows/release.yml') as { on: string; jobs: Record<string, Job> };
   expect(on).toBe('workflow_dispatch');
-  expect(permissions['id-token']).toBe('write');
-  const runs = jobs.publish.steps.flatMap(({ run }: { run?: string }) => run ?? []);
-  expect(runs.at(-1)).toBe('npm run release -- --publish');
+  const signing = Object.values(jobs).filter(({ permissions }) => permissions?.['id-token'] === 'write');
+  expect(signing).toEqual([jobs.publish]);
+  const { needs, permissions, steps } = jobs.publish!;
+  expect([needs, permissions]).toEqual(['pack', { 'id-token': 'write' }]);
+  expect(steps.map(({ uses, run }) => uses?.replace(/@.*/, '') ?? run)).toEqual([
+    'actions/setup-node',
+    'actions/download-artifact',
+    expect.stringMatching(/^while read -r package tarball.*npm publish .*--provenance --ignore-scripts/s),
+  ]);
+  expect(jobs.pack!.permissions).toBeUndefined();
+  expect(runsOf(jobs.pack!)).toEqual(
+    expect.arrayContaining(['npm test', 'npm run release -- --pack tarballs']),
+  );
 });
 
 const FORMS = '.github/ISSUE_TEMPLATE';
