@@ -1,6 +1,6 @@
 import { type Duration, fixedWindow, type Store, tokenBucket } from '@sluice/core';
 import { rateLimit } from '@sluice/fastify';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 /** A server with all limits in one store. @param deadline the longest wait for the store */
 export async function createApp(store: Store, deadline: Duration = '100ms'): Promise<FastifyInstance> {
@@ -26,15 +26,22 @@ export async function createApp(store: Store, deadline: Duration = '100ms'): Pro
   app.get('/exports/csv', { config: { rateLimit: exporting } }, async () => 'a;b;c\n');
   app.get('/exports/pdf', { config: { rateLimit: exporting } }, async () => '%PDF\n');
 
-  // By an e-mail address in the body. Before 'preHandler' the body is parsed, and the schema has checked that it is text.
-  const email = { type: 'string', minLength: 3, maxLength: 200 };
+  // By an e-mail address in the body, and by the client's address: a route's own limits replace the plugin's. Before 'preHandler' the
+  // body is parsed, the schema has checked that it is text, and the route's hook has made all spellings of an address one.
+  const email = { type: 'string', minLength: 3, maxLength: 200, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
   const link = {
     schema: { body: { type: 'object', required: ['email'], properties: { email } } },
+    preHandler: async (request: FastifyRequest) => {
+      const body = request.body as { email: string };
+      body.email = body.email.trim().toLowerCase();
+    },
     config: {
       rateLimit: {
         hook: 'preHandler',
-        key: '#{body.email}',
-        policy: fixedWindow({ limit: 1, window: '1m' }),
+        limits: {
+          perEmail: { policy: fixedWindow({ limit: 1, window: '1m' }), key: '#{body.email}' },
+          perIp: { policy: fixedWindow({ limit: 20, window: '1h' }) },
+        },
       },
     },
   } as const;

@@ -23,10 +23,14 @@ export function createApp(model: Model, store: Store, deadline: Duration = '100m
   return app;
 }
 
-/** The demo trusts the header. Your server checks a token or a session. */
+/** The demo's users. Your server checks a token or a session: a client that invents a name must not get a limit of its own. */
+const USERS = new Set(['ann', 'ben']);
+
 function userOf(request: Request): string {
   const user = request.get('x-user');
-  if (!user) throw Object.assign(new Error('Say who you are: x-user'), { status: 401 });
+  if (user === undefined || !USERS.has(user)) {
+    throw Object.assign(new Error('Say who you are: x-user'), { status: 401 });
+  }
   return user;
 }
 

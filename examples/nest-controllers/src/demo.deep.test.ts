@@ -40,11 +40,47 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     );
   });
 
+  test('all spellings of a name have one count, and a request without it is a 400', async () => {
+    const { url } = await start({ PLATFORM });
+    const statuses = async (path: string, bodies: readonly string[]) => {
+      const all: number[] = [];
+      for (const body of bodies) all.push((await ask(url + path, body)).status);
+      return all;
+    };
+    const phones = [
+      'phone=13800000000',
+      'phone=138 0000 0000',
+      'phone=138-0000-0000',
+      'phone=%2B13800000000',
+    ];
+    expect(await statuses('/sms', phones)).toEqual([201, 429, 429, 429]);
+    const emails = [
+      'ann@example.com',
+      'Ann@example.com',
+      ' ANN@EXAMPLE.COM',
+      'ann@example.com ',
+      'aNN@example.com',
+    ];
+    expect(
+      await statuses(
+        '/account/login',
+        emails.map((email) => `email=${email}`),
+      ),
+    ).toEqual([201, 201, 201, 429, 429]);
+    for (const [path, field] of [
+      ['/sms', 'phone'],
+      ['/account/login', 'email'],
+    ] as const) {
+      const bodies = ['', `${field}=`, `${field}[]=ann@example.com`, `${field}[length]=9`, 'other=1'];
+      expect([path, await statuses(path, bodies)]).toEqual([path, bodies.map(() => 400)]);
+    }
+  });
+
   test('two processes on one Redis share limits, and end at SIGTERM', async () => {
     const redis = await startRedis();
     try {
       const both = await Promise.all([1, 2].map(() => start({ PLATFORM, REDIS_URL: redis.url })));
-      const answers = await Promise.all(both.map(({ url }) => ask(`${url}/sms`, 'phone=1')));
+      const answers = await Promise.all(both.map(({ url }) => ask(`${url}/sms`, 'phone=13800000000')));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 429]);
       for (const app of both) {
         app.child.kill('SIGTERM');

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { CountLimit, SkipLimit } from '@sluice/decorators';
+import { phoneOf } from './fields.js';
 import { GatewayService } from './gateway.service.legacy.js';
 
 @Controller('sms')
@@ -7,10 +8,10 @@ export class SmsController {
   constructor(private readonly gateway: GatewayService) {}
 
   /** One code per phone number in 60 s. */
-  @CountLimit({ key: '#{body.phone}', limit: 1, period: 60, limitType: 'CUSTOM' })
+  @CountLimit({ key: '#{phone}', limit: 1, period: 60, limitType: 'CUSTOM' })
   @Post()
-  async send(@Body() body: { phone: string }): Promise<string> {
-    return this.gateway.send(body.phone);
+  async send(@Body('phone', { transform: phoneOf }) phone: string): Promise<string> {
+    return this.gateway.send(phone);
   }
 
   @Get('gateway')
