@@ -1,5 +1,5 @@
 // Runs the tests that have random cases, with new cases: `npm run test:random -- --minutes 30`.
-// It starts anew, with another seed, until the time is over, and prints each seed. Make a fixed test of each finding.
+// It runs them again and again, each time from another seed, which it prints, until the time is over. Make a fixed test of each finding.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';

@@ -21,7 +21,8 @@ export type Style = keyof typeof CODES;
 /** Programs that read a pipe want whole lines. */
 export function columnsOf({ columns, isTTY }: OutputStream, env: NodeJS.ProcessEnv): number {
   const wanted = Number(env.COLUMNS);
-  return Math.max(20, columns ?? (wanted > 0 ? wanted : isTTY ? 80 : 1_000));
+  // Some terminals of build servers say that they have 0 columns.
+  return Math.max(20, columns || (wanted > 0 ? wanted : isTTY ? 80 : 1_000));
 }
 
 /** Writes either texts for people, or one JSON value a line. */

@@ -34,7 +34,7 @@ export function programOf(state: { code: ExitCode; address: string }, signal: Ab
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain a command')
     .helpCommand('help [command]', 'explain a command')
-    .showSuggestionAfterError()
+    .configureOutput({ outputError })
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
   for (const option of GLOBAL_OPTIONS) program.addOption(option);
@@ -56,6 +56,29 @@ const GLOBAL_OPTIONS = [
   new Option('--no-color', 'no colours'),
 ];
 
+const ADDRESS = 'give --redis redis://user@host:6379/0, or REDIS_URL';
+const PASSWORD = 'give it in REDIS_PASSWORD: on a command line other users would see it';
+/** Options of redis-cli and of other tools. */
+const HABITS: Readonly<Record<string, string>> = {
+  '--host': ADDRESS,
+  '--hostname': ADDRESS,
+  '--port': ADDRESS,
+  '-p': ADDRESS,
+  '--url': ADDRESS,
+  '--uri': ADDRESS,
+  '-u': ADDRESS,
+  '--db': ADDRESS,
+  '-n': ADDRESS,
+  '--password': PASSWORD,
+  '--pass': PASSWORD,
+  '-a': PASSWORD,
+};
+
+function outputError(text: string, write: (text: string) => void): void {
+  const [error = '', option = ''] = /unknown option '([^']*)'/.exec(text) ?? [];
+  write(Object.hasOwn(HABITS, option) ? `error: ${error}: ${HABITS[option]}\n` : text);
+}
+
 function commandOf(
   definition: CommandDefinition,
   state: { code: ExitCode; address: string },
@@ -70,6 +93,8 @@ function commandOf(
       'after',
       `\nExample:\n  $ sluice ${line}\n  ${meaning}\n\nWhere Redis is, and other options of all commands: sluice --help\n`,
     )
+    .configureOutput({ outputError })
+    .showHelpAfterError(`For example: sluice ${line}`)
     .exitOverride();
   for (const [argument, meaningOf] of definition.arguments) command.argument(argument, meaningOf);
   for (const option of definition.options) command.option(option.flags, option.description, option.default);

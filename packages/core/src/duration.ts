@@ -9,6 +9,16 @@ const WHOLE = /^(?:\d{1,15}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
 const WORDS = /^(\d{1,15}(?:\.\d{1,6})?) (millisecond|second|minute|hour|day)s?$/;
 /** `'1 month'`: it has no fixed length, so it is no duration. */
 export const CALENDAR_LENGTH = /^(\d{1,4}) ?(week|month|year)s?$/;
+const OF_ADVERB: Readonly<Record<string, string>> = {
+  secondly: '1s',
+  minutely: '1m',
+  hourly: '1h',
+  daily: '1d',
+  weekly: '1 week',
+  monthly: '1 month',
+  yearly: '1 year',
+  annually: '1 year',
+};
 const UNIT_OF_WORD = { millisecond: 'ms', second: 's', minute: 'm', hour: 'h', day: 'd' } as const;
 
 /** The longest duration: ten years of 365 days. Sums with an epoch time in µs stay exact integers. */
@@ -28,7 +38,7 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
     const isCalendar = typeof value === 'string' && CALENDAR_LENGTH.test(value);
     const why = isCalendar
       ? ": only the window of fixedWindow is one of the calendar. Write days, such as '30d'"
-      : '';
+      : hintOf(value);
     const least = min === 0 ? '0' : min < MICROS.ms ? `${min} µs` : `${min / MICROS.ms} ms`;
     throw new RangeError(
       `${what} must be a duration such as '250ms', '5s', '1m30s', '1h' or a number of milliseconds, ` +
@@ -36,6 +46,11 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
     );
   }
   return whole;
+}
+
+function hintOf(value: unknown): string {
+  const adverb = String(value).toLowerCase();
+  return Object.hasOwn(OF_ADVERB, adverb) ? `; did you mean '${OF_ADVERB[adverb]}'?` : '';
 }
 
 function parse(text: unknown): number {

@@ -1,4 +1,4 @@
-import { RateLimiter } from './limiter/rate-limiter.js';
+import { fixedWindow, memoryStore, RateLimiter, redisStore, tokenBucket } from './index.js';
 
 test.each([
   [
@@ -28,8 +28,38 @@ test.each([
   expect(() => new RateLimiter(options as never)).toThrow(message);
 });
 
-test('a misspelt option still gets the list of options', () => {
+test('a misspelt option is answered with the nearest one, any other with the list', () => {
   expect(() => new RateLimiter({ polcy: 1 } as never)).toThrow(
-    "RateLimiter has no option 'polcy'; its options are policy, policies, name",
+    "RateLimiter has no option 'polcy'; did you mean 'policy'?",
   );
+  expect(() => tokenBucket({ capacity: 10, refillRate: 1, every: '1s' } as never)).toThrow(
+    "tokenBucket has no option 'refillRate'; did you mean 'refill'?",
+  );
+  expect(() => new RateLimiter({ elephant: 1 } as never)).toThrow(
+    "RateLimiter has no option 'elephant'; its options are policy, policies, name",
+  );
+});
+
+test('a factory in place of its policy is refused with the call to write', () => {
+  expect(() => new RateLimiter({ policy: fixedWindow as never })).toThrow(
+    'policy is the function fixedWindow itself: call it, fixedWindow({ … })',
+  );
+});
+
+test.each([
+  ['monthly', '1 month'],
+  ['Daily', '1d'],
+])('the window %j is answered with %j', (window, meant) => {
+  expect(() => fixedWindow({ limit: 5, window })).toThrow(`not "${window}"; did you mean '${meant}'?`);
+});
+
+test('a Node.js that is too old is refused by version, at start', () => {
+  const [{ process }, old] = [globalThis, { versions: { node: '18.19.1' } }];
+  try {
+    globalThis.process = old as never;
+    for (const open of [() => memoryStore(), () => redisStore('redis://127.0.0.1:1')])
+      expect(open).toThrow(/Store needs Node.js 20 or later, not 18.19.1: install a newer one/);
+  } finally {
+    globalThis.process = process;
+  }
 });

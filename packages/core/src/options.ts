@@ -57,12 +57,50 @@ export function checkOptions(
   for (const name of Object.keys(options)) {
     if (accepted.includes(name)) continue;
     const known = accepted.includes('policy') ? { ...FOREIGN_OPTIONS, ...remedies } : remedies;
-    const meant = accepted.find((option) => option.toLowerCase() === name.toLowerCase());
+    const meant = nearest(name, accepted);
     const remedy = Object.hasOwn(known, name) ? `: ${known[name]}` : meant && `; did you mean '${meant}'?`;
     throw new TypeError(
       `${where} has no option '${name}'${remedy ?? `; its options are ${accepted.join(', ')}`}`,
     );
   }
+}
+
+/** Shorter words begin too many others. */
+const STEM = 4;
+
+/** The accepted word that is nearest to `word`, if one is near: a few letters apart, or its stem, as `refill` is of `refillRate`. */
+export function nearest(word: string, accepted: Iterable<string>): string | undefined {
+  if (word.length > 100) return undefined;
+  const most = Math.max(1, Math.floor(word.length / 3));
+  const wanted = word.toLowerCase();
+  let best: string | undefined;
+  let stem: string | undefined;
+  let least = most + 1;
+  for (const candidate of accepted) {
+    const other = candidate.toLowerCase();
+    if (other.length >= Math.max(STEM, (stem?.length ?? 0) + 1) && wanted.startsWith(other)) stem = candidate;
+    if (Math.abs(candidate.length - word.length) >= least) continue;
+    const distance = editDistance(wanted, other);
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best ?? stem;
+}
+
+/** Letters to insert, delete or replace; two neighbours that changed places count once. */
+function editDistance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, before[j - 2]! + 1);
+      row.push(least);
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length]!;
 }
 
 /** The options that are not undefined: an undefined one must not hide an inherited value. */

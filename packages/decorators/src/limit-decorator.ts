@@ -5,7 +5,8 @@ import type { Limitation } from './limitation.js';
 import { legacyMethod, standardMethod, type TargetMethod } from './target-method.js';
 import { type Admit, type Method, type MethodLimit, wrapMethod } from './wrap-method.js';
 
-type AsyncMethod = (...args: never[]) => Promise<unknown>;
+/** The compiler's error for a method that is not async has this name. */
+type MustBeAsync = (...args: never[]) => Promise<unknown>;
 
 /**
  * Decorates async methods, in both dialects of TypeScript. A method that returns no Promise is a compile-time error: a decorated method
@@ -13,8 +14,8 @@ type AsyncMethod = (...args: never[]) => Promise<unknown>;
  */
 export interface MethodDecorator {
   // biome-ignore lint/suspicious/noExplicitAny: a method may declare its `this`, which only `any` accepts
-  <M extends AsyncMethod>(method: M, context: ClassMethodDecoratorContext<any, any>): M;
-  <M extends AsyncMethod>(
+  <M extends MustBeAsync>(method: M, context: ClassMethodDecoratorContext<any, any>): M;
+  <M extends MustBeAsync>(
     target: object,
     name: string | symbol,
     descriptor: TypedPropertyDescriptor<M>,

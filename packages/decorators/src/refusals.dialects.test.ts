@@ -42,16 +42,27 @@ test.each<[string, () => unknown, RegExp]>([
   expect(decorate).toThrow(TypeError);
 });
 
-test('the compiler refuses a method that returns no Promise; at run time it becomes async', async () => {
+test('a method that is not async is refused by the compiler; at run time it becomes async, with one warning', async () => {
   configureSluice();
   class Plain {
     // @ts-expect-error a limited method must be async
-    @CountLimit()
+    @CountLimit({ limit: 2 })
     list(): string {
       return 'list';
     }
   }
+  const emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
   const answer: unknown = new Plain().list();
   expect(answer).toBeInstanceOf(Promise);
   await expect(answer).resolves.toBe('list');
+  await new Plain().list();
+  expect(emitted.mock.calls).toEqual([
+    [
+      expect.stringMatching(
+        /^@CountLimit on list: a limited method must be async, and list is not\. It returns/,
+      ),
+      expect.objectContaining({ code: 'SLUICE_SYNC_METHOD' }),
+    ],
+  ]);
+  emitted.mockRestore();
 });

@@ -1,3 +1,4 @@
+import { warnOnce } from '@sluice/core/http';
 import { sharedByCopies } from './shared.js';
 
 export type Method = (this: unknown, ...args: never[]) => unknown;
@@ -46,7 +47,9 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
   const wrapper: Method = async function (this: unknown, ...args: unknown[]): Promise<unknown> {
     const permits = await admitted(all, this, args, wrapper);
     try {
-      return await Reflect.apply(original, this, args);
+      const result = Reflect.apply(original, this, args);
+      if (limit.level === 'method') checkAsync(limit, method, result);
+      return await result;
     } finally {
       // A store that is out does not change the call's result: the leases expire.
       await Promise.allSettled(permits.map((each) => each.release()));
@@ -56,6 +59,16 @@ export function wrapMethod(method: Method, limit: MethodLimit): Method {
   copyMetadata(method, wrapper);
   wrapped.set(wrapper, { method, limit });
   return wrapper;
+}
+
+/** On a class, methods that are not async are limited on purpose: `@SkipLimit()` leaves them out. */
+function checkAsync({ decorator }: MethodLimit, { name }: Method, result: unknown): void {
+  if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') return;
+  warnOnce(
+    'SLUICE_SYNC_METHOD',
+    name,
+    `${decorator} on ${name}: a limited method must be async, and ${name} is not. It returns a Promise now, so its callers have to await it`,
+  );
 }
 
 /** Takes the permits of one limit after the other. If one denies, returns those of the others and rejects. */

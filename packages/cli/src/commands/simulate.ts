@@ -8,10 +8,10 @@ import { render } from '../simulate/render.js';
 
 export const simulate: CommandDefinition = {
   name: 'simulate',
-  arguments: [['[logs...]', 'more logs, read after the first']],
+  arguments: [['[logs...]', 'access logs, in order; .gz is compressed, - is the input']],
   options: [
     { flags: '--rules <file>', description: 'the rules to try, YAML or JSON' },
-    { flags: '--log <file>', description: 'an access log; .gz is compressed, - is the input' },
+    { flags: '--log <file>', description: 'the first of the access logs' },
     { flags: '--against <file>', description: 'the rules in force: shows what would change' },
     { flags: '--target <share>', description: 'find the smallest limits that deny at most this: 1%' },
     { flags: '--format <name>', description: 'combined, common, json or alb; default: found by itself' },
@@ -33,15 +33,16 @@ export const simulate: CommandDefinition = {
   offline: true,
   async run({ output, stdin, signal }, more, options) {
     const { rules, log, against, html } = options;
-    if (typeof rules !== 'string' || typeof log !== 'string')
+    const logs = [...(typeof log === 'string' ? [log] : []), ...more];
+    if (typeof rules !== 'string' || logs.length === 0)
       throw new CliError(
-        'simulate needs --rules and --log.',
+        'simulate needs --rules and a log.',
         'For example: sluice simulate --rules limits.yaml --log access.log',
       );
     const before = against === undefined ? undefined : await rulesOf(String(against));
     const given = { ...simulateOptions(options, before), signal };
     const { simulate: run, isLogFormatError, simulationPage } = await import('@sluice/rules/simulate');
-    const sources = [log, ...more].map((file) => (file === '-' ? stdin : file));
+    const sources = logs.map((file) => (file === '-' ? stdin : file));
     let found: Simulation;
     try {
       found = await run(await rulesOf(rules), sources, given);

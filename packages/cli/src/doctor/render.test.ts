@@ -25,6 +25,10 @@ ok clock: all clocks are within 1 ms
 0 errors, 2 warnings, 0 notes; 1 check found nothing wrong`);
 });
 
+test('a terminal that says it has 0 columns counts as one of 80', () => {
+  expect([output(0, true).width, output(0).width]).toEqual([80, 1_000]);
+});
+
 test('fits a terminal of 40 columns', () => {
   const lines = render([eviction, fine], output(40)).split('\n');
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);

@@ -38,6 +38,9 @@ function kindOf(policy: Policy): PolicyKind {
   if (kind === undefined) {
     const names = policyKinds.map(({ name }) => `${name}({ … })`).join(', ');
     const given = typeof policy === 'object' && policy !== null;
+    const factory = policyKinds.find(({ name }) => name === (policy as { name?: unknown } | undefined)?.name);
+    if (typeof policy === 'function' && factory !== undefined)
+      throw new TypeError(`policy is the function ${factory.name} itself: call it, ${factory.name}({ … })`);
     throw new TypeError(
       `policy must be made by one of ${names}, not ${describe(policy)}${given ? ` with algorithm ${describe(policy.algorithm)}` : ''}`,
     );

@@ -21,10 +21,7 @@ const request: RequestView = {
 };
 
 test.each<[object, RegExp]>([
-  [
-    { polcy: policy },
-    /rateLimit has no option 'polcy'; its options are limiter, rules, policy, policies, limits, name/,
-  ],
+  [{ polcy: policy }, /rateLimit has no option 'polcy'; did you mean 'policy'\?/],
   [{}, /rateLimit needs a policy/],
   [{ policy: 5 }, /not 5/],
   [{ policy, store: memoryStore() }, /needs a name/],

@@ -1,4 +1,5 @@
-import { nearest, type Path, type Report } from '../document/problems.js';
+import { nearest } from '@sluice/core/http';
+import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { usesPlans } from './plan-numbers.js';
 import { Rule } from './rule.js';

@@ -1,4 +1,5 @@
-import { nearest, type Path, type Report } from '../document/problems.js';
+import { nearest } from '@sluice/core/http';
+import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { PLAN_NUMBER } from '../document/schema-parts.js';
 

@@ -1,7 +1,6 @@
 import type { EscalateOptions, LimiterPolicies } from '@sluice/core';
-import { type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
+import { nearest, type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
-import { nearest } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { compileMatch, type Matcher } from '../matching/matcher.js';
 import { compileEscalate } from './escalate.js';

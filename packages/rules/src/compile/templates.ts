@@ -5,11 +5,12 @@ import {
   describe,
   type KeyScope,
   keyOfRequest,
+  nearest,
   parsedBody,
   REQUEST_FIELDS,
   type RequestView,
 } from '@sluice/core/http';
-import { nearest, type Path, type Report } from '../document/problems.js';
+import type { Path, Report } from '../document/problems.js';
 import { isPlanNumber, type PlanNumbers } from './plan-numbers.js';
 
 /** Reads a value of a call: of a request, or of what code has under the names of a template. */

@@ -1,6 +1,6 @@
-import { describe } from '@sluice/core/http';
+import { describe, nearest } from '@sluice/core/http';
 import type { z } from 'zod';
-import { nearest, type Path, type Report } from './problems.js';
+import type { Path, Report } from './problems.js';
 import { fieldsOf } from './schema-parts.js';
 
 /** Reports what zod found. Its messages are written in the schema, and begin with `must`. */

@@ -123,34 +123,3 @@ export class Report {
     );
   }
 }
-
-/** The accepted word that is nearest to `word`, if it is near. */
-export function nearest(word: string, accepted: Iterable<string>): string | undefined {
-  if (word.length > 100) return undefined;
-  const most = Math.max(1, Math.floor(word.length / 3));
-  let best: string | undefined;
-  let least = most + 1;
-  for (const candidate of accepted) {
-    if (Math.abs(candidate.length - word.length) >= least) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least) [best, least] = [candidate, distance];
-  }
-  return best;
-}
-
-/** Letters to insert, delete or replace; two neighbours that changed places count once. */
-function editDistance(a: string, b: string): number {
-  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, before[j - 2]! + 1);
-      row.push(least);
-    }
-    [before, last] = [last, row];
-  }
-  return last[b.length]!;
-}

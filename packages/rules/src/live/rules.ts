@@ -4,11 +4,11 @@ import {
   isPromise,
   type MaybePromise,
   type NamedRule,
+  nearest,
   type RequestRules,
   type RequestView,
 } from '@sluice/core/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
-import { nearest } from '../document/problems.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';
 import { RuleSet } from '../rule-set.js';

@@ -1,6 +1,5 @@
-import { describe } from '@sluice/core/http';
+import { describe, nearest } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
-import { nearest } from '../document/problems.js';
 import type { ConditionInput, MatchInput } from '../document/schema.js';
 import { compileGlob } from './glob.js';
 import { compilePath, type Params, type PathPattern, type SplitPath } from './path-pattern.js';

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../clock.js';
+import { checkNodeVersion } from '../../node-version.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
 import type { UsageOptions } from '../../usage/usage-options.js';
 
@@ -22,6 +23,7 @@ export interface MemoryStoreOptions {
 
 /** With the defaults. @throws TypeError, RangeError naming a wrong option of `memoryStore` */
 export function checkedMemoryOptions(options: MemoryStoreOptions) {
+  checkNodeVersion('memoryStore');
   checkOptions('memoryStore', options, ['maxKeys', 'clock', 'definitions', 'usage']);
   const { clock = systemClock, definitions = true, usage } = options;
   const maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);

@@ -105,10 +105,19 @@ export class OwnConnection {
 }
 
 function loadIoredis(): Promise<Ioredis> {
-  return import('ioredis').catch((cause: unknown) => {
-    throw new StoreConfigurationError(
-      'redisStore cannot load the package ioredis: install it (npm install ioredis), or pass a client of your own',
-      { cause },
-    );
+  return import('ioredis').then(checkIoredis, (cause: { code?: unknown; message?: unknown }) => {
+    // A bundler that took in ioredis, but not what ioredis itself needs, fails otherwise than a missing package.
+    const remedy = /MODULE_NOT_FOUND$/.test(String(cause.code))
+      ? 'install it (npm install ioredis), or pass a client of your own'
+      : `${cause.message}. In a bundle, leave ioredis outside (external: ['ioredis']), or pass a client of your own`;
+    throw new StoreConfigurationError(`redisStore cannot load the package ioredis: ${remedy}`, { cause });
   });
+}
+
+/** @throws StoreConfigurationError for ioredis 4, which has no export of this name */
+function checkIoredis(ioredis: Ioredis): Ioredis {
+  if (ioredis.Redis !== undefined) return ioredis;
+  throw new StoreConfigurationError(
+    'redisStore needs ioredis 5 or 6, and loaded an older one: npm install ioredis@latest',
+  );
 }

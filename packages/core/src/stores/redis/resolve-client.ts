@@ -1,3 +1,4 @@
+import { checkNodeVersion } from '../../node-version.js';
 import type { RedisClient } from './client.js';
 import { nameOf } from './cluster.js';
 import { OwnConnection } from './connection.js';
@@ -12,11 +13,12 @@ import {
 
 /**
  * The client that `redisStore` was given, or a connection of its own.
- * @throws TypeError when it was given neither a client nor an address
+ * @throws TypeError when it was given neither a client nor an address, or a client of ioredis 4
  */
 export function resolveClient(
   redis: string | RedisClient | NodeRedisClient | RedisStoreOptions,
 ): RedisClient | OwnConnection {
+  checkNodeVersion('redisStore');
   if (typeof redis === 'string') return new OwnConnection({ url: checkUrl(redis) });
   const client = clientOf(redis);
   if (client !== undefined) return client;
@@ -31,7 +33,14 @@ export function resolveClient(
 function clientOf(client: unknown): RedisClient | undefined {
   if (isNodeRedis(client)) return adaptNodeRedis(client);
   const { evalsha, eval: run } = (client ?? {}) as Partial<RedisClient>;
-  return typeof evalsha === 'function' && typeof run === 'function' ? (client as RedisClient) : undefined;
+  if (typeof evalsha !== 'function' || typeof run !== 'function') return undefined;
+  const { options } = client as { options?: object };
+  // The options that only ioredis up to version 4 has, of a server and of a cluster.
+  if (options !== undefined && ('dropBufferSupport' in options || 'maxScriptsCachingTime' in options))
+    throw new TypeError(
+      'redisStore takes clients of ioredis 5 and 6, not of ioredis 4: npm install ioredis@latest',
+    );
+  return client as RedisClient;
 }
 
 /** The address of a store's own client, for messages: without user and password. */
