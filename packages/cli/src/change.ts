@@ -5,7 +5,7 @@ import { CliError, type ExitCode } from './cli-error.js';
 import type { CommandOption, Context } from './command.js';
 import { fleetOf, type KnownLimiter, NOBODY, named, notLookedAt, withKeys } from './fleet.js';
 import { type KeyReport, linesOf, lookAt } from './key-report.js';
-import { shown, shownKey } from './text.js';
+import { forTerminal, shownKey } from './text.js';
 
 /** Options of every command that changes a key. */
 export const CHANGE_OPTIONS: readonly CommandOption[] = [
@@ -50,7 +50,7 @@ export async function change(
   }
   for (const { limiter } of before) what.check?.(limiter);
   for (const report of before) say(context, report, '');
-  const names = before.map(({ limiter }) => `'${shown(limiter.definition.name)}'`).join(' and ');
+  const names = before.map(({ limiter }) => `'${limiter.definition.name}'`).join(' and ');
   const question = `${what.verb} '${shownKey(key)}' at ${names}${what.how ?? ''}?`;
   if (options.yes !== true && !(await confirmed(context, question))) {
     output.say('Nothing was changed.');
@@ -66,7 +66,7 @@ export async function change(
     const after = await lookAt(context, known, key);
     output.json({ limiter: known.definition.name, key, done: true, before: seen, after: after.seen });
     output.say(
-      output.style('green', `'${shownKey(key)}' is ${what.done} at '${shown(known.definition.name)}'. Now:`),
+      output.style('green', `'${shownKey(key)}' is ${what.done} at '${known.definition.name}'. Now:`),
     );
     say(context, after, '  ');
     const advice = what.advice?.(after);
@@ -87,7 +87,7 @@ async function concerned(
   const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key)));
   if (typeof name === 'string') return unique(reports);
   if (concerns !== undefined) return unique(reports.filter(concerns));
-  const names = [...new Set(limiters.map(({ definition }) => shown(definition.name)))];
+  const names = [...new Set(limiters.map(({ definition }) => definition.name))];
   if (names.length === 1) return unique(reports);
   throw new CliError('Which limiter?', `Add --limiter with one of: ${names.join(', ')}.`);
 }
@@ -102,9 +102,9 @@ function unique(reports: readonly KeyReport[]): KeyReport[] {
 
 function say({ output }: Context, { limiter, seen, problem }: KeyReport, indent: string): void {
   const { name } = limiter.definition;
-  if (seen === undefined) output.say(`${shown(name)} cannot be read: ${shown(problem!)}.`, indent);
+  if (seen === undefined) output.say(`${name} cannot be read: ${problem!}.`, indent);
   for (const policy of seen?.policies ?? []) {
-    output.say(output.style('bold', shown(policy.name === name ? name : `${name}, ${policy.name}`)), indent);
+    output.say(output.style('bold', policy.name === name ? name : `${name}, ${policy.name}`), indent);
     for (const line of linesOf(policy, seen!.now)) output.say(line, `${indent}  `);
   }
 }
@@ -118,7 +118,9 @@ export async function confirmed({ stdin, stderr, signal }: Context, question: st
     );
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
-    return /^y(?:es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim());
+    return /^y(?:es)?$/i.test(
+      (await terminal.question(forTerminal(`${question} [y/N] `), { signal })).trim(),
+    );
   } finally {
     terminal.close();
   }

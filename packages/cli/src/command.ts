@@ -1,12 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { ExitCode } from './cli-error.js';
 import type { Connection } from './connection.js';
+import type { Notes } from './notes.js';
 import type { Output } from './output.js';
 
 /** What a command works with. */
 export interface Context extends Connection {
   readonly output: Output;
-  /** For questions, and warnings beside the output. */
+  readonly notes: Notes;
+  /** For questions. */
   readonly stderr: NodeJS.WritableStream;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Aborted by Ctrl-C. */

@@ -1,7 +1,7 @@
 import { type DenialReport, decodeKey, type FleetDenial, lengthText } from '@sluice/core/operations';
 import type { Output } from './output.js';
 import type { OwnedDenial } from './owners.js';
-import { shown, shownKey, shownProcess } from './text.js';
+import { processText, shownKey } from './text.js';
 import { count, timeOf } from './words.js';
 
 /** A key as its users know it; a digest if only that is known. */
@@ -12,18 +12,18 @@ export function denialLine(output: Output, denial: OwnedDenial, report: DenialRe
   const { at, limiter, policy, cost } = denial;
   return [
     output.style('dim', timeOf(at * 1_000, Date.now() * 1_000)),
-    shown(policy === limiter ? limiter : `${limiter} ${policy}`),
+    policy === limiter ? limiter : `${limiter} ${policy}`,
     output.style('bold', shownKey(keyOf(denial))),
     output.style(denial.mode === 'shadow' ? 'yellow' : 'red', resultOf(denial)),
     passesOf(denial),
     `cost ${cost}`,
-    output.style('dim', shownProcess(report)),
+    output.style('dim', processText(report)),
   ].join('  ');
 }
 
 function resultOf({ mode, count: times, degraded, source }: FleetDenial): string {
   const result = mode === 'shadow' ? 'would be denied' : 'denied';
-  const notes = degraded ? ` (store out: ${shown(source)})` : '';
+  const notes = degraded ? ` (store out: ${source})` : '';
   return `${result}${times > 1 ? ` ×${times}` : ''}${notes}`;
 }
 
@@ -34,7 +34,7 @@ function passesOf({ at, retryAfter }: FleetDenial): string {
 
 /** For the denials that a process left out. */
 export const omittedLine = (output: Output, report: DenialReport): string =>
-  output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${shownProcess(report)}`);
+  output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${processText(report)}`);
 
 /** Moments are µs since 1970, and lengths are µs, as in all commands. */
 export function denialJson(denial: OwnedDenial, { process, host, pid }: DenialReport): object {

@@ -1,7 +1,6 @@
 import { type FleetProcess, LAYOUT, type LimiterDefinition, readDefinitions } from '@sluice/core/operations';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
-import { shown } from './text.js';
 
 /** A limiter, and the processes that have it. */
 export interface KnownLimiter {
@@ -18,8 +17,8 @@ export interface Fleet {
 }
 
 /** What the processes have published. */
-export async function fleetOf({ store, ask }: Context): Promise<Fleet> {
-  const processes = await ask(readDefinitions(store));
+export async function fleetOf({ store, ask, notes }: Context): Promise<Fleet> {
+  const processes = await ask(readDefinitions(store, notes.leftOut));
   const limiters = new Map<string, { definition: LimiterDefinition; processes: FleetProcess[] }>();
   for (const process of processes) {
     for (const definition of process.limiters) {
@@ -61,9 +60,9 @@ export function named(fleet: Fleet, name: string): KnownLimiter[] {
   if (keyless.length > 0) throw withoutKeys(name, keyless);
   const factories = withKeys(fleet).filter(({ definition }) => definition.kind === 'factory');
   if (factories.length > 0) return factories.map((factory) => renamed(factory, name));
-  const names = [...new Set(withKeys(fleet).map(({ definition }) => shown(definition.name)))];
+  const names = [...new Set(withKeys(fleet).map(({ definition }) => definition.name))];
   throw new CliError(
-    `No process has published a limiter '${shown(name)}'.`,
+    `No process has published a limiter '${name}'.`,
     names.length === 0 ? NOBODY : `Known are: ${names.join(', ')}.`,
     1,
   );
@@ -72,13 +71,13 @@ export function named(fleet: Fleet, name: string): KnownLimiter[] {
 function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError {
   if (limiters.some(({ definition }) => definition.kind === 'shared'))
     return new CliError(
-      `'${shown(name)}' is a shared rate: it counts all callers together, and has no keys.`,
+      `'${name}' is a shared rate: it counts all callers together, and has no keys.`,
       'A process reads it with availablePermits(), and changes it with updateRate(…): docs/shared-limits.md.',
     );
   const all = limiters.flatMap(({ definition: { members = {} } }) => Object.values(members));
-  const names = [...new Set(all)].map(shown);
+  const names = [...new Set(all)];
   return new CliError(
-    `'${shown(name)}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
+    `'${name}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
     `Give one of them instead: ${names[0]}.`,
   );
 }
@@ -94,13 +93,10 @@ export function ofPlan(limiter: KnownLimiter, plan: string): KnownLimiter {
     const { policies, escalate } = plans[plan]!;
     return { ...limiter, definition: { ...definition, policies, escalate } };
   }
-  const known = plansOf(limiter).map(shown).join(', ');
+  const known = plansOf(limiter).join(', ');
   if (known === '')
-    throw new CliError(
-      `The numbers of limiter '${shown(name)}' do not depend on a plan.`,
-      'Leave out --plan.',
-    );
-  throw new CliError(`Limiter '${shown(name)}' has no plan '${shown(plan)}'.`, `Known are: ${known}.`);
+    throw new CliError(`The numbers of limiter '${name}' do not depend on a plan.`, 'Leave out --plan.');
+  throw new CliError(`Limiter '${name}' has no plan '${plan}'.`, `Known are: ${known}.`);
 }
 
 /** What was not looked at without --limiter: a factory publishes one limiter of many. Undefined if nothing was left out. */
@@ -109,7 +105,7 @@ export function notLookedAt(limiters: readonly KnownLimiter[]): string | undefin
     ({ definition, like }) => definition.kind === 'factory' && like === undefined,
   );
   if (factory === undefined) return undefined;
-  const name = shown(factory.definition.name);
+  const name = factory.definition.name;
   return `'${name}' is one of the limiters of a factory: for another one give its name, --limiter NAME.`;
 }
 

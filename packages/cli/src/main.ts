@@ -1,8 +1,7 @@
 import { CommanderError } from 'commander';
 import { cliErrorOf, type ExitCode } from './cli-error.js';
-import { columnsOf } from './output.js';
+import { writeText } from './notes.js';
 import { programOf } from './program.js';
-import { shown, wrapped } from './text.js';
 
 /**
  * Runs the command `sluice`.
@@ -28,11 +27,7 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (interrupted.signal.aborted) return 2;
     const { message, remedy, exitCode } = cliErrorOf(error, state.address);
-    // Messages repeat names, and lines of logs.
-    const width = columnsOf(process.stderr, process.env);
-    const say = (text: string) => {
-      for (const line of text.split('\n')) process.stderr.write(`${wrapped(shown(line), width)}\n`);
-    };
+    const say = (text: string) => writeText(process.stderr, process.env, text);
     say(`sluice: ${message}`);
     if (remedy !== undefined) say(remedy);
     return exitCode;

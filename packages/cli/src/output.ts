@@ -1,4 +1,4 @@
-import { safeJson, wrapped } from './text.js';
+import { coloured, forTerminal, safeJson, table, wrapped } from './text.js';
 
 /** Where output goes: a terminal, a pipe or a file. */
 export interface OutputStream {
@@ -25,7 +25,7 @@ export function columnsOf({ columns, isTTY }: OutputStream, env: NodeJS.ProcessE
   return Math.max(20, columns || (wanted > 0 ? wanted : isTTY ? 80 : 1_000));
 }
 
-/** Writes either texts for people, or one JSON value a line. */
+/** Writes either texts for people, or one JSON value a line. Texts may be of others: nothing in them commands the terminal. */
 export class Output {
   readonly #isColoured: boolean;
 
@@ -52,7 +52,7 @@ export class Output {
   style(style: Style, text: string): string {
     if (!this.#isColoured) return text;
     const [begin, end] = CODES[style];
-    return `\u001b[${begin}m${text}\u001b[${end}m`;
+    return coloured(text, begin, end);
   }
 
   /** Is there a terminal to draw on? */
@@ -65,14 +65,23 @@ export class Output {
     this.stream.write(text);
   }
 
-  /** A line as it is. Nothing with `--json`. */
+  /** One line, however long. Nothing with `--json`. */
   line(text = ''): void {
-    if (!this.isJson) this.stream.write(`${text}\n`);
+    if (!this.isJson) this.stream.write(`${forTerminal(text)}\n`);
+  }
+
+  lines(texts: readonly string[]): void {
+    for (const text of texts) this.line(text);
   }
 
   /** A sentence, broken at the width of the terminal. Nothing with `--json`. */
   say(text: string, indent = ''): void {
-    this.line(indent + wrapped(text, this.width - indent.length, indent));
+    this.lines(wrapped(text, this.width, indent));
+  }
+
+  /** Nothing with `--json`. */
+  table(heads: readonly string[], rows: readonly (readonly string[])[]): void {
+    this.lines(table(heads, rows, this.width));
   }
 
   /** A value for programs; nothing without `--json`. */

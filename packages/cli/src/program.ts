@@ -4,6 +4,7 @@ import type { CommandDefinition, Context } from './command.js';
 import { COMMANDS } from './commands/index.js';
 import { completionCommand } from './completion.js';
 import { type ConnectionOptions, connectionOf } from './connection.js';
+import { Notes } from './notes.js';
 import { Output } from './output.js';
 import { VERSION } from './version.js';
 import { whyOut } from './why-out.js';
@@ -110,7 +111,8 @@ function commandOf(
     const { deadline } = connection;
     const ask: Context['ask'] = (answer) => inTime(answer, deadline, connection.address);
     const { stdin, stderr, env } = process;
-    const context = { ...connection, output, stdin, stderr, env, signal, ask };
+    const notes = new Notes(stderr, env);
+    const context = { ...connection, output, notes, stdin, stderr, env, signal, ask };
     try {
       if (!offline) await connected(context);
       state.code = await definition.run(context, args, own);

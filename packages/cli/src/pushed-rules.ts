@@ -3,7 +3,6 @@ import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import { linesOf, readRules, reportOf } from './commands/check.js';
 import { type Difference, differenceLine, differences } from './rules-differences.js';
-import { shown } from './text.js';
 
 /** Here, because other commands need not wait for it. */
 const rulesPackage = () => import('@sluice/rules');
@@ -63,7 +62,7 @@ export function showDifferences(
   const found = differences(set, next.set);
   for (const one of found) {
     const style = ({ added: 'green', removed: 'red', changed: 'yellow' } as const)[one.kind];
-    output.say(output.style(style, shown(differenceLine(one))));
+    output.say(output.style(style, differenceLine(one)));
   }
   if (found.length === 0)
     output.say(text === next.text ? 'Nothing differs.' : 'Only comments and layout differ.');
@@ -72,4 +71,4 @@ export function showDifferences(
 
 /** `number 12 (version 41)` */
 export const numberOf = ({ number, version }: RulesVersion): string =>
-  `number ${number}${version === undefined ? '' : ` (version ${shown(String(version))})`}`;
+  `number ${number}${version === undefined ? '' : ` (version ${String(version)})`}`;

@@ -1,5 +1,5 @@
 import type { Output } from './output.js';
-import { widthOf } from './text.js';
+import { forTerminal, widthOf } from './text.js';
 
 /** To another screen and back, the cursor hidden meanwhile; and to its first line, clearing what follows. */
 const [ENTER, LEAVE, CLEAR] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l', '\u001b[H\u001b[J'];
@@ -16,10 +16,9 @@ export class Screen {
     if (this.output.isScreen) this.output.raw(LEAVE);
   }
 
-  draw(view: readonly string[]): void {
-    const lines = view.flatMap((text) => text.split('\n'));
-    if (this.output.isScreen) this.output.raw(CLEAR + this.#fitting(lines).join('\n'));
-    else for (const line of [...lines, '']) this.output.line(line);
+  draw(lines: readonly string[]): void {
+    if (this.output.isScreen) this.output.raw(CLEAR + this.#fitting(lines).map(forTerminal).join('\n'));
+    else this.output.lines([...lines, '']);
   }
 
   /** As many as the terminal can show: it would move up what comes first. */

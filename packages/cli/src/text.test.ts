@@ -1,7 +1,9 @@
 import * as rules from '@sluice/rules';
 import { linesOf, reportOf } from './commands/check.js';
 import { main } from './main.js';
-import { safeJson, shown } from './text.js';
+import { Output } from './output.js';
+import { Screen } from './screen.js';
+import { coloured, forTerminal, safeJson, shown } from './text.js';
 
 /** Clears a screen, moves the cursor, and turns the direction of the text: in C0, in C1, and as marks of Unicode. */
 const HOSTILE = 'a\u001b[2J\n\u009b2J\u202eb\u2028\u{e0041}';
@@ -28,6 +30,36 @@ test('an error commands no terminal', async () => {
   }
 });
 
+test('a colour is a command of ours alone', () => {
+  expect(forTerminal(`${coloured('a', 31, 39)}\u001b[31mb`)).toBe('\u001b[31ma\u001b[39m\\u{1b}[31mb');
+});
+
+const written = (print: (output: Output) => void, isTTY = false): string => {
+  let text = '';
+  const write = (chunk: string) => {
+    text += chunk;
+  };
+  print(new Output({ write, isTTY, columns: 200 }, false, {}, false));
+  return text;
+};
+
+test.each<[string, (output: Output) => void]>([
+  ['a line', (output) => output.line(HOSTILE)],
+  ['a coloured line', (output) => output.line(output.style('red', HOSTILE))],
+  ['a sentence', (output) => output.say(HOSTILE, '  ')],
+  ['a table', (output) => output.table(['A', 'B'], [[HOSTILE, HOSTILE]])],
+  ['a table that is too wide', (output) => output.table(['A'], [[HOSTILE.repeat(100)]])],
+  ['a screen', (output) => new Screen(output).draw([HOSTILE])],
+])('%s commands no terminal', (_, print) => {
+  for (const isTTY of [false, true]) {
+    const text = written(print, isTTY);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ours
+    const others = text.replace(/\u001b\[(?:\d+m|[HJ])|\n/g, '');
+    expect(others).toContain('[2J\\u{a}\\u{9b}2J');
+    expect(others).not.toMatch(COMMANDS);
+  }
+});
+
 test.each([
   ['a failed test', { tests: [{ name: HOSTILE, given: { path: '/a' }, expect: { denied: 1 } }] }],
   ['a problem', { [HOSTILE]: 1 }],
@@ -35,8 +67,8 @@ test.each([
 ])('sluice check: %s commands no terminal', async (_, more) => {
   const rule = { name: 'a', match: { path: '/*' }, limit: { fixedWindow: { limit: 1, window: '1m' } } };
   const report = await reportOf(rules, 'limits.yaml', JSON.stringify({ rules: [rule], ...more }));
-  const lines = linesOf(rules, report);
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).not.toMatch(COMMANDS);
-  expect(lines[0]).toContain('[2J');
+  const text = written((output) => output.lines(linesOf(rules, report)));
+  expect(text).toMatch(/^.*\n$/);
+  expect(text.trimEnd()).not.toMatch(COMMANDS);
+  expect(text).toContain('[2J');
 });

@@ -1,15 +1,29 @@
+import { randomUUID } from 'node:crypto';
+
 /**
  * Names and keys come from Redis, where others may write. Control characters would command the terminal, and marks of direction would
- * change the order in which people read: both are shown as escapes.
+ * change the order in which people read: both are shown as escapes. `Output`, tables and `wrapped` escape whatever they are given, so
+ * commands need not.
  */
 export const shown = (text: string): string =>
   text.replace(COMMANDING, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 
 const COMMANDING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** Stands for the escape of a colour until `forTerminal`. Nobody else can know it, so no other text has a colour. */
+const COLOUR = randomUUID();
+const COLOURS = new RegExp(`\\[${COLOUR};(\\d+)m`, 'g');
+
+/** A text between two colour codes. */
+export const coloured = (text: string, begin: number, end: number): string =>
+  `[${COLOUR};${begin}m${text}[${COLOUR};${end}m`;
+
+/** One line as a terminal gets it: only our own colours command it. */
+export const forTerminal = (line: string): string => shown(line).replace(COLOURS, '\u001b[$1m');
+
 /** A process in a line: `shop-1:4711`. */
-export const shownProcess = ({ host, pid }: { readonly host: string; readonly pid: number }): string =>
-  `${shown(host)}:${pid}`;
+export const processText = ({ host, pid }: { readonly host: string; readonly pid: number }): string =>
+  `${host}:${pid}`;
 
 /** JSON of a value. `JSON.stringify` alone leaves some of these characters as they are. */
 export const safeJson = (value: unknown): string =>
@@ -30,43 +44,48 @@ export function shownKey(key: string): string {
 }
 
 /** Columns that a text takes, without its colours. */
-export const widthOf = (text: string): number => [...text.replace(COLOUR, '')].length;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape begins a colour
-const COLOUR = /\u001b\[\d+m/g;
+export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
 
-/** Breaks a text into lines of at most `width` columns, between words where that is possible. */
-export function wrapped(text: string, width: number, indent = ''): string {
+/**
+ * Breaks a text into lines of at most `width` columns, between words where that is possible.
+ * @param indent what lines begin with
+ * @param first what the first line begins with
+ */
+export function wrapped(text: string, width: number, indent = '', first = indent): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of shown(text).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    const room = width - (lines.length === 0 ? 0 : indent.length);
+    const room = width - widthOf(lines.length === 0 ? first : indent);
     if (line !== '' && widthOf(longer) > room) {
       lines.push(line);
       line = word;
     } else line = longer;
   }
   lines.push(line);
-  return lines.join(`\n${indent}`);
+  return lines.map((one, i) => (i === 0 ? first : indent) + one);
 }
 
-/** Columns with one space of padding. If they do not fit, each row becomes a block of lines `HEAD value`. */
-export function table(heads: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+/** The lines of a table: columns with one space of padding. If they do not fit, each row becomes a block of lines `HEAD value`. */
+export function table(
+  heads: readonly string[],
+  given: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  const rows = given.map((row) => row.map(shown));
   const widths = heads.map((head, i) => Math.max(widthOf(head), ...rows.map((row) => widthOf(row[i]!))));
   const total = widths.reduce((sum, one) => sum + one + 2, -2);
   if (total <= width) {
     const line = (cells: readonly string[]) =>
       cells.map((cell, i) => (i === cells.length - 1 ? cell : pad(cell, widths[i]! + 2))).join('');
-    return [heads, ...rows].map((cells) => line(cells).trimEnd()).join('\n');
+    return [heads, ...rows].map((cells) => line(cells).trimEnd());
   }
   const longest = Math.max(...heads.map(widthOf)) + 2;
   const block = (row: readonly string[]) =>
-    row
-      .flatMap((cell, i) =>
-        cell === '' ? [] : [pad(heads[i]!, longest) + wrapped(cell, width - longest, ' '.repeat(longest))],
-      )
-      .join('\n');
-  return rows.map(block).join('\n\n');
+    row.flatMap((cell, i) =>
+      cell === '' ? [] : wrapped(cell, width, ' '.repeat(longest), pad(heads[i]!, longest)),
+    );
+  return rows.flatMap((row, i) => (i === 0 ? block(row) : ['', ...block(row)]));
 }
 
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));

@@ -4,14 +4,14 @@ import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';
 import { ownerOfCounted } from './owners.js';
-import { shown } from './text.js';
 
 /** Length of a slot of the counts, s. */
 const SLOT = 10;
 
 /** What processes with the option `usage` counted. @throws CliError if there are none */
-export async function usageOf({ store, ask }: Context): Promise<UsageReport> {
+export async function usageOf({ store, ask, notes }: Context): Promise<UsageReport> {
   const usage = await ask(readUsage(store));
+  usage.refused.forEach(notes.leftOut);
   if (usage.processes.length > 0) return usage;
   throw new CliError(
     'No process has counted its calls in the last 15 minutes.',
@@ -101,7 +101,7 @@ export function rateRows(
 }
 
 const named = (limiter: string, mode: Rates['mode']): string =>
-  mode === 'shadow' ? `${shown(limiter)} (shadow)` : shown(limiter);
+  mode === 'shadow' ? `${limiter} (shadow)` : limiter;
 
 /** The keys of each limit, and how much of it they used at most. */
 export function keyUseRows(rates: readonly Rates[]): { heads: string[]; rows: string[][] } {
@@ -134,8 +134,8 @@ export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: n
     .sort((one, other) => other.count - one.count)
     .slice(0, most);
   const rows = found.map(({ limiter, key, count, error }) => [
-    shown(limiter),
-    shown(key),
+    limiter,
+    key,
     error === 0 ? String(count) : `${count - error}–${count}`,
   ]);
   return { heads: ['LIMITER', 'KEY', list === 'costly' ? 'PERMITS' : 'DENIED'], rows, found };

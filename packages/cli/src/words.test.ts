@@ -1,5 +1,5 @@
 import { fixedWindow } from '@sluice/core';
-import { shown, table, widthOf, wrapped } from './text.js';
+import { coloured, shown, table, widthOf, wrapped } from './text.js';
 import { policyOf, timeOf } from './words.js';
 
 test("today's moments have no date", () => {
@@ -22,12 +22,12 @@ test('a table that is too wide becomes blocks, and no line is wider than the ter
     ['login', 'a policy with several words in it'],
     ['api', ''],
   ];
-  expect(table(['NAME', 'POLICY'], rows, 80).split('\n')).toEqual([
+  expect(table(['NAME', 'POLICY'], rows, 80)).toEqual([
     'NAME   POLICY',
     'login  a policy with several words in it',
     'api',
   ]);
-  const narrow = table(['NAME', 'POLICY'], rows, 30).split('\n');
+  const narrow = table(['NAME', 'POLICY'], rows, 30);
   expect(narrow).toEqual([
     'NAME    login',
     'POLICY  a policy with several',
@@ -35,6 +35,6 @@ test('a table that is too wide becomes blocks, and no line is wider than the ter
     '',
     'NAME    api',
   ]);
-  expect(wrapped('x'.repeat(50), 20)).toBe('x'.repeat(50));
-  expect(widthOf('\u001b[31mred\u001b[39m')).toBe(3);
+  expect(wrapped('x'.repeat(50), 20)).toEqual(['x'.repeat(50)]);
+  expect(widthOf(coloured('red', 31, 39))).toBe(3);
 });

@@ -1,6 +1,7 @@
 import { isSluiceError } from '@sluice/core';
 import { type InspectedPolicy, inspectKey, policyText } from '@sluice/core/operations';
 import { Refusal } from './answers.js';
+import { asError, warnOfRead } from './failure.js';
 import type { Limiters } from './limiters.js';
 import type { KeyEvents, KeyState, PolicyState } from './messages.js';
 import type { Source } from './streams.js';
@@ -65,8 +66,8 @@ async function seen(
   } catch (error) {
     const isExpected =
       isSluiceError(error) || [Refusal, TypeError, RangeError].some((kind) => error instanceof kind);
-    if (!isExpected) throw error;
-    const { message } = error as Error;
+    if (!isExpected) warnOfRead(error);
+    const { message } = asError(error);
     return ['problem', message, message];
   }
 }

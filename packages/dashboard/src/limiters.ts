@@ -1,5 +1,11 @@
 import type { RateLimiter, Store } from '@sluice/core';
-import { type LimiterDefinition, openLimiter, policyText, readDefinitions } from '@sluice/core/operations';
+import {
+  type LeftOut,
+  type LimiterDefinition,
+  openLimiter,
+  policyText,
+  readDefinitions,
+} from '@sluice/core/operations';
 import { Refusal } from './answers.js';
 import type { LimiterInfo } from './messages.js';
 
@@ -14,6 +20,8 @@ interface Known extends LimiterInfo {
 export class Limiters {
   #known: Promise<ReadonlyMap<string, Known>> | undefined;
   #readAt = 0;
+  /** What could not be read when it was read last. */
+  leftOut: readonly LeftOut[] = [];
   readonly #opened = new Map<string, { readonly definition: string; readonly limiter: RateLimiter }>();
 
   constructor(readonly store: Store) {}
@@ -63,7 +71,10 @@ export class Limiters {
 
   async #read(): Promise<ReadonlyMap<string, Known>> {
     const known = new Map<string, Known>();
-    for (const { limiters, process } of await readDefinitions(this.store)) {
+    const leftOut: LeftOut[] = [];
+    const read = await readDefinitions(this.store, (note) => leftOut.push(note));
+    this.leftOut = leftOut;
+    for (const { limiters, process } of read) {
       const isOwn = process === this.store.fleet?.process;
       for (const definition of limiters) {
         const { name, kind, policies, key, members } = definition;

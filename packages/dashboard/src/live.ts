@@ -1,12 +1,13 @@
 import { isSluiceError, isStoreConfigurationError, type Store, subscribe } from '@sluice/core';
-import { describe } from '@sluice/core/http';
-import { followDenials } from '@sluice/core/operations';
+import { followDenials, type LeftOut } from '@sluice/core/operations';
 import { Decisions } from './decisions.js';
 import { Denials } from './denials.js';
+import { asError, warnOfRead } from './failure.js';
 import type { Limiters } from './limiters.js';
 import type { About, Events, Finding, LimiterInfo, Usage } from './messages.js';
 import { StoreWatch } from './store-watch.js';
 import type { Send, Source } from './streams.js';
+import { Unread } from './unread.js';
 import { usageOf } from './usage.js';
 
 const SECOND = 1_000;
@@ -28,7 +29,9 @@ export class Live {
   #limiters: readonly LimiterInfo[] = [];
   #named: ReadonlyMap<string, LimiterInfo> = new Map();
   #usage: Usage = null;
-  #findings: readonly Finding[] | null = null;
+  /** Null: nobody looks for them. */
+  #found: readonly Finding[] | null = null;
+  #unread = new Unread();
   #stops: (() => void)[] = [];
   #lingers: NodeJS.Timeout | undefined;
   #isReading = false;
@@ -65,6 +68,11 @@ export class Live {
     for (const stop of this.#stops.splice(0)) stop();
   }
 
+  get #findings(): Events['findings'] {
+    const { findings } = this.#unread;
+    return findings.length === 0 ? this.#found : [...findings, ...(this.#found ?? [])];
+  }
+
   get #about(): About {
     return { store: this.store.name, address: this.#watch.address ?? null, write: this.write };
   }
@@ -74,6 +82,7 @@ export class Live {
     this.#decisions = decisions;
     const denials = new Denials();
     this.#denials = denials;
+    this.#unread = new Unread();
     const every = (ms: number, work: () => unknown) => {
       const timer = setInterval(work, ms).unref();
       return () => clearInterval(timer);
@@ -109,6 +118,9 @@ export class Live {
         if (omitted > sent) this.#sendAll('reports', denials.reports);
         sent = omitted;
       },
+      leftOut: (note) => {
+        if (this.#unread.denials(note)) this.#sendAll('findings', this.#findings);
+      },
       // An outage is reported by the reads of this page.
       lost: (error) => changed(isStoreConfigurationError(error) ? error.message : null),
       resumed: () => changed(null),
@@ -121,8 +133,10 @@ export class Live {
     this.#isReading = true;
     try {
       const limiters = await this.limiters.list();
-      const usage = await usageOf(this.store, limiters);
+      const leftOut: LeftOut[] = [...this.limiters.leftOut];
+      const usage = await usageOf(this.store, limiters, (note) => leftOut.push(note));
       this.#watch.answered();
+      if (this.#unread.published(leftOut)) this.#sendAll('findings', this.#findings);
       if (JSON.stringify(limiters) !== JSON.stringify(this.#limiters)) {
         this.#limiters = limiters;
         this.#named = new Map(limiters.map((info) => [info.name, info]));
@@ -131,8 +145,8 @@ export class Live {
       this.#usage = usage;
       this.#sendAll('usage', usage);
     } catch (error) {
-      if (!isSluiceError(error)) throw error;
-      this.#watch.failed(error);
+      this.#watch.failed(asError(error));
+      if (!isSluiceError(error)) warnOfRead(error);
     } finally {
       this.#isReading = false;
     }
@@ -141,10 +155,10 @@ export class Live {
   async #find(): Promise<void> {
     if (this.look === undefined) return;
     try {
-      this.#findings = (await this.look()).filter(({ level }) => level !== 'ok');
+      this.#found = (await this.look()).filter(({ level }) => level !== 'ok');
     } catch (error) {
-      const what = `The store could not be examined: ${error instanceof Error ? error.message : describe(error)}`;
-      this.#findings = [{ level: 'error', what, why: '', fix: '' }];
+      const what = `The store could not be examined: ${asError(error).message}`;
+      this.#found = [{ level: 'error', what, why: '', fix: '' }];
     }
     this.#sendAll('findings', this.#findings);
   }

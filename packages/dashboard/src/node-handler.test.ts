@@ -55,6 +55,9 @@ test.each([
   ['GET //', 401],
   ['GET //127.0.0.1:99999/', 401],
   ['GET http://127.0.0.1/limits/', 401],
+  ['GET http://u:p@127.0.0.1/', 400],
+  ['GET http://u@127.0.0.1/limits/', 400],
+  ['GET http://:p@127.0.0.1/', 400],
 ])('%s of a client without a sign-in is a %d, and no warning', async (line, status) => {
   const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const page = dashboard(memoryStore(), { authorize: () => false });

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describe, warn } from '@sluice/core/http';
 import type { Dashboard } from './dashboard.js';
+import { warnOfRequest } from './failure.js';
 
 /** What frameworks add to a request of Node. */
 type NodeRequest = IncomingMessage & {
@@ -47,19 +47,18 @@ export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
 
 /** `node:http` ignores the promise of a handler, so a rejection would end the process. */
 function fail(error: unknown, response: ServerResponse): void {
-  warn(
-    'SLUICE_DASHBOARD_FAILED',
-    `dashboard: a request failed, so the answer is 500: ${error instanceof Error ? (error.stack ?? error.message) : describe(error)}`,
-  );
+  warnOfRequest(error);
   if (response.headersSent) response.destroy();
   else response.writeHead(500, { 'Content-Type': 'text/plain' }).end('Internal Server Error\n');
 }
 
-/** @returns undefined for a target that names no page, such as `*`; any client can send one */
+/** @returns undefined for a target that names no page, such as `*` or `http://user:password@host/`; any client can send one */
 function urlOf({ originalUrl, url = '/' }: NodeRequest): string | undefined {
   const target = originalUrl ?? url;
   const whole = target.startsWith('/') ? `http://127.0.0.1${target}` : target;
-  return URL.canParse(whole) ? whole : undefined;
+  if (!URL.canParse(whole)) return undefined;
+  const { username, password, href } = new URL(whole);
+  return username === '' && password === '' ? href : undefined; // a `Request` has none
 }
 
 function webRequest(request: NodeRequest, url: string, signal: AbortSignal): Request {

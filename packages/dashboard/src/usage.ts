@@ -1,5 +1,5 @@
 import { type LimiterUsageReport, readUsage, type Store } from '@sluice/core';
-import { ownerOf } from '@sluice/core/operations';
+import { type LeftOut, ownerOf } from '@sluice/core/operations';
 import type { LimiterInfo, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 
@@ -10,9 +10,14 @@ const MOST = 50;
 /** What has the counts of limiters that have none of their own. */
 const OTHER = '(other)';
 
-/** @throws StoreUnavailableError, StoreConfigurationError */
-export async function usageOf(store: Store, limiters: readonly LimiterInfo[]): Promise<Usage> {
-  const { limiters: reports, processes } = await readUsage(store);
+/** @param leftOut gets what cannot be read @throws StoreUnavailableError, StoreConfigurationError */
+export async function usageOf(
+  store: Store,
+  limiters: readonly LimiterInfo[],
+  leftOut: (note: LeftOut) => void,
+): Promise<Usage> {
+  const { limiters: reports, processes, refused } = await readUsage(store);
+  refused.forEach(leftOut);
   if (processes.length === 0 && store.usage === undefined) return null;
   // The newest slot is not complete.
   const complete = (counts: readonly number[]) => counts.slice(0, -1);

@@ -83,6 +83,7 @@ test('a user without rights: each is named, nothing is said to be well, and noth
   expect(notSeen.map(({ level, fix }) => `${level} ${fix.split(',')[0]}`).sort()).toEqual([
     'note ACL SETUSER sluice +acl|dryrun',
     'note ACL SETUSER sluice +command|info',
+    'note ACL SETUSER sluice +getrange',
     'note ACL SETUSER sluice +scan',
     'note ACL SETUSER sluice +script|exists',
   ]);
@@ -147,7 +148,7 @@ test('only reads are sent', async () => {
     [
       'acl|dryrun',
       'command|info',
-      'get',
+      'getrange',
       'zrange',
       'config|resetstat',
       'info',

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import type { FailedTest, Problem, RuleSet } from '@sluice/rules';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
-import { shown } from '../text.js';
 
 export type RulesPackage = typeof import('@sluice/rules');
 
@@ -77,9 +76,9 @@ export function linesOf({ problemLine }: RulesPackage, report: FileReport): stri
   const failed = tests.failed.map(({ name, message, line, column }) => {
     return { message: `${name}: ${message}`, line, column, path: '', hint: undefined };
   });
-  if (!ok) return [...problems, ...failed].map((problem) => shown(problemLine(problem, file)));
+  if (!ok) return [...problems, ...failed].map((problem) => problemLine(problem, file));
   const named = version === undefined ? '' : `version ${version}, `;
-  return [shown(`${file}: ok, ${named}${counted(rules!, 'rule')}, ${counted(tests.passed, 'test')} passed`)];
+  return [`${file}: ok, ${named}${counted(rules!, 'rule')}, ${counted(tests.passed, 'test')} passed`];
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -31,7 +31,12 @@ export const dashboard: CommandDefinition = {
     const served = await serveDashboard(store, { port: Number(port), write: write === true, findings });
     try {
       output.json({ url: served.url });
-      output.line(`The live page, until Ctrl-C. Open this address, which works once:\n\n  ${served.url}\n`);
+      output.lines([
+        'The live page, until Ctrl-C. Open this address, which works once:',
+        '',
+        `  ${served.url}`,
+        '',
+      ]);
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await served.close();

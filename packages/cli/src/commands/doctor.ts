@@ -21,7 +21,7 @@ export const doctor: CommandDefinition = {
     const { output } = context;
     const findings = await examinationOf(context, options)();
     for (const finding of findings) output.json(finding);
-    output.line(render(findings, output));
+    output.lines(render(findings, output));
     return exitCodeOf(findings);
   },
 };

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
-import { shown, shownKey, shownProcess } from '../text.js';
+import { processText, shownKey } from '../text.js';
 import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
 
 export const explain: CommandDefinition = {
@@ -30,16 +30,21 @@ export const explain: CommandDefinition = {
   ],
   writes: false,
   async run(context, [name = '', key = ''], options) {
-    const { output } = context;
+    const { output, notes } = context;
     const cost = permitsOf('--cost', options.cost, 0);
     const fleet = await fleetOf(context);
     const plan = typeof options.plan === 'string' ? options.plan : undefined;
     const limiters = named(fleet, name).map((one) => (plan === undefined ? one : ofPlan(one, plan)));
+    const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key, cost)));
+    if (reports.every(({ seen }) => seen === undefined))
+      throw new CliError(`Limiter '${name}' cannot be read: ${reports[0]!.problem}.`);
     let passes = true;
-    for (const limiter of limiters) {
-      const { seen, problem } = await lookAt(context, limiter, key, cost);
-      if (seen === undefined)
-        throw new CliError(`Limiter '${shown(name)}' cannot be read: ${shown(problem!)}.`);
+    for (const { limiter, seen, problem } of reports) {
+      if (seen === undefined) {
+        const of = processNames(limiter.processes);
+        notes.say(`The numbers of ${of} for limiter '${name}' cannot be read: ${problem}.`);
+        continue;
+      }
       passes &&= seen.allowed;
       const usedPlan = plan ?? plansOf(limiter)[0];
       output.json({ limiter: name, key, plan: usedPlan, ...seen });
@@ -65,7 +70,7 @@ function sentences(
   const { kind, policies: own, prefetch } = definition;
   const call = `a call for ${count(cost, 'permit')}`;
   const who = `'${shownKey(key)}'`;
-  const limiter = `limiter '${shown(name)}'`;
+  const limiter = `limiter '${name}'`;
   const answer = allowed
     ? `Yes: ${limiter} would let ${call} of ${who} pass now.`
     : wait === undefined
@@ -74,14 +79,13 @@ function sentences(
   const denying = policies.filter((policy) => !policy.allowed);
   const reasons = allowed
     ? policies.map(
-        (policy) => `${shown(policy.name)}: ${policy.remaining} of ${count(policy.limit, 'permit')} left.`,
+        (policy) => `${policy.name}: ${policy.remaining} of ${count(policy.limit, 'permit')} left.`,
       )
     : denying.map(
         (policy) =>
-          `${shown(policy.name)}, ${policyOf(own[policy.name]!)}, denies it: ${reasonOf(policy, cost, now)}`,
+          `${policy.name}, ${policyOf(own[policy.name]!)}, denies it: ${reasonOf(policy, cost, now)}`,
       );
-  if (like !== undefined)
-    reasons.push(`Its numbers are those of '${shown(like)}', which the factory made last.`);
+  if (like !== undefined) reasons.push(`Its numbers are those of '${like}', which the factory made last.`);
   if (plan !== undefined) reasons.push(planNote(plan, plansOf(known)));
   else if (kind === 'per-request')
     reasons.push('Its numbers depend on the request: these are the ones that a process used last.');
@@ -91,12 +95,12 @@ function sentences(
 
 /** Redis has the key's count, and not the plan of the call that was counted. */
 function planNote(plan: string, plans: readonly string[]): string {
-  const others = plans.filter((other) => other !== plan).map(shown);
+  const others = plans.filter((other) => other !== plan);
   const more =
     others.length === 0
       ? ''
       : ` The plan is not stored with a key. For another one: --plan ${others.join(' | ')}.`;
-  return `These are the numbers of the plan '${shown(plan)}'.${more}`;
+  return `These are the numbers of the plan '${plan}'.${more}`;
 }
 
 function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
@@ -114,7 +118,7 @@ function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
 
 /** The first two, and how many more: `shop-1:4711, shop-2:94 and 3 more processes`. */
 function processNames(processes: readonly FleetProcess[]): string {
-  const names = processes.slice(0, 2).map(shownProcess);
+  const names = processes.slice(0, 2).map(processText);
   const more = processes.length - names.length;
   return more === 0
     ? names.join(' and ')

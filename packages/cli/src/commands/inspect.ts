@@ -11,7 +11,7 @@ import {
   withKeys,
 } from '../fleet.js';
 import { linesOf, lookAt } from '../key-report.js';
-import { shown, shownKey } from '../text.js';
+import { shownKey } from '../text.js';
 import { policyOf } from '../words.js';
 
 export const inspect: CommandDefinition = {
@@ -49,15 +49,15 @@ export const inspect: CommandDefinition = {
       else if (!all) continue;
       output.json({ limiter: of, kind, key, problem, ...seen });
       if (seen === undefined) {
-        output.line(output.style('bold', shown(of)));
-        output.say(output.style('red', `It cannot be read: ${shown(problem!)}.`), '  ');
+        output.line(output.style('bold', of));
+        output.say(output.style('red', `It cannot be read: ${problem!}.`), '  ');
       }
       const [plan] = plansOf(limiter);
-      const ofPlan = plan === undefined ? '' : `, plan ${shown(plan)}`;
+      const ofPlan = plan === undefined ? '' : `, plan ${plan}`;
       for (const policy of seen?.policies ?? []) {
         const label = policy.name === of ? of : `${of}, ${policy.name}`;
         output.say(
-          `${output.style('bold', shown(label))}  ${output.style('dim', policyOf(policies[policy.name]!) + ofPlan)}`,
+          `${output.style('bold', label)}  ${output.style('dim', policyOf(policies[policy.name]!) + ofPlan)}`,
         );
         for (const line of linesOf(policy, seen!.now)) output.say(line, '  ');
       }

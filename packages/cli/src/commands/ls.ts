@@ -9,7 +9,7 @@ import {
   ofNewerLayout,
   plansOf,
 } from '../fleet.js';
-import { shown, shownProcess, table } from '../text.js';
+import { processText } from '../text.js';
 import { count, policyOf } from '../words.js';
 
 export const ls: CommandDefinition = {
@@ -38,17 +38,17 @@ export const ls: CommandDefinition = {
     if (wantsProcesses) {
       for (const process of processes) output.json(process);
       const rows = processes.map(({ version, limiters, age, ...process }) => [
-        shownProcess(process),
-        shown(version),
+        processText(process),
+        version,
         String(limiters),
         `${lengthText(age)} ago`,
       ]);
-      if (rows.length > 0) output.line(table(['PROCESS', 'VERSION', 'LIMITERS', 'SEEN'], rows, output.width));
+      if (rows.length > 0) output.table(['PROCESS', 'VERSION', 'LIMITERS', 'SEEN'], rows);
     } else {
       for (const { definition, processes: of } of fleet.limiters)
         output.json({ ...definition, processes: of.map(({ process }) => process) });
       const rows = fleet.limiters.filter((known) => isNews(known, fleet)).flatMap(rowsOf);
-      if (rows.length > 0) output.line(table(['LIMITER', 'POLICY', 'KEY', 'PROCESSES'], rows, output.width));
+      if (rows.length > 0) output.table(['LIMITER', 'POLICY', 'KEY', 'PROCESSES'], rows);
     }
     const omitted = fleet.processes.reduce((sum, process) => sum + process.omitted, 0);
     if (omitted > 0)
@@ -63,7 +63,7 @@ export const ls: CommandDefinition = {
 
 /** `plan free, others: pro, team`. */
 const planWords = (plan: string, others: readonly string[]): string =>
-  `plan ${shown(plan)}${others.length === 0 ? '' : `; others: ${others.map(shown).join(', ')}`}`;
+  `plan ${plan}${others.length === 0 ? '' : `; others: ${others.join(', ')}`}`;
 
 /** A combination of a single limiter, as of a request that one rule matches, tells nothing if that limiter is in the list. */
 function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
@@ -77,10 +77,9 @@ function rowsOf(known: KnownLimiter): string[][] {
   const [plan, ...others] = plansOf(known);
   const { kind, name, policies, several, key = '', members, prefetch, escalate } = definition;
   const of = String(processes.length);
-  const first = shown(kind === 'factory' ? `${name} (and others of a factory)` : name);
+  const first = kind === 'factory' ? `${name} (and others of a factory)` : name;
   if (kind === 'shared') return [[first, 'a shared rate, kept in Redis', '', of]];
-  if (kind === 'combined')
-    return [[first, `together: ${shown(Object.values(members ?? {}).join(' + '))}`, '', of]];
+  if (kind === 'combined') return [[first, `together: ${Object.values(members ?? {}).join(' + ')}`, '', of]];
   const notes = [
     plan === undefined ? kind === 'per-request' && 'varies by request' : planWords(plan, others),
     prefetch && 'prefetched',
@@ -88,7 +87,7 @@ function rowsOf(known: KnownLimiter): string[][] {
   ].filter(Boolean);
   const suffix = notes.length === 0 ? '' : `, ${notes.join(', ')}`;
   return Object.entries(policies).map(([policy, given], i) => {
-    const text = `${several ? `${shown(policy)}: ` : ''}${policyOf(given)}${suffix}`;
-    return i === 0 ? [first, text, shown(key), of] : ['', text, '', ''];
+    const text = `${several ? `${policy}: ` : ''}${policyOf(given)}${suffix}`;
+    return i === 0 ? [first, text, key, of] : ['', text, '', ''];
   });
 }

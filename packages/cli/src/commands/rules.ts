@@ -2,7 +2,7 @@ import { lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf } from '../fleet.js';
 import { pushedRules } from '../pushed-rules.js';
-import { shown, shownProcess, table } from '../text.js';
+import { processText } from '../text.js';
 import { timeOf } from '../words.js';
 
 export const rules: CommandDefinition = {
@@ -24,9 +24,9 @@ export const rules: CommandDefinition = {
     const now = Date.now() * 1_000;
     const rows = versions.map(({ number, version = '', at, by, rollbackTo, percent, before }) => [
       String(number),
-      shown(String(version)),
+      String(version),
       timeOf(at * 1_000, now),
-      shown(by),
+      by,
       [
         rollbackTo !== undefined && `rollback to ${rollbackTo}`,
         percent !== undefined && `for ${percent} % of the keys, the others keep ${before}`,
@@ -35,30 +35,27 @@ export const rules: CommandDefinition = {
         .join('; '),
     ]);
     for (const version of versions) output.json({ rules: name, ...version });
-    if (rows.length > 0)
-      output.line(table(['NUMBER', 'VERSION', 'PUSHED', 'BY', 'NOTE'], rows, output.width));
+    if (rows.length > 0) output.table(['NUMBER', 'VERSION', 'PUSHED', 'BY', 'NOTE'], rows);
     const { processes } = await fleetOf(context);
     const running = processes.flatMap(({ process, host, pid, age, rules = [] }) =>
       rules.filter((one) => one.name === name).map((one) => ({ process, host, pid, age, ...one })),
     );
     for (const one of running) output.json(one);
     const lines = running.map(({ version = '', source, problem = '', age, ...process }) => [
-      shownProcess(process),
-      shown(String(version)),
-      shown(source),
+      processText(process),
+      String(version),
+      source,
       `${lengthText(age)} ago`,
-      shown(problem),
+      problem,
     ]);
     if (lines.length > 0) {
       if (rows.length > 0) output.line();
-      output.line(table(['PROCESS', 'VERSION', 'SOURCE', 'SEEN', 'PROBLEM'], lines, output.width));
+      output.table(['PROCESS', 'VERSION', 'SOURCE', 'SEEN', 'PROBLEM'], lines);
     }
     if (rows.length + lines.length > 0) return 0;
-    const others = new Set(
-      processes.flatMap((one) => (one.rules ?? []).map((known) => `'${shown(known.name)}'`)),
-    );
+    const others = new Set(processes.flatMap((one) => (one.rules ?? []).map((known) => `'${known.name}'`)));
     output.say(
-      `Nothing was pushed for the rules '${shown(name)}', and no process has them.` +
+      `Nothing was pushed for the rules '${name}', and no process has them.` +
         (others.size > 0 ? ` Processes have ${[...others].sort().join(', ')}.` : ''),
     );
     return 1;

@@ -1,6 +1,5 @@
 import { lengthText, toMicros } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
-import { table } from '../text.js';
 import { keyUseRows, rateRows, usageOf } from '../usage.js';
 import { count } from '../words.js';
 
@@ -25,11 +24,11 @@ export const stats: CommandDefinition = {
     const usage = await usageOf(context);
     const { heads, rows, rates } = rateRows(usage, seconds);
     for (const one of rates) output.json(one);
-    output.line(table(heads, rows, output.width));
+    output.table(heads, rows);
     const use = keyUseRows(rates);
     if (use.rows.length > 0) {
       output.line();
-      output.line(table(use.heads, use.rows, output.width));
+      output.table(use.heads, use.rows);
     }
     const processes = count(usage.processes.length, 'process', 'processes');
     output.say(output.style('dim', `In the last ${lengthText(seconds * 1_000)}, of ${processes}.`));

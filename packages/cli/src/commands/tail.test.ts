@@ -1,6 +1,7 @@
 import { CombinedLimiter, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
 import { eventually } from '../../../../tests/support/eventually.js';
 import type { Context } from '../command.js';
+import { Notes } from '../notes.js';
 import { Output } from '../output.js';
 import { tail } from './tail.js';
 
@@ -22,7 +23,7 @@ test('it follows at once, while the limiters are still read, and names the limit
   const context = {
     store,
     output: new Output({ write: (text: string) => texts.push(text) }, true, {}, false),
-    stderr: { write: (text: string) => texts.push(text) },
+    notes: new Notes({ write: (text: string) => texts.push(text) }, {}),
     signal: new AbortController().signal,
     ask: async <T>(answer: Promise<T>) => {
       await gate;

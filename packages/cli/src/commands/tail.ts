@@ -11,7 +11,6 @@ import type { CommandDefinition, Context } from '../command.js';
 import { denialJson, denialLine, omittedLine } from '../denial-line.js';
 import type { Fleet } from '../fleet.js';
 import { type OwnedDenial, Owners } from '../owners.js';
-import { shown } from '../text.js';
 
 type Option = string | boolean | undefined;
 
@@ -52,16 +51,15 @@ export const tail: CommandDefinition = {
 };
 
 /** A limiter may be published later, so an unknown name is no error. It would show nothing without a word. */
-function warnOfUnknown({ stderr }: Context, { limiters }: Fleet, limiter: string): void {
+function warnOfUnknown({ notes }: Context, { limiters }: Fleet, limiter: string): void {
   const isKnown = limiters.some(({ definition: { name, kind } }) => name === limiter || kind === 'factory');
   if (isKnown || limiters.length === 0) return;
-  const names = [...new Set(limiters.map(({ definition }) => shown(definition.name)))].join(', ');
-  stderr.write(`sluice: No process has published a limiter '${shown(limiter)}'. Known are: ${names}.\n`);
+  const names = [...new Set(limiters.map(({ definition }) => definition.name))].join(', ');
+  notes.say(`No process has published a limiter '${limiter}'. Known are: ${names}.`);
 }
 
 /** Writes until the lines are enough, the time is up, or Ctrl-C. Resolves to whether the time is up. */
-function followed({ store, stderr, address, signal }: Context, lines: Lines, ms?: number): Promise<boolean> {
-  const note = (text: string) => stderr.write(`sluice: ${text}\n`);
+function followed({ store, notes, address, signal }: Context, lines: Lines, ms?: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       clearTimeout(timer);
@@ -78,9 +76,10 @@ function followed({ store, stderr, address, signal }: Context, lines: Lines, ms?
       },
       lost(error) {
         if (isStoreConfigurationError(error)) end(() => reject(error));
-        else note(`${address} does not answer. Trying again.`);
+        else notes.say(`${address} does not answer. Trying again.`);
       },
-      resumed: () => note(`${address} answers again. Denials in between are not shown.`),
+      leftOut: notes.leftOut,
+      resumed: () => notes.say(`${address} answers again. Denials in between are not shown.`),
     });
     const timer =
       ms === undefined ? undefined : setTimeout(() => end(() => resolve(true)), Math.min(ms, LONGEST_TIMER));

@@ -3,7 +3,6 @@ import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf } from '../fleet.js';
-import { table } from '../text.js';
 import { topRows, usageOf } from '../usage.js';
 
 export const top: CommandDefinition = {
@@ -38,7 +37,7 @@ export const top: CommandDefinition = {
       output.say('No key is in the list.');
       return 1;
     }
-    output.line(table(heads, rows, output.width));
+    output.table(heads, rows);
     const span = Math.max(...usage.limiters.map((one) => one.span));
     const hashed =
       usage.keys === 'hash'

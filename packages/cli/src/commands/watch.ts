@@ -6,7 +6,7 @@ import type { CommandDefinition, Context } from '../command.js';
 import { fleetOf, type KnownLimiter, named, withKeys } from '../fleet.js';
 import { linesOf, lookAt } from '../key-report.js';
 import { Screen } from '../screen.js';
-import { shown, table, wrapped } from '../text.js';
+import { table, wrapped } from '../text.js';
 import { rateRows, topRows, usageOf } from '../usage.js';
 import { timeOf } from '../words.js';
 
@@ -52,7 +52,7 @@ function problemView({ output, address }: Context, error: unknown): string[] {
   if (!isSluiceError(error) && !(error instanceof CliError)) throw error;
   const { message } = cliErrorOf(error, address);
   output.json({ problem: message });
-  return [output.style('red', wrapped(message, output.width)), 'It is asked again.'];
+  return [...wrapped(message, output.width).map((line) => output.style('red', line)), 'It is asked again.'];
 }
 
 async function limitersOf(context: Context, name: string | undefined): Promise<KnownLimiter[]> {
@@ -70,8 +70,8 @@ async function callsView(context: Context, name: string | undefined): Promise<st
     found,
   } = topRows(usage, await fleetOf(context), 'denied', 10, name);
   output.json({ rates, denied: found });
-  const lists = topKeys.length === 0 ? [] : ['', table(topHeads, topKeys, output.width)];
-  return [table(heads, rows, output.width), ...lists];
+  const lists = topKeys.length === 0 ? [] : ['', ...table(topHeads, topKeys, output.width)];
+  return [...table(heads, rows, output.width), ...lists];
 }
 
 async function keyView(context: Context, limiters: readonly KnownLimiter[], key: string): Promise<string[]> {
@@ -80,16 +80,15 @@ async function keyView(context: Context, limiters: readonly KnownLimiter[], key:
   return reports.flatMap(({ limiter, seen, problem }) => {
     const { name } = limiter.definition;
     output.json({ limiter: name, key, problem, ...seen });
-    if (seen === undefined)
-      return [wrapped(`${shown(name)} cannot be read: ${shown(problem!)}.`, output.width)];
+    if (seen === undefined) return wrapped(`${name} cannot be read: ${problem}.`, output.width);
     if (!seen.known && limiters.length > 1) return [];
     return seen.policies.flatMap((policy) => {
       const label = policy.name === name ? name : `${name}, ${policy.name}`;
       const level = bar(policy.remaining, policy.limit, Math.min(40, output.width - 4));
       return [
-        output.style('bold', shown(label)),
+        output.style('bold', label),
         `  ${level}`,
-        ...linesOf(policy, seen.now).map((line) => `  ${wrapped(line, output.width - 2, '  ')}`),
+        ...linesOf(policy, seen.now).flatMap((line) => wrapped(line, output.width, '  ')),
       ];
     });
   });

@@ -15,8 +15,8 @@ const eviction: Finding = {
 const fine: Finding = { id: 'clock', level: 'ok', what: 'all clocks are within 1 ms', why: '', fix: '' };
 
 test('the worst first, one finding of several servers once, and numbers at the end', () => {
-  const text = render([fine, eviction, { ...eviction, node: '127.0.0.1:7002' }], output(80));
-  expect(text).toBe(`warning eviction-policy
+  const lines = render([fine, eviction, { ...eviction, node: '127.0.0.1:7002' }], output(80));
+  expect(lines.join('\n')).toBe(`warning eviction-policy
   maxmemory-policy is allkeys-lru (127.0.0.1:7001, 127.0.0.1:7002)
   Why: When memory is full, a key is deleted.
   Fix: CONFIG SET maxmemory-policy noeviction
@@ -30,16 +30,25 @@ test('a terminal that says it has 0 columns counts as one of 80', () => {
 });
 
 test('fits a terminal of 40 columns', () => {
-  const lines = render([eviction, fine], output(40)).split('\n');
+  const lines = render([eviction, fine], output(40));
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
   expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('CONFIG SET maxmemory-policy noeviction');
 });
 
 test('no control characters of a server, and colours in a terminal', () => {
+  const written = (finding: Finding, isTTY: boolean) => {
+    let text = '';
+    const write = (chunk: string) => {
+      text += chunk;
+    };
+    const out = new Output({ write, columns: 80, isTTY }, false, {}, false);
+    out.lines(render([finding], out));
+    return text;
+  };
   const hostile = { ...eviction, what: 'a\u001b[2Jb\u202ec\r\nd' };
-  expect(render([hostile], output(80))).toContain('a\\u{1b}[2Jb\\u{202e}c\\u{d}\\u{a}d');
-  expect(render([hostile], output(80))).not.toContain('\u001b');
-  expect(render([eviction], output(80, true))).toContain('\u001b[33mwarning eviction-policy\u001b[39m');
+  expect(written(hostile, false)).toContain('a\\u{1b}[2Jb\\u{202e}c\\u{d}\\u{a}d');
+  expect(written(hostile, false)).not.toContain('\u001b');
+  expect(written(eviction, true)).toContain('\u001b[33mwarning eviction-policy\u001b[39m');
 });
 
 test.each([

@@ -1,18 +1,18 @@
 import type { Output, Style } from '../output.js';
-import { shown, wrapped } from '../text.js';
+import { wrapped } from '../text.js';
 import { type Finding, LEVELS, type Level } from './finding.js';
 
 const STYLES: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', note: 'cyan', ok: 'green' };
 
 /** Findings as text, the worst first: what was seen, where, why it matters, and what mends it. The last line counts them. */
-export function render(findings: readonly Finding[], output: Pick<Output, 'width' | 'style'>): string {
+export function render(findings: readonly Finding[], output: Pick<Output, 'width' | 'style'>): string[] {
   const blocks = [...LEVELS].reverse().flatMap((level) =>
-    merged(findings.filter((finding) => finding.level === level)).map((finding) => {
+    merged(findings.filter((finding) => finding.level === level)).flatMap((finding) => {
       const [first, ...rest] = linesOf(finding, output.width);
-      return [output.style(STYLES[level], first!), ...rest].join('\n');
+      return [output.style(STYLES[level], first!), ...rest];
     }),
   );
-  return [...blocks, wrapped(summaryOf(findings), output.width)].join('\n');
+  return [...blocks, ...wrapped(summaryOf(findings), output.width)];
 }
 
 /** One finding of several servers. */
@@ -31,10 +31,10 @@ function merged(findings: readonly Finding[]): Merged[] {
 
 function linesOf({ level, id, what, why, fix, nodes }: Merged, width: number): string[] {
   const at = nodes.length === 0 ? '' : ` (${nodes.join(', ')})`;
-  const line = (text: string, indent: string) => wrapped(shown(text), width - indent.length, indent);
-  if (level === 'ok') return [line(`ok ${id}: ${what}${at}`, '   ')];
+  if (level === 'ok') return wrapped(`ok ${id}: ${what}${at}`, width, '   ', '');
   const body = [`${what}${at}`, `Why: ${why}`, `Fix: ${fix}`];
-  return [`${level} ${id}`, ...body.map((text) => `  ${line(text, '  ')}`), ''];
+  const indented = body.flatMap((text) => wrapped(text, width, '  '));
+  return [`${level} ${id}`, ...indented, ''];
 }
 
 function summaryOf(findings: readonly Finding[]): string {

@@ -1,6 +1,5 @@
 import type { Simulation } from '@sluice/rules/simulate';
 import type { Output } from '../output.js';
-import { shown, table } from '../text.js';
 import { differenceRows, hitRows, limitRows, notesOf, shareText, smallestRows } from './tables.js';
 
 /** Writes a simulation for people. @param target of `--target` */
@@ -10,27 +9,27 @@ export function render(simulation: Simulation, output: Output, target: number | 
     if (rows.length === 0) return;
     output.line();
     output.line(output.style('bold', title));
-    output.line(table(heads, rows, output.width));
+    output.table(heads, rows);
   };
-  const files = log.files.map(({ name, format }) => `${shown(name)}${format === '' ? '' : ` (${format})`}`);
+  const files = log.files.map(({ name, format }) => `${name}${format === '' ? '' : ` (${format})`}`);
   output.say(
     log.from === undefined
       ? `${files.join(', ')}: no requests.`
       : `${files.join(', ')}: ${log.requests} requests from ${momentOf(log.from)} to ${momentOf(log.to!)}.`,
   );
   output.say(
-    `${shown(rules.name)} denies ${rules.denied} of them (${shareText(rules.denied, rules.requests)}), and does not limit ` +
+    `${rules.name} denies ${rules.denied} of them (${shareText(rules.denied, rules.requests)}), and does not limit ` +
       `${rules.unlimited}.`,
   );
   if (rules.rules.length > 0) {
     output.line();
-    output.line(table(...limitRows(rules), output.width));
+    output.table(...limitRows(rules));
   }
   section('Denied most', hitRows(rules.rules));
   if (against !== undefined) {
     output.line();
     output.say(
-      `${shown(against.name)} denies ${against.denied} (${shareText(against.denied, against.requests)}): ` +
+      `${against.name} denies ${against.denied} (${shareText(against.denied, against.requests)}): ` +
         `${newlyDenied!.requests} would be newly denied, and ${newlyAllowed!.requests} newly allowed.`,
     );
     section('Newly denied', differenceRows(newlyDenied!));

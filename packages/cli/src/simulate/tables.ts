@@ -1,5 +1,4 @@
 import type { Difference, ReplayReport, RuleReport, Simulation } from '@sluice/rules/simulate';
-import { shown } from '../text.js';
 import { percent } from '../usage.js';
 import { policyOf } from '../words.js';
 
@@ -11,7 +10,7 @@ const MOST_KEYS = 5;
 export const shareText = (part: number, whole: number): string => percent(whole === 0 ? 0 : part / whole);
 
 const named = (limit: string, plan: string | undefined): string =>
-  plan === undefined ? limit : `${limit}, ${shown(plan)}`;
+  plan === undefined ? limit : `${limit}, ${plan}`;
 
 /** Each rule, and its limits if it has several. */
 export function limitRows({ rules }: ReplayReport): Rows {
@@ -43,14 +42,14 @@ const countText = (requests: number, error: number): string =>
 /** The keys that are denied most. */
 export function hitRows(rules: readonly RuleReport[]): Rows {
   const rows = rules.flatMap(({ rule, hit }) =>
-    hit.slice(0, MOST_KEYS).map(({ key, requests, error }) => [rule, countText(requests, error), shown(key)]),
+    hit.slice(0, MOST_KEYS).map(({ key, requests, error }) => [rule, countText(requests, error), key]),
   );
   return [['RULE', 'DENIED', 'KEY'], rows];
 }
 
 /** Who is concerned by a difference. */
 export function differenceRows({ keys }: Difference): Rows {
-  const rows = keys.map(({ rule, key, requests, error }) => [rule, countText(requests, error), shown(key)]);
+  const rows = keys.map(({ rule, key, requests, error }) => [rule, countText(requests, error), key]);
   return [['RULE', 'REQUESTS', 'KEY'], rows];
 }
 
@@ -71,12 +70,12 @@ export function smallestRows({ rules }: ReplayReport, target: number): Rows {
 export function notesOf({ log, rules, against }: Simulation): string[] {
   const notes: string[] = [];
   for (const { name, damage } of log.files) {
-    if (damage !== undefined) notes.push(`${shown(name)} is damaged and was read up to there: ${damage}.`);
+    if (damage !== undefined) notes.push(`${name} is damaged and was read up to there: ${damage}.`);
   }
   if (log.bad > 0) {
     const [first] = log.firstBad;
     notes.push(
-      `${counted(log.bad, 'line is', 'lines are')} not requests: line ${first!.line} of ${shown(first!.file)} ${first!.reason}.`,
+      `${counted(log.bad, 'line is', 'lines are')} not requests: line ${first!.line} of ${first!.file} ${first!.reason}.`,
     );
   }
   if (log.late > 0) {
@@ -88,7 +87,7 @@ export function notesOf({ log, rules, against }: Simulation): string[] {
     const { requests, example } = unresolved;
     notes.push(
       `Rule ${rule} was left out for ${counted(requests, 'request')} whose key or cost is not in the log: line ${example.line} of ` +
-        `${shown(example.file)}: ${shown(example.reason)}.`,
+        `${example.file}: ${example.reason}.`,
     );
   }
   if (rules.rulesForCode.length > 0)

@@ -32,6 +32,51 @@ describe('Redis', () => {
     }
   });
 
+  test('what other programs write is left out with a note, not sent if it is large, and the others are read', async () => {
+    const server = await startRedis();
+    const admin = new Redis(server.url);
+    const store = redisStore(server.url);
+    const [index, keyOf] = [
+      'sluice:v2:fleet:usage:{index}',
+      (name: string) => `sluice:v2:fleet:usage:{${name}}`,
+    ];
+    const read = async () => {
+      const notes = await store.fleet.read('usage');
+      return Object.fromEntries(notes.map(({ process, text, problem = text }) => [process, problem]));
+    };
+    try {
+      await use(store);
+      await store.fleet.publish('usage', 'ours', 60_000);
+      await admin.set(keyOf('long'), 'x'.repeat(1_000_001));
+      await admin.set(keyOf('whole'), 'x'.repeat(1_000_000));
+      await admin.lpush(keyOf('list'), 'x');
+      const names = ['long', 'whole', 'list', 'gone', 'a}b\n', 'n'.repeat(100_000)];
+      for (const name of names) await admin.zadd(index, Date.now(), name);
+      await admin.zadd(index, '-inf', 'before-all');
+      await admin.zadd(index, '+inf', 'after-all');
+      await admin.set(keyOf('after-all'), 'after all');
+      expect(await read()).toEqual({
+        [store.fleet.process]: 'ours',
+        whole: 'x'.repeat(1_000_000),
+        'after-all': 'after all',
+        long: 'it has 1000001 bytes',
+        list: 'its key has a value of another type',
+        'a}b\n': 'its entry in the index cannot be read',
+        ['n'.repeat(65)]: 'its entry in the index cannot be read',
+        'before-all': 'its entry in the index cannot be read',
+      });
+      await admin.zadd(index, ...Array.from({ length: 10_000 }, (_, i) => [i, `p${i}`]).flat());
+      expect((await read()).index).toBe('it has more than 10000 processes');
+      await admin.del(index);
+      await admin.set(index, 'a text');
+      expect(await read()).toEqual({ index: 'its key has a value of another type' });
+    } finally {
+      await store.close();
+      admin.disconnect();
+      await server.stop();
+    }
+  });
+
   test('nothing is kept for a server that is out, and nothing rejects', async () => {
     const server = await startRedis();
     const store = redisStore(server.url);

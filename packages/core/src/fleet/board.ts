@@ -10,7 +10,12 @@ export interface FleetNote {
   /** ms since it was published, by the store's clock. */
   readonly age: number;
   readonly text: string;
+  /** Why the text was not read: then it is empty. */
+  readonly problem?: string | undefined;
 }
+
+/** The most bytes of a text that is read: longer ones are not even transferred. Processes publish shorter ones. */
+export const MOST_BYTES = 1_000_000;
 
 /**
  * The notice board of all processes that use a store: each publishes one short text of each kind, off the request path. No decision waits

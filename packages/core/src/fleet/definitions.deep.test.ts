@@ -15,6 +15,7 @@ import {
   type Store,
 } from '../index.js';
 import { readDefinitions } from '../operations/index.js';
+import { announce } from './definitions.js';
 
 const policy = fixedWindow({ limit: 9, window: '1m' });
 const named = (store: Store, name: string) => new RateLimiter({ name, policy, store, deadline: '10s' });
@@ -124,15 +125,46 @@ test('`definitions: false` publishes nothing; a wrong value is refused', async (
   await Promise.all([store.close(), another.close()]);
 });
 
-test('what other programs write to the board is left out', async () => {
+test('what other programs write to the board is left out with a reason', async () => {
   const store = memoryStore();
-  for (const text of ['', '{', 'null', '[]', '{"limiters":1}']) {
+  const read = async (text: string) => {
     await store.fleet.publish('definitions', text, 60_000);
-    expect(await readDefinitions(store)).toEqual([]);
-  }
-  const withoutAlgorithm = { kind: 'limiter', name: 'a', policies: { a: null }, prefixes: {}, suffix: '' };
-  const text = JSON.stringify({ limiters: [null, { name: 1 }, withoutAlgorithm], host: {} });
-  await store.fleet.publish('definitions', text, 60_000);
-  expect(await readDefinitions(store)).toMatchObject([{ limiters: [] }]);
+    const reasons: string[] = [];
+    const processes = await readDefinitions(store, ({ reason }) => reasons.push(reason));
+    return [processes.map(({ limiters }) => limiters), reasons];
+  };
+  for (const text of ['', '{']) expect(await read(text)).toEqual([[], ['it is not JSON']]);
+  for (const text of ['null', '[]']) expect(await read(text)).toEqual([[], ['its fields cannot be read']]);
+  expect(await read('{"limiters":1}')).toEqual([[], ['its version cannot be read']]);
+  const withoutAlgorithm = { kind: 'limiter', name: 'a', keyPrefix: '', policies: { a: null }, prefixes: {} };
+  const process = { version: '1.0.0', layout: 'v2', host: 'h', pid: 1, omitted: 0 };
+  const limiters = [null, { name: 1 }, { ...withoutAlgorithm, suffix: '' }];
+  expect(await read(JSON.stringify({ ...process, limiters }))).toEqual([
+    [[]],
+    [
+      'limiter 1 of its limiters: its fields cannot be read',
+      'limiter 2 of its limiters: its kind cannot be read',
+      'limiter 3 of its limiters: its policies cannot be read',
+    ],
+  ]);
+  await store.close();
+});
+
+test('limiters that would make the text too long to be read are counted', async () => {
+  const store = memoryStore();
+  const names = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(100, 'p'));
+  const policies = Object.fromEntries(names.map((name) => [name, policy]));
+  const plans = Object.fromEntries(names.map((name) => [name, { policies }]));
+  for (let i = 0; i < 30; i += 1)
+    announce(store.fleet, 'v2', `l${i}`, () => ({
+      ...{ kind: 'limiter', name: `l${i}`, keyPrefix: 'sluice', several: true, suffix: '' },
+      ...{ policies, prefixes: Object.fromEntries(names.map((name) => [name, name])), plans },
+    }));
+  const [process] = await eventually(async () => {
+    const read = await readDefinitions(store);
+    return read.length > 0 && read;
+  });
+  expect(process!.limiters.length).toBeGreaterThan(5);
+  expect(process!.limiters.length + process!.omitted).toBe(30);
   await store.close();
 });

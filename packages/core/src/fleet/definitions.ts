@@ -1,9 +1,9 @@
-import { hostname } from 'node:os';
 import type { Policy } from '../algorithms/algorithm.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import { getOrCreate } from '../get-or-create.js';
 import { VERSION } from '../version.js';
-import type { FleetBoard } from './board.js';
+import { type FleetBoard, MOST_BYTES } from './board.js';
+import { publishedHost } from './published-host.js';
 import { Publisher } from './publisher.js';
 
 /**
@@ -82,6 +82,8 @@ export const NO_POLICIES = { policies: {}, several: false, prefixes: {}, suffix:
 const TIMES = { soon: 1_000, every: 60_000, ttl: 180_000 };
 /** The most limiters that a process publishes. */
 const MOST = 200;
+/** The most bytes that their texts have together. */
+const MOST_BYTES_OF_LIMITERS = 0.9 * MOST_BYTES;
 
 const publishers = new WeakMap<FleetBoard, DefinitionPublisher>();
 
@@ -164,14 +166,20 @@ class DefinitionPublisher {
   }
 
   #text(): string {
-    const limiters = [...this.#known.values()].map(({ describe }) => describe());
+    const limiters: LimiterDefinition[] = [];
+    let bytes = 0;
+    for (const { describe } of this.#known.values()) {
+      const limiter = describe();
+      bytes += Buffer.byteLength(JSON.stringify(limiter));
+      if (bytes <= MOST_BYTES_OF_LIMITERS) limiters.push(limiter);
+    }
     const process: ProcessDefinitions = {
       version: VERSION,
       layout: this.#layout,
-      host: hostname(),
+      host: publishedHost(),
       pid: globalThis.process.pid,
       limiters,
-      omitted: this.#omitted,
+      omitted: this.#omitted + this.#known.size - limiters.length,
       rules: this.#rules.size === 0 ? undefined : [...this.#rules].map((describe) => describe()),
     };
     return JSON.stringify(process);

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { hashStoredKey } from '../hash-key.js';
@@ -7,6 +6,7 @@ import { DECISION, STORE_CALL } from '../telemetry/channels.js';
 import { boardOf } from '../telemetry/message-board.js';
 import type { DecisionMessage, StoreCallMessage } from '../telemetry/messages.js';
 import { type CallsText, type DenialsText, type DenialText, FORM } from './denial-text.js';
+import { publishedHost } from './published-host.js';
 
 /** Denials that differ, and the characters of their names and keys, in one text. The others are counted. */
 const [MOST, MOST_CHARACTERS] = [100, 64_000];
@@ -68,9 +68,7 @@ export class DenialCollector {
     if (full) this.#times = [];
     const text: DenialsText = {
       form: FORM,
-      host: hostname()
-        .replace(/[^!-~]/g, '?')
-        .slice(0, 255),
+      host: publishedHost(),
       pid: process.pid,
       denials: [...this.#denials.values()].map((one) => this.#textOf(one, now)),
       omitted: this.#omitted,

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
-import { type FleetBoard, type FleetKind, type FleetNote, newProcess } from './board.js';
+import { type FleetBoard, type FleetKind, type FleetNote, MOST_BYTES, newProcess } from './board.js';
 import { boardScript } from './board.script.js';
 import { type Follower, Followers } from './followers.js';
 
@@ -70,12 +70,16 @@ export class RedisBoard implements FleetBoard {
   }
 
   async read(kind: FleetKind): Promise<readonly FleetNote[]> {
-    const listed = (await this.#connection.run(boardScript, keyOf(kind, INDEX), ['list'])) as unknown[];
-    const processes = listed.slice(1).map(String);
-    const notes = processes.flatMap((process, i) =>
-      i % 2 === 0 ? [this.#note(kind, process, Number(processes[i + 1]))] : [],
+    const reply = await this.#connection.run(boardScript, keyOf(kind, INDEX), [
+      'list',
+      String(MOST_PROCESSES),
+    ]);
+    const [problem, ...listed] = (reply as unknown[]).map(String) as [string, ...string[]];
+    const notes = listed.flatMap((process, i) =>
+      i % 2 === 0 ? [this.#note(kind, process, Number(listed[i + 1]))] : [],
     );
-    return (await Promise.all(notes)).filter(({ text }) => text !== '');
+    if (problem !== '') notes.push(Promise.resolve(refused(INDEX, problem)));
+    return (await Promise.all(notes)).filter((note) => note.text !== '' || note.problem !== undefined);
   }
 
   close(): void {
@@ -91,7 +95,7 @@ export class RedisBoard implements FleetBoard {
 
   /** This process has received its own broadcast already. */
   #received(message: string): void {
-    const [, time, process, text] = /^(\d{1,16}) ([\w-]{1,64}) (.+)$/s.exec(message) ?? [];
+    const [, time, process, text] = /^(\d{1,15}) ([\w-]{1,64}) (.+)$/s.exec(message) ?? [];
     if (process === undefined || process === this.process) return;
     this.followers.received({ process, time: Number(time), text: text! });
   }
@@ -109,12 +113,20 @@ export class RedisBoard implements FleetBoard {
   }
 
   async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {
-    const text = await this.#connection.run(boardScript, keyOf(kind, process), ['read']);
-    return { process, age, text: String(text) };
+    if (!PROCESS.test(process) || !Number.isFinite(age))
+      return refused(process, 'its entry in the index cannot be read');
+    const reply = await this.#connection.run(boardScript, keyOf(kind, process), ['read', String(MOST_BYTES)]);
+    return Array.isArray(reply) ? refused(process, String(reply)) : { process, age, text: String(reply) };
   }
 }
 
+const refused = (process: string, problem: string): FleetNote => ({ process, age: 0, text: '', problem });
+
 const INDEX = 'index';
+/** Others would be another key. */
+const PROCESS = /^[\w-]{1,64}$/;
+/** The most processes that are read: the latest ones. */
+const MOST_PROCESSES = 10_000;
 /** What processes broadcast to their followers. */
 const CHANNEL = 'sluice:v2:fleet:denials';
 

@@ -1,5 +1,7 @@
 import type { FleetBoard } from '../fleet/board.js';
-import type { LimiterDefinition, ProcessDefinitions, RulesDefinition } from '../fleet/definitions.js';
+import type { LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
+import { type LeftOut, readNotes } from '../fleet/read-notes.js';
+import { parseDefinitions } from './parse-definitions.js';
 
 /** A process of the fleet, and its limiters. */
 export interface FleetProcess extends ProcessDefinitions {
@@ -17,19 +19,20 @@ export interface Published {
 /**
  * The limiters of all processes that use a store, the latest first. A process publishes them soon after its first decision, and is listed
  * until three minutes after its last sign of life.
+ * @param leftOut gets each text that cannot be read, and each part of one: another program, or a later version, has written it
  * @throws TypeError if the store has no notice board; StoreUnavailableError, StoreConfigurationError
  */
-export async function readDefinitions(store: Published): Promise<readonly FleetProcess[]> {
+export async function readDefinitions(
+  store: Published,
+  leftOut: (note: LeftOut) => void = () => {},
+): Promise<readonly FleetProcess[]> {
   if (store.fleet === undefined) {
     throw new TypeError(
       'readDefinitions: this store has no notice board. Use memoryStore() or redisStore(…)',
     );
   }
-  const notes = await store.fleet.read('definitions');
-  return notes.flatMap(({ process, age, text }) => {
-    const published = parsed(text);
-    return published === undefined ? [] : [{ process, age, ...published }];
-  });
+  const notes = await readNotes(store.fleet, 'definitions', parseDefinitions, leftOut);
+  return notes.map(({ process, age, value }) => ({ process, age, ...value }));
 }
 
 /**
@@ -52,45 +55,3 @@ export function ownerOf(
   }
   return undefined;
 }
-
-/** Other programs may write to the same Redis: what is not a definition is left out. */
-function parsed(text: string): ProcessDefinitions | undefined {
-  let given: Partial<ProcessDefinitions>;
-  try {
-    given = Object(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-  const { version, layout, host, pid, limiters, omitted, rules } = given;
-  if (!Array.isArray(limiters)) return undefined;
-  return {
-    version: String(version),
-    layout: String(layout),
-    host: String(host),
-    pid: Number(pid),
-    limiters: limiters.filter(isDefinition),
-    omitted: Number(omitted),
-    rules: Array.isArray(rules) ? rules.filter(isRules) : [],
-  };
-}
-
-function isRules(given: Partial<RulesDefinition> | null): given is RulesDefinition {
-  const { name, source, fingerprint = '', problem = '' } = given ?? {};
-  return [name, source, fingerprint, problem].every((text) => typeof text === 'string');
-}
-
-function isDefinition(given: Partial<LimiterDefinition> | null): given is LimiterDefinition {
-  const { kind, name, policies, prefixes, suffix, plans = {} } = given ?? {};
-  const areTexts = [kind, name, suffix].every((text) => typeof text === 'string');
-  const arePolicies = (map: unknown): boolean =>
-    isMap(map) && Object.values(map).every((policy) => typeof Object(policy).algorithm === 'string');
-  return (
-    areTexts &&
-    isMap(prefixes) &&
-    arePolicies(policies) &&
-    isMap(plans) &&
-    Object.values(plans).every((plan) => arePolicies(Object(plan).policies))
-  );
-}
-
-const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,8 +1,10 @@
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import type { FleetBoard } from '../fleet/board.js';
+import type { LeftOut } from '../fleet/read-notes.js';
+import { encodeKey } from '../keys/redis-key.js';
 import { describe } from '../options.js';
 import type { DenialReport } from './denial-report.js';
-import { parseDenials } from './parse-denials.js';
+import { type ParsedReport, parseDenials } from './parse-denials.js';
 
 export interface DenialFollower {
   /** A process reports its denials twice a second, and at least every 2 s. */
@@ -10,6 +12,8 @@ export interface DenialFollower {
   /** The store is out, or refuses: reports are missed until `resumed`. Called again for another reason. */
   lost?(error: StoreUnavailableError | StoreConfigurationError): void;
   resumed?(): void;
+  /** A report cannot be read. */
+  leftOut?(note: LeftOut): void;
 }
 
 /** A store, or what else has its notice board. */
@@ -31,8 +35,13 @@ export function followDenials(store: Followed, follower: DenialFollower): () => 
   }
   return store.fleet.follow({
     received({ process, time, text }) {
-      const parsed = parseDenials(text);
-      if (parsed === undefined) return;
+      let parsed: ParsedReport;
+      try {
+        parsed = parseDenials(text);
+      } catch (error) {
+        follower.leftOut?.({ process: encodeKey(process), reason: (error as Error).message });
+        return;
+      }
       const denials = parsed.denials.map(({ age, ...denial }) => ({ at: time - age, ...denial }));
       follower.report({ process, ...parsed, denials });
     },

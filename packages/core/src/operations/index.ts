@@ -7,6 +7,7 @@ export type {
   ProcessDefinitions,
   RulesDefinition,
 } from '../fleet/definitions.js';
+export type { LeftOut } from '../fleet/read-notes.js';
 export { hashStoredKey } from '../hash-key.js';
 export { decodeKey, encodeKey } from '../keys/redis-key.js';
 export { LAYOUT } from '../limiter/limits.js';

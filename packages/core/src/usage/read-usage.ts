@@ -1,5 +1,5 @@
 import type { FleetBoard } from '../fleet/board.js';
-import { encodeKey } from '../keys/redis-key.js';
+import { type LeftOut, readNotes } from '../fleet/read-notes.js';
 import { describe } from '../options.js';
 import { hashCounted } from './counted-key.js';
 import { mergeSamples } from './key-sample.js';
@@ -49,7 +49,7 @@ export interface UsageReport {
   /** Those that have told their counts; a process without calls is not among them. */
   readonly processes: readonly ProcessReport[];
   /** Texts that this version cannot read, and why. They are not in the counts. */
-  readonly refused: readonly { readonly process: string; readonly reason: string }[];
+  readonly refused: readonly LeftOut[];
   /** `'hash'` if one process hashes its keys. */
   readonly keys: UsageKeys;
 }
@@ -79,17 +79,12 @@ export async function readUsage(store: UsageSource): Promise<UsageReport> {
   await store.usage?.publish(); // this process's counts up to now
   const told: Told[] = [];
   const processes: ProcessReport[] = [];
-  const refused: { process: string; reason: string }[] = [];
-  for (const { process: id, age, text } of await store.fleet.read('usage')) {
-    const process = encodeKey(id);
-    try {
-      const usage = parseUsage(text);
-      told.push({ ...usage, age });
-      const { version, host, pid } = usage;
-      processes.push({ process, version, host, pid, age });
-    } catch (error) {
-      refused.push({ process, reason: (error as Error).message });
-    }
+  const refused: LeftOut[] = [];
+  const notes = await readNotes(store.fleet, 'usage', parseUsage, (note) => refused.push(note));
+  for (const { process, age, value } of notes) {
+    const { version, host, pid } = value;
+    told.push({ ...value, age });
+    processes.push({ process, version, host, pid, age });
   }
   const keys = told.some((one) => one.keys === 'hash') ? 'hash' : 'plain';
   return { limiters: reports(keys === 'hash' ? told.map(hashed) : told), processes, refused, keys };

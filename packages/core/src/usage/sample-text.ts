@@ -1,3 +1,4 @@
+import { fieldsOf, listOf, numberOf, textOf, unreadable } from '../checked-text.js';
 import { HASHES, MOST_POLICIES, SAMPLE, type SampleSummary, STEPS, smallest, UNUSED } from './key-sample.js';
 
 /** A sample of keys. */
@@ -27,32 +28,28 @@ export function sampleText(sample: SampleSummary, most: number): SampleText {
 export const sampleSize = ({ hashes, policies }: SampleSummary, most: number): number =>
   Math.ceil((Math.min(hashes.length, most) * (4 + policies.length) * 4) / 3);
 
+/** Empty for a single policy. */
 const POLICY = /^[\w.:/@#+-]{0,300}$/;
 
-/** Other programs may have written it. @returns undefined if it is no sample */
-export function parseSample({
-  theta,
-  hashes,
-  policies,
-}: Readonly<Record<string, unknown>>): SampleSummary | undefined {
-  const isTheta = typeof theta === 'number' && Number.isInteger(theta) && theta > 0 && theta <= HASHES;
-  if (!isTheta || typeof hashes !== 'string' || !Array.isArray(policies)) return undefined;
-  const bytes = Buffer.from(hashes, 'base64');
-  const size = bytes.length / 4;
-  if (!Number.isInteger(size) || size > SAMPLE || policies.length > MOST_POLICIES) return undefined;
+/** @param what the sample, for the error @throws Error if it is none */
+export function parseSample(what: string, given: unknown): SampleSummary {
+  const { theta, hashes, policies } = fieldsOf(what, given);
+  const whole = (number: unknown, most: number) => {
+    if (!Number.isInteger(number)) throw unreadable(what);
+    return numberOf(what, number, most);
+  };
+  const bytesOf = (text: unknown) => Buffer.from(textOf(what, text), 'base64');
+  const bytes = bytesOf(hashes);
+  const size = whole(bytes.length / 4, SAMPLE);
   const read = Array.from({ length: size }, (_, i) => bytes.readUInt32BE(4 * i));
-  if (read.some((hash, i) => hash >= theta || (i > 0 && hash <= read[i - 1]!))) return undefined;
-  const known = policies.map((given: Readonly<Record<string, unknown>> | null) => {
-    const { policy, max, peaks } = given ?? {};
-    if (typeof policy !== 'string' || !POLICY.test(policy) || typeof peaks !== 'string') return undefined;
-    const list = [...Buffer.from(peaks, 'base64')];
-    const isUse = (use: unknown) =>
-      typeof use === 'number' && Number.isInteger(use) && use >= 0 && use <= STEPS;
-    if (list.length !== size || !list.every((peak) => peak === UNUSED || isUse(peak)) || !isUse(max))
-      return undefined;
-    return { policy, max: max as number, peaks: list };
+  const most = whole(theta, HASHES);
+  if (read.some((hash, i) => hash >= most || (i > 0 && hash <= read[i - 1]!))) throw unreadable(what);
+  const known = listOf(what, policies, MOST_POLICIES).map((one) => {
+    const { policy, max, peaks } = fieldsOf(what, one);
+    const list = [...bytesOf(peaks)];
+    if (list.length !== size || list.some((peak) => peak > STEPS && peak !== UNUSED)) throw unreadable(what);
+    return { policy: textOf(what, policy, POLICY), max: whole(max, STEPS), peaks: list };
   });
-  const valid = known.filter((one) => one !== undefined);
-  const names = new Set(valid.map(({ policy }) => policy));
-  return names.size === policies.length ? { theta, hashes: read, policies: valid } : undefined;
+  if (most === 0 || new Set(known.map(({ policy }) => policy)).size < known.length) throw unreadable(what);
+  return { theta: most, hashes: read, policies: known };
 }

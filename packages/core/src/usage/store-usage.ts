@@ -4,11 +4,9 @@ import { GENERATIONS } from './generations.js';
 import { LimiterUsage } from './limiter-usage.js';
 import { SLOT_MS, SLOTS } from './result-slots.js';
 import { checkUsage, type UsageKeys, type UsageOptions } from './usage-options.js';
-import { OTHER, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
+import { MOST_LIMITERS, OTHER, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
 import { UsageWriter } from './usage-text.js';
 
-/** Limiters of a store that have counts of their own. Names may come from requests, so they must not fill the memory. */
-export const MOST_LIMITERS = 50;
 /** A process that ended is seen as long as its calls count. */
 const KEPT_MS = SLOTS * SLOT_MS;
 /** A generation lasts five minutes. */

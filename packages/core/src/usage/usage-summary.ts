@@ -4,6 +4,8 @@ import type { Summary } from './summary.js';
 
 /** Has the counts of all other limiters. No limiter can have this name. */
 export const OTHER = '(other)';
+/** Limiters of a store that have counts of their own. Names may come from requests, so they must not fill the memory. */
+export const MOST_LIMITERS = 50;
 
 /** What a limiter did in the last minutes. */
 export interface UsageSummary {

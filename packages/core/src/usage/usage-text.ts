@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import process from 'node:process';
+import { publishedHost } from '../fleet/published-host.js';
 import { HASH_LENGTH } from '../hash-key.js';
 import { VERSION } from '../version.js';
 import { hashCounted } from './counted-key.js';
@@ -109,9 +109,7 @@ export class UsageWriter {
     return {
       form: FORM,
       version: VERSION,
-      host: hostname()
-        .replace(/[^!-~]/g, '?')
-        .slice(0, 255),
+      host: publishedHost(),
       pid: process.pid,
       keys: this.keys,
       slotAge,

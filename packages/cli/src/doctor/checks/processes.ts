@@ -6,6 +6,9 @@ import { messageOf } from '../refusal.js';
 const BOARD = 'sluice:v2:fleet:definitions';
 /** Processes that are read. */
 const MOST = 100;
+/** Of a text: longer ones are refused. */
+const MOST_BYTES = 1_000_000;
+const PROCESS = /^[\w-]{1,64}$/;
 
 /** The processes that have published their limiters. */
 export const processes = deploymentCheck({
@@ -37,19 +40,19 @@ export const processes = deploymentCheck({
   },
 });
 
-/** Reads the notice board by commands that cannot write. */
+/** Reads the notice board by commands that cannot write. Other programs may write to it, too. */
 export async function notesOn(primaries: readonly DoctorNode[]): Promise<FleetNote[]> {
-  const listed = await askOwner(primaries, 'ZRANGE', `${BOARD}:{index}`, 0, -1);
-  const names = Array.isArray(listed) ? listed.slice(-MOST).map(String) : [];
+  const listed = await askOwner(primaries, 'ZRANGE', `${BOARD}:{index}`, -MOST, -1);
+  const names = Array.isArray(listed) ? listed.map(String).filter((name) => PROCESS.test(name)) : [];
   return Promise.all(
     names.map(async (process) => {
-      const text = await askOwner(primaries, 'GET', `${BOARD}:{${process}}`);
+      const text = await askOwner(primaries, 'GETRANGE', `${BOARD}:{${process}}`, 0, MOST_BYTES);
       return { process, age: 0, text: typeof text === 'string' ? text : '' };
     }),
   );
 }
 
-/** Asks the node that has the key: the others of a cluster redirect. */
+/** Asks the node that has the key: the others of a cluster redirect. @returns undefined for a key of another type */
 async function askOwner(
   primaries: readonly DoctorNode[],
   ...command: readonly (string | number)[]
@@ -58,7 +61,7 @@ async function askOwner(
     try {
       return await node.ask('the limiters of processes', ...command);
     } catch (error) {
-      if (error instanceof NoAnswerError || !/^(?:MOVED|ASK|CLUSTERDOWN)\b/.test(messageOf(error)))
+      if (error instanceof NoAnswerError || !/^(?:MOVED|ASK|CLUSTERDOWN|WRONGTYPE)\b/.test(messageOf(error)))
         throw error;
     }
   }
