@@ -7,11 +7,11 @@ const trusted = new WeakMap<FastifyInstance, Proxies>();
 
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
-    return fastifyPathOf(pathOf, this.request.url, this.request.server.initialConfig);
+    return fastifyPathOf(pathOf, this.request.url, this.request.server);
   }
 
   get writtenPath(): string | undefined {
-    return fastifyPathOf(writtenPathOf, this.request.url, this.request.server.initialConfig);
+    return fastifyPathOf(writtenPathOf, this.request.url, this.request.server);
   }
 
   /** All 404s share one count. */

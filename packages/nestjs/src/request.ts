@@ -24,7 +24,7 @@ interface ExpressRequest extends NamedParts {
 interface FastifyRequest extends NamedParts {
   readonly raw: object;
   readonly url: string;
-  readonly server?: { readonly initialConfig?: object };
+  readonly server?: { readonly initialConfig?: object; readonly version?: string };
   readonly routeOptions?: { readonly url?: string };
   readonly ips?: readonly string[] | undefined;
 }
@@ -43,7 +43,7 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
 
   #read<Path>(read: (url: string, caseSensitive: boolean) => Path): Path {
     const { request } = this;
-    if ('raw' in request) return fastifyPathOf(read, request.url, request.server?.initialConfig);
+    if ('raw' in request) return fastifyPathOf(read, request.url, request.server);
     const { baseUrl = '', path = '', app } = request;
     return read(baseUrl + path, app?.get('case sensitive routing') === true);
   }

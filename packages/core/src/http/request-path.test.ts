@@ -29,6 +29,24 @@ test.each([
   expect(pathOf(path.replaceAll('é', '%C3%A9'))).toBe(path);
 });
 
+test.each([
+  '*',
+  '*login',
+  'login',
+  '?login',
+  'http://a',
+  'http://a?b/login',
+  'http://a#b/login',
+  'http:///login',
+  'HTTP://a/login',
+  'ws://a/login',
+  'a:443',
+])('%s is refused, because routers differ on its path', (url) => {
+  const refusal = expect.objectContaining({ status: 400, expose: true });
+  expect(() => pathOf(url)).toThrow(refusal);
+  expect(() => writtenPathOf(`x${url}/../x`)).toThrow(refusal);
+});
+
 test('upper and lower case are the same if the router ignores case', () => {
   expect(pathOf('/Users/%41nn', false)).toBe('/users/ann');
 });
@@ -56,7 +74,17 @@ test.each<[string, object | undefined, string]>([
   ['http://a;b/users/1;a', { routerOptions: { useSemicolonDelimiter: true } }, '/users/1'],
   ['/users/1%3Ba?b;c', { useSemicolonDelimiter: true }, '/users/1;a'],
 ])('the path of %s in a Fastify server with %j is %s', (url, config, path) => {
-  expect(fastifyPathOf(pathOf, url, config)).toBe(path);
+  expect(fastifyPathOf(pathOf, url, config && { initialConfig: config })).toBe(path);
+});
+
+test.each([
+  ['5.4.0', '/Users'],
+  ['5.5.0', '/users'],
+  ['5.6.2', '/users'],
+  ['5.12.8', '/Users'],
+])('Fastify %s with router options that do not tell whether they ignore case: %s', (version, path) => {
+  const initialConfig = { caseSensitive: true, routerOptions: { maxParamLength: 100 } };
+  expect(fastifyPathOf(pathOf, '/Users', { initialConfig, version })).toBe(path);
 });
 
 test.each<[string, unknown, string | undefined]>([

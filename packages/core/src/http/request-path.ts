@@ -1,15 +1,21 @@
+import { KeyResolutionError } from '../errors.js';
+
 /** Matches paths that need no normalization: most of them. */
 const NORMAL = /^(?:\/(?!\.)[^/%?#]+)+$/;
 
 /**
- * Normalizes the path of a raw URL: all spellings that reach the same route get one form. Drops the origin, query, fragment and
+ * Normalizes the path of a request target: all spellings that reach the same route get one form. Drops the origin, query, fragment and
  * trailing slash. Decodes escapes except `%2F` and `%25`. Removes duplicate slashes and dot segments. Otherwise each spelling would
  * have its own count, and a client could evade a limit by path.
  * @param caseSensitive whether the framework's router distinguishes `/users` from `/USERS`
+ * @throws KeyResolutionError (400) if the target is neither a path nor `http://host/path`: routers read others differently
  */
 export function pathOf(url: string, caseSensitive = true): string {
-  const raw = rawPathOf(url);
-  const path = NORMAL.test(raw) ? raw : `/${resolved(segmentsOf(raw)).join('/')}`;
+  let path = url;
+  if (!NORMAL.test(url)) {
+    const raw = rawPathOf(url);
+    path = NORMAL.test(raw) ? raw : `/${resolved(segmentsOf(raw)).join('/')}`;
+  }
   return caseSensitive ? path : path.toLowerCase();
 }
 
@@ -27,9 +33,19 @@ export function writtenPathOf(url: string, caseSensitive = true): string | undef
 
 const MAY_HAVE_DOTS = /\/(?:\.|%2e)/i;
 
-const rawPathOf = (url: string): string => withoutOrigin(url).replace(/[?#].*$/s, '');
+function rawPathOf(url: string): string {
+  const path = withoutOrigin(url);
+  // Fastify's router skips the first character whatever it is: `*login` reaches `/login`.
+  if (path !== '' && !path.startsWith('/')) {
+    throw new KeyResolutionError(
+      "The request target must begin with '/' or be a URL such as http://host/path",
+    );
+  }
+  return path.replace(/[?#].*$/s, '');
+}
 
-const withoutOrigin = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+/** Drops an origin that every router drops. They disagree on other schemes, on capitals, and on `?`, `#` or the end before a slash. */
+const withoutOrigin = (url: string): string => url.replace(/^https?:\/\/[^/?#]+(?=\/)/, '');
 
 const segmentsOf = (raw: string): string[] =>
   raw
@@ -65,6 +81,12 @@ function decoded(segment: string): string {
 export const routeOf = (prefix: string, pattern: unknown): string | undefined =>
   pattern === undefined ? undefined : `${prefix === '/' ? '' : prefix}${String(pattern)}`;
 
+/** What a path depends on of a Fastify server. */
+interface FastifyServer {
+  readonly initialConfig?: object;
+  readonly version?: string;
+}
+
 /**
  * @internal A path for a Fastify server. Its options decide whether the router ignores case and whether `;` ends a path; each option has
  * two places.
@@ -73,13 +95,17 @@ export const routeOf = (prefix: string, pattern: unknown): string | undefined =>
 export function fastifyPathOf<Path>(
   read: (url: string, caseSensitive: boolean) => Path,
   url: string,
-  initialConfig: object | undefined,
+  { initialConfig, version }: FastifyServer = {},
 ): Path {
   const { caseSensitive, useSemicolonDelimiter, routerOptions } = Object(initialConfig);
   const ends = useSemicolonDelimiter === true || routerOptions?.useSemicolonDelimiter === true;
   const path = withoutOrigin(url);
   return read(
     ends ? path.replace(/;.*$/s, '') : path,
-    caseSensitive !== false && routerOptions?.caseSensitive !== false,
+    caseSensitive !== false && (routerOptions === undefined || isCaseSensitive(routerOptions, version)),
   );
 }
+
+/** Fastify 5.5 and 5.6 omit this option. Ignoring case is the safe answer: no spelling has its own count. */
+const isCaseSensitive = ({ caseSensitive }: { caseSensitive?: boolean }, version = ''): boolean =>
+  caseSensitive ?? !/^5\.[56]\./.test(version);

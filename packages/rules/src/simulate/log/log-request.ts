@@ -44,8 +44,9 @@ export class LogRequest implements RequestView {
     this.ip = parts.ip;
     this.user = parts.user;
     this.method = parts.method;
-    this.path = pathOf(url);
-    this.writtenPath = writtenPathOf(url);
+    const path = url.replace(ORIGIN, '').replace(/^(?!\/)/, '/');
+    this.path = pathOf(path);
+    this.writtenPath = writtenPathOf(path);
     this.headers = withHost(url, headers);
     this.#url = url;
   }
@@ -59,11 +60,13 @@ export class LogRequest implements RequestView {
   }
 }
 
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i;
+
 /** An absolute URL names the host. */
 function withHost(url: string, headers: Readonly<Record<string, unknown>>) {
   if (url.startsWith('/')) return headers;
-  const host = /^[a-z][a-z\d+.-]*:\/\/([^/?#]+)/i.exec(url)?.[1];
-  return host === undefined || headers.host !== undefined ? headers : { ...headers, host };
+  const host = ORIGIN.exec(url)?.[1];
+  return !host || headers.host !== undefined ? headers : { ...headers, host };
 }
 
 const METHOD = /^[A-Za-z][A-Za-z-]{0,19}$/;
