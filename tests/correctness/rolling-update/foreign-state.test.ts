@@ -64,6 +64,28 @@ test.each(cases(Object.keys(kinds)))(
   },
 );
 
+test.each(Object.keys(kinds))(
+  '%s: a damaged number fails the calls of its key, and no other',
+  async (algorithm) => {
+    const limiter = new RateLimiter({
+      name,
+      policy: kinds[algorithm]!.policyOf('1h'),
+      store,
+      deadline: '30s',
+    });
+    await limiter.consume('k');
+    const [key] = await admin.keys(`sluice:${LAYOUT}:*:${name}:*`);
+    const value = (await admin.getBuffer(key!))!;
+    value.writeDoubleBE(Number.NaN, value.length > 16 ? 16 : 8);
+    await admin.set(key!, value, 'EX', 60);
+    const others = Array.from({ length: 19 }, (_, i) => limiter.consume(`other${i}`));
+    const error = await limiter.consume('k').catch((reason: unknown) => reason);
+    expect(isStoreConfigurationError(error) && String(error.cause)).toContain(`foreign value in ${key}`);
+    for (const decision of await Promise.all(others)) expect(decision).toMatchObject({ remaining: 9 });
+    await limiter.close();
+  },
+);
+
 test.each(cases(['rate', 'all']))(
   'SharedLimiter, its key %s: %s there is a configuration error',
   async (part, what) => {

@@ -7,7 +7,7 @@ local function decide_bare(rule, operation, cost, count)
   local state, changed = nil, false
   if raw then
     if byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return 0 end
-    state = live(raw, now)
+    state = live(sized(algorithm, raw), now)
   end
   if state then
     state = algorithm.normalize(rule, raw, now)

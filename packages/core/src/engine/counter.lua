@@ -18,22 +18,6 @@ local function down(a, b)
   return floor(a / b)
 end
 
-local function number(state, i)
-  return (unpack('>d', state, i * 8 - 7))
-end
-
-local function unpacked(packed)
-  local numbers = {}
-  for i = 1, #packed / 8 do numbers[i] = number(packed, i) end
-  return numbers
-end
-
-local function packed(numbers)
-  local parts = {}
-  for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
-  return table.concat(parts)
-end
-
 local function algorithm_of(tag)
   -- @algorithms
   error('SLUICE unknown algorithm: ' .. tostring(tag))
@@ -49,6 +33,13 @@ end
 local function live(state, at)
   if state and number(state, 1) > at then return state end
   return nil
+end
+
+-- The state, if the algorithm has states of that many bytes.
+local function sized(algorithm, state)
+  local size = state and #state or algorithm.least
+  if size >= algorithm.least and size <= (algorithm.most or size) and (size - algorithm.least) % algorithm.step == 0 then return state end
+  damaged()
 end
 
 -- Until when a key is kept that holds the state and nothing else.

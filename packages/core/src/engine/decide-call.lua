@@ -10,6 +10,12 @@ local function reply_one(value)
   replies[replied] = value
 end
 
+-- A figure of an answer. Damaged parameters or counts can make others than whole numbers.
+local function reply_figure(value)
+  if value ~= NEVER and not is_whole(value) then damaged() end
+  reply_one(value)
+end
+
 local function reply_list(numbers)
   reply_one(#numbers)
   for i = 1, #numbers do reply_one(numbers[i]) end
@@ -17,14 +23,14 @@ end
 
 local function reply_call(key_states, code, wait)
   reply_one(code)
-  reply_one(wait)
+  reply_figure(wait)
   for i = 1, #key_states do
     local key_state = key_states[i]
     local remaining, reset = usage(key_state)
-    reply_one(remaining)
-    reply_one(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
-    reply_one(reset)
-    reply_one(key_state.at)
+    reply_figure(remaining)
+    reply_figure(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
+    reply_figure(reset)
+    reply_figure(key_state.at)
     reply_list(key_state.override == '' and not key_state.shared and NOTHING or key_state.parameters)
     if key_state.escalation then
       reply_one(math.max(0, key_state.blocked_until - now))

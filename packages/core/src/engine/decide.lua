@@ -125,6 +125,7 @@ while last > offset or next <= size do
   if not simple then
     if not general then
       general = (function()
+        -- @include values.lua
         -- @include counter.lua
         -- @include entry.lua
         -- @include override.lua

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '915e196d1e7349cf4ccfb04fbb7f8f5d8932b169',
+  sha1: '9f026914622597f117afbc46f9981b9a91f99fa1',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -101,7 +101,7 @@ if rule[3] then latest = latest - now % rule[2] end
 if state then
 if #state ~= 16 then break end
 last, used = unpack('>dd', state)
-if not (last >= OLDEST and last <= latest) then break end
+if not (last >= OLDEST and last <= latest and used >= 0 and used <= LARGEST) then break end
 ended = ended or last
 end
 if last <= now then last, used = latest, 0 end
@@ -115,6 +115,7 @@ if cost * count > free then count = floor(free / cost) end
 remaining, first, owed = free - cost, reset, 0
 state, ends = pack('>dd', last, used + count * cost), last
 end
+if not (remaining >= 0 and (remaining + reset + (wait or 0)) % 1 == 0) then break end
 if count == 1 then
 replies[replied + 1], replies[replied + 2] = remaining, reset
 replied, done = replied + 2, done + 1
@@ -191,6 +192,7 @@ leaves, counted = unpack('>dd', state, place)
 end
 end
 end
+if not (base >= 0 and base <= total and total <= LARGEST and (base + total) % 1 == 0) then break end
 local free = limit - (total - base)
 if free < cost then
 while counted - base < cost - free do
@@ -212,6 +214,7 @@ else
 state = pack('>dd', over, base) .. string.sub(state, place) .. pack('>dd', moment, total)
 end
 end
+if not (remaining >= 0 and (remaining + reset + (wait or 0)) % 1 == 0) then break end
 if count == 1 then
 replies[replied + 1], replies[replied + 2] = remaining, reset
 replied, done = replied + 2, done + 1
@@ -280,7 +283,7 @@ whole, seen, began, late = unpack('>dddd', state)
 else
 break
 end
-if not (whole >= OLDEST and seen <= now) then break end
+if not (whole >= OLDEST and seen <= now and began <= seen and late >= 0 and late < units and (whole + seen + began + late) % 1 == 0) then break end
 if whole > now then
 last = now - (now - whole) % tick
 debt = (whole - last) / tick * units - late
@@ -314,6 +317,7 @@ ends = whole + -whole % (left / frexp(left) / 2)
 remaining, reset = (free - free % permit) / permit, left
 state = late > 0 and pack('>dddd', whole, now, since, late) or pack('>ddd', whole, now, since)
 end
+if not (remaining >= 0 and (remaining + reset + (wait or 0)) % 1 == 0) then break end
 if count == 1 then
 replies[replied + 1], replies[replied + 2] = remaining, reset
 replied, done = replied + 2, done + 1
@@ -355,19 +359,40 @@ end
 if not simple then
 if not general then
 general = (function()
-local NEVER, ANY = -1, -1
-local LONGEST = 315360000000000
-local JITTER = 10000
-local NOTHING = {}
-local ceil = math.ceil
-local function up(a, b)
-return ceil(a / b)
+local entries, ends, group_size = {}, {}, 1
+local function foreign(key)
+error('SLUICE foreign value in ' .. key)
 end
-local function down(a, b)
-return floor(a / b)
+local function damaged()
+foreign(table.concat(keys, ' or ', offset + 1, offset + group_size))
+end
+local function read(place)
+local entry = entries[place]
+if entry == nil then
+entry = call('GET', keys[offset + place])
+entries[place] = entry
+end
+return entry
+end
+local function write(place, entry, forgotten)
+entries[place], ends[place] = forgotten > now and entry, forgotten
+end
+local function save(place)
+local forgotten = ends[place]
+if not forgotten then return end
+if entries[place] then
+call('SET', keys[offset + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
+else
+call('DEL', keys[offset + place])
+end
+end
+local function is_whole(value)
+return value >= 0 and value <= LARGEST and value % 1 == 0
 end
 local function number(state, i)
-return (unpack('>d', state, i * 8 - 7))
+local value = unpack('>d', state, i * 8 - 7)
+if not is_whole(value) then damaged() end
+return value
 end
 local function unpacked(packed)
 local numbers = {}
@@ -378,6 +403,17 @@ local function packed(numbers)
 local parts = {}
 for i = 1, #numbers do parts[i] = pack('>d', numbers[i]) end
 return table.concat(parts)
+end
+local NEVER, ANY = -1, -1
+local LONGEST = 315360000000000
+local JITTER = 10000
+local NOTHING = {}
+local ceil = math.ceil
+local function up(a, b)
+return ceil(a / b)
+end
+local function down(a, b)
+return floor(a / b)
 end
 local function algorithm_of(tag)
 if tag == 'cc' then
@@ -399,10 +435,12 @@ return pack('>ddd', latest, last, holders) .. string.sub(state, 25, from * 24)
 end
 local function count(limit, state, now)
 local queue, all = number(state, 3), places(state)
+if queue > all then damaged() end
 local held, holders, waiting = 0, 0, 0
 local gone
 for place = 1, all do
 local till, cost = unpack('>dd', state, place * 24 + 9)
+if not (till % 1 == 0 and cost % 1 == 0 and cost >= 0) then damaged() end
 if till <= now or (place > queue and cost > limit) then
 gone = gone or {}
 gone[place] = true
@@ -412,6 +450,7 @@ else
 held, holders = held + cost, holders + 1
 end
 end
+if not is_whole(held) then damaged() end
 if not gone then return state, held, waiting, holders end
 local parts = { pack('>ddd', number(state, 1), number(state, 2), holders) }
 for place = 1, all do
@@ -450,7 +489,7 @@ local _, till, share = entry(state, place)
 ends[place], costs[place] = till, share
 end
 local time, free, following, first = now, limit - held, holders + 1, 1
-while true do
+for _ = 0, 2 * places(state) do
 local head
 while following < before do
 local _, till, share = entry(state, following)
@@ -471,6 +510,7 @@ free = free + costs[first]
 first = first + 1
 end
 end
+damaged()
 end
 local function normalize(p, state, now)
 local latest = now + p[2]
@@ -561,7 +601,7 @@ local bytes = table.concat(parts)
 return sealed(p[2], spliced(list, latest, newest, holders + count, holders + 1, holders + count, bytes), now), granted
 end
 return {
-normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
+least = 24, step = 24, parameters = 3, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
 holder_status = holder_status, remaining_wait = remaining_wait, promote = promote,
 }
 end
@@ -584,7 +624,7 @@ end
 return last - p[2]
 end
 local function normalize(p, state, now)
-local last, used = unpack('>dd', state)
+local last, used = number(state, 1), number(state, 2)
 local latest = end_of(p, p[3] and now + JITTER or now)
 if last > latest then return pack('>dd', end_of(p, now), used) end
 return state
@@ -626,7 +666,9 @@ local whole = { p[1], p[2], p[3] }
 for i = 4, #policy do whole[i] = policy[i] end
 return whole
 end
-return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete }
+return {
+least = 16, most = 16, step = 8, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete,
+}
 end
 if tag == 'sl' or tag == 'sw' then
 local function stamp(p, at)
@@ -738,7 +780,7 @@ local used = used_from(state, first_after(state, now - p[2]))
 if used == 0 then return p[1], 0 end
 return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
-return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
+return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
 end
 if tag == 'tb' then
 local function debt_at(p, state, now)
@@ -883,7 +925,7 @@ if p[6] ~= 1 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
-kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
+least = 24, most = 48, step = 8, parameters = 7, kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
 saving = saving, book = book, anchored = anchored,
 }
 end
@@ -898,6 +940,11 @@ end
 local function live(state, at)
 if state and number(state, 1) > at then return state end
 return nil
+end
+local function sized(algorithm, state)
+local size = state and #state or algorithm.least
+if size >= algorithm.least and size <= (algorithm.most or size) and (size - algorithm.least) % algorithm.step == 0 then return state end
+damaged()
 end
 local function kept_until(algorithm, state)
 if not state then return 0 end
@@ -937,55 +984,35 @@ local _, reset = key_state.algorithm.usage(key_state.parameters, state_at(key_st
 return at + reset
 end
 local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
-local entries, ends = {}, {}
-local function read(place)
-local entry = entries[place]
-if entry == nil then
-entry = call('GET', keys[offset + place])
-entries[place] = entry
-end
-return entry
-end
-local function write(place, entry, forgotten)
-entries[place], ends[place] = forgotten > now and entry, forgotten
-end
-local function save(place)
-local forgotten = ends[place]
-if not forgotten then return end
-if entries[place] then
-call('SET', keys[offset + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
-else
-call('DEL', keys[offset + place])
-end
-end
-local function foreign(key)
-error('SLUICE foreign value in ' .. key)
-end
-local function open_entry(key, place, shared)
+local function open_entry(key, place, shared, algorithm)
 local raw = read(place)
 if raw and shared then
-if byte(raw) ~= SHARED then foreign(key) end
+if byte(raw) ~= SHARED or #raw < 9 then foreign(key) end
 raw = (unpack('>d', raw, 2)) == shared.rate_version and string.sub(raw, 10)
 end
 if not raw then return {} end
 local kind = byte(raw)
-if kind == MOMENT and #raw % 8 == 0 then return { state = raw } end
+if kind == MOMENT and #raw % 8 == 0 then return { state = sized(algorithm, raw) } end
 if not ((kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65)) then foreign(key) end
-local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until = unpack('>ddddddd', raw, 2)
+local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until =
+elements(unpacked(string.sub(raw, 2, 57)))
 local from = 58
 local function cut(size)
 from = from + size
+if from - 1 > #raw then damaged() end
 return size > 0 and string.sub(raw, from - size, from - 1) or nil
 end
 local policy_size = kind == OVERRIDDEN and number(cut(8), 1)
 local envelope = {
-state = cut(state_size), queue_end_state = cut(end_size), queue = unpacked(cut(queue_size) or ''), has_gaps = has_gaps,
-seen = seen, blocked_until = blocked_until, override_until = override_until,
+state = sized(algorithm, cut(state_size)), queue_end_state = sized(algorithm, cut(end_size)), queue = unpacked(cut(queue_size) or ''),
+has_gaps = has_gaps, seen = seen, blocked_until = blocked_until, override_until = override_until,
 }
 if policy_size then
-envelope.policy_state = cut(policy_size)
-envelope.override = string.sub(raw, from)
+envelope.policy_state = sized(algorithm, cut(policy_size))
+envelope.override = cut(#raw - from + 1)
 end
+local queue_length = #envelope.queue
+if from <= #raw or queue_size % 16 > 0 or (queue_length > 0) ~= (envelope.queue_end_state ~= nil) then damaged() end
 return envelope
 end
 local function entry_of(key_state)
@@ -1213,8 +1240,10 @@ key_state.changed, key_state.normalized = true, true
 if not key_state.algorithm.last then key_state.state = envelope.policy_state end
 return true
 end
+local override = unpacked(envelope.override)
+if #override < key_state.algorithm.parameters then damaged() end
 key_state.override, key_state.override_until = envelope.override, envelope.override_until - back
-key_state.parameters, key_state.policy_state = completed(key_state, unpacked(envelope.override)), envelope.policy_state
+key_state.parameters, key_state.policy_state = completed(key_state, override), envelope.policy_state
 return false
 end
 local function start(key_state, at)
@@ -1256,7 +1285,7 @@ cost = part.cost, at = 0, own_moment = 0, changed = false, normalized = false, i
 seen = now, queue = NOTHING, has_gaps = 0, blocked_until = 0, override = '', override_until = 0,
 escalation = part.escalation, step = 0,
 }
-local envelope = open_entry(key_state.key, part.place, part.shared)
+local envelope = open_entry(key_state.key, part.place, part.shared, part.algorithm)
 key_state.state = envelope.state
 begin(key_state, envelope.queue and open_envelope(key_state, envelope))
 promote(key_state)
@@ -1394,20 +1423,24 @@ local function reply_one(value)
 replied = replied + 1
 replies[replied] = value
 end
+local function reply_figure(value)
+if value ~= NEVER and not is_whole(value) then damaged() end
+reply_one(value)
+end
 local function reply_list(numbers)
 reply_one(#numbers)
 for i = 1, #numbers do reply_one(numbers[i]) end
 end
 local function reply_call(key_states, code, wait)
 reply_one(code)
-reply_one(wait)
+reply_figure(wait)
 for i = 1, #key_states do
 local key_state = key_states[i]
 local remaining, reset = usage(key_state)
-reply_one(remaining)
-reply_one(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
-reply_one(reset)
-reply_one(key_state.at)
+reply_figure(remaining)
+reply_figure(key_state.own_moment == NEVER and NEVER or key_state.own_moment - now)
+reply_figure(reset)
+reply_figure(key_state.at)
 reply_list(key_state.override == '' and not key_state.shared and NOTHING or key_state.parameters)
 if key_state.escalation then
 reply_one(math.max(0, key_state.blocked_until - now))
@@ -1544,7 +1577,7 @@ local raw = read(1)
 local state, changed = nil, false
 if raw then
 if byte(raw) ~= MOMENT or #raw % 8 ~= 0 then return 0 end
-state = live(raw, now)
+state = live(sized(algorithm, raw), now)
 end
 if state then
 state = algorithm.normalize(rule, raw, now)
@@ -1575,8 +1608,12 @@ local function read_shared_rate(part)
 local raw, config = read(3), keys[offset + 3]
 if not raw then return false end
 if #raw < 32 or #raw % 8 ~= 0 then foreign(config) end
-local numbers = unpacked(raw)
-if numbers[3] ~= 0 and numbers[3] ~= 1 then foreign(config) end
+local numbers = {}
+for i = 1, #raw / 8 do
+numbers[i] = (unpack('>d', raw, i * 8 - 7))
+if not is_whole(numbers[i]) then foreign(config) end
+end
+if numbers[3] > 1 or #numbers < 3 + part.algorithm.parameters then foreign(config) end
 part.shared = { key = config, rate_version = numbers[1], keep_alive = numbers[2] }
 part.place = numbers[3] == 1 and 2 or 1
 part.parameters = {}
@@ -1584,7 +1621,7 @@ for i = 4, #numbers do part.parameters[i - 3] = numbers[i] end
 return true
 end
 local function consume(rule, cost, count)
-entries[1], ends[1] = nil, nil
+entries[1], ends[1], group_size = nil, nil, 1
 with_algorithm(rule)
 local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
 for _ = 1 + decide_bare(rule, 'consume', cost, count), count do decide('consume', 0, { part }) end
@@ -1617,6 +1654,7 @@ return places, calls, next
 end
 local function decide_group(calls, places)
 for place = 1, places do entries[place], ends[place] = nil, nil end
+group_size = places
 for i = 1, #calls do
 local asked = calls[i]
 local first, done, known = asked.parts[1], 0, true

@@ -6,63 +6,37 @@
 -- First bytes. A state begins with a moment after 1987 in µs.
 local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
 
--- What the keys of a group hold, false for nothing; and how long (µs) an entry that must be written is kept.
-local entries, ends = {}, {}
-
-local function read(place)
-  local entry = entries[place]
-  if entry == nil then
-    entry = call('GET', keys[offset + place])
-    entries[place] = entry
-  end
-  return entry
-end
-
-local function write(place, entry, forgotten)
-  entries[place], ends[place] = forgotten > now and entry, forgotten
-end
-
--- Writes a key with its TTL, rounded up by at most 2 ms: the entry itself has its end in µs.
-local function save(place)
-  local forgotten = ends[place]
-  if not forgotten then return end
-  if entries[place] then
-    call('SET', keys[offset + place], entries[place], 'PX', floor((forgotten - now) / 1000) + 2)
-  else
-    call('DEL', keys[offset + place])
-  end
-end
-
-local function foreign(key)
-  error('SLUICE foreign value in ' .. key)
-end
-
 -- The envelope of a key, or its bare state; an empty table if it holds none, or one of another version of a shared rate.
-local function open_entry(key, place, shared)
+local function open_entry(key, place, shared, algorithm)
   local raw = read(place)
   if raw and shared then
-    if byte(raw) ~= SHARED then foreign(key) end
+    if byte(raw) ~= SHARED or #raw < 9 then foreign(key) end
     raw = (unpack('>d', raw, 2)) == shared.rate_version and string.sub(raw, 10)
   end
   if not raw then return {} end
   local kind = byte(raw)
-  if kind == MOMENT and #raw % 8 == 0 then return { state = raw } end
+  if kind == MOMENT and #raw % 8 == 0 then return { state = sized(algorithm, raw) } end
   if not ((kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65)) then foreign(key) end
-  local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until = unpack('>ddddddd', raw, 2)
+  local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until =
+    elements(unpacked(string.sub(raw, 2, 57)))
   local from = 58
   local function cut(size)
     from = from + size
+    if from - 1 > #raw then damaged() end
     return size > 0 and string.sub(raw, from - size, from - 1) or nil
   end
   local policy_size = kind == OVERRIDDEN and number(cut(8), 1)
   local envelope = {
-    state = cut(state_size), queue_end_state = cut(end_size), queue = unpacked(cut(queue_size) or ''), has_gaps = has_gaps,
-    seen = seen, blocked_until = blocked_until, override_until = override_until,
+    state = sized(algorithm, cut(state_size)), queue_end_state = sized(algorithm, cut(end_size)), queue = unpacked(cut(queue_size) or ''),
+    has_gaps = has_gaps, seen = seen, blocked_until = blocked_until, override_until = override_until,
   }
   if policy_size then
-    envelope.policy_state = cut(policy_size)
-    envelope.override = string.sub(raw, from)
+    envelope.policy_state = sized(algorithm, cut(policy_size))
+    envelope.override = cut(#raw - from + 1)
   end
+  -- Bookings are pairs, and the state after them is known.
+  local queue_length = #envelope.queue
+  if from <= #raw or queue_size % 16 > 0 or (queue_length > 0) ~= (envelope.queue_end_state ~= nil) then damaged() end
   return envelope
 end
 

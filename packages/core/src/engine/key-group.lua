@@ -5,8 +5,12 @@ local function read_shared_rate(part)
   local raw, config = read(3), keys[offset + 3]
   if not raw then return false end
   if #raw < 32 or #raw % 8 ~= 0 then foreign(config) end
-  local numbers = unpacked(raw)
-  if numbers[3] ~= 0 and numbers[3] ~= 1 then foreign(config) end
+  local numbers = {}
+  for i = 1, #raw / 8 do
+    numbers[i] = (unpack('>d', raw, i * 8 - 7))
+    if not is_whole(numbers[i]) then foreign(config) end
+  end
+  if numbers[3] > 1 or #numbers < 3 + part.algorithm.parameters then foreign(config) end
   part.shared = { key = config, rate_version = numbers[1], keep_alive = numbers[2] }
   part.place = numbers[3] == 1 and 2 or 1
   part.parameters = {}
@@ -16,7 +20,7 @@ end
 
 -- `count` calls to consume, of the one key of a group.
 local function consume(rule, cost, count)
-  entries[1], ends[1] = nil, nil
+  entries[1], ends[1], group_size = nil, nil, 1
   with_algorithm(rule)
   local part = { place = 1, algorithm = rule.algorithm, parameters = rule, cost = cost, at = 0 }
   for _ = 1 + decide_bare(rule, 'consume', cost, count), count do decide('consume', 0, { part }) end
@@ -52,6 +56,7 @@ end
 
 local function decide_group(calls, places)
   for place = 1, places do entries[place], ends[place] = nil, nil end
+  group_size = places
   for i = 1, #calls do
     local asked = calls[i]
     local first, done, known = asked.parts[1], 0, true

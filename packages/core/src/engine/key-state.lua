@@ -42,8 +42,10 @@ local function open_envelope(key_state, envelope)
     if not key_state.algorithm.last then key_state.state = envelope.policy_state end
     return true
   end
+  local override = unpacked(envelope.override)
+  if #override < key_state.algorithm.parameters then damaged() end
   key_state.override, key_state.override_until = envelope.override, envelope.override_until - back
-  key_state.parameters, key_state.policy_state = completed(key_state, unpacked(envelope.override)), envelope.policy_state
+  key_state.parameters, key_state.policy_state = completed(key_state, override), envelope.policy_state
   return false
 end
 
@@ -91,7 +93,7 @@ local function open(part)
     seen = now, queue = NOTHING, has_gaps = 0, blocked_until = 0, override = '', override_until = 0,
     escalation = part.escalation, step = 0,
   }
-  local envelope = open_entry(key_state.key, part.place, part.shared)
+  local envelope = open_entry(key_state.key, part.place, part.shared, part.algorithm)
   key_state.state = envelope.state
   begin(key_state, envelope.queue and open_envelope(key_state, envelope))
   promote(key_state)

@@ -67,7 +67,9 @@ const unlessEmpty = (state: State): State | undefined => (state.length === 0 ? u
 
 function numbersOf(bytes: Buffer): number[] {
   if (bytes.length % 8 !== 0) throw foreign();
-  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(i * 8));
+  const numbers = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(i * 8));
+  if (!numbers.every((one) => Number.isSafeInteger(one) && one >= 0)) throw foreign();
+  return numbers;
 }
 
 const foreign = () => new RangeError('the key holds a foreign value, or one of another layout');

@@ -24,6 +24,8 @@ while offset < to do
     local wanted = times - done
     local count, remaining, reset, wait, first, owed
     -- @take-run
+    -- A damaged state: the group decides alone, and fails.
+    if not (remaining >= 0 and (remaining + reset + (wait or 0)) % 1 == 0) then break end
     if count == 1 then
       replies[replied + 1], replies[replied + 2] = remaining, reset
       replied, done = replied + 2, done + 1

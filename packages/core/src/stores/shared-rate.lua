@@ -12,8 +12,12 @@ local function read()
   local raw, numbers = redis.call('GET', KEYS[1]), {}
   if not raw then return nil end
   if #raw < 32 or #raw % 8 ~= 0 then error('SLUICE foreign value in ' .. KEYS[1]) end
-  for i = 1, #raw / 8 do numbers[i] = (struct.unpack('>d', raw, i * 8 - 7)) end
-  if numbers[3] ~= 0 and numbers[3] ~= 1 then error('SLUICE foreign value in ' .. KEYS[1]) end
+  for i = 1, #raw / 8 do
+    local value = struct.unpack('>d', raw, i * 8 - 7)
+    if not (value >= 0 and value <= 9007199254740991 and value % 1 == 0) then error('SLUICE foreign value in ' .. KEYS[1]) end
+    numbers[i] = value
+  end
+  if numbers[3] > 1 then error('SLUICE foreign value in ' .. KEYS[1]) end
   return numbers
 end
 

@@ -29,10 +29,12 @@ end
 
 local function count(limit, state, now)
   local queue, all = number(state, 3), places(state)
+  if queue > all then damaged() end
   local held, holders, waiting = 0, 0, 0
   local gone
   for place = 1, all do
     local till, cost = unpack('>dd', state, place * 24 + 9)
+    if not (till % 1 == 0 and cost % 1 == 0 and cost >= 0) then damaged() end
     if till <= now or (place > queue and cost > limit) then
       gone = gone or {}
       gone[place] = true
@@ -42,6 +44,8 @@ local function count(limit, state, now)
       held, holders = held + cost, holders + 1
     end
   end
+  -- The sum of costs is exact.
+  if not is_whole(held) then damaged() end
   if not gone then return state, held, waiting, holders end
   local parts = { pack('>ddd', number(state, 1), number(state, 2), holders) }
   for place = 1, all do
@@ -89,7 +93,7 @@ local function wait_until(p, state, held, now, cost, before)
     ends[place], costs[place] = till, share
   end
   local time, free, following, first = now, limit - held, holders + 1, 1
-  while true do
+  for _ = 0, 2 * places(state) do
     local head
     while following < before do
       local _, till, share = entry(state, following)
@@ -110,6 +114,7 @@ local function wait_until(p, state, held, now, cost, before)
       first = first + 1
     end
   end
+  damaged()
 end
 
 -- No lease ends later than one lease from now.
@@ -217,6 +222,6 @@ local function promote(p, state, now)
 end
 
 return {
-  normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
+  least = 24, step = 24, parameters = 3, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
   holder_status = holder_status, remaining_wait = remaining_wait, promote = promote,
 }

@@ -36,6 +36,8 @@ export interface Living {
 /** The holders and waiting calls at `now`. A waiting call whose cost is above a lowered limit is dropped: it would block the others. */
 export function living(limit: number, state: State, now: number): Living {
   const queue = queueOf(state);
+  // Only tools read values that may be damaged.
+  if (queue > state.length) throw new RangeError('a foreign value: it counts more holders than it has');
   const list = state.slice(0, HEAD);
   let held = 0;
   let holders = 0;

@@ -28,7 +28,7 @@ end
 
 -- An end that lies later than a window can: the clock went back, or the policy had other windows when it was written.
 local function normalize(p, state, now)
-  local last, used = unpack('>dd', state)
+  local last, used = number(state, 1), number(state, 2)
   -- A window of the clock has begun although the clock trembles.
   local latest = end_of(p, p[3] and now + JITTER or now)
   if last > latest then return pack('>dd', end_of(p, now), used) end
@@ -79,4 +79,6 @@ local function complete(p, policy)
   return whole
 end
 
-return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete }
+return {
+  least = 16, most = 16, step = 8, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete,
+}

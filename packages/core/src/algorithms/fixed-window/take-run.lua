@@ -6,7 +6,7 @@ if rule[3] then latest = latest - now % rule[2] end
 if state then
   if #state ~= 16 then break end
   last, used = unpack('>dd', state)
-  if not (last >= OLDEST and last <= latest) then break end
+  if not (last >= OLDEST and last <= latest and used >= 0 and used <= LARGEST) then break end
   ended = ended or last
 end
 if last <= now then last, used = latest, 0 end

@@ -137,4 +137,4 @@ local function usage(p, state, now)
   return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
 
-return { normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
+return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }

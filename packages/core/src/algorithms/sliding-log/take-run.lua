@@ -23,6 +23,7 @@ if state then
     end
   end
 end
+if not (base >= 0 and base <= total and total <= LARGEST and (base + total) % 1 == 0) then break end
 local free = limit - (total - base)
 if free < cost then
   -- The first pair that leaves enough behind when it goes.

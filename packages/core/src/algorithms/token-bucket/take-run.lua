@@ -14,7 +14,7 @@ if state then
   else
     break
   end
-  if not (whole >= OLDEST and seen <= now) then break end
+  if not (whole >= OLDEST and seen <= now and began <= seen and late >= 0 and late < units and (whole + seen + began + late) % 1 == 0) then break end
   if whole > now then
     -- The last tick until now.
     last = now - (now - whole) % tick
