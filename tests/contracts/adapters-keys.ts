@@ -53,6 +53,32 @@ onEachAdapter(({ start }) => {
     await client.get('/').expect(500);
   });
 
+  test('a list of keys counts by the first that the request has, and a user never shares the count of an address', async () => {
+    const client = await start({
+      trustProxy: true,
+      limits: [{ policy: hourly(1), key: ['USER', "#{headers['x-device']}", 'IP'] }],
+    });
+    const from = (address: string) => client.get('/').set('X-Forwarded-For', address);
+    await from('192.0.2.1').expect(200);
+    await from('192.0.2.1').expect(429);
+    await from('192.0.2.2').set('x-user', '192.0.2.1').expect(200);
+    await from('192.0.2.3').set('x-user', '192.0.2.1').expect(429);
+    await from('192.0.2.1').set('x-device', '192.0.2.1').expect(200);
+    await from('192.0.2.1').set('x-device', 'ip:192.0.2.1').expect(200);
+    await from('192.0.2.1').set('x-device', '').expect(429);
+  });
+
+  test('counts by a cookie, decoded; the first of a name wins, and a missing one is a 400', async () => {
+    const client = await start({ limits: [{ policy: hourly(1), key: '#{cookies.session}' }] });
+    const get = (cookie: string) => client.get('/').set('Cookie', cookie);
+    await get('theme=dark; session=a%20b').expect(200);
+    await get('session="a b"; session=other').expect(429);
+    await get('session=other').expect(200);
+    await get('__proto__=a; session=%zz').expect(200);
+    for (const cookie of ['theme=dark', 'session=', '__proto__=a', 'session']) await get(cookie).expect(400);
+    await client.get('/').expect(400);
+  });
+
   test('METHOD counts all together', async () => {
     const client = await start({ limits: [{ policy: hourly(2), limitType: 'METHOD' }] });
     await client.get('/a').set('x-user', 'ann').expect(200);

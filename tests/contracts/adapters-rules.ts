@@ -82,6 +82,51 @@ rules:
       await client.post('/phone').send({ phone: '1' }).expect(429);
     });
 
+    test('a rule counts by user, otherwise by address; one network and one user have exceptions', async () => {
+      const rules = rulesOf(`
+plans: { free: {}, pro: {} }
+defaultPlan: free
+rules:
+  - name: api
+    match: { path: /v1/* }
+    key: [USER, IP]
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+  - name: office
+    match: { ip: [198.51.100.0/24, '2001:db8::/32'] }
+    unlimited: true
+  - name: acme
+    match: { path: /v1/*, user: acme }
+    key: USER
+    replaces: [api]
+    limit: { fixedWindow: { limit: 2, window: 1h } }
+  - name: exports
+    match: { path: /export, query: { format: [csv, xls*] }, plan: free }
+    plan: "#{headers['x-plan']}"
+    key: '#{cookies.session}'
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+`);
+      const client = await start({ trustProxy: true, limits: [{ rules }] });
+      const from = (ip: string, path = '/v1/a') => client.get(path).set('X-Forwarded-For', ip);
+      await from('192.0.2.1').expect(200);
+      await from('192.0.2.1').expect(429);
+      await from('192.0.2.9').set('x-user', '192.0.2.1').expect(200);
+      await from('192.0.2.8').set('x-user', '192.0.2.1').expect(429);
+      for (const ip of ['198.51.100.7', '::ffff:198.51.100.7', '2001:DB8::7']) {
+        const { headers } = await from(ip).expect(200);
+        expect(headers).not.toHaveProperty('ratelimit');
+      }
+      const acme = () => from('192.0.2.1').set('x-user', 'acme');
+      await acme().expect(200);
+      await acme().expect(200);
+      await acme().expect(429);
+      const exported = (query: string) => client.get(`/export?${query}`).set('Cookie', 'session=s%31');
+      await exported('format=json').expect(200);
+      await exported('format=csv').expect(200);
+      await exported('format=xlsx&format=json').expect(429);
+      await exported('format=csv').set('x-plan', 'pro').expect(200);
+      await client.get('/export?format=csv').expect(400);
+    });
+
     test('skip, lists, message, statusCode and dryRun are as with a policy', async () => {
       const { post } = await serve({ denyList: ['mallory'], allowList: ['root'] });
       await post('/v1/a', 'mallory').expect(403);

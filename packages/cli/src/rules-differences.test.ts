@@ -40,6 +40,17 @@ test('limits differ in words, by rule, limit and plan', () => {
   ]);
 });
 
+test('a key that becomes a list counts from zero, and a match by a network is shown', () => {
+  const after: RulesDocument = {
+    ...document,
+    rules: [{ ...api, key: ['USER', 'IP'], match: { path: '/v1/*', ip: '10.0.0.0/8' } }, sms],
+  };
+  expect(linesOf({ ...document, rules: [{ ...api, key: 'USER' }, sms] }, after)).toEqual([
+    '~ api, match: {"path":"/v1/*"} → {"path":"/v1/*","ip":"10.0.0.0/8"}',
+    '~ api, key: USER → ["USER","IP"] (its counts start from zero)',
+  ]);
+});
+
 test('nothing differs in the same document; a first one is all new; an order is an order', () => {
   expect(linesOf(document, document)).toEqual([]);
   expect(linesOf(undefined, { rules: [sms] })).toEqual(['+ sms: limit 1 per 1 min (fixedWindow)']);

@@ -71,7 +71,17 @@ function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
   const fields = FIELDS.flatMap((field) => {
     const [before, after] = [oldSet, newSet].map((set) => fieldOf(set, name, field)) as [Texts, Texts];
     return [...new Set([...before.keys(), ...after.keys()])].flatMap((what) =>
-      before.get(what) === after.get(what) ? [] : [changed(name, what, before.get(what), after.get(what))],
+      before.get(what) === after.get(what)
+        ? []
+        : [
+            changed(
+              name,
+              what,
+              before.get(what),
+              after.get(what),
+              field === 'key' ? keyNote(old, rule) : undefined,
+            ),
+          ],
     );
   });
   const each = new Set([old, rule].flatMap(dependentLimits));
@@ -91,6 +101,10 @@ function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
   const notify = told === tell ? [] : [changed(name, 'notify', told, tell)];
   return [...fields, ...limits, ...notify];
 }
+
+/** Keys of a list begin with their kind. */
+const keyNote = (old: Rule, rule: Rule): string | undefined =>
+  Array.isArray(old.key) === Array.isArray(rule.key) ? undefined : FROM_ZERO;
 
 const changed = (
   rule: string | undefined,

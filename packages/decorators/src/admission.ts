@@ -1,5 +1,5 @@
 import { type Decision, LimitType, type RateLimiter } from '@sluice/core';
-import { errorOfDenial, isPromise } from '@sluice/core/http';
+import { errorOfDenial, isPromise, keyText } from '@sluice/core/http';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
@@ -36,7 +36,7 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
 /** As the limiters of requests publish it. */
 function keyKindOf({ limitType, key }: Limitation): string {
   if (limitType !== LimitType.CUSTOM) return limitType;
-  return typeof key === 'function' ? 'a function' : key;
+  return typeof key === 'function' ? 'a function' : keyText(key);
 }
 
 async function consumed(limiter: RateLimiter, key: string, cost: object): Promise<Decision> {

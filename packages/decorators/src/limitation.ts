@@ -11,7 +11,9 @@ import {
   checkOptions,
   compileEscalation,
   compileKey,
+  compileKeyList,
   describe,
+  isKeyList,
   noEffect,
   parseLimitType,
 } from '@sluice/core/http';
@@ -26,11 +28,12 @@ export interface CommonOptions {
   readonly prefix?: string;
   /**
    * The key of a call, only with `limitType: 'CUSTOM'`. Either a key expression such as `#{phone}`, `#{user.id}` or `order:#{0}`: a
-   * name is a parameter of the method, otherwise a field of the current request. Or a function of the call's arguments:
-   * `(order) => order.customer`; `() => 'all'` makes all calls share one count. Default `''`.
+   * name is a parameter of the method, otherwise a field of the current request. Or a list such as `['USER', 'IP']`: the first one counts
+   * that the call has. Or a function of the call's arguments: `(order) => order.customer`; `() => 'all'` makes all calls share one count.
+   * Default `''`.
    */
-  readonly key?: string | KeyOfArguments;
-  /** What identifies the caller; default `'METHOD'`: all calls share one count. */
+  readonly key?: KeyOfCalls;
+  /** What identifies the caller; default `'METHOD'`: all calls share one count. With a list as `key`: `'CUSTOM'`. */
   readonly limitType?: LimitType;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
   readonly params?: readonly string[];
@@ -55,7 +58,7 @@ export interface Limitation {
   /** The limiter's name, if the user chose a prefix: methods with the same prefix share counts. */
   readonly sharedName: string | undefined;
   readonly limitType: LimitType;
-  readonly key: string | KeyOfArguments;
+  readonly key: KeyOfCalls;
   readonly params: ParameterNames | undefined;
   /** The longest wait for permits; undefined: no wait. */
   readonly timeout?: Duration | undefined;
@@ -70,6 +73,9 @@ export type CostOfCall = Cost | ((...args: any[]) => Cost);
 /** Returns the key of a call from its arguments. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of any decorated method
 export type KeyOfArguments = (...args: any[]) => LimiterKey;
+
+/** A key expression, a list of them and of limit types, or a function. */
+export type KeyOfCalls = string | readonly string[] | KeyOfArguments;
 
 export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
 
@@ -96,11 +102,10 @@ export function commonLimit(
   checkOptions(decorator, options, [...own, ...COMMON_OPTIONS], remedies);
   const { prefix = defaultPrefix, key = '', params, escalate } = options;
   if (escalate !== undefined) compileEscalation(decorator, escalate);
-  const limitType = parseLimitType(options.limitType === undefined ? LimitType.METHOD : options.limitType);
-  if (typeof key !== 'string' && typeof key !== 'function') {
-    throw new TypeError(`${decorator}: key must be a string or a function, not ${describe(key)}`);
-  }
+  const { limitType: given = isKeyList(key) ? LimitType.CUSTOM : LimitType.METHOD } = options;
+  const limitType = parseLimitType(given);
   if (limitType !== LimitType.CUSTOM && key !== '') {
+    if (typeof key !== 'string') checkKey(decorator, key);
     const why = `with limitType ${limitType}: use limitType 'CUSTOM' or omit key`;
     throw noEffect(decorator, `key ${describe(key)}`, why);
   }
@@ -108,7 +113,7 @@ export function commonLimit(
     if (key === '') {
       throw new TypeError(`${decorator}: limitType CUSTOM needs a key, such as '#{user.id}', not ''`);
     }
-    if (typeof key === 'string') compileKey(key);
+    checkKey(decorator, key);
   }
   return {
     decorator,
@@ -118,6 +123,17 @@ export function commonLimit(
     key,
     params: params === undefined ? undefined : declaredParameterNames(decorator, params),
   };
+}
+
+/** @throws RangeError, TypeError */
+export function checkKey(decorator: string, key: KeyOfCalls): void {
+  if (isKeyList(key)) compileKeyList(`${decorator}: key`, key);
+  else if (typeof key === 'string') compileKey(key);
+  else if (typeof key !== 'function') {
+    throw new TypeError(
+      `${decorator}: key must be a string, a list of keys or a function, not ${describe(key)}`,
+    );
+  }
 }
 
 /**

@@ -60,6 +60,11 @@ class Demo {
     return this.#run('byUser');
   }
 
+  @CountLimit({ key: ['USER', '#{phone}', 'IP'] })
+  async first(phone?: string) {
+    return this.#run(`first ${phone}`);
+  }
+
   @CountLimit({ key: '#{phone}', limitType: 'CUSTOM' })
   async phone(code: number, phone: string) {
     return this.#run(`phone ${code} ${phone}`);
@@ -246,6 +251,15 @@ describe('limit types', () => {
     await from({ user: { id: 7 } }, () => demo.byUser());
     await from({ user: { id: 8 } }, () => demo.byUser());
     await expect(from({ user: '7' }, () => demo.byUser())).rejects.toMatchObject({ status: 429 });
+  });
+
+  test('a list of keys counts by the first that the call has', async () => {
+    await from({ user: '1.2.3.4' }, () => demo.first());
+    await from({ ip: '1.2.3.4' }, () => demo.first());
+    await from({ ip: '1.2.3.4' }, () => demo.first('1.2.3.4'));
+    await expect(from({ user: '1.2.3.4' }, () => demo.first('5'))).rejects.toMatchObject({ status: 429 });
+    await expect(from({ ip: '1.2.3.4' }, () => demo.first(''))).rejects.toMatchObject({ status: 429 });
+    await expect(from({ user: {} }, () => demo.first())).rejects.toMatchObject({ status: 500 });
   });
 
   test.each([undefined, null, {}, { id: null }, { id: {} }, ''])('USER refuses the user %p', async (user) => {

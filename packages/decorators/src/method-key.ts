@@ -1,12 +1,17 @@
 import { isKeyResolutionError, KeyResolutionError, LimitType, type RequestView } from '@sluice/core';
 import {
   compileKey,
+  compileKeyList,
   currentRequest,
+  firstKey,
+  isKeyList,
   type KeyScope,
+  type KeyTemplate,
   keyErrorOfRequest,
   keyPart,
   type MaybePromise,
   REQUEST_FIELDS,
+  requestField,
 } from '@sluice/core/http';
 import type { KeyOfArguments, Limitation } from './limitation.js';
 import { type ParameterNames, readParameterNames } from './parameter-names.js';
@@ -37,11 +42,36 @@ export function compileMethodKey(
     case LimitType.METHOD:
       return (_args, _sluice, qualifiedName) => qualifiedName();
     case LimitType.CUSTOM:
-      return typeof limitation.key === 'function'
-        ? callKeyFunction(limitation.key, where)
-        : compileCustomKey(limitation.key, limitation.params, where, method);
+      return compileCustomKey(limitation, where, method);
   }
 }
+
+function compileCustomKey(
+  { key, params }: Pick<Limitation, 'key' | 'params'>,
+  where: string,
+  method: Method,
+) {
+  if (typeof key === 'function') return callKeyFunction(key, where);
+  if (!isKeyList(key)) return compileTemplate(compileKey(key), params, where, method).read;
+  const listed = compileKeyList(`${where}: key`, key);
+  return firstKey<Parameters<KeyOfCall>>(
+    listed.map(({ source, template, prefix }, i) => {
+      const isLast = i === listed.length - 1;
+      if (template !== undefined) {
+        const { read, readIfAny } = compileTemplate(template, params, where, method);
+        return { prefix, read: isLast ? read : readIfAny };
+      }
+      if (source === LimitType.USER && !isLast) return { prefix, read: USER_IF_ANY };
+      return {
+        prefix,
+        read: compileMethodKey({ limitType: source as 'USER', key: '', params }, where, method),
+      };
+    }),
+  );
+}
+
+const USER_IF_ANY = (_args: readonly unknown[], sluice: Sluice): MaybePromise<string | undefined> =>
+  sluice.userIfAny(requestFor('key USER'));
 
 type ReadRoot = (args: readonly unknown[]) => unknown;
 
@@ -61,13 +91,12 @@ function callKeyFunction(keyOf: KeyOfArguments, where: string): KeyOfCall {
   };
 }
 
-function compileCustomKey(
-  key: string,
+function compileTemplate(
+  template: KeyTemplate,
   params: ParameterNames | undefined,
   where: string,
   method: Method,
-): KeyOfCall {
-  const template = compileKey(key);
+) {
   const named = template.roots.some((root) => !POSITION.test(root));
   const names = named ? (params ?? readParameterNames(method)) : undefined;
   const roots = new Map<string, ReadRoot>();
@@ -75,11 +104,11 @@ function compileCustomKey(
   for (const root of template.roots) {
     const ofCall = names?.get(root) ?? positionReader(root);
     const read = ofCall ?? fieldReader(root);
-    if (read === undefined) throw unknownRoot(where, `key ${JSON.stringify(key)}`, root, names);
+    if (read === undefined) throw unknownRoot(where, `key ${JSON.stringify(template.source)}`, root, names);
     roots.set(root, read);
     if (ofCall === undefined) fields.push(root);
   }
-  return (args) => {
+  const read = (args: readonly unknown[]): string => {
     try {
       return template.resolve((root) => roots.get(root)?.(args));
     } catch (error) {
@@ -88,6 +117,9 @@ function compileCustomKey(
       throw request ? keyErrorOfRequest(error, requestFor(expression)) : error;
     }
   };
+  const readIfAny = (args: readonly unknown[]) =>
+    template.isPresent((root) => roots.get(root)?.(args)) ? read(args) : undefined;
+  return { read, readIfAny };
 }
 
 /**
@@ -116,7 +148,7 @@ function positionReader(root: string): ReadRoot | undefined {
 
 function fieldReader(root: string): ReadRoot | undefined {
   const field = REQUEST_FIELDS.find((name) => name === root);
-  return field && (() => requestFor(`#{${field}}`)[field]);
+  return field && (() => requestField(requestFor(`#{${field}}`), field));
 }
 
 function requestFor(what: string): RequestView {

@@ -19,7 +19,11 @@ describe('attributes that are refused at decoration', () => {
     ['key with IP', count({ key: 'x', limitType: 'IP' }), /key "x" has no effect with limitType IP/],
     ['CUSTOM without key', count({ limitType: LimitType.CUSTOM }), /limitType CUSTOM needs a key/],
     ['limitType', rate({ limitType: 'ip' }), /one of IP, USER, METHOD, CUSTOM, not "ip"/],
-    ['key', rate({ key: 7, limitType: 'CUSTOM' }), /key must be a string or a function, not 7/],
+    [
+      'key',
+      rate({ key: 7, limitType: 'CUSTOM' }),
+      /key must be a string, a list of keys or a function, not 7/,
+    ],
     ['key', rate({ key: () => 'all' }), /key a function has no effect with limitType METHOD/],
     [
       'a key for all',

@@ -6,10 +6,10 @@ import {
   type NamedRule,
   type RateLimiter,
 } from '@sluice/core';
-import { errorOfDenial, isPromise, warnOfDryRun } from '@sluice/core/http';
+import { errorOfDenial, isPromise, keyText, warnOfDryRun } from '@sluice/core/http';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
-import type { KeyOfArguments } from './limitation.js';
+import type { KeyOfCalls } from './limitation.js';
 import { compileMethodKey, type KeyOfCall, scopeOfCalls } from './method-key.js';
 import type { ParameterNames } from './parameter-names.js';
 import type { TargetMethod } from './target-method.js';
@@ -19,7 +19,7 @@ import type { Admit } from './wrap-method.js';
 export interface RuleLimit {
   readonly rule: string;
   /** Undefined: the key of the rule. */
-  readonly key: string | KeyOfArguments | undefined;
+  readonly key: KeyOfCalls | undefined;
   readonly params: ParameterNames | undefined;
   /** The longest wait for permits; undefined: no wait. */
   readonly timeout: Duration | undefined;
@@ -52,20 +52,21 @@ export function ruleAdmission(
   target: TargetMethod,
 ): Admit {
   const { name, where, method } = target;
-  const compile = (key: string | KeyOfArguments): KeyOfCall => {
+  const compile = (key: KeyOfCalls): KeyOfCall => {
     const isType = typeof key === 'string' && LIMIT_TYPES.includes(key);
     const limitType = isType ? (key as LimitType) : LimitType.CUSTOM;
     return compileMethodKey({ limitType, key: isType ? '' : key, params }, where, method);
   };
   const own = ownKey === undefined ? undefined : compile(ownKey);
   const compiled = new Map<string, KeyOfCall>();
-  const keyOf = (key: string): KeyOfCall => {
+  const keyOf = (key: string | readonly string[]): KeyOfCall => {
     if (own !== undefined) return own;
-    let of = compiled.get(key);
+    const id = keyText(key);
+    let of = compiled.get(id);
     if (of === undefined) {
       of = compile(key);
       if (compiled.size >= MOST_KEYS) compiled.clear();
-      compiled.set(key, of);
+      compiled.set(id, of);
     }
     return of;
   };

@@ -1,14 +1,14 @@
 import { type Duration, fixedWindow, RateLimiter } from '@sluice/core';
-import { checkName, checkOptions, compileKey, describe } from '@sluice/core/http';
+import { checkName, checkOptions } from '@sluice/core/http';
 import { decoratorOf, type LimitDecorator } from './limit-decorator.js';
-import type { KeyOfArguments } from './limitation.js';
+import { checkKey, type KeyOfCalls } from './limitation.js';
 import { declaredParameterNames } from './parameter-names.js';
 import { ruleAdmission } from './rule-admission.js';
 
 /** The attributes of `@Limit('name')`. All else is in the document. */
 export interface RuleLimitOptions {
-  /** The key of a call, instead of the rule's: a key expression such as `#{phone}`, or a function of the call's arguments. */
-  readonly key?: string | KeyOfArguments | undefined;
+  /** The key of a call, instead of the rule's: a key expression such as `#{phone}`, a list of keys, or a function of the call's arguments. */
+  readonly key?: KeyOfCalls | undefined;
   /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: no wait. */
   readonly timeout?: Duration | undefined;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
@@ -25,9 +25,7 @@ export function limitByRule(rule: string, options: RuleLimitOptions = {}): Limit
   checkName('@Limit: the name of a rule', rule);
   checkOptions('@Limit', options, ['key', 'timeout', 'params'], REMEDIES);
   const { key, timeout, params } = options;
-  if (typeof key === 'string') compileKey(key);
-  else if (key !== undefined && typeof key !== 'function')
-    throw new TypeError(`@Limit: key must be a string or a function, not ${describe(key)}`);
+  if (key !== undefined) checkKey('@Limit', key);
   const names = params === undefined ? undefined : declaredParameterNames('@Limit', params);
   const wait = timeout === 0 ? undefined : timeout;
   if (wait !== undefined) checkTimeout(wait);

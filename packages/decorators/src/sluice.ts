@@ -20,6 +20,7 @@ import {
   type MaybePromise,
   prefetchDefault,
   requestUser,
+  requestUserIfAny,
   setKeyKind,
 } from '@sluice/core/http';
 import type { Rules } from './limitation.js';
@@ -121,6 +122,11 @@ export class Sluice {
   /** @internal @throws KeyResolutionError if the request has no user */
   user(request: RequestView): MaybePromise<string> {
     return requestUser(request, this.#user);
+  }
+
+  /** @internal Undefined for a request without a user. */
+  userIfAny(request: RequestView): MaybePromise<string | undefined> {
+    return requestUserIfAny(request, this.#user);
   }
 
   /** Rejects waiting and further calls with a `LimiterClosedError`. Closes the memory store if none was passed. */

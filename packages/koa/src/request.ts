@@ -50,6 +50,11 @@ export class KoaRequestView extends NamedPartsView<AnyContext> {
     return (this.request.request as { body?: unknown }).body;
   }
 
+  /** Those of the header: `cookies` of a context is a reader and writer. */
+  override get cookies(): undefined {
+    return undefined;
+  }
+
   /** Parsers such as @koa/bodyparser skip requests of these methods. */
   get bodyParsed(): boolean {
     const { request } = this.request;

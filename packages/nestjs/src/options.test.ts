@@ -31,6 +31,10 @@ test.each([
     { policy, limitType: 'USER', ...place, user },
   ],
   [
+    { policy, key: ['USER', 'IP'] },
+    { policy, key: ['USER', 'IP'], ...place, user, ipv6Subnet },
+  ],
+  [
     { policy, limitType: 'METHOD' },
     { policy, limitType: 'METHOD', ...place },
   ],

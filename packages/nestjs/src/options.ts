@@ -4,6 +4,7 @@ import {
   CHOICE_OPTIONS,
   checkOptions,
   countsAddresses,
+  countsUsers,
   describe,
   givenOptions,
   prefetchDefault,
@@ -123,6 +124,8 @@ export function withDefaults(own: RateLimitGuardOptions, root: RootOptions): Rat
 
 /** Without options that would have no effect, because limits refuse them. */
 function keyDefaults(own: KeyWay, { user, ipv6Subnet }: RootOptions): KeyWay {
-  if (own.limitType === 'USER' && own.keyGenerator === undefined) return user === undefined ? {} : { user };
-  return countsAddresses(own) && ipv6Subnet !== undefined ? { ipv6Subnet } : {};
+  return {
+    ...(countsUsers(own) && user !== undefined && { user }),
+    ...(countsAddresses(own) && ipv6Subnet !== undefined && { ipv6Subnet }),
+  };
 }

@@ -332,7 +332,7 @@ limits.yaml:12:16: no rule is named 'ap'; did you mean 'api'?
 limits.yaml:13:11: mode must be 'enforce' or 'shadow', not "shadw"; did you mean 'shadow'?
 limits.yaml:14:11: rule 'api' exists already: two rules would count under the same keys
 limits.yaml:15:20: path pattern "/v3/:id/*/:id" has one :name twice
-limits.yaml:16:10: The key template "#{usr.id}" uses 'usr', which requests do not have; begin with one of ip, user, method, path, route, params, query, body, headers; did you mean 'user'?"
+limits.yaml:16:10: The key template "#{usr.id}" uses 'usr', which requests do not have; begin with one of ip, user, method, path, route, params, query, body, headers, cookies; did you mean 'user'?"
 `);
   });
 

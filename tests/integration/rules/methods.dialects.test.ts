@@ -243,7 +243,7 @@ test.each<[string, object, RegExp]>([
   ['sms', { limitType: 'IP' }, /@Limit has no option 'limitType': belongs to the rule/],
   ['sms', { policy: {} }, /@Limit has no option 'policy': belongs to the rule/],
   ['sms', { cost: 2 }, /@Limit has no option 'cost': belongs to the rule/],
-  ['sms', { key: 5 }, /@Limit: key must be a string or a function, not 5/],
+  ['sms', { key: 5 }, /@Limit: key must be a string, a list of keys or a function, not 5/],
   ['sms', { key: 'phone' }, /"phone" has no expression/],
   ['sms', { timeout: 'soon' }, /@Limit: timeout/],
   ['sms', { params: 'phone' }, /params must list the names/],

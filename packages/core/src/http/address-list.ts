@@ -7,8 +7,6 @@ import { describe } from '../options.js';
 /** Is the client's address, or one of the request's keys, on the list? */
 export type ListCheck = (ip: string | undefined, keys: readonly LimiterKey[]) => boolean;
 
-type Ranges = Readonly<Record<'ipv4' | 'ipv6', BlockList>>;
-
 /** Malformed IPv4 addresses and ranges, which are no keys: `10.0.0.0/33`, `1.2.3`, `10.0.*.*`, `10.0.0.1-9`, `10/8`. */
 const LIKE_IPV4 = /^\d[\d.*:/-]*\.[\d.*:/-]*$|^\d+\/\d+$/;
 /** The same for IPv6: groups with `::`, with a prefix length, or with at least six colons: `2001:db8::/129`. */
@@ -28,45 +26,53 @@ export function compileList(where: string, entries: readonly string[]): ListChec
   if (!Array.isArray(entries)) {
     throw new TypeError(`${where} must be an array of addresses, ranges and keys, not ${describe(entries)}`);
   }
-  // Separate lists: Node finds IPv4 addresses in IPv6 ranges that contain ::ffff:0:0/96.
-  const ranges: Ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
+  const ranges = new AddressRanges();
   const listedKeys = new Set<string>();
   for (const entry of entries as readonly unknown[]) {
     if (typeof entry !== 'string' || entry === '') {
       throw new TypeError(`${where}: an entry must be a non-empty string, not ${describe(entry)}`);
     }
-    if (!addRange(ranges, entry)) {
+    if (!ranges.add(entry)) {
       if (looksLikeAddress(entry)) throw malformed(where, entry);
       listedKeys.add(entry);
     }
   }
-  const hasRanges = ranges.ipv4.rules.length + ranges.ipv6.rules.length > 0;
   return (ip, keys) =>
-    (listedKeys.size > 0 && keys.some((key) => listedKeys.has(String(key)))) ||
-    (hasRanges && contains(ranges, ip));
+    (listedKeys.size > 0 && keys.some((key) => listedKeys.has(String(key)))) || ranges.has(ip);
 }
 
-function contains(ranges: Ranges, ip: string | undefined): boolean {
-  const address = canonical(ip);
-  return address !== undefined && ranges[address.family].check(address.host, address.family);
-}
+/** Addresses and ranges of both families. IPv4-mapped IPv6 is IPv4. */
+export class AddressRanges {
+  // Separate lists: Node finds IPv4 addresses in IPv6 ranges that contain ::ffff:0:0/96.
+  readonly #ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
+  #isEmpty = true;
 
-/** @returns false when the entry is not an address or a range */
-function addRange(ranges: Ranges, entry: string): boolean {
-  const slash = entry.indexOf('/');
-  const written = slash < 0 ? entry : entry.slice(0, slash);
-  const address = isIP(written) === 0 ? undefined : canonical(written);
-  if (address === undefined) return false;
-  if (slash < 0) {
-    ranges[address.family].addAddress(address.host, address.family);
+  /** Adds `192.0.2.7`, `10.0.0.0/8`, `2001:db8::1` or `2001:db8::/32`. @returns false if the entry is none of them */
+  add(entry: string): boolean {
+    const slash = entry.indexOf('/');
+    const written = slash < 0 ? entry : entry.slice(0, slash);
+    const address = isIP(written) === 0 ? undefined : canonical(written);
+    if (address === undefined) return false;
+    const { host, family } = address;
+    if (slash < 0) {
+      this.#ranges[family].addAddress(host, family);
+    } else {
+      const length = entry.slice(slash + 1);
+      // A mapped range, ::ffff:10.0.0.0/104, is the IPv4 range of its last 32 bits.
+      const bits = Number(length) - (written.includes(':') && family === 'ipv4' ? 96 : 0);
+      if (!PREFIX_LENGTH.test(length) || bits < 0 || bits > (family === 'ipv4' ? 32 : 128)) return false;
+      this.#ranges[family].addSubnet(host, bits, family);
+    }
+    this.#isEmpty = false;
     return true;
   }
-  const length = entry.slice(slash + 1);
-  // A mapped range, ::ffff:10.0.0.0/104, is the IPv4 range of its last 32 bits.
-  const bits = Number(length) - (written.includes(':') && address.family === 'ipv4' ? 96 : 0);
-  if (!PREFIX_LENGTH.test(length) || bits < 0 || bits > (address.family === 'ipv4' ? 32 : 128)) return false;
-  ranges[address.family].addSubnet(address.host, bits, address.family);
-  return true;
+
+  /** Is the address of a client in one of them? A missing or malformed one is not. */
+  has(ip: string | undefined): boolean {
+    if (this.#isEmpty) return false;
+    const address = canonical(ip);
+    return address !== undefined && this.#ranges[address.family].check(address.host, address.family);
+  }
 }
 
 function canonical(ip: string | undefined): { host: string; family: 'ipv4' | 'ipv6' } | undefined {
@@ -86,8 +92,10 @@ function looksLikeAddress(entry: string): boolean {
   return text.length <= LONGEST_ADDRESS && (LIKE_IPV4.test(text) || LIKE_IPV6.test(text));
 }
 
+/** What is wrong with a malformed entry. */
+export const noRange = (entry: string): string =>
+  `${describe(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, 2001:db8::1 ` +
+  'or 2001:db8::/32, without a port';
+
 const malformed = (where: string, entry: string) =>
-  new TypeError(
-    `${where}: ${describe(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, 2001:db8::1 ` +
-      'or 2001:db8::/32, without a port. To list a key that looks like one, pass a function',
-  );
+  new TypeError(`${where}: ${noRange(entry)}. To list a key that looks like one, pass a function`);

@@ -6,7 +6,8 @@ export { compileEscalation } from '../engine/escalate-options.js';
 export { announceRules, type RulesDefinition } from '../fleet/definitions.js';
 export { sharedTextScript } from '../fleet/shared-text.script.js';
 export { compileClientKey } from '../keys/client-ip.js';
-export { compileKey, type KeyScope } from '../keys/key-expression.js';
+export { compileKey, type KeyScope, type KeyTemplate } from '../keys/key-expression.js';
+export { compileKeyList, firstKey, isKeyList, KeyListError, keyText } from '../keys/key-list.js';
 export { keyPart } from '../keys/key-part.js';
 export { parseLimitType } from '../keys/limit-type.js';
 export { readProperty } from '../keys/property.js';
@@ -25,18 +26,26 @@ export { connectAtStart } from '../stores/store-health.js';
 export { RULES } from '../telemetry/channels.js';
 export { SpaceSaving } from '../usage/space-saving.js';
 export { warn, warnOnce } from '../warnings.js';
+export { AddressRanges, noRange } from './address-list.js';
 export { checkRules } from './check-rules.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { addressError, keyErrorOfRequest, parsedBody, warnOfDryRun } from './key-errors.js';
-export { bodyReader, countsAddresses, keyForFunctions, keyOfRequest, readsBody } from './key-of-request.js';
+export {
+  bodyReader,
+  countsAddresses,
+  countsUsers,
+  keyForFunctions,
+  keyOfRequest,
+  readsBody,
+} from './key-of-request.js';
 export { setKeyKind } from './limiter-source.js';
 export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { problemOf, problemOfError } from './problem.js';
 export { replyTo, writeVary } from './reply.js';
 export { currentRequest, runWithRequest } from './request-context.js';
-export { REQUEST_FIELDS, requestUser } from './request-key.js';
+export { REQUEST_FIELDS, requestField, requestUser, requestUserIfAny } from './request-key.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, type Keys, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export { fastifyPathOf, pathOf, routeOf, writtenPathOf } from './request-path.js';

@@ -37,6 +37,7 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
   switch (/^[\w$]*/.exec(nameOf(expression))?.[0]) {
     case 'query':
     case 'headers':
+    case 'cookies':
       return clientKeyError(expression, error);
     case 'body':
       return request.body === undefined && !bodyWasParsed(request)

@@ -1,10 +1,18 @@
 import { compileClientKey } from '../keys/client-ip.js';
+import { compileKeyList, firstKey, isKeyList, type ListedKey } from '../keys/key-list.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { LimitType, parseLimitType } from '../keys/limit-type.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkFunction, checkInteger, describe, noEffect, onlyOne } from '../options.js';
 import { addressError } from './key-errors.js';
-import { compileRequestKey, requestUser, serverKey } from './request-key.js';
+import {
+  compileRequestKey,
+  compileRequestKeyIfAny,
+  requestUser,
+  requestUserIfAny,
+  serverKey,
+  type UserOf,
+} from './request-key.js';
 import {
   KEY_OPTIONS,
   type KeyOptions,
@@ -57,6 +65,9 @@ function generatedKeys(keys: Keys, names: readonly string[]): Keys {
   return keys;
 }
 
+/** The key of limitType METHOD. */
+const ALL = 'all';
+
 /** @throws RangeError, TypeError naming an option that is invalid or has no effect */
 function keyOf<Args extends readonly unknown[]>(
   where: string,
@@ -66,8 +77,11 @@ function keyOf<Args extends readonly unknown[]>(
   const { keyGenerator, key, user, ipv6Subnet } = options;
   checkFunction(`${where}: keyGenerator`, keyGenerator);
   checkFunction(`${where}: user`, user);
-  if (key !== undefined && typeof key !== 'string') {
-    throw new TypeError(`${where}: key must be a string, such as '#{user.id}', not ${describe(key)}`);
+  const listed = isKeyList(key) ? compileKeyList(`${where}: key`, key) : undefined;
+  if (key !== undefined && typeof key !== 'string' && listed === undefined) {
+    throw new TypeError(
+      `${where}: key must be a string such as '#{user.id}', or a list such as ['USER', 'IP'], not ${describe(key)}`,
+    );
   }
   if (keyGenerator !== undefined) {
     onlyOne(where, options, ['limitType', 'key', 'keyGenerator']);
@@ -93,15 +107,16 @@ function keyOf<Args extends readonly unknown[]>(
   if (key !== undefined && limitType !== LimitType.CUSTOM) {
     throw idle(`key ${describe(key)}`, "use 'CUSTOM' or omit key");
   }
-  if (user !== undefined && limitType !== LimitType.USER) throw idle('user', "use 'USER' or omit user");
+  if (user !== undefined && !countsUsers(options)) throw idle('user', "use 'USER' or omit user");
   if (ipv6Subnet !== undefined && !countsAddresses(options)) {
     throw idle('ipv6Subnet', "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
   }
-  if (limitType === LimitType.METHOD) return () => 'all';
+  if (limitType === LimitType.METHOD) return () => ALL;
   if (limitType === LimitType.USER) return (request) => requestUser(request, user);
   const compile = (subnet: number | undefined) => {
     const clientKey = compileClientKey({ ipv6Subnet: subnet }, addressError);
-    return key === undefined ? clientKey : compileRequestKey(key, clientKey);
+    if (listed !== undefined) return firstOfList(listed, clientKey, user);
+    return key === undefined ? clientKey : compileRequestKey(key as string, clientKey);
   };
   if (typeof ipv6Subnet !== 'function') return compile(ipv6Subnet);
   compile(undefined); // throws for an invalid template now
@@ -112,6 +127,36 @@ function keyOf<Args extends readonly unknown[]>(
       bySubnet.set(subnet, made);
       return made(request);
     });
+}
+
+/** Reads the first key of a list that a request has; of the last one, what is missing is an error. */
+function firstOfList(
+  keys: readonly ListedKey[],
+  clientKey: (request: RequestView) => string,
+  user: UserOf | undefined,
+): (request: RequestView) => MaybePromise<string> {
+  return firstKey(
+    keys.map(({ source, template, prefix }, i) => {
+      const isLast = i === keys.length - 1;
+      if (template !== undefined) {
+        return { prefix, read: (isLast ? compileRequestKey : compileRequestKeyIfAny)(source, clientKey) };
+      }
+      if (source === LimitType.IP) return { prefix, read: clientKey };
+      if (source === LimitType.METHOD) return { prefix, read: () => ALL };
+      const read = isLast ? requestUser : requestUserIfAny;
+      return { prefix, read: (request: RequestView) => read(request, user) };
+    }),
+  );
+}
+
+/** Does a limit count by user? */
+export function countsUsers<Args extends readonly unknown[]>({
+  keyGenerator,
+  key,
+  limitType,
+}: KeyOptions<Args>): boolean {
+  if (keyGenerator !== undefined) return false;
+  return isKeyList(key) ? key.includes(LimitType.USER) : limitType === LimitType.USER;
 }
 
 /** Does a limit count by the client's address as the framework reports it? */
@@ -125,12 +170,13 @@ export function countsAddresses<Args extends readonly unknown[]>({
   if (limits !== undefined)
     return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));
   if (keyGenerator !== undefined) return false;
-  return key === undefined ? (limitType ?? LimitType.IP) === LimitType.IP : /#[{<]ip\b/.test(key);
+  if (key === undefined) return (limitType ?? LimitType.IP) === LimitType.IP;
+  return [key].flat().some((one) => one === LimitType.IP || /#[{<]ip\b/.test(one));
 }
 
-/** Does a key template begin one of its expressions with `body`? */
-export const readsBody = (template: unknown): boolean =>
-  typeof template === 'string' && /#[{<]body\b/.test(template);
+/** Does a key template, or one of a list, begin one of its expressions with `body`? */
+export const readsBody = (key: unknown): boolean =>
+  [key].flat().some((template) => typeof template === 'string' && /#[{<]body\b/.test(template));
 
 /** What in valid options reads the body of a request, by its name; undefined if nothing is known to. */
 export function bodyReader({

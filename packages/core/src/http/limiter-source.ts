@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import { keyText } from '../keys/key-list.js';
 import { LimitType } from '../keys/limit-type.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
 import { type LimiterPolicies, LimiterPool } from '../limiter/limiter-factory.js';
@@ -55,7 +56,7 @@ const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
 /** Makes known what a limiter counts by. */
 function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options: KeyOptions<Args>): void {
   const { keyGenerator, key, limitType = LimitType.IP } = options;
-  setKeyKind(limiter, keyGenerator === undefined ? (key ?? limitType) : 'keyGenerator');
+  setKeyKind(limiter, keyGenerator === undefined ? keyText(key ?? limitType) : 'keyGenerator');
 }
 
 /** For the processes that ask what a limiter counts by. */

@@ -154,11 +154,15 @@ export class MisuseChecks {
 const FORWARDED = ['x-forwarded-for', 'forwarded'] as const;
 
 /** Is this key, or a part of it, an address? Keys of users do not depend on proxies. */
-const hasAddress = (key: LimiterKey, ip: string | undefined): boolean =>
-  typeof key === 'string' &&
-  (isIP(key) !== 0 ||
-    isIPv6(key.slice(0, Math.max(0, key.lastIndexOf('/')))) ||
-    (ip !== undefined && ip !== '' && key.includes(ip)));
+function hasAddress(key: LimiterKey, ip: string | undefined): boolean {
+  if (typeof key !== 'string') return false;
+  const text = key.replace(/^ip:/, ''); // of a list of keys
+  return (
+    isIP(text) !== 0 ||
+    isIPv6(text.slice(0, Math.max(0, text.lastIndexOf('/')))) ||
+    (ip !== undefined && ip !== '' && text.includes(ip))
+  );
+}
 
 /** The keys for which one limit counted a request; a list with an entry for each limit. */
 interface Counted {

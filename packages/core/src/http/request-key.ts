@@ -1,7 +1,8 @@
-import { compileKey } from '../keys/key-expression.js';
+import { compileKey, type KeyScope, type KeyTemplate } from '../keys/key-expression.js';
 import { keyPart } from '../keys/key-part.js';
-import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { keyErrorOfRequest, serverKeyError } from './key-errors.js';
+import { andThen, type MaybePromise } from '../maybe-promise.js';
+import { cookiesOf } from './cookies.js';
+import { keyErrorOfRequest, parsedBody, serverKeyError } from './key-errors.js';
 import type { RequestView } from './views.js';
 
 /** The parts of a view: the first names in key expressions such as `#{query.phone}`. */
@@ -15,7 +16,14 @@ export const REQUEST_FIELDS = [
   'query',
   'body',
   'headers',
+  'cookies',
 ] as const;
+
+/** The value of a root name in a key expression. */
+export const requestField = (request: RequestView, name: string): unknown =>
+  name === 'cookies'
+    ? cookiesOf(request)
+    : request[name as Exclude<(typeof REQUEST_FIELDS)[number], 'cookies'>];
 
 /** Returns the user of a request, also as a promise. `undefined` and `null` are an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;
@@ -24,10 +32,7 @@ const userId = compileKey('#{user.id}');
 
 /** The key of a request's user: the result of `userOf`, otherwise `user.id`, otherwise `user` if that is a plain value. */
 export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise<string> {
-  if (userOf !== undefined) {
-    const given = userOf(request);
-    return isPromise(given) ? given.then(userKey) : userKey(given);
-  }
+  if (userOf !== undefined) return andThen(userOf(request), userKey);
   const { user } = request;
   if (user === undefined || user === null) throw serverKeyError('USER', new TypeError(NO_USER));
   if (typeof user !== 'object') return serverKey(user, 'The user of the request', 'USER');
@@ -37,6 +42,18 @@ export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise
     throw serverKeyError('USER', error);
   }
 }
+
+/** The same; undefined for a request that nobody has signed in for. A user without an id is an error. */
+export function requestUserIfAny(request: RequestView, userOf?: UserOf): MaybePromise<string | undefined> {
+  if (userOf !== undefined) {
+    return andThen(userOf(request), (given) => (isNobody(given) ? undefined : userKey(given)));
+  }
+  return isNobody(request.user) ? undefined : requestUser(request);
+}
+
+/** As authentication marks a request without a user. */
+const isNobody = (user: unknown): boolean =>
+  user === undefined || user === null || user === false || user === '';
 
 const NO_USER =
   'The request has no user. Put the limit behind your authentication, and reject requests without a user before it. Or ' +
@@ -64,6 +81,34 @@ export function compileRequestKey(
   source: string,
   clientKey: (request: RequestView) => string,
 ): (request: RequestView) => string {
+  const { template, scopeOf } = compileTemplate(source, clientKey);
+  return (request) => resolved(template, scopeOf(request), request);
+}
+
+/** The same; the function returns undefined for a request that lacks a value. */
+export function compileRequestKeyIfAny(
+  source: string,
+  clientKey: (request: RequestView) => string,
+): (request: RequestView) => string | undefined {
+  const { template, scopeOf } = compileTemplate(source, clientKey);
+  const ofBody = template.roots.includes('body');
+  return (request) => {
+    const scope = scopeOf(request);
+    if (template.isPresent(scope)) return resolved(template, scope, request);
+    if (ofBody) parsedBody(request); // throws in front of the body parser
+    return undefined;
+  };
+}
+
+function resolved(template: KeyTemplate, scope: KeyScope, request: RequestView): string {
+  try {
+    return template.resolve(scope);
+  } catch (error) {
+    throw keyErrorOfRequest(error, request);
+  }
+}
+
+function compileTemplate(source: string, clientKey: (request: RequestView) => string) {
   const template = compileKey(source);
   const unknown = template.roots.find((root) => !REQUEST_FIELDS.some((field) => field === root));
   if (unknown !== undefined) {
@@ -72,13 +117,9 @@ export function compileRequestKey(
         `begin with one of ${REQUEST_FIELDS.join(', ')}`,
     );
   }
-  return (request) => {
-    try {
-      return template.resolve((root) =>
-        root === 'ip' ? clientKey(request) : request[root as (typeof REQUEST_FIELDS)[number]],
-      );
-    } catch (error) {
-      throw keyErrorOfRequest(error, request);
-    }
-  };
+  const scopeOf =
+    (request: RequestView): KeyScope =>
+    (root) =>
+      root === 'ip' ? clientKey(request) : requestField(request, root);
+  return { template, scopeOf };
 }

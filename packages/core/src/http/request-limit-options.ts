@@ -34,11 +34,14 @@ export interface KeyOptions<Args extends readonly unknown[]> {
    * limit.
    */
   readonly limitType?: LimitType | undefined;
-  /** A key expression over the request, such as `#{body.phone}` or `#{user.tenant}:#{params.id}`. */
-  readonly key?: string | undefined;
+  /**
+   * A key expression over the request, such as `#{body.phone}` or `#{user.tenant}:#{params.id}`. Or a list such as `['USER', 'IP']`: the first
+   * one counts that the request has. Keys of a list begin with their kind, `user:` or `ip:`, so none of them meet.
+   */
+  readonly key?: string | readonly string[] | undefined;
   /** Returns the key; for a `CombinedLimiter` a key for each of its limiters. Mask addresses with `clientIp`. */
   readonly keyGenerator?: OfRequest<Args, Keys> | undefined;
-  /** Returns the user of a request, for `'USER'`; default `user.id`, or `user` if that is a plain value. */
+  /** Returns the user of a request, for `'USER'`, also in a list; default `user.id`, or `user` if that is a plain value. */
   readonly user?: UserOf | undefined;
   /** IPv6 prefix length that counts as one client, for `'IP'` and `#{ip}`: from 32 to 128, or a function; default 64. */
   readonly ipv6Subnet?: number | OfRequest<Args, number> | undefined;

@@ -49,8 +49,8 @@ export interface MatchedRules {
 export interface NamedRule {
   /** The name of its limiters: `api.sms`. */
   readonly name: string;
-  /** `IP`, `USER`, `METHOD` or a template, as the document has it. */
-  readonly key: string;
+  /** `IP`, `USER`, `METHOD`, a template or a list of them, as the document has it. */
+  readonly key: string | readonly string[];
   /** Undefined: 64. */
   readonly ipv6Subnet: number | undefined;
   readonly mode: 'enforce' | 'shadow';

@@ -1,6 +1,8 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
-import { NodeResponseView } from './views.js';
+import { readProperty } from '../keys/property.js';
+import { cookiesOf, parseCookies } from './cookies.js';
+import { NodeResponseView, type RequestView } from './views.js';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -59,4 +61,41 @@ test('many limits on one response are no leak of listeners', () => {
   for (let i = 0; i < 100; i += 1) new NodeResponseView(raw).whenOver(() => {});
   const most = Math.max(...raw.eventNames().map((name) => raw.listenerCount(name)));
   expect(most).toBeLessThanOrEqual(3);
+});
+
+describe('cookies', () => {
+  test.each([
+    ['a=1; b=2', { a: '1', b: '2' }],
+    [' a = 1 ;b\t=\t2', { a: '1', b: '2' }],
+    ['a=1; a=2', { a: '1' }],
+    ['a="x y"; b="; c=""', { a: 'x y', b: '', c: '' }],
+    ['a=%E2%82%AC; b=%zz; c=%ff', { a: '€', b: '%zz', c: '%ff' }],
+    ['a=b=c; d; =e; f=', { a: 'b=c', '': 'e', f: '' }],
+    ['', {}],
+    [';;=;', { '': '' }],
+  ])('%j are read as the package cookie reads them', (header, cookies) => {
+    expect({ ...parseCookies(header) }).toEqual(cookies);
+  });
+
+  test('a cookie named __proto__ is a cookie, and changes no object', () => {
+    const cookies = parseCookies('__proto__=x; constructor=y');
+    expect(Object.entries(cookies)).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ]);
+    expect(readProperty(parseCookies('a=1'), '__proto__')).toBeUndefined();
+  });
+
+  test('at most 300 are read, and a long header takes linear time', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => `c${i}=${i}`).join(';');
+    expect(Object.keys(parseCookies(many))).toHaveLength(300);
+    expect(parseCookies(`a=${' \t'.repeat(500_000)}x${' '.repeat(500_000)}`).a).toMatch(/^x$/);
+  });
+
+  test("a cookie parser's result comes first, and a Cookie header that occurs twice is one", () => {
+    const view = { headers: { cookie: ['a=1', 'b=2'] } } as unknown as RequestView;
+    expect(cookiesOf(view)).toMatchObject({ a: '1', b: '2' });
+    expect(cookiesOf({ ...view, cookies: { a: 'parsed' } })).toEqual({ a: 'parsed' });
+    expect(cookiesOf({ ...view, headers: undefined })).toBeUndefined();
+  });
 });

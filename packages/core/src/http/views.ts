@@ -34,6 +34,8 @@ export interface RequestView {
   /** Did a body parser run, even without a result? Undefined if unknown. */
   readonly bodyParsed?: boolean | undefined;
   readonly headers: unknown;
+  /** By name, as a cookie parser put them on the request; undefined: those of the header `Cookie`. */
+  readonly cookies?: unknown;
   /** Undefined if the framework does not say. */
   readonly proxies?: Proxies | undefined;
   /** The framework's own request: the same for every view of it. */
@@ -85,6 +87,9 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
   }
   get headers(): unknown {
     return this.request.headers;
+  }
+  get cookies(): unknown {
+    return (this.request as { cookies?: unknown }).cookies;
   }
 }
 

@@ -14,11 +14,19 @@ export interface KeyTemplate {
   readonly source: string;
   /** The first names of its expressions, each once: `['user', '0']` for `order:#{user.id}:#{0}`. */
   readonly roots: readonly string[];
+  /** The paths of its expressions, such as `headers.x-id+user.id`: the same for templates that read the same values. No `:`. */
+  readonly valueNames: string;
   /** The key for one call. @throws KeyResolutionError unless each value is a string, a finite number, a bigint or a boolean */
   resolve(scope: KeyScope): string;
+  /** Does a call have all values? Missing are `undefined`, `null` and the empty string. */
+  isPresent(scope: KeyScope): boolean;
 }
 
-type Read = (scope: KeyScope) => string;
+interface Value {
+  /** The text of the value. @throws KeyResolutionError */
+  read(scope: KeyScope): string;
+  isPresent(scope: KeyScope): boolean;
+}
 
 /**
  * Compiles a key template, once, at start-up.
@@ -40,24 +48,41 @@ type Read = (scope: KeyScope) => string;
 export function compileKey(template: string): KeyTemplate {
   const { texts, expressions } = parseTemplate(template);
   const roots = [...new Set(expressions.map(({ root }) => root))];
-  const reads = expressions.map((expression) => compileExpression(expression, template));
-  const [first, second] = reads as [Read, ...Read[]];
+  const values = expressions.map((expression) => compileExpression(expression, template));
+  const [first, second] = values as [Value, ...Value[]];
   const [head = '', ...rest] = texts;
+  const common = {
+    source: template,
+    roots,
+    valueNames: expressions.map(pathName).join('+'),
+    isPresent: (scope: KeyScope) => values.every((value) => value.isPresent(scope)),
+  };
   if (second === undefined) {
+    const { read } = first;
     const tail = rest.join('');
-    return { source: template, roots, resolve: (scope) => head + first(scope) + tail };
+    return { ...common, resolve: (scope) => head + read(scope) + tail };
   }
   const after = rest.map((text, i) => (i === rest.length - 1 || separates(text) ? text : `${text}:`));
-  return { source: template, roots, resolve: (scope) => joinParts(head, reads, after, scope) };
+  return { ...common, resolve: (scope) => joinParts(head, values, after, scope) };
 }
 
-function joinParts(head: string, reads: readonly Read[], after: readonly string[], scope: KeyScope): string {
+const pathName = ({ root, path }: Expression): string =>
+  encodePart([root, ...path.map(({ name }) => name)].join('.'));
+
+function joinParts(
+  head: string,
+  values: readonly Value[],
+  after: readonly string[],
+  scope: KeyScope,
+): string {
   let key = head;
-  for (let i = 0; i < reads.length; i++) key += encodePart((reads[i] as Read)(scope)) + after[i];
+  for (let i = 0; i < values.length; i++) key += encodePart(values[i]!.read(scope)) + after[i];
   return key;
 }
 
-function compileExpression({ source, root, path }: Expression, template: string): Read {
+const isMissing = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+function compileExpression({ source, root, path }: Expression, template: string): Value {
   const what = `${source} in the key template ${describe(template)}`;
   const firstWide = path.findIndex((step) => step.wide);
   const names = (firstWide < 0 ? path : path.slice(0, firstWide)).map((step) => step.name);
@@ -66,15 +91,25 @@ function compileExpression({ source, root, path }: Expression, template: string)
     for (const name of names) value = readProperty(value, name);
     return value;
   };
-  if (firstWide < 0) return (scope) => keyPart(follow(scope), what, source);
-
+  if (firstWide < 0) {
+    return {
+      read: (scope) => keyPart(follow(scope), what, source),
+      isPresent: (scope) => !isMissing(follow(scope)),
+    };
+  }
   const readAll = jsonPathReader(path.slice(firstWide));
-  return (scope) => {
-    const found = readAll(follow(scope));
-    if (found === 'too many' || found.length > 1) {
-      const problem = found === 'too many' ? `more than ${MOST_VALUES}` : found.length;
-      throw new KeyResolutionError(`${what} finds ${problem} values; it must find exactly one`, source);
-    }
-    return keyPart(found[0], what, source);
+  return {
+    read(scope) {
+      const found = readAll(follow(scope));
+      if (found === 'too many' || found.length > 1) {
+        const problem = found === 'too many' ? `more than ${MOST_VALUES}` : found.length;
+        throw new KeyResolutionError(`${what} finds ${problem} values; it must find exactly one`, source);
+      }
+      return keyPart(found[0], what, source);
+    },
+    isPresent(scope) {
+      const found = readAll(follow(scope));
+      return found === 'too many' || found.some((value) => !isMissing(value));
+    },
   };
 }

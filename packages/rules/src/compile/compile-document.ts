@@ -1,6 +1,7 @@
 import { nearest } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
+import { matchesPlan } from '../matching/matcher.js';
 import { usesPlans } from './plan-numbers.js';
 import { Rule } from './rule.js';
 import { compileRuleKey } from './templates.js';
@@ -96,7 +97,7 @@ function checkFields(
   const { name, match, limit, limits, unlimited, mode, compare, replaces } = rule;
   if (unlimited) {
     const spare = (['limit', 'limits', 'cost', 'plan', 'reply', 'escalate', 'compare'] as const).find(
-      (field) => rule[field] !== undefined,
+      (field) => rule[field] !== undefined && !(field === 'plan' && matchesPlan(match)),
     );
     if (spare !== undefined)
       report.add([...path, spare], `'${spare}' has no effect in the unlimited rule '${name}'`);
@@ -111,7 +112,9 @@ function checkFields(
     report.add([...path, 'limits'], `rule '${name}' needs 1 to 20 limits`);
   }
   const limited = isObject(limit) || isObject(limits);
-  if (rule.plan !== undefined && !unlimited && limited && !usesPlans({ ...base, ...rule })) {
+  const planned = { ...base, ...rule };
+  const usesPlan = usesPlans(planned) || matchesPlan(planned.match);
+  if (rule.plan !== undefined && !unlimited && limited && !usesPlan) {
     report.add([...path, 'plan'], `plan has no effect in rule '${name}', which uses no $plan`, {
       atKey: true,
     });

@@ -1,8 +1,9 @@
 import type { EscalateOptions, LimiterPolicies } from '@sluice/core';
-import { nearest, type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
+import { keyText, nearest, type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
-import { compileMatch, type Matcher } from '../matching/matcher.js';
+import type { MatchInput } from '../document/schema-match.js';
+import { compileMatch, type Matcher, matchesPlan } from '../matching/matcher.js';
 import { compileEscalate } from './escalate.js';
 import { compileLimits } from './limits.js';
 import { compileNotify, type NotifyOptions } from './notify.js';
@@ -45,8 +46,8 @@ export class Rule {
   readonly notify: NotifyOptions | undefined;
   /** Undefined: only code uses the rule. */
   readonly matcher: Matcher | undefined;
-  /** `IP`, `USER`, `METHOD` or the template. */
-  readonly keyKind: string;
+  /** `IP`, `USER`, `METHOD`, a template, or a list of them. */
+  readonly key: string | readonly string[];
   /** Its numbers for each plan; for `undefined` if the rule takes none from plans. */
   readonly numbers: ReadonlyMap<string | undefined, RuleNumbers>;
   readonly ipv6Subnet: number | undefined;
@@ -80,8 +81,7 @@ export class Rule {
     this.compare = compare;
     this.reply = compileReply(reply, path, report);
     this.notify = compileNotify(input, path, report);
-    this.keyKind = key;
-    this.matcher = match && compileMatch(match, [...path, 'match'], report);
+    this.key = key;
     const plans = PlanNumbers.of(input, report.isClean(['plans']) ? document.plans : undefined, report);
     this.numbers = new Map(
       plans.map((plan) => {
@@ -92,12 +92,24 @@ export class Rule {
     );
     const place = { path, report, isForCode: match === undefined };
     this.ipv6Subnet = input.ipv6Subnet;
-    this.readsBody = match !== undefined && !unlimited && [key, input.cost, input.plan].some(readsBody);
+    this.readsBody =
+      match !== undefined && (readsBody(input.plan) || (!unlimited && [key, input.cost].some(readsBody)));
     this.keyOf = compileRuleKey(key, input.ipv6Subnet, place);
     this.planOf = compilePlan(input, document, place);
     this.costOf = compileCost(input.cost, plans, place, (scope) => this.numbersOf(this.planOf(scope)).plan);
     this.#fallbackPlan =
       input.plan !== undefined && !hasTemplate(input.plan) ? input.plan : document.defaultPlan;
+    const planNames = Object.keys(Object(document.plans));
+    const planOfRequest = (request: RequestView) => {
+      const plan = this.planOf(scopeOf(request));
+      return plan !== undefined && planNames.includes(plan) ? plan : this.#fallbackPlan;
+    };
+    this.matcher = match && compileMatch(match, planOfRequest, [...path, 'match'], report);
+  }
+
+  /** The key as one text: `USER, IP` for a list. */
+  get keyKind(): string {
+    return keyText(this.key);
   }
 
   /** The numbers of a plan, or of the default plan if the plan is unknown. */
@@ -123,21 +135,28 @@ function compilePlan(
   place: TemplatePlace,
 ): ReadScope<string | undefined> {
   const { path, report } = place;
-  const { plan } = input;
-  if (!usesPlans(input)) return () => undefined;
+  const { name, plan, match } = input;
+  const matches = matchesPlan(match);
+  if (!matches && !usesPlans(input)) return () => undefined;
   if (!report.isClean(['plans'])) return () => undefined;
   const names = Object.keys(plans);
-  if (names.length === 0) report.add(path, `rule '${input.name}' uses $plan, and the document has no plans`);
+  const uses = matches ? 'matches by plan' : 'uses $plan';
+  if (names.length === 0) report.add(path, `rule '${name}' ${uses}, and the document has no plans`);
+  else if (matches) checkMatchedPlans(match!, names, [...path, 'match'], report);
   if (plan === undefined) {
-    if (defaultPlan === undefined) {
-      report.add(
-        path,
-        `rule '${input.name}' uses $plan: add plan: '#{user.plan}', for example, or a defaultPlan`,
-      );
+    if (matches || defaultPlan === undefined) {
+      const or = matches ? '' : ', or a defaultPlan';
+      report.add(path, `rule '${name}' ${uses}: add plan: '#{user.plan}', for example${or}`);
     }
     return () => undefined;
   }
   const at = [...path, 'plan'];
+  if (matches && !hasTemplate(plan)) {
+    report.add(
+      at,
+      `rule '${name}' matches by plan: plan must find the one of a request, such as '#{user.plan}'`,
+    );
+  }
   if (!hasTemplate(plan)) {
     if (!Object.hasOwn(plans, plan)) {
       report.add(at, `plan '${plan}' is not in the document`, { hint: nearest(plan, names) });
@@ -151,4 +170,21 @@ function compilePlan(
     );
   }
   return compileText(plan, 'plan', place);
+}
+
+/** Reports plans that the document does not have. */
+function checkMatchedPlans(match: MatchInput, names: readonly string[], path: Path, report: Report): void {
+  const check = (plan: unknown, at: Path) => {
+    for (const [i, one] of [plan ?? []].flat().entries()) {
+      if (typeof one !== 'string' || names.includes(one)) continue;
+      report.add(Array.isArray(plan) ? [...at, i] : at, `plan '${one}' is not in the document`, {
+        hint: nearest(one, names),
+      });
+    }
+  };
+  const { not } = match;
+  check(match.plan, [...path, 'plan']);
+  for (const [i, one] of [not ?? []].flat().entries()) {
+    check(one?.plan, [...path, 'not', ...(Array.isArray(not) ? [i] : []), 'plan']);
+  }
 }

@@ -2,13 +2,18 @@ import { isKeyResolutionError, KeyResolutionError } from '@sluice/core';
 import {
   compileClientKey,
   compileKey,
+  compileKeyList,
   describe,
+  isKeyList,
+  KeyListError,
   type KeyScope,
   keyOfRequest,
+  keyText,
   nearest,
   parsedBody,
   REQUEST_FIELDS,
   type RequestView,
+  requestField,
 } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import { isPlanNumber, type PlanNumbers } from './plan-numbers.js';
@@ -26,22 +31,22 @@ export interface TemplatePlace {
 
 const LIMIT_TYPES = ['IP', 'USER', 'METHOD'];
 
-/** `IP`, `USER`, `METHOD` or a template. */
+/** `IP`, `USER`, `METHOD`, a template, or a list of them. */
 export function compileRuleKey(
-  key: string,
+  key: string | readonly string[],
   ipv6Subnet: number | undefined,
   { path, report, isForCode, field = 'key' }: TemplatePlace & { readonly field?: string },
 ): (request: RequestView) => string {
   const subnet = ipv6Subnet === undefined ? {} : { ipv6Subnet };
-  const isType = LIMIT_TYPES.includes(key);
   const at = [...path, field];
-  if (!isType && LIMIT_TYPES.includes(key.toUpperCase())) {
+  const isType = !isKeyList(key) && LIMIT_TYPES.includes(key);
+  if (!isType && !isKeyList(key) && LIMIT_TYPES.includes(key.toUpperCase())) {
     report.add(at, `${field} '${key}' is not a template`, { hint: key.toUpperCase() });
     return () => key; // no rule is made
   }
   if (isForCode && !isType) {
-    tried(at, report, () => compileKey(key));
-    return () => key; // no request has this rule
+    tried(at, report, () => (isKeyList(key) ? compileKeyList(field, key) : compileKey(key)));
+    return () => keyText(key); // no request has this rule
   }
   const keyOf = tried(at, report, () =>
     keyOfRequest<[]>(field, isType ? { limitType: key as 'IP', ...subnet } : { key, ...subnet }),
@@ -131,7 +136,7 @@ export const scopeOf =
   (request: RequestView): KeyScope =>
   (root) => {
     if (root === 'ip') return clientKey(request);
-    return root === 'body' ? parsedBody(request) : request[root as (typeof REQUEST_FIELDS)[number]];
+    return root === 'body' ? parsedBody(request) : requestField(request, root);
   };
 
 /** Reports what `compile` throws for a wrong template. */
@@ -141,7 +146,10 @@ function tried<T>(path: Path, report: Report, compile: () => T): T | undefined {
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     const unknown = /uses '(.+?)', which requests/.exec(error.message)?.[1];
-    report.add(path, error.message, { hint: unknown && nearest(unknown, REQUEST_FIELDS) });
+    const at = error instanceof KeyListError && error.index !== undefined ? [...path, error.index] : path;
+    report.add(at, error.message.replace(/^key: key: /, 'key: '), {
+      hint: unknown && nearest(unknown, REQUEST_FIELDS),
+    });
     return undefined;
   }
 }

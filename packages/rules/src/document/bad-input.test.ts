@@ -58,6 +58,65 @@ test.each([
     inRule('match: { method: GTE }'),
     '3:22: method "GTE" is not known; did you mean \'GET\'?',
   ],
+  [
+    'a range that is none',
+    inRule('match: { ip: 10.0.0.0/33 }'),
+    '3:18: ip "10.0.0.0/33" is not an address or a range',
+  ],
+  [
+    'a name as an address',
+    inRule('match: { ip: [10.0.0.0/8, office] }'),
+    '3:31: ip "office" is not an address',
+  ],
+  [
+    'a number as an address',
+    inRule('match: { ip: 10 }'),
+    'ip must be an address or a range such as 10.0.0.0/8',
+  ],
+  ['users that are none', inRule('match: { user: true }'), "'*' for all who are signed in"],
+  ['a query that is a text', inRule('match: { query: csv }'), 'must be an object of query values'],
+  [
+    'a match by an unknown plan',
+    `plans: { free: {} }\ndefaultPlan: free\nrules: [{ name: a, match: { plan: [free, pr], not: { plan: fre } }, plan: '#{user.plan}', ${LIMIT} }]`,
+    "3:42: plan 'pr' is not in the document\n3:60: plan 'fre' is not in the document; did you mean 'free'?",
+  ],
+  [
+    'a match by a plan that nobody has',
+    `plans: { free: {} }\ndefaultPlan: free\nrules: [{ name: a, match: { plan: free }, ${LIMIT} }]`,
+    "rule 'a' matches by plan: add plan: '#{user.plan}', for example",
+  ],
+  [
+    'a match by a plan that all have',
+    `plans: { free: {} }\ndefaultPlan: free\nrules: [{ name: a, match: { plan: free }, plan: free, ${LIMIT} }]`,
+    "3:49: rule 'a' matches by plan: plan must find the one of a request",
+  ],
+  [
+    'a match by plan without plans',
+    inRule("match: { plan: free }\n    plan: '#{user.plan}'"),
+    'has no plans',
+  ],
+  [
+    'a list of one key',
+    inRule('match: { path: /* }\n    key: [USER]'),
+    '4:10: key: a list of keys has 2 to 5',
+  ],
+  [
+    'a key of a list in small letters',
+    inRule('match: { path: /* }\n    key: [user, IP]'),
+    '4:11: key: "user" is not a key; write \'USER\'',
+  ],
+  [
+    'a key after the address',
+    inRule('match: { path: /* }\n    key: [IP, USER]'),
+    "4:11: key: 'IP' must be the last key",
+  ],
+  ['the same for code', inRule("key: ['#{phone}', METHOD, IP]"), "3:23: key: 'METHOD' must be the last key"],
+  [
+    'a list with an unknown name',
+    inRule("match: { path: /* }\n    key: ['#{cookie.a}', IP]"),
+    "did you mean 'cookies'?",
+  ],
+  ['a list of numbers', inRule('key: [1, 2]'), 'such as [USER, IP]'],
   ['an empty match', inRule('match: {}'), 'path: /* matches every request'],
   ['a host with a port', inRule('match: { host: "a.example:80" }'), 'without a port'],
   [

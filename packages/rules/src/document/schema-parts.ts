@@ -19,6 +19,13 @@ export function strict<S extends z.core.$ZodShape>(kind: string, shape: S, examp
   });
 }
 
+/** A text of 1 to `most` characters. */
+export const text = (most: number) =>
+  z
+    .string({ error: 'must be a text' })
+    .min(1, { error: 'must not be empty' })
+    .max(most, { error: `must have at most ${most} characters` });
+
 /** Names are parts of storage keys and of headers. Without a dot, so that `rule.limit` has one meaning. */
 export const NAME = {
   pattern: /^[A-Za-z][\w-]{0,49}$/,

@@ -26,6 +26,7 @@ const given = strict('given', {
   headers: record.optional(),
   params: record.optional(),
   query: record.optional(),
+  cookies: record.optional().describe('By name, as they are after decoding.'),
   body: z.json().optional(),
   rule: text.optional().describe('Instead of a request: a call of this rule, as code makes it.'),
   key: z

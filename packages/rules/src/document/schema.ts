@@ -1,52 +1,12 @@
 import { z } from 'zod';
-import { ALGORITHM_SCHEMAS, escalateSchema, NAME, strict } from './schema-parts.js';
+import { matchSchema } from './schema-match.js';
+import { ALGORITHM_SCHEMAS, escalateSchema, NAME, strict, text } from './schema-parts.js';
 import { testSchema } from './schema-tests.js';
 
-const text = (most: number) =>
-  z
-    .string({ error: 'must be a text' })
-    .min(1, { error: 'must not be empty' })
-    .max(most, { error: `must have at most ${most} characters` });
 const name = z
   .string({ error: NAME.error })
   .regex(NAME.pattern, { error: NAME.error })
   .describe('A letter, then letters, digits, _ and -: at most 50.');
-const oneOrMore = <T extends z.ZodType>(item: T, error: string) =>
-  z.union([item, z.array(item, { error }).min(1, { error }).max(100, { error })], { error });
-
-const headerValue = z.union([z.string().max(1000), z.number(), z.boolean()], {
-  error: "must be a text such as 'true', a text with *, or '*' for any value",
-});
-
-const conditions = {
-  method: oneOrMore(text(20), 'must be a method such as GET, or a list of methods')
-    .optional()
-    .describe('One or several HTTP methods. GET includes HEAD.'),
-  path: oneOrMore(text(1000), 'must be a path pattern such as /v1/*, or a list of them')
-    .optional()
-    .describe('`:name` is one segment, `*` any text within a segment, `/*` at the end the rest of the path.'),
-  host: oneOrMore(text(255), 'must be a host such as api.example.com, or a list of hosts')
-    .optional()
-    .describe('One or several hosts, without a port; `*.example.com` for all subdomains.'),
-  header: z
-    .record(text(100), headerValue, {
-      error: "must be an object of header values, such as { x-beta: 'true' }",
-    })
-    .optional()
-    .describe("Values of headers; `*` stands for any text, so '*' alone means: the header is present."),
-};
-const condition = strict('a match', conditions);
-const match = strict(
-  'a match',
-  {
-    ...conditions,
-    not: oneOrMore(condition, 'must be a match, or a list of matches')
-      .optional()
-      .describe('Requests that match this, or one of several, are left out.'),
-  },
-  '{ path: /v1/* }',
-);
-
 const NOTIFY = { error: "must be a list of parts of the limit, such as ['80%', '100%']" };
 const limit = strict(
   'a limit',
@@ -88,14 +48,20 @@ const reply = strict('a reply', {
     .optional(),
 });
 
+const KEYS = { error: "must be a key such as '#{user.id}', or a list of keys such as [USER, IP]" };
+/** Core checks how many keys a list has, and their order. */
+const key = z.union([text(1000), z.array(z.string(KEYS), KEYS)], KEYS);
+
 const rule = strict('a rule', {
   name,
-  match: match
+  match: matchSchema
     .optional()
     .describe('Which requests the rule applies to. Without it, code uses the rule by its name.'),
-  key: text(1000)
+  key: key
     .optional()
-    .describe(`IP (default), USER, METHOD, or a template such as #{user.id} or #{headers['x-api-key']}.`),
+    .describe(
+      `IP (default), USER, METHOD, a template such as #{user.id} or #{cookies.session}, or a list such as [USER, IP]: the first that is present.`,
+    ),
   ipv6Subnet: z
     .int({ error: 'must be a whole number from 32 to 128' })
     .optional()
@@ -142,9 +108,11 @@ const rule = strict('a rule', {
 const PERCENT = { error: 'must be a number from 0 to 100' };
 const rollout = strict('a rollout', {
   percent: z.number(PERCENT).min(0, PERCENT).max(100, PERCENT),
-  by: text(1000)
+  by: key
     .optional()
-    .describe('What keeps its version: key (default), the key of the rule; or IP, USER or a template.'),
+    .describe(
+      'What keeps its version: key (default), the key of the rule; or IP, USER, a template, or a list.',
+    ),
 });
 
 /** The source of the types, of the checks, and of schema.json. */
@@ -183,6 +151,4 @@ export const documentSchema = strict('the document', {
 export type RulesDocument = z.input<typeof documentSchema>;
 export type RuleInput = z.input<typeof rule>;
 export type LimitInput = z.input<typeof limit>;
-export type MatchInput = z.input<typeof match>;
-export type ConditionInput = z.input<typeof condition>;
 export type ReplyInput = z.input<typeof reply>;

@@ -9,7 +9,7 @@ type LimiterOf = (set: RuleSet, rule: Rule, plan: string | undefined) => RateLim
 export function namedRule(set: RuleSet, rule: Rule, limiterOf: LimiterOf): NamedRule {
   return {
     name: `${set.name}.${rule.name}`,
-    key: rule.keyKind,
+    key: rule.key,
     ipv6Subnet: rule.ipv6Subnet,
     mode: rule.mode,
     shadows: set.rules

@@ -17,3 +17,10 @@ export function compileGlob(pattern: string): (text: string) => boolean {
     return true;
   };
 }
+
+/** Matches texts with one of several patterns; those without a `*` in one look-up. */
+export function compileGlobs(patterns: readonly string[]): (text: string) => boolean {
+  const words = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const globs = patterns.filter((pattern) => pattern.includes('*')).map(compileGlob);
+  return (text) => words.has(text) || globs.some((matches) => matches(text));
+}

@@ -1,7 +1,7 @@
-import { describe, nearest } from '@sluice/core/http';
+import { AddressRanges, describe, nearest, noRange, type RequestView } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
-import type { ConditionInput, MatchInput } from '../document/schema.js';
-import { compileGlob } from './glob.js';
+import type { ConditionInput, MatchInput } from '../document/schema-match.js';
+import { compileGlob, compileGlobs } from './glob.js';
 import { compilePath, type Params, type PathPattern, type SplitPath } from './path-pattern.js';
 import type { RequestFacts } from './request-facts.js';
 
@@ -26,15 +26,22 @@ const METHODS =
   );
 const NO_PARAMS: Params = {};
 
+/** Finds the plan of a request for `match: { plan }`. */
+export type PlanOfRequest = (request: RequestView) => string | undefined;
+
+/** Does a match look at the plan of a request? */
+export const matchesPlan = (match: MatchInput | undefined): boolean =>
+  match?.plan !== undefined || [match?.not ?? []].flat().some((one) => one?.plan !== undefined);
+
 /** Compiles a match; reports what is wrong in it. */
-export function compileMatch(input: MatchInput, path: Path, report: Report): Matcher {
+export function compileMatch(input: MatchInput, planOf: PlanOfRequest, path: Path, report: Report): Matcher {
   const { not, ...own } = input;
-  const matcher = compileCondition(own, path, report);
+  const matcher = compileCondition(own, planOf, path, report);
   if (not === undefined || typeof not !== 'object') return matcher;
   const list = Array.isArray(not) ? not : [not];
   const exceptions = list.flatMap((one, i) => {
     const at = [...path, 'not', ...(Array.isArray(not) ? [i] : [])];
-    return typeof one === 'object' && one !== null ? [compileCondition(one, at, report)] : [];
+    return typeof one === 'object' && one !== null ? [compileCondition(one, planOf, at, report)] : [];
   });
   return {
     ...matcher,
@@ -46,29 +53,36 @@ export function compileMatch(input: MatchInput, path: Path, report: Report): Mat
   };
 }
 
-function compileCondition(input: ConditionInput, path: Path, report: Report): Matcher {
-  const { method, path: pattern, host, header } = input;
-  const clean = (field: string) => report.isClean([...path, field]);
+type Test = (request: RequestFacts) => boolean;
+
+function compileCondition(input: ConditionInput, planOf: PlanOfRequest, path: Path, report: Report): Matcher {
+  const { method, path: pattern, host, header, ip, query, user, plan } = input;
   if (Object.keys(input).length === 0) {
-    report.add(path, 'a match needs a method, a path, a host or a header; path: /* matches every request');
+    report.add(path, 'a match needs a field such as method, path or ip; path: /* matches every request');
   }
   const at = (field: string) => [...path, field];
-  const methods =
-    method === undefined || !clean('method') ? undefined : compileMethods(method, at('method'), report);
-  const hosts =
-    host === undefined || !clean('host') ? undefined : compileEach(host, at('host'), report, checkHost);
-  const paths =
-    pattern === undefined || !clean('path')
-      ? undefined
-      : compileEach(pattern, at('path'), report, compilePath);
+  /** A field that is given, and has no problem. */
+  const clean = <T>(field: string, value: T | undefined): value is T =>
+    value !== undefined && report.isClean(at(field));
+  const methods = clean('method', method) ? compileMethods(method, at('method'), report) : undefined;
+  const hosts = clean('host', host) ? compileEach(host, at('host'), report, checkHost) : undefined;
+  const paths = clean('path', pattern) ? compileEach(pattern, at('path'), report, compilePath) : undefined;
   const hostMatchers = hosts?.map(compileGlob);
-  const headers = clean('header')
-    ? Object.entries(header ?? {}).map(([name, value]) => compileHeader(name, String(value)))
-    : [];
-  const restMatches = (request: RequestFacts) =>
+  const tests: Test[] = [];
+  if (clean('header', header)) {
+    tests.push(...compileFields(header, (request, name) => request.header(name.toLowerCase())));
+  }
+  if (clean('ip', ip)) tests.push(compileAddresses(ip, at('ip'), report));
+  if (clean('query', query)) tests.push(...compileFields(query, (request, name) => request.query(name)));
+  if (clean('user', user)) tests.push(...compileUser(user));
+  if (clean('plan', plan)) {
+    const plans = new Set([plan].flat());
+    tests.push(({ view }) => plans.has(planOf(view) ?? ''));
+  }
+  const restMatches: Test = (request) =>
     methods?.has(request.method) !== false &&
     hostMatchers?.some((matches) => matches(request.host)) !== false &&
-    headers.every((matches) => matches(request));
+    tests.every((matches) => matches(request));
   return {
     paths,
     methods,
@@ -104,15 +118,42 @@ function checkHost(host: string): string {
   );
 }
 
-function compileHeader(name: string, pattern: string) {
-  const lower = name.toLowerCase();
-  const matches = compileGlob(pattern);
-  return (request: RequestFacts) => {
-    const value = request.header(lower);
-    if (value === undefined || value === null) return false;
-    return Array.isArray(value) ? value.some((one) => matches(String(one))) : matches(String(value));
-  };
+function compileAddresses(given: string | string[], path: Path, report: Report): Test {
+  const ranges = new AddressRanges();
+  compileEach(given, path, report, (range) => {
+    if (!ranges.add(range)) throw new RangeError(`ip ${noRange(range)}`);
+  });
+  return ({ view }) => ranges.has(view.ip);
 }
+
+/** Ids, or patterns by the names of the user's fields. */
+function compileUser(user: NonNullable<ConditionInput['user']>): Test[] {
+  if (typeof user === 'object' && !Array.isArray(user)) {
+    return compileFields(user, (request, name) => request.userField(name));
+  }
+  const matches = compileGlobs([user].flat().map(String));
+  return [(request) => matchesValue(request.userId, matches)];
+}
+
+/** Patterns by the names of the values that they are for. */
+function compileFields(
+  fields: NonNullable<ConditionInput['header']>,
+  read: (request: RequestFacts, name: string) => unknown,
+): Test[] {
+  return Object.entries(fields).map(([name, patterns]) => {
+    const matches = compileGlobs([patterns].flat().map(String));
+    return (request) => matchesValue(read(request, name), matches);
+  });
+}
+
+/** Of a list, such as a query's value that occurs twice, one is enough. Only `'*'` matches an object. */
+function matchesValue(value: unknown, matches: (text: string) => boolean): boolean {
+  if (value === undefined || value === null) return false;
+  if (Array.isArray(value)) return value.some((one) => matches(textOf(one)));
+  return matches(textOf(value));
+}
+
+const textOf = (value: unknown): string => (typeof value === 'object' ? '' : String(value));
 
 class UnknownWord extends RangeError {
   constructor(

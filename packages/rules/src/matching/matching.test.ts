@@ -45,6 +45,75 @@ test.each([
   expect(matches({ path }, { path: given })).toBe(result);
 });
 
+test.each<[object, Partial<RequestView>, boolean]>([
+  [{ ip: '10.0.0.0/8' }, { ip: '10.255.0.1' }, true],
+  [{ ip: '10.0.0.0/8' }, { ip: '::ffff:10.1.2.3' }, true],
+  [{ ip: '10.0.0.0/8' }, { ip: '::ffff:a01:203' }, true],
+  [{ ip: '::ffff:10.0.0.0/104' }, { ip: '10.1.2.3' }, true],
+  [{ ip: '10.0.0.0/8' }, { ip: '11.0.0.1' }, false],
+  [{ ip: ['192.0.2.7', '2001:db8::/32'] }, { ip: '2001:DB8:0:1::9' }, true],
+  [{ ip: ['192.0.2.7', '2001:db8::/32'] }, { ip: '192.0.2.7' }, true],
+  [{ ip: '2001:db8::1' }, { ip: '2001:db8::2' }, false],
+  [{ ip: '::/0' }, { ip: '192.0.2.7' }, false],
+  [{ ip: '0.0.0.0/0' }, { ip: undefined }, false],
+  [{ ip: '0.0.0.0/0' }, { ip: 'no address' }, false],
+  [{ query: { format: 'csv' } }, { query: { format: 'csv' } }, true],
+  [{ query: { format: ['csv', 'x*'] } }, { query: { format: 'xls' } }, true],
+  [{ query: { format: 'csv' } }, { query: { format: ['json', 'csv'] } }, true],
+  [{ query: { format: 'csv' } }, { query: {} }, false],
+  [{ query: { format: '*' } }, { query: { format: { a: Object.create(null) } } }, true],
+  [{ query: { format: 'csv' } }, { query: { format: [Object.create(null)] } }, false],
+  [{ query: { __proto: '*' } }, { query: JSON.parse('{"__proto__":"x"}') }, false],
+  [{ query: { constructor: '*' } }, { query: {} }, false],
+  [{ query: { page: 2 } }, { query: { page: '2' } }, true],
+  [{ user: 'ann' }, { user: { id: 'ann' } }, true],
+  [{ user: ['bob', 7] }, { user: { id: 7 } }, true],
+  [{ user: 'bot-*' }, { user: 'bot-7' }, true],
+  [{ user: 'ann' }, { user: { id: 'eve', name: 'ann' } }, false],
+  [{ user: '*' }, { user: 0 }, true],
+  [{ user: '*' }, { user: { name: 'ann' } }, false],
+  [{ user: '*' }, { user: undefined }, false],
+  [{ user: '*' }, { user: false }, false],
+  [{ path: '/*', not: { user: '*' } }, { user: null }, true],
+  [{ user: { role: 'admin' } }, { user: { id: 1, role: 'admin' } }, true],
+  [{ user: { role: ['admin', 'staff'] } }, { user: { roles: ['staff'], role: ['staff'] } }, true],
+  [{ user: { role: 'admin', beta: true } }, { user: { role: 'admin' } }, false],
+  [{ user: { constructor: '*' } }, { user: { id: 1 } }, false],
+  [{ header: { 'X-Beta': ['1', '2'] } }, { headers: { 'x-beta': '2' } }, true],
+])('the match %j and the request %j: %s', (match, given, result) => {
+  expect(matches(match, given)).toBe(result);
+});
+
+test('a match by plan finds the plan as the limits do: an unknown one is the default plan', () => {
+  const text = `
+plans: { free: {}, pro: {}, corp: {} }
+defaultPlan: free
+rules:
+  - name: export
+    match: { path: /export, plan: free }
+    plan: '#{user.plan}'
+    limit: { gcra: { limit: 1, period: 1m } }
+  - name: corp
+    match: { plan: corp }
+    plan: '#{user.plan}'
+    unlimited: true
+  - name: others
+    match: { path: /*, not: { plan: [free, corp] } }
+    plan: '#{user.plan}'
+    limit: { gcra: { limit: 9, period: 1m } }
+  - name: next
+    mode: shadow
+    compare: export
+    limit: { gcra: { limit: 2, period: 1m } }
+`;
+  const set = parseRules(text);
+  const found = (user: unknown) => set.match(request({ path: '/export', user })).map(({ rule }) => rule.name);
+  expect(found(undefined)).toEqual(['export', 'next']);
+  expect(found({ plan: 'misspelt' })).toEqual(['export', 'next']);
+  expect(found({ plan: 'pro' })).toEqual(['others']);
+  expect(found({ plan: 'corp' })).toEqual([]);
+});
+
 test('every spelling of a path is the same path', () => {
   for (const url of ['/v1/login', '//v1///login/', '/v1/%6Cogin', '/v1/x/../login', '/v1/./login?a=1']) {
     expect(matches({ path: '/v1/login' }, { path: pathOf(url) })).toBe(true);

@@ -41,6 +41,9 @@ class ParamsView implements RequestView {
   get headers() {
     return this.view.headers;
   }
+  get cookies() {
+    return this.view.cookies;
+  }
   get proxies() {
     return this.view.proxies;
   }

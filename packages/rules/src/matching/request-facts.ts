@@ -8,6 +8,7 @@ export class RequestFacts {
   readonly written: SplitPath | undefined;
   readonly method: string;
   #host: string | undefined;
+  #query: unknown;
 
   constructor(readonly view: RequestView) {
     const { path, writtenPath } = view;
@@ -27,5 +28,22 @@ export class RequestFacts {
 
   header(name: string): unknown {
     return readProperty(this.view.headers, name);
+  }
+
+  query(name: string): unknown {
+    this.#query ??= this.view.query; // some frameworks parse it again for each look
+    return readProperty(this.#query, name);
+  }
+
+  /** A field of the user that authentication put on the request. */
+  userField(name: string): unknown {
+    return readProperty(this.view.user, name);
+  }
+
+  /** The id of the user, as `USER` counts it; undefined if nobody has signed in. */
+  get userId(): unknown {
+    const { user } = this.view;
+    const id = typeof user === 'object' ? this.userField('id') : user;
+    return id === '' || id === false ? undefined : id;
   }
 }

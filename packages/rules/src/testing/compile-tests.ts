@@ -34,7 +34,17 @@ export function compileTests(document: RulesDocument, report: Report): RuleTest[
   });
 }
 
-const OF_REQUESTS = ['method', 'host', 'ip', 'user', 'headers', 'params', 'query', 'body'] as const;
+const OF_REQUESTS = [
+  'method',
+  'host',
+  'ip',
+  'user',
+  'headers',
+  'params',
+  'query',
+  'cookies',
+  'body',
+] as const;
 
 function checkGiven(given: GivenInput, rules: readonly RuleInput[], path: Path, report: Report): void {
   const { rule, key, plan, at } = given;

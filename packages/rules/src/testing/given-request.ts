@@ -11,6 +11,7 @@ export function requestOf(given: GivenInput): RequestView {
     user,
     headers = {},
     params = {},
+    cookies,
     body,
   } = given;
   const at = path.indexOf('?');
@@ -24,6 +25,7 @@ export function requestOf(given: GivenInput): RequestView {
     writtenPath: writtenPathOf(path),
     params,
     query: { ...inPath, ...given.query },
+    cookies,
     body,
     bodyParsed: body !== undefined,
     headers: { ...(host === undefined ? {} : { host }), ...Object.fromEntries(lower) },

@@ -139,3 +139,35 @@ test.each([
 ])('%s is refused', (lines, message) => {
   expect(() => parseRules(`${LIMITS}  - ${lines}`)).toThrow(message);
 });
+
+test('a request of a test has an address, a user, a query, cookies and a plan', async () => {
+  const report = await testRules(
+    parseRules(`
+plans: { free: { perHour: 1 }, pro: { perHour: 2 } }
+defaultPlan: free
+rules:
+  - name: api
+    match: { path: /v1/*, not: { ip: 10.0.0.0/8 } }
+    key: [USER, IP]
+    plan: '#{user.plan}'
+    limit: { fixedWindow: { limit: $plan.perHour, window: 1h } }
+  - name: csv
+    match: { query: { format: csv }, plan: free }
+    plan: '#{user.plan}'
+    key: '#{cookies.session}'
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+tests:
+  - given:
+      - { path: /v1/a, ip: 192.0.2.1 }
+      - { path: /v1/a, ip: 192.0.2.1, user: { id: 192.0.2.1 } }
+      - { path: /v1/a, ip: '::ffff:192.0.2.1' }
+    expect: { allowed: 2, denied: 1, by: api }
+  - { given: { path: /v1/a, ip: 10.1.2.3, times: 9 }, expect: { denied: 0 } }
+  - { given: { path: /v1/a, user: { id: ann, plan: pro }, times: 3 }, expect: { denied: 1 } }
+  - { given: { path: /csv, query: { format: csv }, cookies: { session: s }, times: 2 }, expect: { denied: 1, by: csv } }
+  - { given: { path: '/csv?format=csv', headers: { cookie: session=s }, times: 2 }, expect: { denied: 1, by: csv } }
+  - { given: { path: '/csv?format=csv', user: { plan: pro }, times: 2 }, expect: { denied: 0 } }
+`),
+  );
+  expect(report).toEqual({ passed: 6, failed: [] });
+});

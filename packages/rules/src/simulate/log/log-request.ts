@@ -29,6 +29,8 @@ export class LogRequest implements RequestView {
   readonly writtenPath: string | undefined;
   readonly params = undefined;
   readonly body = undefined;
+  /** No log has bodies: what reads one finds nothing. */
+  readonly bodyParsed = true;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly #url: string;
   #query: unknown;

@@ -1,0 +1,100 @@
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
+import { describe } from '../options.js';
+import { compileKey, type KeyTemplate } from './key-expression.js';
+import { LimitType } from './limit-type.js';
+
+/** One key of a list. */
+export interface ListedKey {
+  /** As written: `USER`, `IP`, `METHOD` or a template. */
+  readonly source: string;
+  /** Undefined for a limit type. */
+  readonly template: KeyTemplate | undefined;
+  /** Begins the keys of requests that have it: a user and an address of the same text are two keys. */
+  readonly prefix: string;
+}
+
+/** An entry of a list that is not acceptable. */
+export class KeyListError extends RangeError {
+  constructor(
+    message: string,
+    /** Of the entry; undefined if the list as a whole is wrong. */
+    readonly index: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+const MOST = 5;
+const LIMIT_TYPES: readonly string[] = [LimitType.USER, LimitType.IP, LimitType.METHOD];
+/** What each call has: a key after it would never be used. */
+const ALWAYS: Readonly<Record<string, string>> = {
+  IP: 'every request has an address',
+  METHOD: "'METHOD' is a key of all",
+};
+
+export const isKeyList = (key: unknown): key is readonly string[] => Array.isArray(key);
+
+/** A key as the processes of a store publish it: `USER, IP` for a list. */
+export const keyText = (key: string | readonly string[]): string => (isKeyList(key) ? key.join(', ') : key);
+
+/**
+ * Compiles a list such as `['USER', 'IP']`, of which the first key counts that a request has.
+ * @param where how errors name the list, such as `rateLimit: key`
+ * @throws KeyListError, a RangeError; TypeError, RangeError for a malformed template
+ */
+export function compileKeyList(where: string, list: readonly string[]): readonly ListedKey[] {
+  if (list.length < 2 || list.length > MOST) {
+    throw new KeyListError(
+      `${where}: a list of keys has 2 to ${MOST} of them, not ${list.length}`,
+      undefined,
+    );
+  }
+  const keys: ListedKey[] = [];
+  for (const [index, source] of list.entries()) {
+    const refuse = (problem: string) => {
+      throw new KeyListError(`${where}: ${problem}`, index);
+    };
+    if (typeof source !== 'string') refuse(`a key must be a string such as 'IP', not ${describe(source)}`);
+    const isType = LIMIT_TYPES.includes(source);
+    if (!isType && LIMIT_TYPES.includes(source.toUpperCase())) {
+      refuse(`${describe(source)} is not a key; write '${source.toUpperCase()}'`);
+    }
+    const always = ALWAYS[source];
+    if (always !== undefined && index < list.length - 1) {
+      refuse(`'${source}' must be the last key of a list: ${always}, so the keys after it would never count`);
+    }
+    const template = isType ? undefined : compileKey(source);
+    const prefix = `${template?.valueNames ?? source.toLowerCase()}:`;
+    const same = keys.find((key) => key.prefix === prefix);
+    if (same !== undefined) {
+      refuse(
+        `${describe(source)} never counts, because ${describe(same.source)} before it has the same value`,
+      );
+    }
+    keys.push({ source, template, prefix });
+  }
+  return keys;
+}
+
+/** One key of a list, as it is read from a call. */
+export interface ReadKey<Args extends readonly unknown[]> {
+  readonly prefix: string;
+  /** Undefined if the call does not have it. The last key of a list throws instead. */
+  read(...args: Args): MaybePromise<string | undefined>;
+}
+
+/** Reads the first key of a list that a call has. */
+export function firstKey<Args extends readonly unknown[]>(
+  keys: readonly ReadKey<Args>[],
+): (...args: Args) => MaybePromise<string> {
+  const from = (first: number, args: Args): MaybePromise<string> => {
+    for (let i = first; ; i += 1) {
+      const { prefix } = keys[i]!;
+      const key = keys[i]!.read(...args);
+      if (isPromise(key))
+        return key.then((found) => (found === undefined ? from(i + 1, args) : prefix + found));
+      if (key !== undefined) return prefix + key;
+    }
+  };
+  return (...args) => from(0, args);
+}
