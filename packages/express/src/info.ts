@@ -4,6 +4,8 @@ import type { Decision } from '@sluice/core';
 export interface RateLimitInfo extends Decision {
   /** Permits taken, including those of this request, also if it is denied. A denied request takes none. */
   readonly used: number;
+  /** The same as `used`. */
+  readonly current: number;
   /** When every permit is back, by the clock of this process. */
   readonly resetTime: Date;
 }

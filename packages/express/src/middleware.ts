@@ -65,6 +65,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
     const { limit, remaining, allowed, cost, resetAfter } = decision;
     const info = decision as WritableInfo; // the decision itself: `refund` accepts no copies
     info.used = limit - remaining + (allowed ? 0 : cost);
+    info.current = info.used;
     info.resetTime = new Date(Date.now() + resetAfter);
     (request as Decided)[requestPropertyName] = info;
   };

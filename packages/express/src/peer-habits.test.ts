@@ -5,17 +5,21 @@ import { type RateLimitOptions, rateLimit } from './index.js';
 const serving = (options: RateLimitOptions) => {
   const app = express();
   app.get('/', rateLimit(options), ({ rateLimit: told }, response) => {
-    response.json({ used: told!.used, resetTime: told!.resetTime });
+    response.json({ used: told!.used, current: told!.current, resetTime: told!.resetTime });
   });
   return supertest(app);
 };
 
-test('the decision on a request has used and resetTime, also in a denial', async () => {
+test('the decision on a request has used, current and resetTime, also in a denial', async () => {
   const soon = Date.now() + 60_000;
   const client = serving({
     windowMs: 60_000,
     limit: 2,
-    message: ({ rateLimit: told }) => ({ used: told!.used, resetTime: told!.resetTime }),
+    message: ({ rateLimit: told }) => ({
+      used: told!.used,
+      current: told!.current,
+      resetTime: told!.resetTime,
+    }),
   });
   for (const [status, used] of [
     [200, 1],
@@ -24,7 +28,7 @@ test('the decision on a request has used and resetTime, also in a denial', async
     [429, 3],
   ]) {
     const { body } = await client.get('/').expect(status!);
-    expect(body.used).toBe(used);
+    expect([body.used, body.current]).toEqual([used, used]);
     const ends = Date.parse(body.resetTime);
     expect(ends).toBeGreaterThan(soon - 60_000);
     expect(ends).toBeLessThanOrEqual(Date.now() + 60_000);

@@ -179,3 +179,42 @@ test('the limit of the plugin counts a request once, wherever it is used', async
   expect(await statuses('/', '/own', '/none', '/')).toEqual([200, 200, 429, 429]);
   expect((await app.inject('/')).headers.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
 });
+
+describe('a not-found handler with a limit of its own', () => {
+  const notFound: Parameters<FastifyInstance['setNotFoundHandler']>[1] = (_request, reply) =>
+    void reply.code(404).send('nothing here');
+
+  test.each([
+    ['looser', 4, [404, 404, 404, 404, 429]],
+    ['tighter', 1, [404, 429, 429, 429, 429]],
+  ])('that is %s than the plugin has only its own', async (_, max, expected) => {
+    const { app, statuses } = await build({ max: 2 }, (server) => {
+      server.get('/', ok);
+      server.setNotFoundHandler({ preHandler: [server.rateLimit({ max })] }, notFound);
+    });
+    expect(await statuses('/', '/a', '/b', '/c', '/d', '/e', '/', '/')).toEqual([200, ...expected, 200, 429]);
+    const denied = await app.inject('/none');
+    expect(denied.headers['ratelimit-policy']).toBe(`"default";q=${max};w=60`);
+  });
+
+  test('replaces the plugin in its scope only, and takes the config of the handler along', async () => {
+    const config = { owner: 'admin' };
+    const { app, statuses } = await build({ max: 2 }, (server) => {
+      server.setNotFoundHandler(notFound);
+      server.register(
+        async (inner) => {
+          const options = { preValidation: inner.rateLimit({ max: 3 }), config };
+          inner.setNotFoundHandler(
+            options,
+            (request, reply) => void reply.code(404).send(request.routeOptions.config),
+          );
+        },
+        { prefix: '/admin' },
+      );
+    });
+    expect(await statuses('/a', '/b', '/c')).toEqual([404, 404, 429]);
+    expect((await app.inject('/admin/a')).json()).toEqual(config);
+    expect(await statuses('/admin/b', '/admin/c', '/admin/d')).toEqual([404, 404, 429]);
+    expect(config).toEqual({ owner: 'admin' });
+  });
+});

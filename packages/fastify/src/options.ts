@@ -124,7 +124,8 @@ export const REMEDIES = {
   enableDraftSpec: "pass standardHeaders: 'draft-6'",
   skipOnError: "pass failurePolicy: 'allow' for true, 'deny' for false",
   continueExceeding: 'pass your own limiter, and call limiter.block(key, duration) in onLimited',
-  exponentialBackoff: 'pass your own limiter, and call limiter.block(key, duration) in onLimited',
+  exponentialBackoff:
+    "pass escalate: { after: 1, within: '1m', block: ['1m', '2m', '4m'] }, with your own times",
   limit: 'pass max',
   windowMs: 'pass timeWindow',
   duration: 'pass timeWindow',

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import plugin from 'fastify-plugin';
 import { checkBodyHook, checkRouteHooks, rememberBodyReader } from './body-keys.js';
 import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';
+import { ownHooks, watchNotFound } from './not-found.js';
 import {
   checkPlugin,
   hasLimit,
@@ -19,7 +20,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /**
      * Returns a hook for one route: `{ preHandler: app.rateLimit({ … }) }`. It inherits the options of the plugin. In the plugin's store it
-     * needs a `name`. Without options it is the plugin's limit, which counts each request once.
+     * needs a `name`. Without options it is the plugin's limit, which counts each request once. In `setNotFoundHandler` a hook with options
+     * replaces the plugin's limit.
      */
     rateLimit(options?: RateLimitOptions): RateLimitHook;
     /** Returns a function that decides on your call and leaves the response to you. Takes the options of `rateLimit`. */
@@ -82,7 +84,8 @@ function limitAll(app: Scope, hook: RateLimitHookName, limit: HookedLimit): void
   const others: HookedLimit['callback'] = (request, reply, done) => {
     const route = request.routeOptions; // a new object on each access
     if (attached in route.config) done();
-    else if (route.config.rateLimit !== undefined) done(unlimited(route));
+    else if (RouteLimits.limited(route.config) || route.config.rateLimit !== undefined)
+      done(unlimited(route));
     else limit.callback(request, reply, done);
   };
   app.addHook(hook as 'onRequest', hookFor(hook, others));
@@ -91,8 +94,12 @@ function limitAll(app: Scope, hook: RateLimitHookName, limit: HookedLimit): void
 function prepare(app: Scope): void {
   app.decorateRequest('rateLimit', null);
   app.decorate('rateLimit', function (this: Scope | undefined, options: RateLimitOptions = {}) {
-    return (this ?? app)[routeLimits]!.own('app.rateLimit', options).hook;
+    const limits = (this ?? app)[routeLimits]!;
+    const { hook } = limits.own('app.rateLimit', options);
+    if (hook !== limits.shared?.hook) ownHooks.add(hook);
+    return hook;
   });
+  watchNotFound(app);
   app.decorate('createRateLimit', function (this: Scope | undefined, options: CreateRateLimitOptions = {}) {
     checkOptionsOfCheck(options);
     return (this ?? app)[routeLimits]!.own('app.createRateLimit', options).check;

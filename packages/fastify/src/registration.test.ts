@@ -149,6 +149,10 @@ test('a handler answers with reply, or by what it returns; what it throws is an 
 
 test.each([
   [{ max: 1, redis: {} }, "rateLimit has no option 'redis': pass store: redisStore(redis), and a name"],
+  [
+    { max: 1, exponentialBackoff: true },
+    "'exponentialBackoff': pass escalate: { after: 1, within: '1m', block: ['1m', '2m', '4m'] }",
+  ],
   [{ max: 1, skipOnError: true }, "'skipOnError': pass failurePolicy: 'allow' for true, 'deny' for false"],
   [{ limit: 1, windowMs: 1000 }, "rateLimit has no option 'limit': pass max"],
   [{ points: 1 }, "rateLimit has no option 'points': numbers belong to a policy"],

@@ -15,8 +15,8 @@ import {
 } from './options.js';
 import { constraintsOf, nameOf } from './route-name.js';
 
-/** Marks the config of routes that have their own limit. */
-const LIMITED = Symbol('sluice.limited');
+/** Marks the config of routes and not-found handlers that have their own limit. */
+export const LIMITED = Symbol('sluice.limited');
 
 /** The limits of single routes in a scope. They inherit the plugin's options. */
 export class RouteLimits {
