@@ -1,3 +1,7 @@
+import { Cluster, Redis } from 'ioredis';
+import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis-5';
+import { Redis as Valkey } from 'iovalkey';
+import { createClient, createCluster } from 'redis';
 import {
   isStoreUnavailableError,
   type RateLimiter,
@@ -5,6 +9,7 @@ import {
   redisStore,
 } from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
+import { freePort } from '../support/redis/free-port.js';
 import { counted, eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
@@ -107,5 +112,74 @@ test('close ends our own client, and leaves a borrowed one', async () => {
   await own.close();
   await eventually(async () => {
     if (await connected()) throw new Error('still connected');
+  });
+});
+
+/** ms from a refused attempt to the next. */
+const PAUSE = 2_000;
+const host = '127.0.0.1';
+/** ioredis waits for the end of a connection that never was. */
+const disconnectTimeout = 0;
+
+type Borrowed = { on(event: 'error', listener: () => void): unknown };
+
+describe('a refused connection decides every waiting call, and each later one before the next attempt', () => {
+  let refused = 0;
+  beforeEach(() => {
+    refused = 0;
+  });
+  const retryStrategy = () => {
+    refused += 1;
+    return PAUSE;
+  };
+  const borrowed = <T extends Borrowed>(client: T, close: () => unknown): T => {
+    client.on('error', () => undefined);
+    redis.open({ close });
+    return client;
+  };
+  const ioredis = <T extends Borrowed & { disconnect(): void }>(client: T) =>
+    borrowed(client, () => client.disconnect());
+  const nodeRedis = <T extends Borrowed & { isOpen: boolean; destroy(): void }>(client: T) =>
+    borrowed(client, () => client.isOpen && client.destroy());
+  const settings = { retryStrategy, disconnectTimeout } as object;
+  const ofCluster = { clusterRetryStrategy: retryStrategy, redisOptions: { disconnectTimeout } as object };
+
+  test.each<[string, (port: number) => unknown]>([
+    ['own client', (port) => ({ url: `redis://${host}:${port}`, options: { retryStrategy } })],
+    [
+      'own client, sentinels',
+      (port) => ({
+        ...{ sentinels: [{ host, port }], name: 'main' },
+        options: { sentinelRetryStrategy: retryStrategy },
+      }),
+    ],
+    [
+      'own client, cluster',
+      (port) => ({ cluster: [{ host, port }], options: { clusterRetryStrategy: retryStrategy } }),
+    ],
+    ['ioredis 6', (port) => ioredis(new Redis(port, host, settings))],
+    ['ioredis 5', (port) => ioredis(new Redis5(port, host, settings))],
+    ['iovalkey', (port) => ioredis(new Valkey(port, host, settings))],
+    ['ioredis 6, cluster', (port) => ioredis(new Cluster([{ host, port }], ofCluster))],
+    ['ioredis 5, cluster', (port) => ioredis(new Cluster5([{ host, port }], ofCluster))],
+    [
+      'node-redis',
+      (port) => nodeRedis(createClient({ socket: { host, port, reconnectStrategy: retryStrategy } })),
+    ],
+    ['node-redis, cluster', (port) => nodeRedis(createCluster({ rootNodes: [{ socket: { host, port } }] }))],
+  ])('%s', async (_, clientOf) => {
+    const store = storeOnDefaults(clientOf(await freePort()) as never);
+    const limiter = redis.limiter(store, '10s');
+    const together = await rejections(limiter, 20);
+    // Too few to open the circuit, which would answer the others.
+    const later = [await rejection(limiter.consume('k')), await rejection(limiter.consume('k'))];
+    for (const error of [...together, ...later]) {
+      expect(isStoreUnavailableError(error) && error).toMatchObject({
+        ...{ reason: 'connection', late: false, neverSent: true },
+        // Of a cluster and of sentinels ioredis does not tell more.
+        message: expect.stringMatching(/ECONNREFUSED|Connection is closed/),
+      });
+    }
+    expect(refused).toBeLessThanOrEqual(1);
   });
 });

@@ -1,15 +1,10 @@
 import { errorMonitor } from 'node:events';
 import { getOrCreate } from '../../get-or-create.js';
+import { setImmediate } from '../../native-timers.js';
 import { isReady, Listeners, type RedisClient } from './client.js';
 import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
-import {
-  isMistake,
-  isRefusal,
-  isSelectError,
-  isSocketTimeout,
-  NoConnectionError,
-  withoutCommand,
-} from './errors.js';
+import { withoutCommand } from './error-texts.js';
+import { isRefusal, isSelectError, isSocketTimeout, NoConnectionError } from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
 import { readBeforeTimeout } from './socket.js';
 
@@ -85,17 +80,22 @@ export class RedisWatch {
   misplaced: Error | undefined;
 
   /**
-   * Resolves when the client, or the connection to a node, is ready. Rejects at once after a configuration error such as a wrong password:
-   * waiting until the deadline would report an outage instead. Only a client without any attempt yet is awaited. A connection to the
-   * wrong database is not ready either.
+   * Resolves when the client, or the connection to a node, is ready. Rejects if the last attempt was refused, without waiting for the next
+   * one: a client may pause for seconds before it. A connection to the wrong database is not ready either.
    * @throws NoConnectionError if the server refuses, or the client gives up or has ended
    */
   async connected(client: RedisClient, node?: string): Promise<void> {
-    if (!isReady(client)) {
-      const lastError = this.error(node);
-      if (client.status !== 'wait' && isMistake(lastError)) throw lastError;
-      await this.#attempt(client).ready;
+    if (!isReady(client) && client.status !== 'wait' && this.#isRefusal(this.error(node))) {
+      // Otherwise a caller that calls again without a pause would keep the client from its next attempt.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isReady(client)) throw new NoConnectionError('no connection');
     }
+    await this.#attempted(client);
+  }
+
+  /** The same, but waits for the next attempt. */
+  async #attempted(client: RedisClient): Promise<void> {
+    if (!isReady(client)) await this.#attempt(client).ready;
     if (this.misplaced !== undefined) throw this.misplaced;
   }
 
@@ -104,13 +104,13 @@ export class RedisWatch {
    * @param run runs the script without a call
    */
   async warmUp(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
-    await this.connected(this.#client);
+    await this.#attempted(this.#client);
     const nodes = this.#client.nodes?.('master') ?? [];
     if (nodes.length === 0) return void (await run(this.#client));
     // An unreachable cluster node does not fail the start: only its own keys are out.
     const results = await Promise.allSettled(
       nodes.map(async (node) => {
-        if (!isReady(node)) await this.connected(node, nameOf(node.options));
+        await this.#attempted(node);
         await run(node);
       }),
     );
@@ -154,6 +154,7 @@ export class RedisWatch {
 
   /** Would the next attempt fail with the same error? A cluster client that reached no node reports no cause; the errors of its nodes do. */
   #isRefusal(error: unknown): boolean {
+    if (error === undefined) return false;
     if (isRefusal(error)) return true;
     const nodes = [...this.#errors].filter(([node]) => node !== '');
     return nodes.length > 0 && nodes.every(([, ofNode]) => isRefusal(ofNode));
