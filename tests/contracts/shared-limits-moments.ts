@@ -41,6 +41,18 @@ export function momentsContract(kind: FleetKind): void {
     expect(await Promise.all(waits)).toHaveLength(2);
   });
 
+  test('bookings that have expired do not count again under a longer interval', async () => {
+    const limiter = await harness.set(RATE);
+    await drain(limiter);
+    const booked = limiter.acquire(3);
+    await harness.heard(limiter);
+    await harness.clock.advance('1h');
+    await booked;
+    await harness.clock.advance('1h');
+    await limiter.updateRate({ ...RATE, interval: '3h' });
+    expect(await limiter.availablePermits()).toBe(5);
+  });
+
   test('deleted and set again at one moment, it starts clean', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);

@@ -1,5 +1,11 @@
 import { Redis } from 'ioredis';
-import { CombinedLimiter, RateLimiter, redisStore, SharedLimiter } from '../../packages/core/src/index.js';
+import {
+  CombinedLimiter,
+  RateLimiter,
+  redisStore,
+  SharedLimiter,
+  slidingLog,
+} from '../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 import { policies } from './store-setup.js';
 
@@ -46,6 +52,22 @@ test('no key of ours is ever without a TTL', async () => {
   ends.abort();
   await Promise.all(waits);
   await Promise.all([shared, ...limiters].map((limiter) => limiter.close()));
+  await store.close();
+  client.disconnect();
+});
+
+test('the key of an override lives until its bookings have expired under the policy', async () => {
+  const client = new Redis(redisUrl());
+  const store = redisStore(redisUrl());
+  const name = uniqueName('booked');
+  const limiter = new RateLimiter({ name, policy: slidingLog({ limit: 10, window: '1h' }), store });
+  await limiter.override('k', slidingLog({ limit: 1, window: '10m' }), { expiresIn: '30m' });
+  const waits = [1, 2, 3].map(() => limiter.acquire('k').catch(() => undefined));
+  await waits[0];
+  const [key] = await client.keys(`*:${name}:*`);
+  expect(await client.pttl(key!)).toBeGreaterThan(75 * 60_000);
+  await limiter.close();
+  await Promise.all(waits);
   await store.close();
   client.disconnect();
 });

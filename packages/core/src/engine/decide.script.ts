@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '9f026914622597f117afbc46f9981b9a91f99fa1',
+  sha1: '984c85cfd7bede10fb76dd6d6be739ba0dc57de6',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -984,6 +984,13 @@ local _, reset = key_state.algorithm.usage(key_state.parameters, state_at(key_st
 return at + reset
 end
 local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
+local function expiry_of(entry)
+local queue, expiry = entry.queue, math.max(entry.blocked_until, entry.override_until)
+if entry.state then expiry = math.max(expiry, number(entry.state, 1)) end
+if entry.policy_state then expiry = math.max(expiry, number(entry.policy_state, 1)) end
+if #queue > 0 then expiry = math.max(expiry, number(entry.queue_end_state, 1), queue[#queue - 1]) end
+return expiry
+end
 local function open_entry(key, place, shared, algorithm)
 local raw = read(place)
 if raw and shared then
@@ -1013,6 +1020,7 @@ envelope.override = cut(#raw - from + 1)
 end
 local queue_length = #envelope.queue
 if from <= #raw or queue_size % 16 > 0 or (queue_length > 0) ~= (envelope.queue_end_state ~= nil) then damaged() end
+if expiry_of(envelope) <= now and not (policy_size and queue_length > 0) then return {} end
 return envelope
 end
 local function entry_of(key_state)
@@ -1020,24 +1028,17 @@ local state, queue, override = key_state.state or '', key_state.queue, key_state
 if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then
 return state, kept_until(key_state.algorithm, key_state.state)
 end
-local forgotten = key_state.state and number(state, 1) or 0
-local queue_end_state = ''
-if #queue > 0 then
-queue_end_state = key_state.queue_end_state
-forgotten = math.max(forgotten, number(queue_end_state, 1), queue[#queue - 1])
-end
-forgotten = math.max(forgotten, key_state.blocked_until, key_state.override_until)
+local queue_end_state = #queue > 0 and key_state.queue_end_state or ''
 local entry = pack('>ddddddd', #state, #queue_end_state, #queue * 8, key_state.has_gaps, key_state.seen,
 key_state.blocked_until, key_state.override_until)
 if override == '' then
 entry = 'E' .. entry .. state .. queue_end_state .. packed(queue)
 else
 local policy_state = key_state.policy_state or ''
-if key_state.policy_state then forgotten = math.max(forgotten, number(policy_state, 1)) end
 entry = 'O' .. entry .. pack('>d', #policy_state) .. state .. queue_end_state .. packed(queue) .. policy_state .. override
 end
 if key_state.shared then entry = 'S' .. pack('>d', key_state.shared.rate_version) .. entry end
-return entry, forgotten
+return entry, expiry_of(key_state)
 end
 local function counts_twice(key_state)
 return key_state.override ~= '' and not key_state.algorithm.last
@@ -1058,6 +1059,12 @@ if not before then return end
 key_state.policy_state =
 live(key_state.algorithm.refund(key_state.policy_parameters, before, now, key_state.cost, at), now)
 if key_state.policy_state ~= before then key_state.changed = true end
+end
+local function policy_end(key_state)
+local state, queue = key_state.policy_state, key_state.queue
+if #queue == 0 or not counts_twice(key_state) then return 0 end
+for i = 1, #queue, 2 do state = absorb(key_state, state, queue[i], queue[i + 1]) end
+return number(state, 1)
 end
 local function completed(key_state, parameters)
 local complete = key_state.algorithm.complete
@@ -1359,7 +1366,8 @@ if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, format('%.0
 end
 local function close(key_state)
 for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
-write(key_state.place, entry_of(key_state))
+local entry, expiry = entry_of(key_state)
+write(key_state.place, entry, math.max(expiry, policy_end(key_state)))
 end
 local function with_escalation(rule)
 local count = tonumber(string.sub(rule.tag, 4))

@@ -6,7 +6,16 @@
 -- First bytes. A state begins with a moment after 1987 in µs.
 local MOMENT, ENVELOPE, OVERRIDDEN, SHARED = 67, 69, 79, 83
 
--- The envelope of a key, or its bare state; an empty table if it holds none, or one of another version of a shared rate.
+-- When a key expires, from its envelope or its key_state.
+local function expiry_of(entry)
+  local queue, expiry = entry.queue, math.max(entry.blocked_until, entry.override_until)
+  if entry.state then expiry = math.max(expiry, number(entry.state, 1)) end
+  if entry.policy_state then expiry = math.max(expiry, number(entry.policy_state, 1)) end
+  if #queue > 0 then expiry = math.max(expiry, number(entry.queue_end_state, 1), queue[#queue - 1]) end
+  return expiry
+end
+
+-- The envelope of a key, or its bare state; an empty table if it holds none, an expired one, or one of another version of a shared rate.
 local function open_entry(key, place, shared, algorithm)
   local raw = read(place)
   if raw and shared then
@@ -37,6 +46,8 @@ local function open_entry(key, place, shared, algorithm)
   -- Bookings are pairs, and the state after them is known.
   local queue_length = #envelope.queue
   if from <= #raw or queue_size % 16 > 0 or (queue_length > 0) ~= (envelope.queue_end_state ~= nil) then damaged() end
+  -- Bookings of an ended override count until they have expired under the policy's own parameters.
+  if expiry_of(envelope) <= now and not (policy_size and queue_length > 0) then return {} end
   return envelope
 end
 
@@ -46,22 +57,15 @@ local function entry_of(key_state)
   if #queue == 0 and key_state.blocked_until == 0 and override == '' and not key_state.shared then
     return state, kept_until(key_state.algorithm, key_state.state)
   end
-  local forgotten = key_state.state and number(state, 1) or 0
-  local queue_end_state = ''
-  if #queue > 0 then
-    queue_end_state = key_state.queue_end_state
-    forgotten = math.max(forgotten, number(queue_end_state, 1), queue[#queue - 1])
-  end
-  forgotten = math.max(forgotten, key_state.blocked_until, key_state.override_until)
+  local queue_end_state = #queue > 0 and key_state.queue_end_state or ''
   local entry = pack('>ddddddd', #state, #queue_end_state, #queue * 8, key_state.has_gaps, key_state.seen,
     key_state.blocked_until, key_state.override_until)
   if override == '' then
     entry = 'E' .. entry .. state .. queue_end_state .. packed(queue)
   else
     local policy_state = key_state.policy_state or ''
-    if key_state.policy_state then forgotten = math.max(forgotten, number(policy_state, 1)) end
     entry = 'O' .. entry .. pack('>d', #policy_state) .. state .. queue_end_state .. packed(queue) .. policy_state .. override
   end
   if key_state.shared then entry = 'S' .. pack('>d', key_state.shared.rate_version) .. entry end
-  return entry, forgotten
+  return entry, expiry_of(key_state)
 end

@@ -21,6 +21,8 @@ export interface Envelope {
   /** During an override: the state under the policy's own parameters, which decides again when the override ends. */
   readonly policyState: State | undefined;
   readonly overrideUntil: number;
+  /** During an override, with bookings: when the state under the policy's own parameters expires after them. Redis keeps it as the TTL. */
+  readonly policyEnd?: number | undefined;
   /** Of a shared rate: its version when this was written. */
   readonly rateVersion?: number | undefined;
 }
@@ -30,7 +32,16 @@ export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(en
 /** The moment (µs) at which an entry expires. */
 export function expiryOf(entry: Entry): number {
   if (!isEnvelope(entry)) return entry[0]!;
-  const { state, policyState, queueEndState, queue, blockedUntil, overrideUntil } = entry;
+  const { state, policyState, queueEndState, queue, blockedUntil, overrideUntil, policyEnd = 0 } = entry;
   const states = Math.max(state?.[0] ?? 0, policyState?.[0] ?? 0, queueEndState?.[0] ?? 0);
-  return Math.max(states, queue.at(-2) ?? 0, blockedUntil, overrideUntil);
+  return Math.max(states, queue.at(-2) ?? 0, blockedUntil, overrideUntil, policyEnd);
+}
+
+/**
+ * Has the store forgotten the envelope by now? Memory may still have it. Bookings of an ended override count until they have expired under
+ * the policy's own parameters, which only a decision knows.
+ */
+export function isForgotten(envelope: Envelope, now: number): boolean {
+  const { override, queue } = envelope;
+  return expiryOf(envelope) <= now && (override.length === 0 || queue.length === 0);
 }

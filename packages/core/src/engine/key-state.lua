@@ -186,5 +186,6 @@ end
 
 local function close(key_state)
   for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
-  write(key_state.place, entry_of(key_state))
+  local entry, expiry = entry_of(key_state)
+  write(key_state.place, entry, math.max(expiry, policy_end(key_state)))
 end

@@ -1,7 +1,7 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import { EVERYONE, type Operation, type Part, type PartAnswer } from './call.js';
 import { Counter } from './counter.js';
-import { type Entry, type Envelope, isEnvelope } from './entry.js';
+import { type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
 import { type EscalationState, strike } from './escalation.js';
 import type { Trace } from './trace.js';
 import { WaitQueue } from './wait-queue.js';
@@ -62,7 +62,8 @@ export class KeyState {
     this.#counter = this.#policy;
     let overrideEnded = false;
     if (entry === undefined || !isEnvelope(entry)) this.#policy.state = entry;
-    else if (entry.rateVersion === shared?.rateVersion) overrideEnded = this.#open(entry);
+    else if (entry.rateVersion === shared?.rateVersion && !isForgotten(entry, now))
+      overrideEnded = this.#open(entry);
     this.#begin(overrideEnded);
     this.#counter.drop(now);
     this.#policy.drop(now);
@@ -341,6 +342,7 @@ export class KeyState {
       override: overridden ? this.#override : NONE,
       policyState: overridden ? this.#policy.state : undefined,
       overrideUntil: this.#overrideUntil,
+      policyEnd: this.#countsTwice ? this.#queue.absorbedEnd(this.#policy) : undefined,
       rateVersion: this.shared?.rateVersion,
     };
   }

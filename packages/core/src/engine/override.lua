@@ -27,6 +27,14 @@ local function refund_policy_state(key_state, at)
   if key_state.policy_state ~= before then key_state.changed = true end
 end
 
+-- When the policy's state expires after all bookings; 0 without any.
+local function policy_end(key_state)
+  local state, queue = key_state.policy_state, key_state.queue
+  if #queue == 0 or not counts_twice(key_state) then return 0 end
+  for i = 1, #queue, 2 do state = absorb(key_state, state, queue[i], queue[i + 1]) end
+  return number(state, 1)
+end
+
 -- The parameters of an override, with the calendar of the policy.
 local function completed(key_state, parameters)
   local complete = key_state.algorithm.complete

@@ -224,3 +224,13 @@ test.each(Object.entries(RANDOM))(
     }
   },
 );
+
+test('bookings of an ended override count under the policy until they have expired there', () => {
+  const line = new Timeline(slidingLog({ limit: 10, window: '5s' }));
+  line.ask(0, { operation: 'override', wait: seconds(2), override: [1, ms(200)] });
+  const waits = Array.from({ length: 10 }, () => line.book(0));
+  expect(waits).toEqual(Array.from({ length: 10 }, (_, i) => ms(200 * i)));
+  expect(line.ask(ms(5400), { operation: 'peek' }).parts[0]).toMatchObject({ remaining: 3 });
+  expect(line.consume(ms(5400), 4)).toBe(false);
+  expect(line.consume(ms(6800), 10)).toBe(true);
+});

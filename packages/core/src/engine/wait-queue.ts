@@ -65,6 +65,15 @@ export class WaitQueue {
     this.queueEndState = state;
   }
 
+  /** When the state of another counter expires after all bookings; `undefined` without any. */
+  absorbedEnd(counter: Counter): number | undefined {
+    let end: State | undefined;
+    for (let i = 0; i < this.queue.length; i += 2) {
+      end = counter.absorb(end ?? counter.state, this.queue[i]!, this.queue[i + 1]!);
+    }
+    return end?.[0];
+  }
+
   /** The same, if a later call may now find a moment before the last booking. */
   lookForGaps(counter: Counter): void {
     if (this.isEmpty) return;
