@@ -11,6 +11,9 @@ const rulesPackage = () => import('@sluice/rules');
 export interface Pushed {
   readonly source: RedisRules;
   readonly versions: readonly RulesVersion[];
+  /** The versions whose texts are there: Redis may have evicted some. */
+  readonly kept: readonly RulesVersion[];
+  /** Of the latest version. */
   readonly text: string | undefined;
   /** Undefined also if this version of sluice does not accept it. */
   readonly set: RuleSet | undefined;
@@ -19,11 +22,15 @@ export interface Pushed {
 export async function pushedRules({ store, ask }: Context, name: string): Promise<Pushed> {
   const { redisRules } = await rulesPackage();
   const source = redisRules(store, { name });
-  const versions = await ask(source.versions());
+  const [versions, kept] = await ask(Promise.all([source.versions(), source.kept()]));
   const [latest] = versions;
-  const text = latest === undefined ? undefined : await ask(source.text(latest.number));
-  return { source, versions, text, set: text === undefined ? undefined : await parsed(text) };
+  const isKept = latest !== undefined && isIn(kept, latest);
+  const text = isKept ? await ask(source.text(latest.number)) : undefined;
+  return { source, versions, kept, text, set: text === undefined ? undefined : await parsed(text) };
 }
+
+export const isIn = (versions: readonly RulesVersion[], { id }: Pick<RulesVersion, 'id'>): boolean =>
+  versions.some((one) => one.id === id);
 
 /** @returns undefined if it has problems */
 export async function parsed(text: string): Promise<RuleSet | undefined> {
@@ -51,12 +58,20 @@ export async function goodFile(file: string, context: Context): Promise<{ text: 
   );
 }
 
-/** Shows what differs. */
+/** Shows what differs. @returns undefined if that cannot be known */
 export function showDifferences(
   { output }: Context,
   { text, set, versions }: Pushed,
   next: { readonly text: string; readonly set: RuleSet },
-): readonly Difference[] {
+): readonly Difference[] | undefined {
+  const [latest] = versions;
+  if (latest !== undefined && text === undefined) {
+    output.say(
+      `The text of ${numberOf(latest)} is gone: Redis has evicted it, or it was deleted. So what differs is not known. ` +
+        'Processes that run it keep it; one that starts now has no rules.',
+    );
+    return undefined;
+  }
   if (text !== undefined && set === undefined)
     output.say(`Number ${versions[0]!.number} in Redis is not acceptable to this version of sluice.`);
   const found = differences(set, next.set);

@@ -74,6 +74,11 @@ export function numberOf(what: string, given: unknown, most = MOST_NUMBER): numb
   return given;
 }
 
+export function wholeOf(what: string, given: unknown, most = Number.MAX_SAFE_INTEGER): number {
+  if (!Number.isInteger(given)) throw unreadable(what);
+  return numberOf(what, given, most);
+}
+
 /** A text or a finite number. */
 export function textOrNumber(what: string, given: unknown): string | number {
   return typeof given === 'number' && Number.isFinite(given) ? given : textOf(what, given);

@@ -99,6 +99,43 @@ test('push shows what changes and who runs it; diff and rollback go with it', as
   }
 });
 
+test('when the text of the latest version was evicted, rules and diff say so, and push and rollback mend it', async () => {
+  for (const version of [1, 2, 3]) {
+    await write(text(version, version));
+    await run('push', file, '--yes', '--by', '\u001b[2Jann');
+  }
+  const evict = async (number: number) => {
+    const listed = (await admin.get('sluice:v2:rules:{rules}'))!.split('\n');
+    const { id } = listed.map((line) => JSON.parse(line.slice(14))).find((one) => one.number === number);
+    expect(await admin.del(`sluice:v2:rules:{rules}:${id}`)).toBe(1);
+  };
+  await evict(3);
+  const listed = await run('rules');
+  expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/^3 +3 .* its text is gone$/m)]);
+  expect(listed.stdout).toMatch(/^2 +2 +[\d:]+ +\\u\{1b\}\[2Jann$/m);
+  expect((await run('rules', '--json')).values()).toMatchObject([
+    { kept: false },
+    { kept: true },
+    { kept: true },
+  ]);
+  const diff = await run('diff', file);
+  expect([diff.code, diff.stdout]).toEqual([1, expect.stringMatching(/The text of number 3 .* is gone/)]);
+  const back = await run('rollback', '--yes');
+  expect([back.code, back.stdout.split('\n').at(-2)]).toEqual([0, 'Pushed as number 4 (version 2).']);
+  await evict(4);
+  await evict(2);
+  const gone = await run('rollback', '2', '--yes');
+  expect([gone.code, gone.stderr]).toEqual([
+    1,
+    expect.stringMatching(/number 2 .* is gone[\s\S]*Still there: 1\./),
+  ]);
+  const pushed = await run('push', file, '--yes');
+  expect([pushed.code, pushed.stdout.split('\n').at(-2)]).toEqual([
+    0,
+    'Pushed as number 5 (version 3). Who runs it: sluice rules rules',
+  ]);
+});
+
 test('explain says whose numbers it uses when a rule has plans, and takes the plan of the caller', async () => {
   const store = redisStore(server.url);
   const rules = new Rules(

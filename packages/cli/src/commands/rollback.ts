@@ -1,7 +1,7 @@
 import { confirmed } from '../change.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
-import { numberOf, parsed, pushedRules, showDifferences } from '../pushed-rules.js';
+import { isIn, numberOf, parsed, pushedRules, showDifferences } from '../pushed-rules.js';
 
 export const rollback: CommandDefinition = {
   name: 'rollback',
@@ -30,6 +30,16 @@ export const rollback: CommandDefinition = {
         kept === ''
           ? 'Push one: sluice push FILE. A document of another name: --rules NAME.'
           : `There are: ${kept}. See sluice rules ${name}`,
+        1,
+      );
+    }
+    if (!isIn(pushed.kept, target)) {
+      const others = pushed.kept.filter(({ number }) => number !== latest.number).map(({ number }) => number);
+      throw new CliError(
+        `The text of ${numberOf(target)} is gone: Redis has evicted it, or it was deleted.`,
+        others.length === 0
+          ? 'No earlier text is there. Push one: sluice push FILE.'
+          : `Still there: ${others.join(', ')}. Give one: sluice rollback ${others[0]} --rules ${name}`,
         1,
       );
     }

@@ -1,7 +1,7 @@
 import { lengthText } from '@sluice/core/operations';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf } from '../fleet.js';
-import { pushedRules } from '../pushed-rules.js';
+import { isIn, pushedRules } from '../pushed-rules.js';
 import { processText } from '../text.js';
 import { timeOf } from '../words.js';
 
@@ -20,9 +20,9 @@ export const rules: CommandDefinition = {
   writes: false,
   async run(context, [name = 'rules']) {
     const { output } = context;
-    const { versions } = await pushedRules(context, name);
+    const { versions, kept } = await pushedRules(context, name);
     const now = Date.now() * 1_000;
-    const rows = versions.map(({ number, version = '', at, by, rollbackTo, percent, before }) => [
+    const rows = versions.map(({ number, version = '', at, by, rollbackTo, percent, before, id }) => [
       String(number),
       String(version),
       timeOf(at * 1_000, now),
@@ -30,11 +30,12 @@ export const rules: CommandDefinition = {
       [
         rollbackTo !== undefined && `rollback to ${rollbackTo}`,
         percent !== undefined && `for ${percent} % of the keys, the others keep ${before}`,
+        !isIn(kept, { id }) && 'its text is gone',
       ]
         .filter(Boolean)
         .join('; '),
     ]);
-    for (const version of versions) output.json({ rules: name, ...version });
+    for (const version of versions) output.json({ rules: name, ...version, kept: isIn(kept, version) });
     if (rows.length > 0) output.table(['NUMBER', 'VERSION', 'PUSHED', 'BY', 'NOTE'], rows);
     const { processes } = await fleetOf(context);
     const running = processes.flatMap(({ process, host, pid, age, rules = [] }) =>

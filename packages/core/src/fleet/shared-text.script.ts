@@ -3,9 +3,17 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const sharedTextScript: Script = {
   name: 'shared-text',
-  sha1: '83b62795f46cafea420be391cd3af61615360ff9',
-  source: `local list = redis.call('GET', KEYS[1]) or ''
-if ARGV[1] == 'read' then return list end
+  sha1: '12c8ee46f2fd620dc38cee4aab266aca1bbfd9be',
+  source: `if ARGV[1] == 'kept' then
+local kept = ''
+for i = 1, #KEYS do kept = kept .. (redis.call('GET', KEYS[i]) and '1' or '0') end
+return kept
+end
+local list = redis.call('GET', KEYS[1]) or ''
+if ARGV[1] == 'read' then
+if #list > tonumber(ARGV[2]) then return { 'it has ' .. #list .. ' bytes' } end
+return list
+end
 if ARGV[1] ~= 'push' then error('SLUICE unknown action: ' .. ARGV[1]) end
 if list ~= ARGV[2] then return '' end
 local time = redis.call('TIME')

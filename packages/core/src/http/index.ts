@@ -1,6 +1,7 @@
 // Internals shared by our own packages: not part of the public API, and may change with any release.
 
 export { Agenda, type Appointment } from '../agenda.js';
+export { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from '../checked-text.js';
 export { toMicros } from '../duration.js';
 export { compileEscalation } from '../engine/escalate-options.js';
 export { announceRules, type RulesDefinition } from '../fleet/definitions.js';

@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, numberOf, textOf, unreadable } from '../checked-text.js';
+import { fieldsOf, listOf, textOf, unreadable, wholeOf } from '../checked-text.js';
 import { HASHES, MOST_POLICIES, SAMPLE, type SampleSummary, STEPS, smallest, UNUSED } from './key-sample.js';
 
 /** A sample of keys. */
@@ -34,21 +34,17 @@ const POLICY = /^[\w.:/@#+-]{0,300}$/;
 /** @param what the sample, for the error @throws Error if it is none */
 export function parseSample(what: string, given: unknown): SampleSummary {
   const { theta, hashes, policies } = fieldsOf(what, given);
-  const whole = (number: unknown, most: number) => {
-    if (!Number.isInteger(number)) throw unreadable(what);
-    return numberOf(what, number, most);
-  };
   const bytesOf = (text: unknown) => Buffer.from(textOf(what, text), 'base64');
   const bytes = bytesOf(hashes);
-  const size = whole(bytes.length / 4, SAMPLE);
+  const size = wholeOf(what, bytes.length / 4, SAMPLE);
   const read = Array.from({ length: size }, (_, i) => bytes.readUInt32BE(4 * i));
-  const most = whole(theta, HASHES);
+  const most = wholeOf(what, theta, HASHES);
   if (read.some((hash, i) => hash >= most || (i > 0 && hash <= read[i - 1]!))) throw unreadable(what);
   const known = listOf(what, policies, MOST_POLICIES).map((one) => {
     const { policy, max, peaks } = fieldsOf(what, one);
     const list = [...bytesOf(peaks)];
     if (list.length !== size || list.some((peak) => peak > STEPS && peak !== UNUSED)) throw unreadable(what);
-    return { policy: textOf(what, policy, POLICY), max: whole(max, STEPS), peaks: list };
+    return { policy: textOf(what, policy, POLICY), max: wholeOf(what, max, STEPS), peaks: list };
   });
   if (most === 0 || new Set(known.map(({ policy }) => policy)).size < known.length) throw unreadable(what);
   return { theta: most, hashes: read, policies: known };

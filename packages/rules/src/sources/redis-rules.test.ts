@@ -95,6 +95,65 @@ test('a version whose text is not acceptable is neither pushed nor, stored by ot
   expect(isRulesError(rules.problem)).toBe(true);
 });
 
+test('a text that Redis has evicted is mended by a push or a rollback, and a rollout needs the one before', async () => {
+  const [one, two] = [await source.push(text(1)), await source.push(text(2))];
+  rules = await loadRules(source, { store });
+  const evict = ({ id }: { id: string }) => client.del(`${source.key}:${id}`);
+  await evict(two);
+  expect((await source.kept()).map(({ number }) => number)).toEqual([1]);
+  await client.publish(source.key, '1');
+  await rules.reload();
+  expect([rules.version, rules.problem]).toEqual(['v2', undefined]); // it has this version
+  expect(String(await rejection(loadRules(source, { store })))).toMatch(
+    /the text of version 2 is gone: Redis has evicted it, or it was deleted: push the rules again, or roll back/,
+  );
+  expect(String(await rejection(source.text(2)))).toMatch(/the text of version 2 is gone.*; there are 1$/);
+  expect(String(await rejection(source.push(text(3, 'rollout: { percent: 5, by: key }\n'))))).toMatch(
+    /a rollout needs a version before, and the text of version 2 is gone/,
+  );
+  expect(await source.rollback()).toMatchObject({ number: 3, rollbackTo: 1 });
+  await versionIs('v1');
+  await evict(one);
+  expect(String(await rejection(source.rollback(1)))).toMatch(
+    /the text of version 1 is gone.*; there are 3$/,
+  );
+  await source.push(text(4));
+  await versionIs('v4');
+});
+
+test('a list or a text that another program wrote is checked to the last field, and not transferred if it is large', async () => {
+  const { id } = await source.push(text(1));
+  const whole = { number: 1, id, by: 'ann', version: 'v1', rollbackTo: 1, percent: 5, before: 1 };
+  const list = (fields: object) => client.set(source.key, `1 ${JSON.stringify({ ...whole, ...fields })}`);
+  await list({});
+  expect(await source.versions()).toMatchObject([whole]);
+  const values: unknown[] = [null, {}, { toString: null }, [], -1, 0.5, true];
+  for (const field of Object.keys(whole)) {
+    for (const value of values) {
+      if ((field === 'version' && typeof value === 'number') || (field === 'percent' && value === 0.5))
+        continue;
+      await list({ [field]: value });
+      expect([field, value, String(await rejection(source.versions()))]).toEqual([
+        field,
+        value,
+        expect.stringMatching(/a value of another program/),
+      ]);
+    }
+  }
+  await list({ percent: undefined });
+  await client.set(`${source.key}:${id}`, 'x'.repeat(4_000_001));
+  expect(String(await rejection(source.text(1)))).toMatch(
+    /it has 4000001 bytes, and at most 4000000 are read/,
+  );
+  await client.set(source.key, 'x'.repeat(1_000_001));
+  expect(String(await rejection(source.versions()))).toMatch(/it has 1000001 bytes/);
+  await client.del(source.key);
+  await expect(source.push(text(1), { by: 5 as never })).rejects.toThrow('push: by must be a text, not 5');
+  await expect(source.push(text(1), { by: 'b'.repeat(1_001) })).rejects.toThrow(
+    'push: by has 1001 characters',
+  );
+});
+
 test('two who push at once do not overwrite each other', async () => {
   await source.push(text(1), { by: 'ann', replaces: 0 });
   const pushes = [2, 3].map((limit) => source.push(text(limit), { by: `push ${limit}`, replaces: 1 }));

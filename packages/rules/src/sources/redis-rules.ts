@@ -70,7 +70,10 @@ export class RedisRules implements RulesSource {
       const [text, before] = await Promise.all([latest, base].map((one) => one && this.#stored.text(one)));
       if (text !== undefined && (base === undefined || before !== undefined))
         return { id: latest.id, text, before };
-      if (attempt === 3) throw new RulesSourceError(this.name, 'the text of the latest version was deleted');
+      if (attempt === 3) {
+        const { number } = text === undefined ? latest : base!;
+        throw new RulesSourceError(this.name, `${goneOf(number)}: push the rules again, or roll back`);
+      }
     }
   }
 
@@ -83,6 +86,11 @@ export class RedisRules implements RulesSource {
     return (await this.#stored.list()).versions;
   }
 
+  /** The versions whose texts are still there, the latest first: Redis may have evicted some. @throws RulesSourceError */
+  async kept(): Promise<readonly RulesVersion[]> {
+    return this.#stored.kept((await this.#stored.list()).versions);
+  }
+
   /** The text of a version. @throws RulesSourceError if it is not kept */
   async text(number: number): Promise<string> {
     const { versions } = await this.#stored.list();
@@ -92,7 +100,7 @@ export class RedisRules implements RulesSource {
   /**
    * Makes a text the latest version, which all processes then load.
    * @returns the new version
-   * @throws RulesError for a text that is not acceptable; RulesConflictError if `replaces` is not the latest version; RulesSourceError
+   * @throws RangeError, TypeError for an invalid `by`; RulesError for a text that is not acceptable; RulesConflictError if `replaces` is not the latest version; RulesSourceError
    */
   async push(text: string, options: PushOptions = {}): Promise<RulesVersion> {
     checkOptions('push', options, ['by', 'replaces']);
@@ -120,33 +128,51 @@ export class RedisRules implements RulesSource {
     { by = whoAmI(), replaces }: PushOptions,
     rollbackTo?: number,
   ): Promise<RulesVersion> {
+    checkBy(by);
     for (;;) {
       const { stored, versions } = await this.#stored.list();
       const latest = versions[0]?.number ?? 0;
       if (replaces !== undefined && replaces !== latest)
         throw new RulesConflictError(this.name, replaces, versions[0]);
       const percent = set.document.rollout?.percent ?? 100;
-      if (percent < 100 && wholeVersion(versions) === undefined)
-        throw new RulesSourceError(
-          this.name,
-          'a rollout needs a version before, and there is none: push one without rollout first',
-        );
+      if (percent < 100) await this.#checkBase(wholeVersion(versions));
       const pushed = await this.#stored.push(pushOf(stored, set, { by, rollbackTo }), stored, text);
       // Otherwise another push was faster: read again.
       if (pushed !== undefined) return pushed;
     }
   }
 
+  /** Callers outside of a rollout need the text of the version before. */
+  async #checkBase(base: RulesVersion | undefined): Promise<void> {
+    if (base !== undefined && (await this.#stored.kept([base])).length > 0) return;
+    const why = base === undefined ? 'there is none' : goneOf(base.number);
+    throw new RulesSourceError(
+      this.name,
+      `a rollout needs a version before, and ${why}: push one without rollout first`,
+    );
+  }
+
   async #keptText(versions: readonly RulesVersion[], number: number): Promise<string> {
     const version = versions.find((one) => one.number === number);
     const text = version && (await this.#stored.text(version));
     if (text !== undefined) return text;
-    const kept = versions.map((one) => one.number).join(', ');
-    throw new RulesSourceError(
-      this.name,
-      `there is no version ${number}${kept === '' ? '' : `; there are ${kept}`}`,
-    );
+    const kept = (await this.#stored.kept(versions)).map((one) => one.number).join(', ');
+    const why = version === undefined ? `there is no version ${number}` : goneOf(number);
+    throw new RulesSourceError(this.name, `${why}${kept === '' ? '' : `; there are ${kept}`}`);
   }
+}
+
+/** Characters of `by`. */
+const MOST_OF_BY = 1_000;
+
+const goneOf = (number: number): string =>
+  `the text of version ${number} is gone: Redis has evicted it, or it was deleted`;
+
+/** @throws TypeError, RangeError */
+function checkBy(by: unknown): void {
+  if (typeof by !== 'string') throw new TypeError(`push: by must be a text, not ${describe(by)}`);
+  if (by.length > MOST_OF_BY)
+    throw new RangeError(`push: by has ${by.length} characters, and at most ${MOST_OF_BY} are kept`);
 }
 
 /** During a roll-out most callers have an earlier version than the one before. */

@@ -1,6 +1,6 @@
 import { isStoreConfigurationError, type Store } from '@sluice/core';
 import { sharedTextScript } from '@sluice/core/http';
-import { sourceErrorOf } from './rules-source.js';
+import { RulesSourceError, sourceErrorOf } from './rules-source.js';
 import { type Push, parseList, type RulesVersion } from './version-list.js';
 
 export type RunningStore = Store & Required<Pick<Store, 'run'>>;
@@ -11,6 +11,10 @@ export interface VersionList {
   /** The latest first. */
   readonly versions: readonly RulesVersion[];
 }
+
+/** The most bytes of the list and of a text, which has at most 1,000,000 characters: what is longer is not even transferred. */
+const MOST_OF_LIST = 1_000_000;
+const MOST_OF_TEXT = 4_000_000;
 
 /** ms until a subscription is tried again that failed, and that the server refused. */
 const [PAUSE, REFUSAL_PAUSE] = [30_000, 600_000];
@@ -29,7 +33,7 @@ export class StoredVersions {
   }
 
   async list(): Promise<VersionList> {
-    const stored = await this.#run([this.key], ['read']);
+    const stored = await this.#read(this.key, MOST_OF_LIST);
     try {
       return { stored, versions: parseList(stored) };
     } catch (error) {
@@ -39,7 +43,15 @@ export class StoredVersions {
 
   /** @returns undefined if the text is not kept */
   async text({ id }: RulesVersion): Promise<string | undefined> {
-    return (await this.#run([this.#textKey(id)], ['read'])) || undefined;
+    return (await this.#read(this.#textKey(id), MOST_OF_TEXT)) || undefined;
+  }
+
+  /** Those whose texts are there: Redis may have evicted some. */
+  async kept(versions: readonly RulesVersion[]): Promise<RulesVersion[]> {
+    if (versions.length === 0) return [];
+    const keys = versions.map(({ id }) => this.#textKey(id));
+    const kept = String(await this.#run(keys, ['kept']));
+    return versions.filter((_, i) => kept[i] === '1');
   }
 
   /** @returns undefined if the list is not `stored` any more: then nothing was changed */
@@ -49,7 +61,7 @@ export class StoredVersions {
     text: string,
   ): Promise<RulesVersion | undefined> {
     const keys = [this.key, ...[id, ...dropped.map((one) => one.id)].map((one) => this.#textKey(one))];
-    return parseList(await this.#run(keys, ['push', stored, line, rest, text]))[0];
+    return parseList(String(await this.#run(keys, ['push', stored, line, rest, text])))[0];
   }
 
   /** Calls `changed` after each push, and when messages may have been lost. */
@@ -79,9 +91,18 @@ export class StoredVersions {
 
   readonly #textKey = (id: string): string => `${this.key}:${id}`;
 
-  async #run(keys: readonly string[], args: readonly string[]): Promise<string> {
+  async #read(key: string, most: number): Promise<string> {
+    const reply = await this.#run([key], ['read', String(most)]);
+    if (!Array.isArray(reply)) return String(reply);
+    throw new RulesSourceError(
+      this.name,
+      `the value of ${key} cannot be read: ${reply}, and at most ${most} are read`,
+    );
+  }
+
+  async #run(keys: readonly string[], args: readonly string[]): Promise<unknown> {
     try {
-      return String(await this.store.run(sharedTextScript, keys, args));
+      return await this.store.run(sharedTextScript, keys, args);
     } catch (error) {
       throw sourceErrorOf(this.name, error);
     }

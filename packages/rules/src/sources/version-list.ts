@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from '@sluice/core/http';
 import type { RuleSet } from '../rule-set.js';
 
 /** A version of rules that was pushed to Redis. */
@@ -25,27 +26,34 @@ export const MOST_VERSIONS = 10;
 
 /** The list as it is stored: a line for each version, the latest first: when, and the rest as JSON. */
 const LINE = /^(\d{1,15}) (\{.*\})$/;
+/** Others would be another key. */
+const ID = /^[\w-]{1,64}$/;
 
 /** @throws RangeError if another program has written it */
 export function parseList(stored: string): RulesVersion[] {
   if (stored === '') return [];
   return stored.split('\n').map((line) => {
-    const [, at, json] = LINE.exec(line) ?? [];
-    const version = json === undefined ? undefined : parsed(json);
-    if (version === undefined)
+    const [, at, json = ''] = LINE.exec(line) ?? [];
+    try {
+      return { ...versionOf(json), at: Number(at) };
+    } catch {
       throw new RangeError('the key has a value of another program: delete it, and push the rules again');
-    return { ...version, at: Number(at) };
+    }
   });
 }
 
-function parsed(json: string): Omit<RulesVersion, 'at'> | undefined {
-  try {
-    const { number, by, version, rollbackTo, percent, before, id } = JSON.parse(json);
-    if (!Number.isSafeInteger(number) || typeof id !== 'string') return undefined;
-    return { number, by: String(by), version, rollbackTo, percent, before, id };
-  } catch {
-    return undefined;
-  }
+/** @throws Error */
+function versionOf(json: string): Omit<RulesVersion, 'at'> {
+  const { number, by, version, rollbackTo, percent, before, id } = parseFields(json, json.length);
+  return {
+    number: wholeOf('number', number),
+    by: textOf('by', by),
+    version: optional(version, (given) => textOrNumber('version', given)),
+    rollbackTo: optional(rollbackTo, (given) => wholeOf('rollbackTo', given)),
+    percent: optional(percent, (given) => numberOf('percent', given, 100)),
+    before: optional(before, (given) => wholeOf('before', given)),
+    id: textOf('id', id, ID),
+  };
 }
 
 /** A change of the list. */
