@@ -61,7 +61,7 @@ test('one of several stores publishes, and the claim lasts as long as the window
   const redis = new Redis(redisUrl());
   closers.push(() => redis.disconnect());
   for (const threshold of [8_000, 10_000]) {
-    const claim = `sluice:v2:notify:${name}:{ann}:${threshold}:${message!.windowEnd * 1000}`;
+    const claim = `sluice:v2:notify:${name}:{ann}:${threshold}:${message!.limit}:${message!.windowEnd * 1000}`;
     const left = message!.windowEnd - Date.now();
     expect(Math.abs((await redis.pttl(claim)) - left - 60_000)).toBeLessThan(30_000);
   }

@@ -145,6 +145,38 @@ test('what a look does not find is looked for again a second later', async () =>
   }
 });
 
+test('after a change of the limit the same part of the new limit is published, once for all processes', async () => {
+  const { limiter, make } = setUp();
+  await take(limiter, 10);
+  expect(await told()).toEqual(['ann 80% 8', 'ann 100% 10']);
+  const larger = fixedWindow({ limit: 100, window: '1 month' });
+  await limiter.close();
+  const upgraded = [make({ policy: larger }), make({ policy: larger })] as const;
+  await take(upgraded[0], 69);
+  expect(await told()).toEqual([]);
+  await take(upgraded[0], 1);
+  await take(upgraded[1], 20);
+  expect(await told()).toEqual(['ann 80% 80', 'ann 100% 100']);
+  await take(upgraded[0], 1);
+  for (const one of upgraded) await one.close();
+  await take(make(), 1); // the old limit, as in another process during a roll-out
+  expect(await told()).toEqual([]);
+});
+
+test('an override that begins in a window has thresholds of its own, and its end tells nothing again', async () => {
+  const { limiter } = setUp();
+  await take(limiter, 10);
+  expect(await told()).toEqual(['ann 80% 8', 'ann 100% 10']);
+  await limiter.override('ann', fixedWindow({ limit: 20, window: '1 month' }), { expiresIn: '1h' });
+  await take(limiter, 6);
+  expect(await told()).toEqual(['ann 80% 16']);
+  await take(limiter, 4);
+  expect(await told()).toEqual(['ann 100% 20']);
+  await limiter.removeOverride('ann');
+  await take(limiter, 2);
+  expect(await told()).toEqual([]);
+});
+
 test('during an override the thresholds are parts of its limit, and a lower limit is found at the next call', async () => {
   const { limiter, make } = setUp({ policy: fixedWindow({ limit: 10, window: '1h' }) });
   await limiter.override('ann', fixedWindow({ limit: 100, window: '1h' }), { expiresIn: '1d' });

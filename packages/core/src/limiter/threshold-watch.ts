@@ -20,11 +20,12 @@ const LONGER = 60_000;
 
 /** A key at or above a threshold. */
 interface WatchedKey {
-  /** How many levels calls have seen reached, and the end of their window; undefined if a look did not find them. */
+  /** How many levels calls have seen reached, of which limit, and the end of their window; undefined if a look did not find them. */
   level: number;
+  limit: number;
   end: number | undefined;
-  /** The window in which `reported` levels were reported, by this process or another. */
-  window: number | undefined;
+  /** The window, and the limit in it, of which `reported` levels were reported, by this process or another. */
+  window: { readonly end: number; readonly limit: number } | undefined;
   reported: number;
   /** A look is on its way. */
   isLooking: boolean;
@@ -35,7 +36,7 @@ interface WatchedKey {
 }
 
 /**
- * Publishes each threshold of a key once in a window, for all processes. A call that finds a threshold reached causes a look at the exact
+ * Publishes each threshold of a key once in a window and for a limit, for all processes. A call that finds a threshold reached causes a look at the exact
  * count, and then a claim in the store, which one process wins. Nothing waits for this, and below the thresholds there is nothing to do.
  */
 export class ThresholdWatch implements Finisher<Decision> {
@@ -66,22 +67,25 @@ export class ThresholdWatch implements Finisher<Decision> {
       const { remaining, reset, override } = answer.parts[i]!;
       const { limit } = override === undefined ? rule : rule.algorithm.size(override);
       const level = levelsReached(notify, limit, limit - remaining);
-      if (level > 0) this.#reached(parts[i]!, notify, level, answer.now + reset);
+      if (level > 0) this.#reached(parts[i]!, notify, { level, limit, end: answer.now + reset });
     }
   }
 
-  #reached(part: PolicyPart, thresholds: Thresholds, level: number, end: number): void {
+  #reached(part: PolicyPart, thresholds: Thresholds, seen: SeenLevel): void {
+    const { level, limit, end } = seen;
     const name = storageKey(part);
     const known = this.#keys.get(name);
     if (known === undefined) {
-      const key = newKey(level, end);
+      const key = newKey(seen);
       this.#keys.set(name, key);
       void this.#look(part, thresholds, key);
       return;
     }
-    if (known.end === end && level <= known.level) return;
-    const isHigher = level > known.level;
-    known.level = known.end === end ? Math.max(level, known.level) : level;
+    const isSameLimit = known.limit === limit;
+    if (known.end === end && isSameLimit && level <= known.level) return;
+    const isHigher = level > known.level || !isSameLimit;
+    known.level = known.end === end && isSameLimit ? Math.max(level, known.level) : level;
+    known.limit = limit;
     known.end = end;
     if (known.isLooking) return;
     const pause = known.pausedUntil - performance.now();
@@ -95,12 +99,12 @@ export class ThresholdWatch implements Finisher<Decision> {
     key.isLooking = true;
     clearTimeout(key.later);
     key.later = undefined;
-    let { level, end } = key;
+    let { level, limit, end } = key;
     let isFound = false;
     do {
-      ({ level, end } = key);
+      ({ level, limit, end } = key);
       isFound = await this.#report(part, thresholds, key).catch((error) => this.#lost(thresholds, error));
-    } while (key.level !== level || key.end !== end);
+    } while (key.level !== level || key.limit !== limit || key.end !== end);
     key.isLooking = false;
     if (isFound) return;
     key.end = undefined;
@@ -115,18 +119,19 @@ export class ThresholdWatch implements Finisher<Decision> {
     const { trace } = answer.parts[0]!;
     if (isDegraded(answer) || trace === undefined) return false;
     const view = part.limit.rule.algorithm.view(trace.parameters, trace.after, answer.now) as WindowView;
-    if (view.end === undefined) return false;
-    if (key.window !== view.end) {
-      key.window = view.end;
+    const { end, limit } = view;
+    if (end === undefined) return false;
+    if (key.window?.end !== end || key.window.limit !== limit) {
+      key.window = { end, limit };
       key.reported = 0;
     }
     // Of prefetched permits the store also counts those that no call has used yet.
-    const reached = Math.min(wanted, levelsReached(thresholds, view.limit, view.used));
+    const reached = Math.min(wanted, levelsReached(thresholds, limit, view.used));
     while (key.reported < reached) {
       const level = thresholds.levels[key.reported]!;
       const { prefix, suffix } = thresholds;
-      const claim = `${prefix}${part.key}${suffix}:${level}:${view.end}`;
-      const isFirst = await this.store.claim!(claim, Math.ceil((view.end - answer.now) / 1000) + LONGER);
+      const claim = `${prefix}${part.key}${suffix}:${level}:${limit}:${end}`;
+      const isFirst = await this.store.claim!(claim, Math.ceil((end - answer.now) / 1000) + LONGER);
       key.reported += 1;
       if (isFirst) publish(thresholds, part.key, level, view as Required<WindowView>);
     }
@@ -147,9 +152,11 @@ export class ThresholdWatch implements Finisher<Decision> {
   }
 }
 
-const newKey = (level: number, end: number): WatchedKey => ({
-  level,
-  end,
+/** What a call has seen. */
+type SeenLevel = { readonly level: number; readonly limit: number; readonly end: number };
+
+const newKey = (seen: SeenLevel): WatchedKey => ({
+  ...seen,
   window: undefined,
   reported: 0,
   isLooking: false,
