@@ -77,6 +77,31 @@ async function three(limit: RequestHandler) {
   return [await agent.get('/'), await agent.get('/'), await agent.get('/')];
 }
 
+test('with the defaults that the page writes down, clients see the same', async () => {
+  const { asBefore } = await evaluate<{ asBefore: Partial<Options> }>(
+    PAGE,
+    'With Sluice',
+    require,
+    ['asBefore'],
+    'as before',
+  );
+  const seen = async (limit: RequestHandler, addresses: readonly string[]) => {
+    const app = express().use(limit, ok);
+    app.set('trust proxy', 'loopback');
+    const answers = [];
+    for (const address of addresses) {
+      const { status, text, headers } = await supertest(app).get('/').set('X-Forwarded-For', address);
+      const limits = Object.entries(headers).filter(([name]) => /ratelimit|retry/.test(name));
+      answers.push([status, text, limits.map(([name, value]) => [name, /reset|retry/.test(name) || value])]);
+    }
+    return answers;
+  };
+  const addresses = ['192.0.2.7', ...Array(6).fill(ADDRESSES[0]), ADDRESSES[1]!, ADDRESSES[2]!];
+  const before = await seen(theirs(), addresses);
+  expect(await seen(ours(asBefore), addresses)).toEqual(before);
+  expect(before.map(([status]) => status)).toEqual([200, 200, 200, 200, 200, 200, 429, 429, 200]);
+});
+
 describe('differences that the page names', () => {
   type Answer = supertest.Response;
   test.each<[string, Partial<Options>, (answers: Answer[]) => unknown, unknown, unknown]>([

@@ -71,6 +71,67 @@ describe('in Redis', () => {
   });
 });
 
+describe('with a simulated clock', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** Calls in a row: was each allowed? */
+  async function calls(count: number, consume: () => Promise<unknown>): Promise<boolean[]> {
+    const all: boolean[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const result = await consume().catch(() => ({ allowed: false }));
+      all.push((result as { allowed?: boolean }).allowed ?? true);
+    }
+    return all;
+  }
+
+  test.each(SIDES)('%s: gifts are beyond the limit, add up, and end with the window', async (side) => {
+    type Values = { gift(key: string, n: number): Promise<unknown>; limiter: Pick<Ours, 'consume'> };
+    const { gift, limiter } = await evaluate<Values>(PAGE, side, require, ['gift', 'limiter'], 'a gift');
+    const allowed = (key: string, count: number) => calls(count, () => limiter.consume(key));
+    expect(await allowed('ann', 1)).toEqual([true]);
+    await gift('ann', 2);
+    await jest.advanceTimersByTimeAsync(20_000);
+    await gift('ann', 1);
+    expect(await allowed('ann', 6)).toEqual([true, true, true, true, true, false]);
+    await gift('ann', 1);
+    await gift('new', 2);
+    expect(await allowed('new', 6)).toEqual([true, true, true, true, true, false]);
+    await jest.advanceTimersByTimeAsync(41_000);
+    expect(await allowed('ann', 4)).toEqual([true, true, true, false]);
+    await jest.advanceTimersByTimeAsync(61_000);
+    expect(await allowed('ann', 4)).toEqual([true, true, true, false]);
+    expect(await allowed('new', 4)).toEqual([true, true, true, false]);
+  });
+
+  test('a window of another length: longer as there; after a shorter one the count of the policy is back', async () => {
+    const theirs = new RateLimiterMemory({ points: 2, duration: 60 });
+    const ours = new Ours({ policy: fixedWindow({ limit: 2, window: '60s' }) });
+    const inWindow = async (key: string, seconds: number) => {
+      await ours.override(key, fixedWindow({ limit: 2, window: seconds * 1000 }), {
+        expiresIn: seconds * 1000,
+      });
+      return [
+        await calls(3, () => theirs.consume(key, 1, { customDuration: seconds })),
+        await calls(3, () => ours.consume(key)),
+      ];
+    };
+    const denied = async (key: string) => [
+      await calls(1, () => theirs.consume(key)),
+      await calls(1, () => ours.consume(key)),
+    ];
+    const used = [true, true, false];
+    expect(await inWindow('long', 90)).toEqual([used, used]);
+    expect(await inWindow('short', 30)).toEqual([used, used]);
+    await jest.advanceTimersByTimeAsync(31_000);
+    expect(await denied('short')).toEqual([[true], [false]]); // the page says so
+    await jest.advanceTimersByTimeAsync(50_000);
+    expect(await denied('long')).toEqual([[false], [false]]);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(await denied('long')).toEqual([[true], [true]]);
+  });
+});
+
 describe('differences that the page names', () => {
   test('a denied call takes nothing', async () => {
     const theirs = new RateLimiterMemory({ points: 1, duration: 60 });

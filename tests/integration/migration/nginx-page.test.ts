@@ -57,6 +57,38 @@ test.each([1, 2])('both sides of the page admit the same requests, in order: tra
   expect(Math.min(results.allowed, results.denied)).toBeGreaterThan(150);
 });
 
+test.each([
+  [
+    'not',
+    [
+      {
+        name: 'a',
+        match: { path: '/api/*', not: { ip: '10.0.0.0/8' } },
+        limit: { gcra: { limit: 1, period: '1h', burst: 2 } },
+      },
+    ],
+  ],
+  [
+    'unlimited',
+    [
+      { name: 'ours', match: { ip: '10.0.0.0/8' }, unlimited: true },
+      { name: 'a', match: { path: '/api/*' }, limit: { gcra: { limit: 1, period: '1h', burst: 2 } } },
+    ],
+  ],
+])('a geo to an empty key is a rule with %s', async (_, rules) => {
+  const compiled = new Rules({ rules }, { store: memoryStore({ clock: new ManualClock() }) });
+  closers.push(() => compiled.close());
+  const decide = deciding(new RequestLimit<[]>('rateLimit', { rules: compiled, validate: false }));
+  const [limit] = limitsOf('limit_req_zone $limited zone=a:1m rate=1r/m; limit_req zone=a burst=1 nodelay;');
+  const nginx = new LimitReqModel();
+  // geo $ours { default 0; 10.0.0.0/8 1; } map $ours $limited { 0 $binary_remote_addr; 1 ''; }
+  for (const ip of ['192.0.2.7', '10.1.2.3', '192.0.2.7', '10.1.2.3', '192.0.2.7', '10.1.2.3', '11.0.0.1']) {
+    const admitted = nginx.request(0, [limit!], [ip.startsWith('10.') ? '' : ip]) !== undefined;
+    const decision = await decide(ordersOf(ip, ''));
+    expect([ip, decision?.allowed ?? true]).toEqual([ip, admitted]);
+  }
+});
+
 /** Of the page: `burst=20` is `burst: 1` and `timeout: '2s'`; `burst=20 delay=8` is `burst: 9` and `timeout: '1200ms'`. */
 test.each([
   ['burst=20', 1, '2s'],
