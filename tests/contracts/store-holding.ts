@@ -1,4 +1,4 @@
-import { concurrency, isRateLimitExceededError } from '../../packages/core/src/index.js';
+import { concurrency, fixedWindow, isRateLimitExceededError } from '../../packages/core/src/index.js';
 import { HOUR, rejection, StoreHarness, type StoreKind, startWait } from './store-setup.js';
 
 const MINUTE = HOUR / 60;
@@ -20,6 +20,31 @@ export function holdingContract(kind: StoreKind): void {
       await limiter.refund(first);
       expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 0 });
       expect(await limiter.consume('k')).toMatchObject({ allowed: false });
+    });
+
+    test('retryAfter follows the pace of the holders, within the lease', async () => {
+      const limiter = limiterOf(2, { queue: 1 });
+      const pair = harness.limiter({
+        held: concurrency({ limit: 2, lease: '30m' }),
+        spent: fixedWindow({ limit: 100, window: '1h' }),
+      });
+      for (const each of [limiter, pair]) await each.consume('k');
+      await harness.clock.advance('4m');
+      for (const each of [limiter, pair]) await each.consume('k');
+      await harness.clock.advance('2m');
+      // They have held their permits for 6 and 2 minutes: one is released in about half of 4 minutes.
+      const denied = { allowed: false, retryAfter: 2 * MINUTE };
+      for (const each of [limiter, pair]) {
+        expect(await each.consume('k')).toMatchObject(denied);
+        expect(await each.peek('k')).toMatchObject(denied);
+      }
+      expect(await limiter.consume('k', { cost: 2 })).toMatchObject({ retryAfter: 4 * MINUTE });
+      const late = rejection(limiter.acquire('k', { timeout: '1m' }));
+      await harness.heard(limiter);
+      // Two permits, because a call waits in front.
+      expect(await rejection(limiter.acquire('k'))).toMatchObject({ decision: { retryAfter: 4 * MINUTE } });
+      await harness.clock.advance('1m');
+      expect(await late).toMatchObject({ decision: { retryAfter: 2.5 * MINUTE } });
     });
 
     test('a lease is renewed while its holder lives, and ends afterwards', async () => {

@@ -10,7 +10,10 @@ export interface PolicyDecision {
   readonly window: number;
   /** Whole permits left after this call. */
   readonly remaining: number;
-  /** Time until the same call can pass this policy if no other call comes; 0: it passes now; `Infinity`: never. */
+  /**
+   * Time until the same call can pass this policy if no other call comes; 0: it passes now; `Infinity`: never. For `concurrency` an estimate:
+   * no call passes before a holder releases or a lease ends.
+   */
   readonly retryAfter: number;
   /** Time until every permit is back. After an `acquire` that slept, it counts from the end of the sleep. */
   readonly resetAfter: number;
@@ -37,7 +40,7 @@ export interface Decision extends Omit<PolicyDecision, 'held'> {
   readonly name: string;
   /** The name of the binding policy. */
   readonly policy: string;
-  /** 0 if allowed. Otherwise the time until the same call can pass if no other call comes; `Infinity`: never. */
+  /** 0 if allowed. Otherwise the time until the same call can pass if no other call comes, for `concurrency` about; `Infinity`: never. */
   readonly retryAfter: number;
   /** How long `acquire` slept until the permits were due; 0 for all other calls. */
   readonly waited: number;

@@ -61,7 +61,7 @@ export interface Algorithm {
   size(parameters: Parameters): Size;
   /** The state itself; or, if the clock went back or the policy changed, one that denies calls for no longer than the policy can. */
   normalize(parameters: Parameters, state: State, now: number): State;
-  /** µs from `now` until a call can take `cost` ≥ 0 permits, if no other call comes: 0 for now, or `NEVER`. */
+  /** µs from `now` until a call can take `cost` ≥ 0 permits, if no other call comes: 0 for now, or `NEVER`. For held permits an estimate. */
   wait(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /** The state after a call took `cost` ≥ 1 permits at `now`, allowed or as a penalty. */
   take(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
@@ -87,7 +87,7 @@ export interface Algorithm {
   translate?(from: Parameters, to: Parameters, state: State, now: number): State;
   /** For keys that do not begin full: the state of a new key. */
   initialState?(parameters: Parameters, now: number): State | undefined;
-  /** For an `acquire` that gets its permits later than `consume` would: µs until they are due. Default: `wait`. */
+  /** For an `acquire` that gets its permits later than `consume` would, or an exact moment: µs until they are due. Default: `wait`. */
   acquireWait?(parameters: Parameters, state: State | undefined, now: number, cost: number): number;
   /**
    * For algorithms whose `acquire` accepts a cost above the capacity and waits until that many permits have flowed in: the shortest
@@ -167,8 +167,13 @@ export interface Holders {
   renew(parameters: Parameters, state: State, now: number, id: number): State;
   /** Does `id` hold its permits (1), wait for them (0), or is it unknown (-1)? */
   holderStatus(state: State, id: number): 1 | 0 | -1;
-  /** µs until the waiting call `id` gets its permits if no call releases any: leases end. */
-  remainingWait(parameters: Parameters, state: State, now: number, id: number): number;
+  /** µs until the waiting call `id` gets its permits if no call releases any: leases end; and about when, at the pace of the holders. */
+  remainingWait(
+    parameters: Parameters,
+    state: State,
+    now: number,
+    id: number,
+  ): { readonly wait: number; readonly estimate: number };
   /** Drops leases that have ended, and gives free permits to waiting calls, first come, first served. */
   promote(
     parameters: Parameters,

@@ -94,8 +94,10 @@ local function admit(key_states, longest, shaped, taking)
         return reply_call(key_states, QUEUED, wait)
       end
     end
+    -- A call that cannot wait for held permits retries: it needs an estimate.
+    if #key_states == 1 then return deny(key_states, wait_for_all(key_states, longest, false), 0, false, taking) end
     -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
-    return deny(key_states, wait, 0, shaped, taking and (longest == 0 or #key_states == 1))
+    return deny(key_states, wait, 0, shaped, taking and longest == 0)
   end
   if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
   if taking then
@@ -112,8 +114,10 @@ local function renew(key_state, id)
   if status >= 0 then
     key_state.state, key_state.changed = algorithm.renew(key_state.parameters, key_state.state, now, id), true
     if status == 0 then
-      wait = math.max(algorithm.remaining_wait(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
-      key_state.own_moment = now + wait
+      local estimate
+      wait, estimate = algorithm.remaining_wait(key_state.parameters, key_state.state, now, id)
+      wait = math.max(wait, key_state.blocked_until - now)
+      key_state.own_moment = math.max(now + estimate, key_state.blocked_until)
     end
   end
   reply_call({ key_state }, status == 1 and ALLOWED or status == 0 and QUEUED or DENIED, wait)

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '984c85cfd7bede10fb76dd6d6be739ba0dc57de6',
+  sha1: '35a8dca6e0ddf0f6faa4bf50ab71fbac0598b224',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -512,6 +512,16 @@ end
 end
 damaged()
 end
+local function estimate_wait(limit, state, held, now, cost, before, exact)
+local holders, age, missing = number(state, 3), 0, cost + held - limit
+for place = 1, before - 1 do
+local id, _, share = entry(state, place)
+if place <= holders then age = age + math.max(0, now - id) else missing = missing + share end
+end
+local estimate = ceil(age * missing / (holders * held))
+if estimate > 0 and estimate < exact then return estimate end
+return exact
+end
 local function normalize(p, state, now)
 local latest = now + p[2]
 if number(state, 1) <= latest then return state end
@@ -522,13 +532,19 @@ parts[#parts + 1] = pack('>ddd', id, math.min(till, latest), cost)
 end
 return table.concat(parts)
 end
-local function wait(p, state, now, cost)
+local function acquire_wait(p, state, now, cost)
 if cost == 0 then return 0 end
 if cost > p[1] then return NEVER end
 if not state then return 0 end
 local list, held, waiting = living(p[1], state, now)
 if waiting == 0 and held + cost <= p[1] then return 0 end
 return wait_until(p, list, held, now, cost, places(list) + 1)
+end
+local function wait(p, state, now, cost)
+local exact = acquire_wait(p, state, now, cost)
+if not state or exact <= 0 then return exact end
+local list, held = living(p[1], state, now)
+return estimate_wait(p[1], list, held, now, cost, places(list) + 1, exact)
 end
 local function take(p, state, now, cost)
 if not state then return admit(p[2], nil, now, cost, 0, 1) end
@@ -580,9 +596,10 @@ end
 local function remaining_wait(p, state, now, id)
 local list, held, _, holders = living(p[1], state, now)
 local place = find(list, id)
-if not place or place <= holders then return 1 end
+if not place or place <= holders then return 1, 1 end
 local _, _, cost = entry(list, place)
-return math.max(1, wait_until(p, list, held, now, cost, place))
+local wait = math.max(1, wait_until(p, list, held, now, cost, place))
+return wait, estimate_wait(p[1], list, held, now, cost, place, wait)
 end
 local function promote(p, state, now)
 local list, held, waiting, holders = living(p[1], state, now)
@@ -601,7 +618,7 @@ local bytes = table.concat(parts)
 return sealed(p[2], spliced(list, latest, newest, holders + count, holders + 1, holders + count, bytes), now), granted
 end
 return {
-least = 24, step = 24, parameters = 3, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
+least = 24, step = 24, parameters = 3, normalize = normalize, wait = wait, acquire_wait = acquire_wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
 holder_status = holder_status, remaining_wait = remaining_wait, promote = promote,
 }
 end
@@ -1300,7 +1317,9 @@ return key_state
 end
 local function earliest(key_state, from, shaped)
 local cost = key_state.cost
-if from > now and shaped and saving_of(key_state, cost) > 0 then return math.max(from, key_state.own_moment) end
+if from > now and ((shaped and saving_of(key_state, cost) > 0) or (not shaped and key_state.algorithm.last)) then
+return math.max(from, key_state.own_moment)
+end
 return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
 end
 local function is_overfull(key_state)
@@ -1504,7 +1523,8 @@ key_state.state, key_state.changed, key_state.at = state, true, key_state.algori
 return reply_call(key_states, QUEUED, wait)
 end
 end
-return deny(key_states, wait, 0, shaped, taking and (longest == 0 or #key_states == 1))
+if #key_states == 1 then return deny(key_states, wait_for_all(key_states, longest, false), 0, false, taking) end
+return deny(key_states, wait, 0, shaped, taking and longest == 0)
 end
 if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
 if taking then
@@ -1519,8 +1539,10 @@ if key_state.state then status = algorithm.holder_status(key_state.state, id) en
 if status >= 0 then
 key_state.state, key_state.changed = algorithm.renew(key_state.parameters, key_state.state, now, id), true
 if status == 0 then
-wait = math.max(algorithm.remaining_wait(key_state.parameters, key_state.state, now, id), key_state.blocked_until - now)
-key_state.own_moment = now + wait
+local estimate
+wait, estimate = algorithm.remaining_wait(key_state.parameters, key_state.state, now, id)
+wait = math.max(wait, key_state.blocked_until - now)
+key_state.own_moment = math.max(now + estimate, key_state.blocked_until)
 end
 end
 reply_call({ key_state }, status == 1 and ALLOWED or status == 0 and QUEUED or DENIED, wait)

@@ -48,8 +48,11 @@ function admit(keyStates: readonly KeyState[], longest: number, shaped: boolean,
   if (wait > 0 && (wait > longest || held || overfull)) {
     // Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
     const waits = held && longest > 0 && keyStates.length > 1;
+    // A call that cannot wait for held permits retries: it needs an estimate.
+    const asConsumed = held && keyStates.length === 1;
+    const denied = asConsumed ? waitForAll(keyStates, longest, false) : wait;
     const blocks = taking && !waits && escalate(keyStates, held ? 0 : longest, shaped);
-    return answer(keyStates, DENIED, blocks ? waitForAll(keyStates, longest, shaped) : wait);
+    return answer(keyStates, DENIED, blocks ? waitForAll(keyStates, longest, shaped && !asConsumed) : denied);
   }
   if (taking) for (const keyState of keyStates) keyState.take(keyState.now + wait);
   return answer(keyStates, ALLOWED, wait);
@@ -100,9 +103,9 @@ function commonMoment(keyStates: readonly KeyState[], shaped: boolean): number {
 }
 
 function renew(keyState: KeyState): Answer {
-  const status = keyState.renew();
-  const code = status === 1 ? ALLOWED : status === 0 ? QUEUED : DENIED;
-  return answer([keyState], code, keyState.ownMoment - keyState.now);
+  const wait = keyState.renew();
+  const code = wait === 0 ? ALLOWED : wait > 0 ? QUEUED : DENIED;
+  return answer([keyState], code, Math.max(0, wait));
 }
 
 function answer(keyStates: readonly KeyState[], code: number, wait: number): Answer {

@@ -103,8 +103,10 @@ end
 -- The first moment from `from` on at which the call can take this part's permits and delay no booking; NEVER.
 local function earliest(key_state, from, shaped)
   local cost = key_state.cost
-  -- Permits are saved up from now on, and remain until a later moment that another part requires.
-  if from > now and shaped and saving_of(key_state, cost) > 0 then return math.max(from, key_state.own_moment) end
+  -- Permits are saved up from now on, and remain until a later moment that another part requires. An estimate is made once.
+  if from > now and ((shaped and saving_of(key_state, cost) > 0) or (not shaped and key_state.algorithm.last)) then
+    return math.max(from, key_state.own_moment)
+  end
   return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
 end
 

@@ -174,8 +174,9 @@ export class KeyState {
 
   /** The first moment from `from` on at which the call can take this part's permits and delay no booking; `NEVER`. */
   earliest(from: number, shaped: boolean): number {
-    // Permits are saved up from now on, and remain until a later moment that another part requires.
-    if (from > this.now && shaped && this.saving > 0) return Math.max(from, this.ownMoment);
+    // Permits are saved up from now on, and remain until a later moment that another part requires. An estimate is made once.
+    const isFixed = shaped ? this.saving > 0 : this.holders !== undefined;
+    if (from > this.now && isFixed) return Math.max(from, this.ownMoment);
     return this.#queue.earliest(this.#counter, Math.max(from, this.#blockedUntil), this.part.cost, shaped);
   }
 
@@ -231,8 +232,11 @@ export class KeyState {
     if (this.#counter.refund(this.now, cost, at)) this.#loosen();
   }
 
-  /** Renews the lease of `part.at`. @returns 1 if it holds its permits, 0 if it waits for them, -1 if it is unknown */
-  renew(): 1 | 0 | -1 {
+  /**
+   * Renews the lease of `part.at`. Of a waiting call, `ownMoment` is an estimate.
+   * @returns µs until it gets its permits: 0 if it holds them, -1 if it is unknown
+   */
+  renew(): number {
     const holders = this.holders!;
     const { parameters } = this.#counter;
     const { at } = this.part;
@@ -240,11 +244,10 @@ export class KeyState {
     this.#at = at;
     if (status === -1) return -1;
     this.#setState(holders.renew(parameters, this.state!, this.now, at));
-    if (status === 0) {
-      const wait = holders.remainingWait(parameters, this.state!, this.now, at);
-      this.ownMoment = Math.max(this.now + wait, this.#blockedUntil);
-    }
-    return status;
+    if (status === 1) return 0;
+    const { wait, estimate } = holders.remainingWait(parameters, this.state!, this.now, at);
+    this.ownMoment = Math.max(this.now + estimate, this.#blockedUntil);
+    return Math.max(wait, this.#blockedUntil - this.now);
   }
 
   get isBlocked(): boolean {

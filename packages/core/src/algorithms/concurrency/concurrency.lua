@@ -117,6 +117,18 @@ local function wait_until(p, state, held, now, cost, before)
   damaged()
 end
 
+-- About when a call gets `cost` behind the waiting calls before the place `before`: see leases.ts. exact: the result of wait_until.
+local function estimate_wait(limit, state, held, now, cost, before, exact)
+  local holders, age, missing = number(state, 3), 0, cost + held - limit
+  for place = 1, before - 1 do
+    local id, _, share = entry(state, place)
+    if place <= holders then age = age + math.max(0, now - id) else missing = missing + share end
+  end
+  local estimate = ceil(age * missing / (holders * held))
+  if estimate > 0 and estimate < exact then return estimate end
+  return exact
+end
+
 -- No lease ends later than one lease from now.
 local function normalize(p, state, now)
   local latest = now + p[2]
@@ -129,13 +141,20 @@ local function normalize(p, state, now)
   return table.concat(parts)
 end
 
-local function wait(p, state, now, cost)
+local function acquire_wait(p, state, now, cost)
   if cost == 0 then return 0 end
   if cost > p[1] then return NEVER end
   if not state then return 0 end
   local list, held, waiting = living(p[1], state, now)
   if waiting == 0 and held + cost <= p[1] then return 0 end
   return wait_until(p, list, held, now, cost, places(list) + 1)
+end
+
+local function wait(p, state, now, cost)
+  local exact = acquire_wait(p, state, now, cost)
+  if not state or exact <= 0 then return exact end
+  local list, held = living(p[1], state, now)
+  return estimate_wait(p[1], list, held, now, cost, places(list) + 1, exact)
 end
 
 -- The new holder's id is `last`. The sum of costs saturates, so that it stays exact.
@@ -199,9 +218,10 @@ end
 local function remaining_wait(p, state, now, id)
   local list, held, _, holders = living(p[1], state, now)
   local place = find(list, id)
-  if not place or place <= holders then return 1 end
+  if not place or place <= holders then return 1, 1 end
   local _, _, cost = entry(list, place)
-  return math.max(1, wait_until(p, list, held, now, cost, place))
+  local wait = math.max(1, wait_until(p, list, held, now, cost, place))
+  return wait, estimate_wait(p[1], list, held, now, cost, place, wait)
 end
 
 local function promote(p, state, now)
@@ -222,6 +242,6 @@ local function promote(p, state, now)
 end
 
 return {
-  least = 24, step = 24, parameters = 3, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
+  least = 24, step = 24, parameters = 3, normalize = normalize, wait = wait, acquire_wait = acquire_wait, take = take, refund = refund, usage = usage, last = last, join = join, renew = renew,
   holder_status = holder_status, remaining_wait = remaining_wait, promote = promote,
 }

@@ -7,6 +7,7 @@ import {
 } from './concurrency.js';
 
 const { normalize, wait, take, refund, usage } = concurrencyAlgorithm;
+const acquireWait = concurrencyAlgorithm.acquireWait!;
 const { last, join, renew, holderStatus, remainingWait, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 const sec = (seconds: number) => START + seconds * 1e6;
@@ -35,10 +36,11 @@ class Room {
     this.granted.push(...granted);
     return this;
   }
-  wait = (cost = 1) => wait(this.p, this.state, this.now, cost) / 1e6;
+  wait = (cost = 1) => acquireWait(this.p, this.state, this.now, cost) / 1e6;
+  estimate = (cost = 1) => wait(this.p, this.state, this.now, cost) / 1e6;
   usage = () => usage(this.p, this.state, this.now);
   holderStatus = (id: number) => (this.state === undefined ? -1 : holderStatus(this.state, id));
-  remainingWait = (id: number) => remainingWait(this.p, this.state!, this.now, id) / 1e6;
+  remainingWait = (id: number) => remainingWait(this.p, this.state!, this.now, id).wait / 1e6;
   take(cost = 1): number {
     expect(this.wait(cost)).toBe(0);
     this.state = take(this.p, this.state, this.now, cost);
@@ -68,6 +70,21 @@ test('2 at once: the third is allowed after a release, or to the µs when the fi
   expect(room.at(sec(10) - 1).wait()).toBe(1e-6); // nobody heard of the first again: its process died
   room.at(sec(10)).take();
   expect(room.usage()).toEqual({ remaining: 0, reset: 10e6 });
+});
+
+test('a denial estimates its wait by how long the holders have held their permits, within the lease', () => {
+  const room = new Room({ limit: 2, lease: '60s' });
+  const a = room.at(sec(0)).take();
+  room.take();
+  expect(room.estimate()).toBe(60); // no time has passed: nothing is known
+  // Both have worked for 0.3 s, so one of them is done in about 0.15 s, and both in 0.3 s.
+  expect([room.at(sec(0.3)).estimate(1), room.estimate(2), room.wait(1)]).toEqual([0.15, 0.3, 59.7]);
+  room.renew(a);
+  expect(room.estimate(1)).toBe(0.15);
+  room.join();
+  expect(room.estimate(1)).toBe(0.3); // behind the waiting call
+  expect([room.estimate(3) * 1e6, room.estimate(0)]).toEqual([NEVER, 0]);
+  expect(room.at(sec(59)).estimate(1)).toBe(1.3); // two permits in 59 s would be later than the leases end
 });
 
 test('a renewed lease starts again; one that ended cannot be renewed', () => {
@@ -187,5 +204,5 @@ test('more than there is can be taken, up to 2^53-1, and ends with its lease', (
   const state = take(p, take(p, take(p, undefined, START, 1), START, most), START, most);
   expect([5, 8, 11].map((at) => state[at])).toEqual([1, most - 1, 0]);
   expect(usage(p, state, START)).toEqual({ remaining: 0, reset: 10e6 });
-  expect(wait(p, state, START, 2)).toBe(10e6);
+  expect(acquireWait(p, state, START, 2)).toBe(10e6);
 });

@@ -114,3 +114,27 @@ export function waitUntil(
     for (; ended < ends.length && ends[ended]! <= time; ended += 1) free += costs[ended]!;
   }
 }
+
+/**
+ * About when a call gets `cost` behind the waiting calls before the place `before`: µs. Holders release on average when they have held
+ * their permits for as long again as now, so the permits come back at that pace. At most `exact`, the result of `waitUntil`, which is
+ * also the answer while no time has passed.
+ */
+export function estimateWait(
+  limit: number,
+  { list, held }: Living,
+  now: number,
+  cost: number,
+  before: number,
+  exact: number,
+): number {
+  const queue = queueOf(list);
+  let age = 0;
+  let missing = cost + held - limit;
+  for (let place = HEAD; place < before; place += EACH) {
+    if (place < queue) age += Math.max(0, now - list[place]!);
+    else missing += costOf(list, place);
+  }
+  const estimate = Math.ceil((age * missing) / (list[2]! * held));
+  return estimate > 0 && estimate < exact ? estimate : exact;
+}

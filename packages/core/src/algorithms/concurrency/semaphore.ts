@@ -1,10 +1,11 @@
-import type { Algorithm, Holders, State } from '../algorithm.js';
+import type { Algorithm, Holders, Parameters, State } from '../algorithm.js';
 import { ANY, NEVER } from '../algorithm.js';
 import {
   admit,
   costOf,
   EACH,
   endOf,
+  estimateWait,
   HEAD,
   indexOfId,
   living,
@@ -43,8 +44,10 @@ const holders: Holders = {
   remainingWait(p, state, now, id) {
     const alive = living(p[0]!, state, now);
     const place = indexOfId(alive.list, id);
-    if (place < queueOf(alive.list)) return 1;
-    return Math.max(1, waitUntil(p, alive, now, costOf(alive.list, place), place));
+    if (place < queueOf(alive.list)) return { wait: 1, estimate: 1 };
+    const cost = costOf(alive.list, place);
+    const wait = Math.max(1, waitUntil(p, alive, now, cost, place));
+    return { wait, estimate: estimateWait(p[0]!, alive, now, cost, place, wait) };
   },
 
   promote([limit, lease], state, now) {
@@ -64,6 +67,15 @@ const holders: Holders = {
   },
 };
 
+/** µs until a call gets `cost`, if no call releases, renews or leaves. */
+function exactWait(p: Parameters, state: State | undefined, now: number, cost: number): number {
+  if (cost === 0) return 0;
+  if (cost > p[0]!) return NEVER;
+  const alive = state === undefined ? NOBODY : living(p[0]!, state, now);
+  if (alive.waiting === 0 && alive.held + cost <= p[0]!) return 0;
+  return waitUntil(p, alive, now, cost, alive.list.length);
+}
+
 export const concurrencyAlgorithm: Algorithm = {
   tag: 'cc',
   parameterNames: ['limit', 'lease', 'queue'],
@@ -79,13 +91,15 @@ export const concurrencyAlgorithm: Algorithm = {
     );
   },
 
+  /** An estimate. */
   wait(p, state, now, cost) {
-    if (cost === 0) return 0;
-    if (cost > p[0]!) return NEVER;
-    const alive = state === undefined ? NOBODY : living(p[0]!, state, now);
-    if (alive.waiting === 0 && alive.held + cost <= p[0]!) return 0;
-    return waitUntil(p, alive, now, cost, alive.list.length);
+    const exact = exactWait(p, state, now, cost);
+    if (state === undefined || exact <= 0) return exact;
+    const alive = living(p[0]!, state, now);
+    return estimateWait(p[0]!, alive, now, cost, alive.list.length, exact);
   },
+
+  acquireWait: exactWait,
 
   /** The new holder's id is `last`. The sum of costs saturates, so that it stays exact. */
   take([limit, lease], state, now, cost) {

@@ -70,7 +70,7 @@ export class LeaseQueue {
       if (!answer.queued) return undefined;
       if (left() === 0) {
         await this.#decide('refund', place);
-        return { ...answer, queued: false };
+        return { ...answer, wait: answer.parts[0]!.wait, queued: false };
       }
       pause = Math.min(answer.wait, nextPause(wake.subscribed));
     }
