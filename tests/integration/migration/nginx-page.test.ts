@@ -57,7 +57,7 @@ test.each([1, 2])('both sides of the page admit the same requests, in order: tra
   expect(Math.min(results.allowed, results.denied)).toBeGreaterThan(150);
 });
 
-test.each([
+test.each<[string, object[]]>([
   [
     'not',
     [
@@ -76,7 +76,7 @@ test.each([
     ],
   ],
 ])('a geo to an empty key is a rule with %s', async (_, rules) => {
-  const compiled = new Rules({ rules }, { store: memoryStore({ clock: new ManualClock() }) });
+  const compiled = new Rules({ rules } as never, { store: memoryStore({ clock: new ManualClock() }) });
   closers.push(() => compiled.close());
   const decide = deciding(new RequestLimit<[]>('rateLimit', { rules: compiled, validate: false }));
   const [limit] = limitsOf('limit_req_zone $limited zone=a:1m rate=1r/m; limit_req zone=a burst=1 nodelay;');
