@@ -6,6 +6,7 @@ import {
   SharedLimiter,
 } from '../../../packages/core/src/index.js';
 import { LAYOUT } from '../../../packages/core/src/limiter/limits.js';
+import { inspectKey } from '../../../packages/core/src/operations/index.js';
 import { kinds } from '../../contracts/store-kinds.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
@@ -82,6 +83,13 @@ test.each(Object.keys(kinds))(
     const error = await limiter.consume('k').catch((reason: unknown) => reason);
     expect(isStoreConfigurationError(error) && String(error.cause)).toContain(`foreign value in ${key}`);
     for (const decision of await Promise.all(others)) expect(decision).toMatchObject({ remaining: 9 });
+    const definition = RateLimiter.internals(limiter).limits.definition('limiter');
+    await expect(inspectKey(store, definition, 'k')).rejects.toThrow(/the key holds a foreign value/);
+    if (algorithm === 'concurrency') {
+      value.writeDoubleBE(1e9, 16); // holders
+      await admin.set(key!, value, 'EX', 60);
+      await expect(inspectKey(store, definition, 'k')).rejects.toThrow(/its number of holders/);
+    }
     await limiter.close();
   },
 );

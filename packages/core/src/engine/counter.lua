@@ -37,9 +37,10 @@ end
 
 -- The state, if the algorithm has states of that many bytes.
 local function sized(algorithm, state)
-  local size = state and #state or algorithm.least
-  if size >= algorithm.least and size <= (algorithm.most or size) and (size - algorithm.least) % algorithm.step == 0 then return state end
-  damaged()
+  if not state then return nil end
+  local size, least = #state, algorithm.least
+  if size < least or size > (algorithm.most or size) or (size - least) % algorithm.step ~= 0 then damaged() end
+  return state
 end
 
 -- Until when a key is kept that holds the state and nothing else.

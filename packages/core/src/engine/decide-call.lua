@@ -95,7 +95,10 @@ local function admit(key_states, longest, shaped, taking)
       end
     end
     -- A call that cannot wait for held permits retries: it needs an estimate.
-    if #key_states == 1 then return deny(key_states, wait_for_all(key_states, longest, false), 0, false, taking) end
+    if #key_states == 1 then
+      if shaped then wait = wait_for_all(key_states, longest, false) end
+      return deny(key_states, wait, 0, false, taking)
+    end
     -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
     return deny(key_states, wait, 0, shaped, taking and longest == 0)
   end

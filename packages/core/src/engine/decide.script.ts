@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '35a8dca6e0ddf0f6faa4bf50ab71fbac0598b224',
+  sha1: '476147aff30a72f68262c4e2434d69c7681d9fca',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -391,8 +391,8 @@ return value >= 0 and value <= LARGEST and value % 1 == 0
 end
 local function number(state, i)
 local value = unpack('>d', state, i * 8 - 7)
-if not is_whole(value) then damaged() end
-return value
+if value >= 0 and value <= LARGEST and value % 1 == 0 then return value end
+damaged()
 end
 local function unpacked(packed)
 local numbers = {}
@@ -483,10 +483,11 @@ end
 local function wait_until(p, state, held, now, cost, before)
 local limit, lease = p[1], p[2]
 local ends, costs = {}, {}
-local holders = number(state, 3)
+local holders, age = number(state, 3), 0
 for place = 1, holders do
-local _, till, share = entry(state, place)
+local id, till, share = entry(state, place)
 ends[place], costs[place] = till, share
+if id < now then age = age + now - id end
 end
 local time, free, following, first = now, limit - held, holders + 1, 1
 for _ = 0, 2 * places(state) do
@@ -503,7 +504,7 @@ free = free - share
 end
 following = following + 1
 end
-if not head and cost <= free then return time - now end
+if not head and cost <= free then return time - now, age end
 time = math.min(ends[first] or math.huge, head or math.huge)
 while ends[first] and ends[first] <= time do
 free = free + costs[first]
@@ -512,15 +513,16 @@ end
 end
 damaged()
 end
-local function estimate_wait(limit, state, held, now, cost, before, exact)
-local holders, age, missing = number(state, 3), 0, cost + held - limit
-for place = 1, before - 1 do
-local id, _, share = entry(state, place)
-if place <= holders then age = age + math.max(0, now - id) else missing = missing + share end
+local function estimate_wait(p, state, held, now, cost, before)
+local exact, age = wait_until(p, state, held, now, cost, before)
+local holders, missing = number(state, 3), cost + held - p[1]
+for place = holders + 1, before - 1 do
+local _, _, share = entry(state, place)
+missing = missing + share
 end
 local estimate = ceil(age * missing / (holders * held))
-if estimate > 0 and estimate < exact then return estimate end
-return exact
+if estimate > 0 and estimate < exact then return exact, estimate end
+return exact, exact
 end
 local function normalize(p, state, now)
 local latest = now + p[2]
@@ -532,19 +534,20 @@ parts[#parts + 1] = pack('>ddd', id, math.min(till, latest), cost)
 end
 return table.concat(parts)
 end
-local function acquire_wait(p, state, now, cost)
-if cost == 0 then return 0 end
-if cost > p[1] then return NEVER end
-if not state then return 0 end
+local function waits(p, state, now, cost)
+if cost == 0 then return 0, 0 end
+if cost > p[1] then return NEVER, NEVER end
+if not state then return 0, 0 end
 local list, held, waiting = living(p[1], state, now)
-if waiting == 0 and held + cost <= p[1] then return 0 end
-return wait_until(p, list, held, now, cost, places(list) + 1)
+if waiting == 0 and held + cost <= p[1] then return 0, 0 end
+return estimate_wait(p, list, held, now, cost, places(list) + 1)
+end
+local function acquire_wait(p, state, now, cost)
+return (waits(p, state, now, cost))
 end
 local function wait(p, state, now, cost)
-local exact = acquire_wait(p, state, now, cost)
-if not state or exact <= 0 then return exact end
-local list, held = living(p[1], state, now)
-return estimate_wait(p[1], list, held, now, cost, places(list) + 1, exact)
+local _, estimate = waits(p, state, now, cost)
+return estimate
 end
 local function take(p, state, now, cost)
 if not state then return admit(p[2], nil, now, cost, 0, 1) end
@@ -598,8 +601,8 @@ local list, held, _, holders = living(p[1], state, now)
 local place = find(list, id)
 if not place or place <= holders then return 1, 1 end
 local _, _, cost = entry(list, place)
-local wait = math.max(1, wait_until(p, list, held, now, cost, place))
-return wait, estimate_wait(p[1], list, held, now, cost, place, wait)
+local exact, estimate = estimate_wait(p, list, held, now, cost, place)
+return math.max(1, exact), math.max(1, estimate)
 end
 local function promote(p, state, now)
 local list, held, waiting, holders = living(p[1], state, now)
@@ -959,9 +962,10 @@ if state and number(state, 1) > at then return state end
 return nil
 end
 local function sized(algorithm, state)
-local size = state and #state or algorithm.least
-if size >= algorithm.least and size <= (algorithm.most or size) and (size - algorithm.least) % algorithm.step == 0 then return state end
-damaged()
+if not state then return nil end
+local size, least = #state, algorithm.least
+if size < least or size > (algorithm.most or size) or (size - least) % algorithm.step ~= 0 then damaged() end
+return state
 end
 local function kept_until(algorithm, state)
 if not state then return 0 end
@@ -1019,7 +1023,9 @@ local kind = byte(raw)
 if kind == MOMENT and #raw % 8 == 0 then return { state = sized(algorithm, raw) } end
 if not ((kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65)) then foreign(key) end
 local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until =
-elements(unpacked(string.sub(raw, 2, 57)))
+unpack('>ddddddd', raw, 2)
+if not (is_whole(state_size) and is_whole(end_size) and is_whole(queue_size) and is_whole(has_gaps) and is_whole(seen)
+and is_whole(blocked_until) and is_whole(override_until)) then damaged() end
 local from = 58
 local function cut(size)
 from = from + size
@@ -1523,7 +1529,10 @@ key_state.state, key_state.changed, key_state.at = state, true, key_state.algori
 return reply_call(key_states, QUEUED, wait)
 end
 end
-if #key_states == 1 then return deny(key_states, wait_for_all(key_states, longest, false), 0, false, taking) end
+if #key_states == 1 then
+if shaped then wait = wait_for_all(key_states, longest, false) end
+return deny(key_states, wait, 0, false, taking)
+end
 return deny(key_states, wait, 0, shaped, taking and longest == 0)
 end
 if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end

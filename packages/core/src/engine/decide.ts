@@ -49,7 +49,7 @@ function admit(keyStates: readonly KeyState[], longest: number, shaped: boolean,
     // Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
     const waits = held && longest > 0 && keyStates.length > 1;
     // A call that cannot wait for held permits retries: it needs an estimate.
-    const asConsumed = held && keyStates.length === 1;
+    const asConsumed = held && shaped && keyStates.length === 1;
     const denied = asConsumed ? waitForAll(keyStates, longest, false) : wait;
     const blocks = taking && !waits && escalate(keyStates, held ? 0 : longest, shaped);
     return answer(keyStates, DENIED, blocks ? waitForAll(keyStates, longest, shaped && !asConsumed) : denied);

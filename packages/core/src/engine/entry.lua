@@ -27,7 +27,9 @@ local function open_entry(key, place, shared, algorithm)
   if kind == MOMENT and #raw % 8 == 0 then return { state = sized(algorithm, raw) } end
   if not ((kind == ENVELOPE and #raw >= 57) or (kind == OVERRIDDEN and #raw >= 65)) then foreign(key) end
   local state_size, end_size, queue_size, has_gaps, seen, blocked_until, override_until =
-    elements(unpacked(string.sub(raw, 2, 57)))
+    unpack('>ddddddd', raw, 2)
+  if not (is_whole(state_size) and is_whole(end_size) and is_whole(queue_size) and is_whole(has_gaps) and is_whole(seen)
+    and is_whole(blocked_until) and is_whole(override_until)) then damaged() end
   local from = 58
   local function cut(size)
     from = from + size

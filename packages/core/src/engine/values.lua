@@ -44,8 +44,8 @@ end
 
 local function number(state, i)
   local value = unpack('>d', state, i * 8 - 7)
-  if not is_whole(value) then damaged() end
-  return value
+  if value >= 0 and value <= LARGEST and value % 1 == 0 then return value end
+  damaged()
 end
 
 local function unpacked(packed)

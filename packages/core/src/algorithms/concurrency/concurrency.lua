@@ -83,14 +83,16 @@ local function admit(lease, state, now, cost, place, holders)
   return spliced(state, math.max(latest, now + lease), id, holders, place + 1, place, bytes)
 end
 
--- µs until a call gets `cost` behind the waiting calls before the place `before`, if no call releases, renews or leaves.
+-- µs until a call gets `cost` behind the waiting calls before the place `before`, if no call releases, renews or leaves; and the sum of the
+-- times for which the holders have held their permits.
 local function wait_until(p, state, held, now, cost, before)
   local limit, lease = p[1], p[2]
   local ends, costs = {}, {}
-  local holders = number(state, 3)
+  local holders, age = number(state, 3), 0
   for place = 1, holders do
-    local _, till, share = entry(state, place)
+    local id, till, share = entry(state, place)
     ends[place], costs[place] = till, share
+    if id < now then age = age + now - id end
   end
   local time, free, following, first = now, limit - held, holders + 1, 1
   for _ = 0, 2 * places(state) do
@@ -107,7 +109,7 @@ local function wait_until(p, state, held, now, cost, before)
       end
       following = following + 1
     end
-    if not head and cost <= free then return time - now end
+    if not head and cost <= free then return time - now, age end
     time = math.min(ends[first] or math.huge, head or math.huge)
     while ends[first] and ends[first] <= time do
       free = free + costs[first]
@@ -117,16 +119,17 @@ local function wait_until(p, state, held, now, cost, before)
   damaged()
 end
 
--- About when a call gets `cost` behind the waiting calls before the place `before`: see leases.ts. exact: the result of wait_until.
-local function estimate_wait(limit, state, held, now, cost, before, exact)
-  local holders, age, missing = number(state, 3), 0, cost + held - limit
-  for place = 1, before - 1 do
-    local id, _, share = entry(state, place)
-    if place <= holders then age = age + math.max(0, now - id) else missing = missing + share end
+-- The first result of wait_until, and about when the call gets its permits: see leases.ts.
+local function estimate_wait(p, state, held, now, cost, before)
+  local exact, age = wait_until(p, state, held, now, cost, before)
+  local holders, missing = number(state, 3), cost + held - p[1]
+  for place = holders + 1, before - 1 do
+    local _, _, share = entry(state, place)
+    missing = missing + share
   end
   local estimate = ceil(age * missing / (holders * held))
-  if estimate > 0 and estimate < exact then return estimate end
-  return exact
+  if estimate > 0 and estimate < exact then return exact, estimate end
+  return exact, exact
 end
 
 -- No lease ends later than one lease from now.
@@ -141,20 +144,23 @@ local function normalize(p, state, now)
   return table.concat(parts)
 end
 
-local function acquire_wait(p, state, now, cost)
-  if cost == 0 then return 0 end
-  if cost > p[1] then return NEVER end
-  if not state then return 0 end
+-- The exact wait, and an estimate.
+local function waits(p, state, now, cost)
+  if cost == 0 then return 0, 0 end
+  if cost > p[1] then return NEVER, NEVER end
+  if not state then return 0, 0 end
   local list, held, waiting = living(p[1], state, now)
-  if waiting == 0 and held + cost <= p[1] then return 0 end
-  return wait_until(p, list, held, now, cost, places(list) + 1)
+  if waiting == 0 and held + cost <= p[1] then return 0, 0 end
+  return estimate_wait(p, list, held, now, cost, places(list) + 1)
+end
+
+local function acquire_wait(p, state, now, cost)
+  return (waits(p, state, now, cost))
 end
 
 local function wait(p, state, now, cost)
-  local exact = acquire_wait(p, state, now, cost)
-  if not state or exact <= 0 then return exact end
-  local list, held = living(p[1], state, now)
-  return estimate_wait(p[1], list, held, now, cost, places(list) + 1, exact)
+  local _, estimate = waits(p, state, now, cost)
+  return estimate
 end
 
 -- The new holder's id is `last`. The sum of costs saturates, so that it stays exact.
@@ -220,8 +226,8 @@ local function remaining_wait(p, state, now, id)
   local place = find(list, id)
   if not place or place <= holders then return 1, 1 end
   local _, _, cost = entry(list, place)
-  local wait = math.max(1, wait_until(p, list, held, now, cost, place))
-  return wait, estimate_wait(p[1], list, held, now, cost, place, wait)
+  local exact, estimate = estimate_wait(p, list, held, now, cost, place)
+  return math.max(1, exact), math.max(1, estimate)
 end
 
 local function promote(p, state, now)

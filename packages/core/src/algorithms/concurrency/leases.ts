@@ -36,8 +36,6 @@ export interface Living {
 /** The holders and waiting calls at `now`. A waiting call whose cost is above a lowered limit is dropped: it would block the others. */
 export function living(limit: number, state: State, now: number): Living {
   const queue = queueOf(state);
-  // Only tools read values that may be damaged.
-  if (queue > state.length) throw new RangeError('a foreign value: it counts more holders than it has');
   const list = state.slice(0, HEAD);
   let held = 0;
   let holders = 0;
@@ -49,6 +47,9 @@ export function living(limit: number, state: State, now: number): Living {
     held += cost;
     holders += 1;
   }
+  // Only tools read values that may be damaged.
+  if (queue > state.length || held > Number.MAX_SAFE_INTEGER)
+    throw new RangeError('the key holds a foreign value: its number of holders or of held permits is wrong');
   list[2] = holders;
   const waiting = (list.length - HEAD) / EACH - holders;
   return { list: list.length === state.length ? state : list, held, waiting };

@@ -46,8 +46,9 @@ const holders: Holders = {
     const place = indexOfId(alive.list, id);
     if (place < queueOf(alive.list)) return { wait: 1, estimate: 1 };
     const cost = costOf(alive.list, place);
-    const wait = Math.max(1, waitUntil(p, alive, now, cost, place));
-    return { wait, estimate: estimateWait(p[0]!, alive, now, cost, place, wait) };
+    const wait = waitUntil(p, alive, now, cost, place);
+    const estimate = estimateWait(p[0]!, alive, now, cost, place, wait);
+    return { wait: Math.max(1, wait), estimate: Math.max(1, estimate) };
   },
 
   promote([limit, lease], state, now) {
