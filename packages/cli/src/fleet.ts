@@ -90,8 +90,8 @@ export function ofPlan(limiter: KnownLimiter, plan: string): KnownLimiter {
   const { definition } = limiter;
   const { name, plans = {} } = definition;
   if (Object.hasOwn(plans, plan)) {
-    const { policies, escalate } = plans[plan]!;
-    return { ...limiter, definition: { ...definition, policies, escalate } };
+    const { policies, escalate, cost } = plans[plan]!;
+    return { ...limiter, definition: { ...definition, policies, escalate, cost } };
   }
   const known = plansOf(limiter).join(', ');
   if (known === '')

@@ -39,7 +39,7 @@ test('words for repeated denials, the block that they set, and when the key is f
     expect.stringMatching(
       /^Blocked by escalation, step 1 of 2: no call passes before it ends at .*, in 1 min\.$/,
     ),
-    expect.stringMatching(/^Forgiven at .*, in 1 d 1 h, if no other denial counts\.$/),
+    expect.stringMatching(/^Forgiven at .*, in 1 d 1 min, if no other denial counts\.$/),
   ]);
   await limiter.unblock('ann');
   expect(await lines()).toEqual([

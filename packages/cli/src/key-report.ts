@@ -16,7 +16,7 @@ export async function lookAt(
   { store, ask }: Context,
   limiter: KnownLimiter,
   key: string,
-  cost = 1,
+  cost?: number,
 ): Promise<KeyReport> {
   try {
     return {

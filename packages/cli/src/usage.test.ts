@@ -28,6 +28,16 @@ test('decisions in shadow mode have rows of their own, below those that were enf
   expect(rates.map(({ mode }) => mode)).toEqual(['enforce', 'shadow', 'shadow', 'enforce']);
 });
 
+test('in the first minute the rate is that of the time since the first call', () => {
+  const young = { ...report('young', { allowed: [0, 20, 10], denied: [0, 0, 30] }), span: 15_000 };
+  const old = { ...report('old', { allowed: [0, 600, 10] }), span: 75_000 };
+  const read = { limiters: [young, old] } as unknown as UsageReport;
+  expect(rateRows(read, 60).rows).toEqual([
+    ['young', '2.0', '2.0', '50 %', '0'],
+    ['old', '10.0', '0', '0 %', '0'],
+  ]);
+});
+
 test('one limiter', () => {
   expect(rateRows(usage, 10, 'next').rows).toEqual([['next (shadow)', '3.0', '1.0', '25 %', '0']]);
 });

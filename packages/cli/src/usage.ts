@@ -34,16 +34,28 @@ export interface Rates {
   readonly keyUse: KeyUse | undefined;
 }
 
-/** @param seconds how far back, without the slot under way, which is not complete */
+/** Until here, s, the span of a report is the time since the limiter's first call. Later it can be shorter. */
+const EXACT_SPAN = 600;
+
+/** The slots that count for a rate, without the one under way, which is not complete; and their length, s. */
+function slotsOf(span: number, seconds: number) {
+  const slots = Math.max(1, Math.round(seconds / SLOT));
+  // All calls so far, by the time that they took.
+  if (span < Math.min(EXACT_SPAN, (slots + 1) * SLOT))
+    return { from: 0, to: undefined, length: Math.max(1, span) };
+  return { from: -slots - 1, to: -1, length: slots * SLOT };
+}
+
+/** @param seconds how far back */
 export function ratesOf(
-  { limiter, decisions, shadowDecisions, keyUse, shadowKeyUse }: LimiterUsageReport,
+  { limiter, decisions, shadowDecisions, keyUse, shadowKeyUse, span }: LimiterUsageReport,
   seconds: number,
   mode: Rates['mode'] = 'enforce',
 ): Rates {
-  const slots = Math.max(1, Math.round(seconds / SLOT));
+  const { from, to, length } = slotsOf(span / 1_000, seconds);
   const counted = mode === 'shadow' ? shadowDecisions : decisions;
   const perSecond = (counts: readonly number[]) =>
-    counts.slice(-slots - 1, -1).reduce((sum, one) => sum + one, 0) / (slots * SLOT);
+    counts.slice(from, to).reduce((sum, one) => sum + one, 0) / length;
   const [allowed, denied] = [perSecond(counted.allowed), perSecond(counted.denied)];
   const errors = perSecond(counted.error);
   return {

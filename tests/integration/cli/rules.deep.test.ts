@@ -171,6 +171,49 @@ rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWind
   }
 });
 
+test('explain takes the cost of a rule, of its plan, and says if it depends on the request', async () => {
+  const store = redisStore(server.url);
+  const rules = new Rules(
+    `
+plans: { pro: { n: 2 }, free: { n: 4 } }
+defaultPlan: free
+rules:
+  - { name: api, cost: 3, key: '#{user.id}', limit: { fixedWindow: { limit: 5, window: 1d } } }
+  - { name: plans, cost: $plan.n, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWindow: { limit: 5, window: 1d } } }
+  - { name: varies, cost: '#{query.n}', key: '#{user.id}', limit: { fixedWindow: { limit: 5, window: 1d } } }
+`,
+    { store, deadline: '10s' },
+  );
+  try {
+    for (const name of ['api', 'plans', 'varies']) await rules.limiter(name).consume('ann', { cost: 3 });
+    await eventually(async () => (await readDefinitions(store))[0]?.limiters.length === 3);
+    const why = async (...args: string[]) => {
+      const { code, stdout } = await run('explain', ...args);
+      return [code, stdout.replace(/\s+/g, ' ')];
+    };
+    expect(await why('rules.api', 'ann')).toEqual([
+      1,
+      expect.stringMatching(/^No: .* denies a call for 3 permits/),
+    ]);
+    expect(await why('rules.api', 'ann', '--cost', '2')).toEqual([0, expect.stringMatching(/^Yes: /)]);
+    expect(await why('rules.plans', 'ann')).toEqual([
+      1,
+      expect.stringMatching(/^No: .* a call for 4 permits/),
+    ]);
+    expect(await why('rules.plans', 'ann', '--plan', 'pro')).toEqual([
+      0,
+      expect.stringMatching(/^Yes: .* a call for 2 permits/),
+    ]);
+    expect(await why('rules.varies', 'ann')).toEqual([
+      0,
+      expect.stringMatching(/^Yes: .* a call for 1 permit .*depends on the request: --cost PERMITS/),
+    ]);
+  } finally {
+    await rules.close();
+    await store.close();
+  }
+});
+
 test('a file with problems, or whose tests fail, is not pushed', async () => {
   await write('rules: [{ name: api, limt: 5 }]');
   const wrong = await run('push', file, '--yes');

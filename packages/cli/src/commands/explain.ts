@@ -14,7 +14,10 @@ export const explain: CommandDefinition = {
     ['<key>', 'the key as the limiter gets it'],
   ],
   options: [
-    { flags: '--cost <permits>', description: 'permits of the call', default: '1' },
+    {
+      flags: '--cost <permits>',
+      description: 'permits of the call; default: the cost of its rule, otherwise 1',
+    },
     {
       flags: '--plan <name>',
       description: "of a rule with plans: the caller's plan. Default: the defaultPlan of the rules",
@@ -31,7 +34,7 @@ export const explain: CommandDefinition = {
   writes: false,
   async run(context, [name = '', key = ''], options) {
     const { output, notes } = context;
-    const cost = permitsOf('--cost', options.cost, 0);
+    const cost = options.cost === undefined ? undefined : permitsOf('--cost', options.cost, 0);
     const fleet = await fleetOf(context);
     const plan = typeof options.plan === 'string' ? options.plan : undefined;
     const limiters = named(fleet, name).map((one) => (plan === undefined ? one : ofPlan(one, plan)));
@@ -51,6 +54,8 @@ export const explain: CommandDefinition = {
       if (limiters.length > 1)
         output.say(output.style('dim', `With the numbers of ${processNames(limiter.processes)}:`));
       const [answer, ...reasons] = sentences(name, key, usedPlan, limiter, seen);
+      if (cost === undefined && limiter.definition.cost === 'varies')
+        reasons.push('The cost of a call depends on the request: --cost PERMITS asks for another one.');
       output.say(output.style(seen.allowed ? 'green' : 'red', answer!));
       for (const reason of reasons) output.say(reason, '  ');
     }

@@ -31,7 +31,8 @@ export const stats: CommandDefinition = {
       output.table(use.heads, use.rows);
     }
     const processes = count(usage.processes.length, 'process', 'processes');
-    output.say(output.style('dim', `In the last ${lengthText(seconds * 1_000)}, of ${processes}.`));
+    const counted = Math.min(seconds * 1_000, Math.max(1_000, ...usage.limiters.map(({ span }) => span)));
+    output.say(output.style('dim', `In the last ${lengthText(counted)}, of ${processes}.`));
     return 0;
   },
 };

@@ -19,7 +19,11 @@ export type DefinitionKind = 'limiter' | 'per-request' | 'factory' | 'combined' 
 export interface PlanDefinition {
   readonly policies: Readonly<Record<string, Policy>>;
   readonly escalate?: EscalateOptions | undefined;
+  readonly cost?: CallCost | undefined;
 }
+
+/** Permits of a call that names no number itself; `varies`: they depend on the call. */
+export type CallCost = number | 'varies';
 
 /** A limiter as its process made it. */
 export interface LimiterDefinition {
@@ -40,7 +44,9 @@ export interface LimiterDefinition {
   readonly prefetch?: true | undefined;
   /** How repeated denials block a key, as given. */
   readonly escalate?: EscalateOptions | undefined;
-  /** Of a rule whose numbers depend on a plan: at most 20 plans, first the default one, whose numbers are `policies` and `escalate`. */
+  /** Of a rule: permits of its calls. Absent: 1. */
+  readonly cost?: CallCost | undefined;
+  /** Of a rule whose numbers depend on a plan: at most 20 plans, first the default one, whose numbers are `policies`, `escalate`, `cost`. */
   readonly plans?: Readonly<Record<string, PlanDefinition>> | undefined;
   /** Of `combined`: the names of its limiters, by their names in the combination. */
   readonly members?: Readonly<Record<string, string>> | undefined;

@@ -4,7 +4,7 @@ export { Agenda, type Appointment } from '../agenda.js';
 export { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from '../checked-text.js';
 export { toMicros } from '../duration.js';
 export { compileEscalation } from '../engine/escalate-options.js';
-export { announceRules, type RulesDefinition } from '../fleet/definitions.js';
+export { announceRules, type CallCost, type RulesDefinition } from '../fleet/definitions.js';
 export { sharedTextScript } from '../fleet/shared-text.script.js';
 export { compileClientKey } from '../keys/client-ip.js';
 export { compileKey, type KeyScope, type KeyTemplate } from '../keys/key-expression.js';

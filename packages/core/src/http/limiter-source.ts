@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import type { CallCost } from '../fleet/definitions.js';
 import { keyText } from '../keys/key-list.js';
 import { LimitType } from '../keys/limit-type.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
@@ -59,9 +60,11 @@ function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options:
   setKeyKind(limiter, keyGenerator === undefined ? keyText(key ?? limitType) : 'keyGenerator');
 }
 
-/** For the processes that ask what a limiter counts by. */
-export function setKeyKind(limiter: RateLimiter, kind: string): void {
-  RateLimiter.internals(limiter).limits.keyKind = kind;
+/** For the processes that ask what a limiter counts by. @param cost permits of its calls, if known */
+export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost): void {
+  const { limits } = RateLimiter.internals(limiter);
+  limits.keyKind = kind;
+  limits.callCost = cost;
 }
 
 /** One limiter for all requests. */

@@ -3,7 +3,7 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import type { Decider } from '../engine/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import { LimiterClosedError } from '../errors.js';
-import type { LimiterDefinition } from '../fleet/definitions.js';
+import type { CallCost, LimiterDefinition } from '../fleet/definitions.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';
@@ -35,7 +35,11 @@ const forAnyPolicy = (notify: NotifyOptions | undefined): NotifyOptions | undefi
 /** The numbers of a pool for each plan, the default one first: for other processes. */
 type PoolPlans = ReadonlyMap<
   string,
-  { readonly limits: LimiterPolicies; readonly escalate: EscalateOptions | undefined }
+  {
+    readonly limits: LimiterPolicies;
+    readonly escalate: EscalateOptions | undefined;
+    readonly cost: CallCost | undefined;
+  }
 >;
 
 /** @internal The most recently used limiters of one store, created at run time with the same options. */
@@ -84,9 +88,9 @@ export class LimiterPool {
   #plans(): LimiterDefinition['plans'] {
     const plans = this.plans();
     if (plans === undefined) return undefined;
-    const byPlan = [...plans].map(([plan, { limits, escalate }]) => {
+    const byPlan = [...plans].map(([plan, { limits, escalate, cost }]) => {
       const policies = isPolicy(limits) ? { [this.name]: limits } : limits;
-      return [plan, { policies, escalate }] as const;
+      return [plan, { policies, escalate, cost }] as const;
     });
     return Object.fromEntries(byPlan);
   }

@@ -3,7 +3,7 @@ import { compilePolicy, compileShare } from '../algorithms/index.js';
 import { KeyCall, type Operation } from '../engine/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import type { Escalation } from '../engine/escalation.js';
-import type { DefinitionKind, LimiterDefinition } from '../fleet/definitions.js';
+import type { CallCost, DefinitionKind, LimiterDefinition } from '../fleet/definitions.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe } from '../options.js';
@@ -41,6 +41,8 @@ export class Limits {
   readonly escalate: EscalateOptions | undefined;
   /** What the limiter counts by, if it is known. */
   keyKind: string | undefined;
+  /** Permits of its calls, if a rule says so. */
+  callCost: CallCost | undefined;
   readonly #limits: readonly PolicyLimit[];
   /** The key, for errors. */
   readonly #what: string;
@@ -100,11 +102,33 @@ export class Limits {
 
   /** For other processes. */
   definition(kind: DefinitionKind): LimiterDefinition {
-    const { limiter: name, keyPrefix, hashTag, policies, several, keyKind: key, escalate } = this;
+    const {
+      limiter: name,
+      keyPrefix,
+      hashTag,
+      policies,
+      several,
+      keyKind: key,
+      escalate,
+      callCost: cost,
+    } = this;
     const prefixes = Object.fromEntries(this.#limits.map(({ policy, prefix }) => [policy, prefix]));
     const prefetch = this.#limits.some((limit) => limit.prefetch !== undefined) || undefined;
     const { suffix } = this.#limits[0]!;
-    return { kind, name, keyPrefix, hashTag, policies, several, prefixes, suffix, key, prefetch, escalate };
+    return {
+      kind,
+      name,
+      keyPrefix,
+      hashTag,
+      policies,
+      several,
+      prefixes,
+      suffix,
+      key,
+      prefetch,
+      escalate,
+      cost,
+    };
   }
 
   /** @throws KeyResolutionError for an invalid key */

@@ -1,6 +1,7 @@
 export { toMicros } from '../duration.js';
 export type { FleetBoard, FleetKind, FleetNote } from '../fleet/board.js';
 export type {
+  CallCost,
   DefinitionKind,
   LimiterDefinition,
   PlanDefinition,

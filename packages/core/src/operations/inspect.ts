@@ -54,8 +54,8 @@ export interface InspectedPolicy extends Omit<PolicyDebug, 'before' | 'after'> {
 }
 
 export interface InspectOptions {
-  /** Permits of the call that is looked at; default 1. */
-  readonly cost?: number;
+  /** Permits of the call that is looked at; default: those of the definition, 1 if it has none or they vary. */
+  readonly cost?: number | undefined;
 }
 
 /**
@@ -71,7 +71,8 @@ export async function inspectKey(
   options: InspectOptions = {},
 ): Promise<InspectedKey> {
   checkOptions('inspectKey', options, ['cost']);
-  const cost = checkInteger('inspectKey: cost', options.cost ?? 1, 0);
+  const { cost: own } = definition;
+  const cost = checkInteger('inspectKey: cost', options.cost ?? (typeof own === 'number' ? own : 1), 0);
   const limits = limitsOf(definition);
   const encoded = encodeKey(keyPart(key, `the key of limiter '${definition.name}'`));
   const parts = limits.map((limit) => ({ limit, key: encoded, cost, at: 0 }));

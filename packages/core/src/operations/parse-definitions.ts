@@ -14,6 +14,7 @@ import {
   textOrNumber,
   unreadable,
   VERSION_TEXT,
+  wholeOf,
 } from '../checked-text.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import { MOST_BYTES } from '../fleet/board.js';
@@ -96,9 +97,10 @@ function limiterOf(fields: Fields): LimiterDefinition {
   return definition;
 }
 
-const numbersOf = ({ policies, escalate }: Fields): PlanDefinition => ({
+const numbersOf = ({ policies, escalate, cost }: Fields): PlanDefinition => ({
   policies: mapOf('policies', policies, NAME, policyOf),
   escalate: optional(escalate, escalateOf),
+  cost: optional(cost, (given) => (given === 'varies' ? given : wholeOf('cost', given))),
 });
 
 /** Later versions have other algorithms. Numbers are checked where the policy is used. */

@@ -1,24 +1,39 @@
 import type { Policy } from '../algorithms/algorithm.js';
 
 const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
 ] as const;
 
-/** A length of time in its two largest units: `1 h 30 min`, `12 s`, `250 ms`. Never shorter than it is. */
+const unitOf = (seconds: number) => UNITS.find(([, size]) => seconds >= size) ?? UNITS[3];
+
+/** How long until something, in the two largest units that it has: `1 h 30 min`, `1 d 7 s`, `250 ms`. Never shorter than it is. */
 export function lengthText(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)} ms`;
-  const largest = UNITS.findIndex(([, size]) => Math.ceil(ms / 1_000) * 1_000 >= size);
-  const [unit, size] = UNITS[largest]!;
-  const [smaller, step] = UNITS[largest + 1] ?? ['', size];
-  const whole = Math.ceil(ms / step) * step;
-  // 23 h 59 min 55 s is rounded up to a day.
-  if (whole > ms && whole >= (UNITS[largest - 1]?.[1] ?? Number.POSITIVE_INFINITY)) return lengthText(whole);
-  const rest = (whole % size) / step;
-  const text = `${Math.floor(whole / size)} ${unit}`;
-  return rest === 0 ? text : `${text} ${rest} ${smaller}`;
+  const seconds = Math.ceil(ms / 1_000);
+  const [unit, size] = unitOf(seconds);
+  const rest = seconds % size;
+  const [smaller, step] = unitOf(rest);
+  const rounded = seconds - rest + Math.ceil(rest / step) * step;
+  // 23 h 59 min 55 s becomes a day, and 1 d 59 min 55 s a day and an hour.
+  if (rounded > seconds) return lengthText(rounded * 1_000);
+  const text = `${Math.floor(seconds / size)} ${unit}`;
+  return rest === 0 ? text : `${text} ${rest / step} ${smaller}`;
+}
+
+/** A length that someone has chosen, exactly: `1 d 3 h 5 min`, `1 s 500 ms`. */
+function exactText(ms: number): string {
+  if (!(ms >= 1_000)) return `${ms} ms`;
+  let rest = Math.floor(ms / 1_000);
+  const parts = UNITS.flatMap(([unit, size]) => {
+    const whole = Math.floor(rest / size);
+    rest %= size;
+    return whole === 0 ? [] : [`${whole} ${unit}`];
+  });
+  const millis = Math.round((ms % 1_000) * 1_000) / 1_000;
+  return [...parts, ...(millis === 0 ? [] : [`${millis} ms`])].join(' ');
 }
 
 type Numbers = Readonly<Record<string, number | string | boolean | undefined>>;
@@ -27,7 +42,7 @@ type Numbers = Readonly<Record<string, number | string | boolean | undefined>>;
 export function policyText({ algorithm, ...options }: Policy): string {
   const numbers: Numbers = { ...options };
   const { limit, capacity, refill, leak, period, burst, window, every, lease, slots, mode } = numbers;
-  const per = (length: unknown) => (typeof length === 'number' ? lengthText(length) : String(length));
+  const per = (length: unknown) => (typeof length === 'number' ? exactText(length) : String(length));
   switch (algorithm) {
     case 'fixedWindow':
       return `${limit} per ${per(window)}${calendarText(numbers)}`;

@@ -15,6 +15,7 @@ import {
   compileText,
   hasTemplate,
   type ReadScope,
+  type RuleCost,
   scopeOf,
   type TemplatePlace,
 } from './templates.js';
@@ -53,8 +54,8 @@ export class Rule {
   readonly ipv6Subnet: number | undefined;
   /** Does a request need its body for this rule? */
   readonly readsBody: boolean;
-  /** Permits of a call. @throws KeyResolutionError if they are no whole number */
-  readonly costOf: ReadScope<number>;
+  /** Permits of a call. */
+  readonly cost: RuleCost;
   /** The plan of a call; undefined if it has none. */
   readonly planOf: ReadScope<string | undefined>;
   /** @throws KeyResolutionError if the request lacks the key */
@@ -96,7 +97,7 @@ export class Rule {
       match !== undefined && (readsBody(input.plan) || (!unlimited && [key, input.cost].some(readsBody)));
     this.keyOf = compileRuleKey(key, input.ipv6Subnet, place);
     this.planOf = compilePlan(input, document, place);
-    this.costOf = compileCost(input.cost, plans, place, (scope) => this.numbersOf(this.planOf(scope)).plan);
+    this.cost = compileCost(input.cost, plans, place, (scope) => this.numbersOf(this.planOf(scope)).plan);
     this.#fallbackPlan =
       input.plan !== undefined && !hasTemplate(input.plan) ? input.plan : document.defaultPlan;
     const planNames = Object.keys(Object(document.plans));
@@ -122,7 +123,7 @@ export class Rule {
   resolve(request: RequestView): RuleCall {
     const scope = scopeOf(request);
     const key = this.keyOf(request);
-    const cost = this.costOf(scope);
+    const cost = this.cost.of(scope);
     const { plan, limits, escalate } = this.numbersOf(this.planOf(scope));
     return { key, cost, plan, limits, escalate };
   }

@@ -87,6 +87,16 @@ export function compileText(
   };
 }
 
+/** Permits of the calls of a rule. */
+export interface RuleCost {
+  /** @throws KeyResolutionError if the call has no whole number */
+  readonly of: ReadScope<number>;
+  /** Of every call with a plan; undefined if they depend on the call. */
+  fixed(plan: string | undefined): number | undefined;
+}
+
+const fixedCost = (cost: number): RuleCost => ({ of: () => cost, fixed: () => cost });
+
 /**
  * A whole number, a number of a plan, or a template that finds one: 1 if the call has none.
  * @param plans those that the rule can have
@@ -97,24 +107,25 @@ export function compileCost(
   plans: readonly PlanNumbers[],
   place: TemplatePlace,
   planOf: ReadScope<string | undefined>,
-): ReadScope<number> {
-  if (cost === undefined) return () => 1;
+): RuleCost {
+  if (cost === undefined) return fixedCost(1);
   if (isPlanNumber(cost)) {
     const costs = new Map(plans.map((plan) => [plan.name, costOfPlan(cost, plan, place)]));
-    return (scope) => costs.get(planOf(scope))!;
+    return { of: (scope) => costs.get(planOf(scope))!, fixed: (plan) => costs.get(plan) };
   }
   if (typeof cost === 'number') {
     if (!isCost(cost)) place.report.add([...place.path, 'cost'], noCost(cost));
-    return () => cost;
+    return fixedCost(cost);
   }
   const read = compileText(cost, 'cost', place);
-  return (scope) => {
+  const of = (scope: KeyScope): number => {
     const text = read(scope);
     if (text === undefined) return 1;
     if (/^\d{1,15}$/.test(text)) return Number(text);
     const name = cost.replace(/^#[{<]|[}>]$/g, ''); // clients may see the message
     throw new KeyResolutionError(`The request needs a whole number at ${name}`, cost);
   };
+  return { of, fixed: () => undefined };
 }
 
 function costOfPlan(cost: string, plan: PlanNumbers, { path }: TemplatePlace): number | undefined {

@@ -299,7 +299,7 @@ rules:
   expect(
     parseRules(text(''))
       .rule('next')
-      ?.costOf({} as never),
+      ?.cost.of({} as never),
   ).toBe(5);
   expect(() => parseRules(text('cost: 2,'))).toThrow("plan has no effect in rule 'next'");
 });

@@ -1,5 +1,5 @@
 import type { RateLimiter } from '@sluice/core';
-import { LimiterPool, setKeyKind } from '@sluice/core/http';
+import { type CallCost, LimiterPool, setKeyKind } from '@sluice/core/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RuleSet } from '../rule-set.js';
 import { Retired } from './retired.js';
@@ -19,7 +19,7 @@ export class LimiterBank {
 
   constructor(readonly options: RulesOptions) {}
 
-  get(set: RuleSet, rule: Rule, { limits, escalate }: RuleNumbers): RateLimiter {
+  get(set: RuleSet, rule: Rule, { plan, limits, escalate }: RuleNumbers): RateLimiter {
     const id = idOf(set, rule, escalate);
     this.#rules.set(id, rule);
     let pool = this.#pools.get(id);
@@ -33,7 +33,7 @@ export class LimiterBank {
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
     const limiter = pool.byPolicies(limits);
-    setKeyKind(limiter, rule.keyKind);
+    setKeyKind(limiter, rule.keyKind, callCost(rule, plan));
     return limiter;
   }
 
@@ -65,7 +65,18 @@ const takesPlans = ({ numbers }: Rule): boolean => !numbers.has(undefined);
 function plansOf(rule: Rule) {
   if (!takesPlans(rule)) return undefined;
   const all = [rule.numbersOf(), ...rule.numbers.values()];
-  return new Map([...new Map(all.map((one) => [one.plan!, one]))].slice(0, MOST_PLANS));
+  return new Map(
+    [...new Map(all.map((one) => [one.plan!, { ...one, cost: callCost(rule, one.plan) }]))].slice(
+      0,
+      MOST_PLANS,
+    ),
+  );
+}
+
+/** As processes publish it: 1 is left out. */
+function callCost(rule: Rule, plan: string | undefined): CallCost | undefined {
+  const cost = rule.cost.fixed(plan) ?? 'varies';
+  return cost === 1 ? undefined : cost;
 }
 
 /** Limiters of one id differ in their policies and their key only. */

@@ -16,6 +16,6 @@ export function namedRule(set: RuleSet, rule: Rule, limiterOf: LimiterOf): Named
       .filter(({ compare }) => compare === rule.name)
       .map((shadow) => namedRule(set, shadow, limiterOf)),
     limiter: (scope: KeyScope) => limiterOf(set, rule, rule.planOf(scope)),
-    cost: (scope: KeyScope) => rule.costOf(scope),
+    cost: (scope: KeyScope) => rule.cost.of(scope),
   };
 }
