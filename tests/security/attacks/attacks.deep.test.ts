@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import supertest from 'supertest';
+import { blocksOf, evaluateBlock } from '../../integration/docs/markdown.js';
 import { EXAMPLE_TARGETS, EXAMPLES_WITHOUT_REQUESTS } from './examples.js';
 import { RECIPE_TARGETS, RECIPES_WITHOUT_REQUESTS } from './recipes.js';
 import { Running, type Target } from './target.js';
@@ -175,6 +177,25 @@ test('an attacker does not lock out a browser that has logged in before', async 
   const guesses: unknown[] = [];
   for (let i = 0; i < 6; i += 1) guesses.push(await login(device, { ...right, password: 'wrong' }));
   expect(guesses).toEqual([401, 401, 401, 401, 401, 429]);
+});
+
+test('a header of the CDN names the client only if the request comes from the CDN', async () => {
+  const page = join(root, 'docs/recipes/behind-proxies.md');
+  const [block] = blocksOf(page).filter(({ source }) => source.includes('cdn.addSubnet'));
+  for (const [range, clients] of [
+    ['127.0.0.0', ['198.51.100.7', '2001:db8:1:2::/64']],
+    ['192.0.2.0', ['127.0.0.1', '127.0.0.1']],
+  ] as const) {
+    const { values } = await evaluateBlock(block!, require, { '192.0.2.0': range }, ['app']);
+    const seen: string[] = [];
+    for (const address of ['198.51.100.7', '2001:db8:1:2::7']) {
+      const answer = await supertest(values.app as Parameters<typeof supertest>[0])
+        .get('/')
+        .set('CF-Connecting-IP', address);
+      seen.push(answer.text);
+    }
+    expect(seen).toEqual(clients);
+  }
 });
 
 test('every recipe and every example is attacked, or has no requests', () => {
