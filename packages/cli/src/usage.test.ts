@@ -28,7 +28,7 @@ test('decisions in shadow mode have rows of their own, below those that were enf
   expect(rates.map(({ mode }) => mode)).toEqual(['enforce', 'shadow', 'shadow', 'enforce']);
 });
 
-test('in the first minute the rate is that of the time since the first call', () => {
+test('in the first minute the rate is computed from the time since the first call', () => {
   const young = { ...report('young', { allowed: [0, 20, 10], denied: [0, 0, 30] }), span: 15_000 };
   const old = { ...report('old', { allowed: [0, 600, 10] }), span: 75_000 };
   const read = { limiters: [young, old] } as unknown as UsageReport;
