@@ -211,7 +211,7 @@ test.each([
     { usage: null },
     "memoryStore: usage must be true, false or an object such as { keys: 'plain' }, not null",
   ],
-  [{ usage: { key: 'plain' } }, "memoryStore: usage has no option 'key'; its options are keys, keyUse"],
+  [{ usage: { key: 'plain' } }, "memoryStore: usage has no option 'key'; did you mean 'keys'?"],
   [{ usage: { keyUse: 1 } }, 'memoryStore: usage.keyUse must be true or false, not 1'],
   [
     { usage: { keys: 'none' } },
