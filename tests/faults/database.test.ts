@@ -1,5 +1,6 @@
 import { Redis as Redis5 } from 'ioredis-5';
 import {
+  isSluiceError,
   isStoreConfigurationError,
   type RateLimiter,
   type RedisClient,
@@ -16,7 +17,7 @@ async function isRefused(limiter: RateLimiter, reason: string, message: RegExp):
   for (let round = 0; round < 3; round += 1) {
     for (let call = 0; call < 5; call += 1) {
       const error = await rejection(limiter.consume('k'));
-      expect(isStoreConfigurationError(error) ? [error.reason, error.message] : error).toEqual([
+      expect(isSluiceError(error) ? [Reflect.get(error, 'reason'), error.message] : error).toEqual([
         reason,
         expect.stringMatching(message),
       ]);

@@ -1,6 +1,5 @@
 import { createClient } from 'redis';
 import {
-  isStoreConfigurationError,
   isStoreUnavailableError,
   memoryStore,
   recommendedRedisOptions,
@@ -112,7 +111,7 @@ describe('store.connect()', () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
     const error = await rejection(store.connect());
-    expect(isStoreConfigurationError(error) && error.reason).toBe('WRONGPASS');
+    expect(isStoreUnavailableError(error) && error.reason).toBe('WRONGPASS');
     await store.close();
     expect(await rejection(store.connect())).toMatchObject({ reason: 'closed' });
   });

@@ -47,9 +47,9 @@ test('an address without a server causes one warning at the first call, and one 
   await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>secret', '~*', '&*', '+@all');
   await eventually(async () => {
     await fromRedis(() => limiters[0]!.consume('k'));
-    expect(warnings()).toHaveLength(2);
+    // Until ann is there, the server may refuse her, which is another warning.
+    expect(warnings().at(-1)).toMatch(`redisStore: redis://${at}/2 answers again, after `);
   });
-  expect(warnings()[1]).toMatch(`redisStore: redis://${at}/2 answers again, after `);
 });
 
 test('each outage causes one warning for all stores with one address', async () => {
@@ -109,13 +109,44 @@ describe('a server that starts', () => {
     expect(warnings()).toEqual([expect.stringMatching(/is out: .*ECONNREFUSED/)]);
   });
 
-  test('starts with a wrong password, with another warning; each call rejects', async () => {
+  test('starts with a wrong password, with one warning that says so; the failure policy decides', async () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redis.open(redisStore(redis.server.url.replace('redis://', 'redis://:wrong@')));
     await connectAtStart(store);
+    const limiter = limiterOf(store, 'allow');
+    for (let call = 0; call < 10; call += 1)
+      expect(await limiter.consume('k')).toMatchObject({ source: 'allow' });
     expect(warnings()).toEqual([
-      expect.stringMatching(/is not set up correctly: .*WRONGPASS.*Every call rejects/),
+      expect.stringMatching(/is out: the server refuses the login: give .*WRONGPASS.*uses its failurePolicy/),
     ]);
-    await expect(limiterOf(store).consume('k')).rejects.toMatchObject({ reason: 'WRONGPASS' });
+  });
+
+  test('starts in a database that does not exist, with another warning; each call rejects', async () => {
+    const store = redis.open(redisStore(`${redis.server.url}/99`));
+    await connectAtStart(store);
+    expect(warnings()).toEqual([
+      expect.stringMatching(/is not set up correctly: .*no such database.*Every call rejects/),
+    ]);
+    await expect(limiterOf(store, 'allow').consume('k')).rejects.toMatchObject({ reason: 'other' });
+  });
+});
+
+test('a login that is refused after a lost connection causes a warning of its own, and one at the end', async () => {
+  const limiter = limiterOf(redis.open(redisStore(redis.server.url)), 'allow');
+  await fromRedis(() => limiter.consume('k'));
+  await redis.server.kill();
+  for (let call = 0; call < 10; call += 1) await limiter.consume('k');
+  await redis.server.restart();
+  const admin = redis.client();
+  await admin.config('SET', 'requirepass', 'another');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await eventually(async () => {
+    await limiter.consume('k');
+    expect(warnings().at(-1)).toMatch(/is out: the server refuses the login/);
+  });
+  await admin.config('SET', 'requirepass', '');
+  await eventually(async () => {
+    await limiter.consume('k');
+    expect(warnings().at(-1)).toMatch(/answers again/);
   });
 });

@@ -7,6 +7,7 @@ import {
   type RedisClient,
   redisStore,
 } from '../../packages/core/src/index.js';
+import { rethrow } from '../support/rethrow.js';
 import { LIMIT, OwnRedis, rejection } from './own-redis.js';
 
 describe('a server that answers, but not with a decision', () => {
@@ -22,12 +23,12 @@ describe('a server that answers, but not with a decision', () => {
     }
   });
 
-  test('a wrong password is a configuration error, also with a valkey:// address', async () => {
+  test('a wrong password is an outage whose error says so, also with a valkey:// address', async () => {
     const admin = redis.client();
     await admin.config('SET', 'requirepass', 'right');
     const at = (start: string) => redis.server.url.replace('redis://', start);
     const wrong = await rejection(limiterAt(at('redis://:wrong@')).consume('k'));
-    expect(isStoreConfigurationError(wrong) && wrong.message).toMatch(/WRONGPASS/);
+    expect(isStoreUnavailableError(wrong) && wrong.message).toMatch(/WRONGPASS/);
     expect(await limiterAt(at('valkey://:right@')).consume('k')).toMatchObject({ allowed: true });
   });
 
@@ -58,25 +59,28 @@ describe('a server that answers, but not with a decision', () => {
     expect(await admin.get(key)).toBe('theirs');
   });
 
-  test('a missing right is a configuration error', async () => {
+  test('a missing right lets the failure policy decide', async () => {
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~other:*', '+@all');
     const guest = limiterAt(`redis://guest:secret@127.0.0.1:${redis.server.port}`);
     const denied = await rejection(guest.consume('k'));
-    expect(isStoreConfigurationError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
+    expect(isStoreUnavailableError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
   });
 
-  test('without the right to subscribe a waiting call rejects, and leaves nothing in the queue', async () => {
+  test('without the right to subscribe the failure policy decides a waiting call, and leaves nothing in the queue', async () => {
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', 'resetchannels');
     const policy = concurrency({ limit: 1 });
     const limiter = (url: string) =>
       redis.open(
-        new RateLimiter({ name: 'slots', policy, store: redis.open(redisStore(url)), deadline: '5s' }),
+        new RateLimiter({
+          ...{ name: 'slots', policy, deadline: '5s', failurePolicy: rethrow },
+          store: redis.open(redisStore(url)),
+        }),
       );
     const guest = limiter(`redis://guest:secret@127.0.0.1:${redis.server.port}`);
     const right = limiter(redis.server.url);
     const held = await right.acquire('k');
     const denied = await rejection(guest.acquire('k'));
-    expect(isStoreConfigurationError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
+    expect(isStoreUnavailableError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
     await right.release(held);
     expect(await right.peek('k')).toMatchObject({ remaining: 1 });
   });

@@ -14,7 +14,8 @@ import {
 } from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { uniqueName } from '../support/redis-url.js';
-import { fromRedis } from './callers.js';
+import { Callers, fromRedis } from './callers.js';
+import { runOutage } from './outage.js';
 import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 import { record } from './table.js';
 
@@ -81,7 +82,7 @@ async function isTold({ reason, how, store, begin, end }: Mistake): Promise<void
   });
 }
 
-test('a store that comes back with another password does not count as out any more', async () => {
+test('a store that comes back with another password is still out', async () => {
   const proxy = await redis.proxy();
   const admin = redis.client();
   const store = redis.open(redisStore(proxy.url));
@@ -100,13 +101,15 @@ test('a store that comes back with another password does not count as out any mo
   proxy.disconnectAll();
   proxy.pass();
   const told = await eventually(async () => {
-    const error = await rejection(limiter.consume('k'));
-    if (error === undefined) throw new Error('allowed');
-    return error;
+    const error = await rejection(limiter.reset('k'));
+    if ((error as { reason?: unknown })?.reason !== 'NOAUTH') throw new Error('not told yet');
+    return error as Error;
   });
-  expect(isStoreConfigurationError(told) ? told.reason : told).toBe('NOAUTH');
+  expect(told.message).toMatch(/the server refuses the login: give redisStore .* \(.*NOAUTH/);
   for (let call = 0; call < 10; call += 1)
-    expect(await rejection(limiter.consume('k'))).toMatchObject(told as Error);
+    expect(await limiter.consume('k')).toMatchObject({ allowed: true, source: 'allow' });
+  await admin.config('SET', 'requirepass', '');
+  await fromRedis(() => limiter.consume('k'));
 });
 
 test('WRONGTYPE: something else has our key', async () => {
@@ -120,13 +123,49 @@ test('WRONGTYPE: something else has our key', async () => {
   });
 });
 
-test('NOPERM: the user may not touch our keys', async () => {
+test('NOPERM: the user may not touch some of our keys', async () => {
   const admin = redis.client();
-  await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~other:*', '+@all');
-  await isTold({
-    ...{ reason: 'NOPERM', how: 'the user may not touch our keys' },
-    store: redis.open(redisStore(`redis://guest:secret@127.0.0.1:${redis.server.port}`)),
-    end: () => admin.call('ACL', 'SETUSER', 'guest', '~sluice:*'),
+  await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*:granted:*', '+@all');
+  const store = redis.open(redisStore(`redis://guest:secret@127.0.0.1:${redis.server.port}`));
+  const callers = new Callers(
+    (limit) => ({ policy: fixedWindow({ limit, window: '1h' }), store, deadline: '1s' }),
+    ['NOPERM'],
+  );
+  const granted = new RateLimiter({
+    name: 'granted',
+    policy: fixedWindow({ limit: 99, window: '1h' }),
+    store,
+  });
+  const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const events: string[] = [];
+  store.on('storeError', ({ reason }) => events.push(reason)).on('degraded', () => events.push('degraded'));
+  let longest = 0;
+  for (let turn = 0; turn < 40; turn += 1) {
+    longest = Math.max(longest, await callers.ask(turn, 'k'));
+    expect(await fromRedis(() => granted.consume('k'))).toMatchObject({ allowed: true });
+  }
+  await callers.refusesTheRest('k');
+  expect(events).toEqual(['NOPERM']);
+  expect(warned.mock.calls).toEqual([
+    [
+      expect.stringMatching(
+        /refuses calls: the server refuses a right: give the user the rights that sluice doctor names \(/,
+      ),
+      expect.objectContaining({ code: 'SLUICE_STORE_OUT' }),
+    ],
+  ]);
+  warned.mockRestore();
+
+  await admin.call('ACL', 'SETUSER', 'guest', '~sluice:*');
+  const ended = performance.now();
+  expect(await callers.counted('k')).toBe(0);
+  record({
+    group: 'set-up',
+    fault: '`NOPERM`: the user may not touch some of our keys',
+    seen: '`NOPERM`: the failure policy, for these keys',
+    first: longest,
+    counted: 'nothing',
+    recovered: performance.now() - ended,
   });
 });
 
@@ -146,22 +185,37 @@ const CLIENTS = [
 ] as const;
 
 describe.each(CLIENTS)('%s', (who, clientAt) => {
+  const storeAt = (url: string) => redis.open(storeOnDefaults(clientAt(url)));
+  const withPassword = (password: string) => redis.client().config('SET', 'requirepass', password);
+
   test('WRONGPASS: the password is another', async () => {
-    const admin = redis.client();
-    await admin.config('SET', 'requirepass', 'right');
-    await isTold({
-      ...{ reason: 'WRONGPASS', how: `the password is another (${who})` },
-      store: redis.open(storeOnDefaults(clientAt(redis.server.url.replace('redis://', 'redis://:wrong@')))),
+    await withPassword('right');
+    const admin = redis.client(redis.server.url.replace('redis://', 'redis://:right@'));
+    await runOutage({
+      ...{
+        group: 'set-up',
+        fault: `\`WRONGPASS\`: the password is another (${who})`,
+        reasons: ['WRONGPASS'],
+      },
+      store: storeAt(redis.server.url.replace('redis://', 'redis://:wrong@')),
+      fromTheStart: true,
+      begin: () => undefined,
       end: () => admin.config('SET', 'requirepass', 'wrong'),
     });
   });
 
   test('NOAUTH: it needs a password, and gets none', async () => {
-    const admin = redis.client();
-    await admin.config('SET', 'requirepass', 'right');
-    await isTold({
-      ...{ reason: 'NOAUTH', how: `it wants a password, and is given none (${who})` },
-      store: redis.open(storeOnDefaults(clientAt(redis.server.url))),
+    await withPassword('right');
+    const admin = redis.client(redis.server.url.replace('redis://', 'redis://:right@'));
+    await runOutage({
+      ...{
+        group: 'set-up',
+        fault: `\`NOAUTH\`: it wants a password, and is given none (${who})`,
+        reasons: ['NOAUTH'],
+      },
+      store: storeAt(redis.server.url),
+      fromTheStart: true,
+      begin: () => undefined,
       end: () => admin.config('SET', 'requirepass', ''),
     });
   });

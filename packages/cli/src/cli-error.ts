@@ -1,4 +1,5 @@
-import { isSluiceError, isStoreConfigurationError, isStoreUnavailableError } from '@sluice/core';
+import { isSluiceError, isStoreUnavailableError } from '@sluice/core';
+import { isStoreRefusal } from '@sluice/core/http';
 
 /** 0: yes, or done. 1: no: denied, unknown, or something found. 2: it could not be done. */
 export type ExitCode = 0 | 1 | 2;
@@ -31,7 +32,7 @@ export function noAnswer(address: string, why: string): CliError {
 export function cliErrorOf(error: unknown, address: string): CliError {
   if (error instanceof CliError) return error;
   const message = error instanceof Error ? error.message.replace(/^redis store: /, '') : String(error);
-  if (isStoreConfigurationError(error)) {
+  if (isStoreRefusal(error)) {
     const { reason } = error;
     if (reason === 'WRONGPASS' || reason === 'NOAUTH')
       return new CliError(

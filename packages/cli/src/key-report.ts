@@ -1,4 +1,5 @@
-import { isKeyResolutionError, isStoreConfigurationError } from '@sluice/core';
+import { isKeyResolutionError } from '@sluice/core';
+import { isStoreRefusal } from '@sluice/core/http';
 import { type InspectedKey, type InspectedPolicy, inspectKey, lengthText } from '@sluice/core/operations';
 import type { Context } from './command.js';
 import type { KnownLimiter } from './fleet.js';
@@ -30,7 +31,7 @@ export async function lookAt(
       error instanceof RangeError ||
       // An algorithm, or options of one, that a later version has.
       error instanceof TypeError ||
-      (isStoreConfigurationError(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
+      (isStoreRefusal(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
     if (!isOurs || isKeyResolutionError(error)) throw error;
     const why = (error as Error).message.replace(/^[\w ]+: /, '');
     return { limiter, seen: undefined, problem: why + updateFor(limiter) };

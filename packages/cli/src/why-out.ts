@@ -1,4 +1,5 @@
 import { isStoreUnavailableError } from '@sluice/core';
+import { isStoreRefusal } from '@sluice/core/http';
 import { noAnswer } from './cli-error.js';
 import type { Connection } from './connection.js';
 import { openDeployment } from './doctor/deployment.js';
@@ -9,7 +10,7 @@ export async function whyOut(
   error: unknown,
   { server, deadline, address }: Pick<Connection, 'server' | 'deadline' | 'address'>,
 ): Promise<unknown> {
-  if (!isStoreUnavailableError(error) || 'url' in server) return error;
+  if (!isStoreUnavailableError(error) || isStoreRefusal(error) || 'url' in server) return error;
   const timing = { timeout: deadline, signal: AbortSignal.timeout(deadline) };
   const { nodes, sentinels } = await openDeployment(server, timing);
   const asked = [...(sentinels?.opinions ?? []).map(({ node }) => node), ...nodes];

@@ -63,7 +63,7 @@ export class RequestForbiddenError extends SluiceError {
   }
 }
 
-/** Why a store could not decide: its network, or the answer of its server. Capitals: error codes of Redis. */
+/** Why a store could not decide. Capitals: error codes of Redis; the last three last until the login or the rights are mended. */
 export type UnavailableReason =
   | 'connection'
   | 'timeout'
@@ -76,15 +76,18 @@ export type UnavailableReason =
   | 'MASTERDOWN'
   | 'NOREPLICAS'
   | 'CLUSTERDOWN'
-  | 'TRYAGAIN';
+  | 'TRYAGAIN'
+  | 'NOAUTH'
+  | 'WRONGPASS'
+  | 'NOPERM';
 
 /** What is wrong with the set-up of a store; `other`: see the message. */
-export type ConfigurationReason = 'WRONGTYPE' | 'NOPERM' | 'WRONGPASS' | 'NOAUTH' | 'other';
+export type ConfigurationReason = 'WRONGTYPE' | 'other';
 
 /**
- * The store did not answer: no connection, a passed deadline, or a server that cannot serve now. A call that timed out may have been
- * counted, at most once. `consume` and `peek` get a decision of the failure policy instead, unless the store was closed. `acquire`, `reserve`
- * and `schedule` reject with this error if that policy denies. Calls that need the store always do: `block`, `reset`, `penalty`, …
+ * The store did not decide: no connection, a passed deadline, or a server that cannot serve now, or refuses the login or a right. A call
+ * that timed out may have been counted, at most once. `consume` and `peek` get a decision of the failure policy instead, unless the store
+ * was closed. `acquire`, `reserve` and `schedule` reject with it if that policy denies. `block`, `reset`, `penalty`, … always do.
  */
 export class StoreUnavailableError extends SluiceError {
   readonly code = 'SLUICE_STORE_UNAVAILABLE';
@@ -118,10 +121,7 @@ export class StoreUnavailableError extends SluiceError {
   }
 }
 
-/**
- * The store refused because its set-up is wrong: a foreign value under one of our keys, a missing right, a wrong password. No failure policy
- * applies: each call rejects until the set-up is repaired.
- */
+/** The set-up of the store is wrong: a foreign value, no scripts, no such database. Calls reject under every failure policy until it is mended. */
 export class StoreConfigurationError extends SluiceError {
   readonly code = 'SLUICE_STORE_CONFIGURATION';
   readonly reason: ConfigurationReason;
@@ -187,7 +187,7 @@ export const isSluiceError = (error: unknown): error is SluiceError =>
 export const isRateLimitExceededError = guard<RateLimitExceededError>('SLUICE_RATE_LIMIT_EXCEEDED');
 /** The client is on the `denyList`: see `RequestForbiddenError`. */
 export const isRequestForbiddenError = guard<RequestForbiddenError>('SLUICE_REQUEST_FORBIDDEN');
-/** The store did not answer: see `StoreUnavailableError`. */
+/** The store did not decide: see `StoreUnavailableError`. */
 export const isStoreUnavailableError = guard<StoreUnavailableError>('SLUICE_STORE_UNAVAILABLE');
 /** The store refused: its set-up is wrong: see `StoreConfigurationError`. */
 export const isStoreConfigurationError = guard<StoreConfigurationError>('SLUICE_STORE_CONFIGURATION');

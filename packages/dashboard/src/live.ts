@@ -1,4 +1,5 @@
-import { isSluiceError, isStoreConfigurationError, type Store, subscribe } from '@sluice/core';
+import { isSluiceError, type Store, subscribe } from '@sluice/core';
+import { isStoreRefusal } from '@sluice/core/http';
 import { followDenials, type LeftOut } from '@sluice/core/operations';
 import { Decisions } from './decisions.js';
 import { Denials } from './denials.js';
@@ -122,7 +123,7 @@ export class Live {
         if (this.#unread.denials(note)) this.#sendAll('findings', this.#findings);
       },
       // An outage is reported by the reads of this page.
-      lost: (error) => changed(isStoreConfigurationError(error) ? error.message : null),
+      lost: (error) => changed(isStoreRefusal(error) ? error.message : null),
       resumed: () => changed(null),
     });
   }

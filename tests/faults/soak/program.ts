@@ -92,7 +92,7 @@ async function recovered({ rates, slots, guest }: Limits, ledger: Ledger): Promi
     return cameOf(await limiter.peek('after'), stand, false) === 'redis';
   });
   asks.push(async () => {
-    const told = await guest.consume('after').catch((error: Error) => error.message);
+    const told = await guest.reset('after').catch((error: Error) => error.message);
     return /NOPERM|No permission|access/i.test(String(told));
   });
   for (const ask of asks) {

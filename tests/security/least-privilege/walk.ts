@@ -7,11 +7,12 @@ import {
 import type { Store } from '../../../packages/core/src/stores/store.js';
 import { policies, rates } from '../../contracts/store-setup.js';
 import { uniqueName } from '../../support/redis-url.js';
+import { rethrow } from '../../support/rethrow.js';
 
 /** Does everything once that can be asked of a store, by every algorithm; rejects with the first error. */
 export async function walk(store: Store): Promise<void> {
   const hashTag = uniqueName('walk');
-  const common = { store, hashTag, deadline: '10s' } as const;
+  const common = { store, hashTag, deadline: '10s', failurePolicy: rethrow } as const;
   const limiters = Object.fromEntries(
     Object.entries(policies).map(([, policyOf], i) => [
       `limit-${i}`,
@@ -72,7 +73,12 @@ async function sharing(shared: SharedLimiter): Promise<void> {
 }
 
 /** For a booked moment; and in line, until a release is heard of: by itself nobody looks again for minutes. */
-async function waiting(common: { store: Store; hashTag: string; deadline: '10s' }): Promise<void> {
+async function waiting(common: {
+  store: Store;
+  hashTag: string;
+  deadline: '10s';
+  failurePolicy: typeof rethrow;
+}): Promise<void> {
   const booked = new RateLimiter({ name: 'walk-booked', policy: rates.gcra!('1s'), ...common });
   const held = new RateLimiter({
     name: 'walk-held',

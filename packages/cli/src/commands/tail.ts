@@ -1,4 +1,4 @@
-import { isStoreConfigurationError } from '@sluice/core';
+import { isStoreRefusal } from '@sluice/core/http';
 import {
   type DenialReport,
   encodeKey,
@@ -75,7 +75,7 @@ function followed({ store, notes, address, signal }: Context, lines: Lines, ms?:
         });
       },
       lost(error) {
-        if (isStoreConfigurationError(error)) end(() => reject(error));
+        if (isStoreRefusal(error)) end(() => reject(error));
         else notes.say(`${address} does not answer. Trying again.`);
       },
       leftOut: notes.leftOut,

@@ -23,6 +23,7 @@ export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
 export { RecentMap } from '../recent-map.js';
+export { isStoreRefusal } from '../store-refusal.js';
 export { connectAtStart } from '../stores/store-health.js';
 export { RULES } from '../telemetry/channels.js';
 export { SpaceSaving } from '../usage/space-saving.js';

@@ -240,7 +240,7 @@ test('a temporary subscription error is retried, a permanent one rejects the cal
   await clock.advance('10s');
   await limiter.release(held); // without advancing the clock
   await waiting;
-  refusal = new StoreConfigurationError('no right to subscribe', { reason: 'NOPERM' });
+  refusal = new StoreConfigurationError('this client cannot subscribe');
   expect(await rejection(limiter.acquire('k'))).toBe(refusal);
 });
 

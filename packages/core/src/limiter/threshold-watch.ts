@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { unref } from '../clock.js';
 import type { Decision, WindowView } from '../decision.js';
 import { type Answer, type Decider, type Finisher, type KeyCall, storageKey } from '../engine/call.js';
-import { isStoreConfigurationError } from '../errors.js';
 import { isDegraded } from '../pipeline/answers.js';
 import { type PolicyPart, policyParts, type Thresholds } from '../pipeline/policy-limit.js';
 import { RecentMap } from '../recent-map.js';
+import { isStoreRefusal } from '../store-refusal.js';
 import type { Store } from '../stores/store.js';
 import { THRESHOLD } from '../telemetry/channels.js';
 import { warnOnce } from '../warnings.js';
@@ -140,7 +140,7 @@ export class ThresholdWatch implements Finisher<Decision> {
 
   /** A later call of the key tries again. */
   #lost({ limiter }: Thresholds, error: unknown): false {
-    if (isStoreConfigurationError(error)) {
+    if (isStoreRefusal(error)) {
       const { message } = error;
       warnOnce(
         'SLUICE_THRESHOLD_LOST',

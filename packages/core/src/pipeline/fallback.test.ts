@@ -165,13 +165,47 @@ test('a reservation of the fallback is settled there, also for more than its est
   expect(await limiter.peek('k')).toMatchObject({ degraded: false, remaining: 3 });
 });
 
-test('an error of configuration no policy answers, and it opens nothing', async () => {
+test('no policy decides a call whose store is set up wrongly, and the circuit stays closed', async () => {
   const one = far();
-  one.fail(new StoreConfigurationError('no right', { reason: 'NOPERM' }));
+  one.fail(new StoreConfigurationError('foreign value', { reason: 'WRONGTYPE' }));
   for (let i = 0; i < 9; i += 1) {
     expect(isStoreConfigurationError(await rejection(limiterOf(one, 'allow').consume('k')))).toBe(true);
   }
   expect(one.questions.length).toBe(9);
+  await sleep(1);
+  expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'WRONGTYPE' })]]);
+});
+
+test('policies decide each call that lacks a right, and the store is asked for the next one', async () => {
+  const one = far();
+  const granted = limiterOf(one, 'deny', 'granted');
+  const error = new StoreUnavailableError('no right', { reason: 'NOPERM' });
+  for (let i = 0; i < 9; i += 1) {
+    one.fail(error);
+    expect(await limiterOf(one, 'allow').consume('k')).toMatchObject({ allowed: true, source: 'allow' });
+    expect(await rejection(limiterOf(one, 'allow').block('k', '1m'))).toBe(error);
+  }
+  expect(one.questions.length).toBe(18);
+  one.mend();
+  expect(await granted.consume('k')).toMatchObject({ allowed: true, source: 'far' });
+  await sleep(1);
+  expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
+});
+
+test('a right that is missing for a wait lets the policy decide its rest, and emits an event', async () => {
+  const one = far();
+  const error = new StoreUnavailableError('no right to subscribe', { reason: 'NOPERM' });
+  const store: Store = { ...one.store, listen: () => Promise.reject(error) };
+  const slots = new RateLimiter({
+    name: 'slots',
+    policy: concurrency({ limit: 1 }),
+    store,
+    failurePolicy: 'allow',
+  });
+  const held = await slots.acquire('k');
+  expect(await slots.acquire('k')).toMatchObject({ allowed: true, source: 'allow' });
+  await slots.release(held);
+  expect(await slots.peek('k')).toMatchObject({ source: 'far', remaining: 1 }); // nothing waits any more
   await sleep(1);
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
 });

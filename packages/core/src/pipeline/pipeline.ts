@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import { type Answer, type Call, type Decider, type Finisher, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import { isStoreRefusal } from '../store-refusal.js';
 import { whileOpen } from '../stores/circuit.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
@@ -233,8 +234,14 @@ export class Pipeline implements Decider, CallOwner {
     return this.#context.nodeAt(key)?.circuit.onOpen(listener) ?? (() => {});
   }
 
-  listen(key: string, granted: (id: number) => void): Promise<() => void> {
-    return this.store.listen(key, granted);
+  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+    try {
+      return await this.store.listen(key, granted);
+    } catch (error) {
+      // Calls report outages. The calls of a user who may not subscribe pass.
+      if (isStoreRefusal(error)) this.#context.nodeAt(key)?.failed(error);
+      throw error;
+    }
   }
 
   rate(change: RateChange): Promise<RateAnswer> {

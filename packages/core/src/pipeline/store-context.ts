@@ -1,6 +1,7 @@
 import type { Answer, Call } from '../engine/call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import { getOrCreate } from '../get-or-create.js';
+import { isOutage, isStoreRefusal } from '../store-refusal.js';
 import { type Ticket, whileOpen } from '../stores/circuit.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
@@ -64,19 +65,23 @@ export class StoreContext {
     const unavailable = isStoreUnavailableError(error);
     if (unavailable && error.reason === 'closed') return; // by its owner
     if (unavailable || isStoreConfigurationError(error)) node.failed(error);
-    if (unavailable) node.circuit.failed(ticket, error, () => this.#probe(node, key, read));
+    if (isOutage(error)) node.circuit.failed(ticket, error, () => this.#probe(node, key, read));
     else node.succeeded(ticket); // it has answered
   }
 
   /**
-   * A store that refuses is not out: the next call gets its error, such as a missing right. A cluster may have moved the key to another node:
+   * A store that refuses a key is not out: the next call gets its error, such as a missing right. A cluster may have moved the key to another node:
    * then no call needs this node.
    */
   async #probe(node: NodeHealth, key: string, read: () => Promise<unknown>): Promise<void> {
     try {
       await read();
     } catch (error) {
-      if (isStoreUnavailableError(error)) throw error;
+      if (isOutage(error)) {
+        // The cause may have become one that a person must mend.
+        if (isStoreRefusal(error)) node.failed(error);
+        throw error;
+      }
     }
     if (this.nodeAt(key) !== node) node.circuit.replaced();
   }

@@ -73,7 +73,7 @@ export class Circuit {
     if (this.#state === 'open') this.#close();
   }
 
-  /** @param probe asks the store for an answer that changes nothing; rejects if there is none */
+  /** @param probe asks the store for an answer that changes nothing; rejects with a StoreUnavailableError if there is none */
   failed(ticket: Ticket, error: StoreUnavailableError, probe: () => Promise<unknown>): void {
     this.#lastError = error;
     if (this.#state === 'trial' && ticket === TRIAL) this.#open(probe);
@@ -118,8 +118,10 @@ export class Circuit {
           this.#state = 'half-open';
           this.error = undefined;
         },
-        () => {
-          if (this.#state === 'open') this.#open(probe);
+        (error: StoreUnavailableError) => {
+          if (this.#state !== 'open') return;
+          this.#lastError = error;
+          this.#open(probe);
         },
       );
     }, wait).unref();

@@ -1,9 +1,11 @@
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
-import { warn } from '../warnings.js';
+import { isStoreRefusal } from '../store-refusal.js';
+import { warn, warnOnce } from '../warnings.js';
 
 interface Outage {
   readonly address: string;
-  warned: boolean;
+  /** With which cause, and whether that was a refused login. */
+  warned: 'no' | 'out' | 'refused';
   readonly since: number;
   /** Number of open stores that are affected. */
   stores: number;
@@ -32,18 +34,39 @@ export class OutageWarning {
   /** May be called for every failed call. */
   begin(error: StoreUnavailableError): void {
     // Calls also fail when their store is closed. That is no outage, and its end would never be reported.
-    if (this.#closed || this.#outage !== undefined) return;
-    const address = this.address();
-    if (address === undefined) return;
-    const outage = outages.get(address) ?? { address, warned: false, since: performance.now(), stores: 0 };
-    outages.set(address, outage);
-    outage.stores += 1;
-    this.#outage = outage;
-    if (outage.warned || this.heard()) return;
-    outage.warned = true;
+    if (this.#closed) return;
+    const cause = isStoreRefusal(error) ? 'refused' : 'out';
+    const outage = this.#outage ?? this.#join();
+    // A person must mend a refused login, so it is reported also if the outage began with another cause.
+    if (outage === undefined || outage.warned === cause || outage.warned === 'refused' || this.heard())
+      return;
+    outage.warned = cause;
+    const { address } = outage;
     warn(
       'SLUICE_STORE_OUT',
       `redisStore: ${address} is out: ${textOf(error)}. Until it answers again, each limiter uses its failurePolicy ` +
+        "('local' unless set: each process counts by itself)",
+    );
+  }
+
+  #join(): Outage | undefined {
+    const address = this.address();
+    if (address === undefined) return undefined;
+    const outage = outages.get(address) ?? { address, warned: 'no', since: performance.now(), stores: 0 };
+    outages.set(address, outage);
+    outage.stores += 1;
+    this.#outage = outage;
+    return outage;
+  }
+
+  /** The server decides, but refuses some calls. May be called for every such call. */
+  refused(error: StoreConfigurationError | StoreUnavailableError): void {
+    const address = this.address();
+    if (address === undefined) return;
+    warnOnce(
+      'SLUICE_STORE_OUT',
+      address,
+      `redisStore: ${address} refuses calls: ${textOf(error)}. Until it takes them, each limiter uses its failurePolicy for them ` +
         "('local' unless set: each process counts by itself)",
     );
   }
@@ -54,7 +77,7 @@ export class OutageWarning {
     const outage = this.#leave();
     if (outage === undefined) return;
     outages.delete(outage.address);
-    if (!outage.warned) return;
+    if (outage.warned === 'no') return;
     const seconds = ((performance.now() - outage.since) / 1000).toFixed(1);
     warn('SLUICE_STORE_OUT', `redisStore: ${outage.address} answers again, after ${seconds} s`);
   }

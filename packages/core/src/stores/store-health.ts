@@ -7,6 +7,7 @@ import {
   type StoreUnavailableError,
 } from '../errors.js';
 import { describe } from '../options.js';
+import { isOutage, isStoreRefusal } from '../store-refusal.js';
 import { DEGRADED, RECOVERED, STORE_ERROR } from '../telemetry/channels.js';
 import type { StoreErrorEvent, StoreEvents } from '../telemetry/store-events.js';
 import { Circuit, type CircuitListener, type Ticket } from './circuit.js';
@@ -167,7 +168,9 @@ export class NodeHealth implements CircuitListener {
     this.#lastFailure = now;
     if (!known) this.emit('storeError', this.#eventOf(error));
     // A wrong address is reported at the first call: the five failures that open the circuit may take a day.
-    if (!this.store.isKnown && isStoreUnavailableError(error)) this.warning.begin(error);
+    // Nor does a refused login end by itself.
+    if (isOutage(error) && (!this.store.isKnown || isStoreRefusal(error))) this.warning.begin(error);
+    if (error.reason === 'NOPERM') this.warning.refused(error);
   }
 
   #eventOf(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {

@@ -1,5 +1,5 @@
-import { isStoreConfigurationError, type Store } from '@sluice/core';
-import { sharedTextScript } from '@sluice/core/http';
+import type { Store } from '@sluice/core';
+import { isStoreRefusal, sharedTextScript } from '@sluice/core/http';
 import { RulesSourceError, sourceErrorOf } from './rules-source.js';
 import { type Push, parseList, type RulesVersion } from './version-list.js';
 
@@ -77,7 +77,7 @@ export class StoredVersions {
           changed(); // something may have been pushed before the subscription
         },
         (error) => {
-          const pause = isStoreConfigurationError(error) ? REFUSAL_PAUSE : PAUSE;
+          const pause = isStoreRefusal(error) ? REFUSAL_PAUSE : PAUSE;
           if (!ended) timer = setTimeout(() => void begin(), pause).unref();
         },
       );

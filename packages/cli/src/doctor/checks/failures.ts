@@ -8,10 +8,12 @@ const SERIOUS = [
   'LOADING',
   'MASTERDOWN',
   'MISCONF',
+  'NOAUTH',
   'NOPERM',
   'NOREPLICAS',
   'OOM',
   'READONLY',
+  'WRONGPASS',
   'WRONGTYPE',
 ];
 

@@ -7,7 +7,7 @@ import { ON_CHANNEL, SENT_COMMANDS, type SentCommand } from '../sent-commands.js
 export const rights = nodeCheck({
   about: 'rights',
   why: {
-    'right-missing': 'Calls reject with StoreConfigurationError (NOPERM), under every failurePolicy.',
+    'right-missing': 'The server refuses the calls that need it (NOPERM): their failurePolicy decides.',
     'right-advised': 'Every decision is made, at a price.',
     'rights-unknown': 'A missing right is then found by the first call that needs it.',
     'user-unknown': 'The sign-in of such a user fails.',

@@ -6,7 +6,7 @@ export const unreachable = deploymentCheck({
   about: 'connection',
   why: {
     unreachable: 'Limiters get no decision from this server: their failurePolicy decides.',
-    'wrong-password': 'Calls reject with StoreConfigurationError, under every failurePolicy.',
+    'wrong-password': 'Limiters get no decision from this server: their failurePolicy decides.',
     'replica-unreachable':
       'From here nobody can tell whether its clock and its settings fit. It may be the next primary.',
   },
@@ -19,7 +19,7 @@ export const unreachable = deploymentCheck({
         report.error(
           'wrong-password',
           `${name} refuses the sign-in: ${text}`,
-          'Pass the user and the password: redis://user:password@host:port.',
+          'Pass the user and the password that the server takes: redis://user:password@host:port. Processes with a store of their own need them, too.',
         );
       else if (expected === 'replica') report.warning('replica-unreachable', what, remedy(text));
       else report.error('unreachable', what, remedy(text));

@@ -3,6 +3,7 @@ import { type Answer, type Decider, isHeld, storageKey } from '../../engine/call
 import { isStoreUnavailableError } from '../../errors.js';
 import { isDegraded, undo } from '../../pipeline/answers.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
+import { isOutage } from '../../store-refusal.js';
 import { mergeByKey } from '../merge-by-key.js';
 import { LeaseQueue } from './lease-queue.js';
 import type { Leases } from './leases.js';
@@ -81,7 +82,7 @@ export class HeldPermits {
       return { ...first, ...answer, parts: answers };
     } catch (error) {
       const back = this.giveBack(store, taken).catch(() => {}); // if this fails, their leases expire
-      if (!isStoreUnavailableError(error)) await back;
+      if (!isOutage(error)) await back;
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { type Answer, type Decider, storageKey } from '../../engine/call.js';
-import { isStoreUnavailableError } from '../../errors.js';
 import { isDegraded, undo } from '../../pipeline/answers.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
+import { isOutage } from '../../store-refusal.js';
 import { leaseOf } from './leases.js';
 import { WakeSignal } from './wake-signal.js';
 
@@ -32,7 +32,7 @@ export class LeaseQueue {
       return settled ?? (await this.wait(part, { ...first, queued: false }, left, signal));
     } catch (reason) {
       const refunded = this.#decide('refund', place).catch(() => {}); // if this fails, the place expires with its lease
-      if (!isStoreUnavailableError(reason)) await refunded;
+      if (!isOutage(reason)) await refunded;
       throw reason;
     } finally {
       wake.end();
@@ -57,7 +57,7 @@ export class LeaseQueue {
       await wake.sleep(Math.min(pause, left()));
       const answer = await this.#decide('renew', place).catch((error: unknown) => {
         // The store may come back: the place is kept until its lease ends.
-        const mayComeBack = isStoreUnavailableError(error) && error.reason !== 'closed';
+        const mayComeBack = isOutage(error) && error.reason !== 'closed';
         if (!mayComeBack || clock.now() - answeredAt >= lease || left() === 0) throw error;
       });
       if (answer === undefined) {

@@ -1,5 +1,5 @@
 import { type Decider, EVERYONE } from '../../engine/call.js';
-import { isStoreUnavailableError } from '../../errors.js';
+import { isOutage } from '../../store-refusal.js';
 import { onAbort } from './on-abort.js';
 
 const WOKEN = Symbol('woken');
@@ -49,7 +49,7 @@ export class WakeSignal {
         if (this.#subscription === 'ended') return;
         this.#subscription = 'none';
         // Temporarily unavailable: the next poll subscribes again. Any other error would happen each time.
-        if (!isStoreUnavailableError(error) || error.reason === 'closed') this.#fail(error);
+        if (!isOutage(error) || error.reason === 'closed') this.#fail(error);
       },
     );
   }

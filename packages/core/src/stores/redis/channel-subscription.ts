@@ -1,11 +1,8 @@
 import { unref } from '../../clock.js';
-import {
-  isStoreConfigurationError,
-  type StoreConfigurationError,
-  type StoreUnavailableError,
-} from '../../errors.js';
+import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
 import type { ChannelSubscriber } from '../../fleet/redis-board.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
+import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, within } from './client.js';
 import { NoConnectionError, tooLate } from './errors.js';
 import { openSubscriber, SUBSCRIBER_OPTIONS, type Subscriber } from './subscriber.js';
@@ -77,7 +74,7 @@ export class ChannelSubscription {
       this.#drop();
       const error = this.#errorOf(given);
       this.#lost(error);
-      this.#schedule(isStoreConfigurationError(error) ? REFUSED : EVERY);
+      this.#schedule(isStoreRefusal(error) ? REFUSED : EVERY);
     }
   }
 

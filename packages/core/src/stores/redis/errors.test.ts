@@ -40,6 +40,20 @@ describe('unavailable', () => {
       'connection',
       'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
     ],
+    ['NOPERM', "NOPERM this user has no permissions to run the 'evalsha' command"],
+    ['NOPERM', 'NOPERM ACL failure in script: No permissions to access a key'],
+    [
+      'NOPERM',
+      "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+    ],
+    ['WRONGPASS', 'WRONGPASS invalid username-password pair or user is disabled.'],
+    ['WRONGPASS', 'ERR invalid password'],
+    ['NOAUTH', 'NOAUTH Authentication required.'],
+    ['NOAUTH', 'NOAUTH HELLO must be called with the client already authenticated'],
+    [
+      'NOAUTH',
+      'All sentinels are unreachable. Retrying from scratch after 10ms. Last error: NOAUTH Authentication required.',
+    ],
     ['connection', 'ERR max number of clients reached'],
     ['connection', 'ERR max daily request limit exceeded. Limit: 10000, Usage: 10001.'],
   ])('%s: %s', (reason, message) => {
@@ -93,20 +107,6 @@ describe('set up wrongly', () => {
     [
       'WRONGTYPE',
       'WRONGTYPE Operation against a key holding the wrong kind of value script: f_a, on @user_script:9.',
-    ],
-    ['NOPERM', "NOPERM this user has no permissions to run the 'evalsha' command"],
-    ['NOPERM', 'NOPERM ACL failure in script: No permissions to access a key'],
-    [
-      'NOPERM',
-      "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
-    ],
-    ['WRONGPASS', 'WRONGPASS invalid username-password pair or user is disabled.'],
-    ['WRONGPASS', 'ERR invalid password'],
-    ['NOAUTH', 'NOAUTH Authentication required.'],
-    ['NOAUTH', 'NOAUTH HELLO must be called with the client already authenticated'],
-    [
-      'NOAUTH',
-      'All sentinels are unreachable. Retrying from scratch after 10ms. Last error: NOAUTH Authentication required.',
     ],
     ['other', 'DENIED Redis is running in protected mode because protected mode is enabled'],
     ['other', "ERR unknown command 'EVALSHA', with args beginning with: "],
@@ -163,7 +163,12 @@ test("where there was no connection, the connection's last error is the reason",
     message: 'redis store: no connection (connect ECONNREFUSED 127.0.0.1:6379)',
     cause: refused,
   });
-  expect(isStoreConfigurationError(classified(none, new ReplyError('WRONGPASS invalid')))).toBe(true);
+  expect(classified(none, new ReplyError('WRONGPASS invalid'))).toMatchObject({
+    reason: 'WRONGPASS',
+    message: expect.stringMatching(
+      /^redis store: the server refuses the login: give .* \(WRONGPASS invalid\)$/,
+    ),
+  });
   expect(classified(none, new ReplyError('LOADING Redis is loading')).reason).toBe('LOADING');
   // What the server said to this very call is not what it said to another.
   expect(classified(new ReplyError('OOM command not allowed'), refused).reason).toBe('OOM');

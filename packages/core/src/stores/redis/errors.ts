@@ -6,6 +6,7 @@ import {
   StoreUnavailableError,
   type UnavailableReason,
 } from '../../errors.js';
+import { isStoreRefusal } from '../../store-refusal.js';
 import { messageOf, textsOf } from './error-texts.js';
 
 /** There is no connection. The cause is the client's last error. */
@@ -24,7 +25,7 @@ export const tooLate = (what: string, ms: number, cause: Error | undefined): Sto
 
 /** What an error means: the store is unavailable, or set up wrongly. */
 type Meaning =
-  | { readonly unavailable: UnavailableReason }
+  | { readonly unavailable: UnavailableReason; readonly remedy?: string }
   | {
       readonly configuration: ConfigurationReason;
       readonly remedy?: string;
@@ -40,6 +41,8 @@ const phrase = (words: string): RegExp => new RegExp(`${START}(?:${words})`);
 const CONNECTION: Meaning = { unavailable: 'connection' };
 const wrong = (configuration: ConfigurationReason): Meaning => ({ configuration });
 const fixedBy = (remedy: string): Meaning => ({ configuration: 'other', remedy });
+const LOGIN =
+  'the server refuses the login: give redisStore or your client the user and the password that the server takes now';
 /** Unavailable, for the reason that the matched word names. */
 const BY_WORD = 'by word';
 
@@ -85,9 +88,15 @@ const ROWS: readonly (readonly [message: RegExp, meaning: Meaning | typeof BY_WO
     fixedBy('the server has no such database: give redisStore one that it has, such as 0'),
   ],
   [word('WRONGTYPE'), wrong('WRONGTYPE')],
-  [/\bNOPERM\b|ACL failure in script|ERR The user executing the script can't/, wrong('NOPERM')],
-  [/\bWRONGPASS\b|ERR invalid password/, wrong('WRONGPASS')],
-  [/\bNOAUTH\b/, wrong('NOAUTH')],
+  [
+    /\bNOPERM\b|ACL failure in script|ERR The user executing the script can't/,
+    {
+      unavailable: 'NOPERM',
+      remedy: 'the server refuses a right: give the user the rights that sluice doctor names',
+    },
+  ],
+  [/\bWRONGPASS\b|ERR invalid password/, { unavailable: 'WRONGPASS', remedy: LOGIN }],
+  [/\bNOAUTH\b/, { unavailable: 'NOAUTH', remedy: LOGIN }],
   [/\bDENIED\b|unknown command|\bERR /, wrong('other')],
   // The timeout of one call. A timeout of the connection breaks it, and all its calls with it.
   [/command timed? ?out/i, { unavailable: 'timeout' }],
@@ -107,13 +116,14 @@ export function classified(
   if (isStoreUnavailableError(error) || isStoreConfigurationError(error)) return error;
   const cause = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
   const meaning = meaningOf(cause);
+  const { remedy } = meaning;
   if ('configuration' in meaning) {
-    const { remedy, configuration: reason, instead = messageOf(cause) } = meaning;
-    const message = remedy === undefined ? instead : `${remedy} (${instead})`;
-    return new StoreConfigurationError(`redis store: ${message}`, { cause, reason });
+    const { configuration: reason, instead = messageOf(cause) } = meaning;
+    return new StoreConfigurationError(`redis store: ${withRemedy(instead, remedy)}`, { cause, reason });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
-  return new StoreUnavailableError(`redis store: ${messageOf(error)}${why}`, {
+  const message = remedy === undefined ? `${messageOf(error)}${why}` : withRemedy(messageOf(cause), remedy);
+  return new StoreUnavailableError(`redis store: ${message}`, {
     cause: lastConnectionError ?? error,
     reason: meaning.unavailable,
     late: meaning.unavailable === 'timeout',
@@ -121,9 +131,11 @@ export function classified(
   });
 }
 
-/** Does the error mean that the store is set up wrongly? */
-export const isMistake = (error: unknown): boolean =>
-  error !== undefined && 'configuration' in meaningOf(error);
+const withRemedy = (message: string, remedy: string | undefined): string =>
+  remedy === undefined ? message : `${remedy} (${message})`;
+
+/** Does the error mean that the store is set up wrongly, or that a login or a right is missing? */
+export const isMistake = (error: unknown): boolean => isStoreRefusal(classified(error));
 
 /**
  * The host is unreachable, unknown or untrusted. `EAI_AGAIN` is not listed: the name server may answer next time. `Connection is closed` is

@@ -85,11 +85,10 @@ export class RedisWatch {
    * @throws NoConnectionError if the server refuses, or the client gives up or has ended
    */
   async connected(client: RedisClient, node?: string): Promise<void> {
-    if (!isReady(client) && client.status !== 'wait' && this.#isRefusal(this.error(node))) {
-      // Otherwise a caller that calls again without a pause would keep the client from its next attempt.
-      await new Promise((resolve) => setImmediate(resolve));
-      if (!isReady(client)) throw new NoConnectionError('no connection');
-    }
+    const refused = !isReady(client) && client.status !== 'wait' && this.#isRefusal(this.error(node));
+    // Otherwise a caller that calls again without a pause would keep the client from its next attempt.
+    if (refused || this.misplaced !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    if (refused && !isReady(client)) throw new NoConnectionError('no connection');
     await this.#attempted(client);
   }
 
