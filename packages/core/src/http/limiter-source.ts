@@ -1,5 +1,5 @@
 import type { Decision } from '../decision.js';
-import type { CallCost } from '../fleet/definitions.js';
+import type { CallCost } from '../fleet/definition.js';
 import { keyText } from '../keys/key-list.js';
 import { LimitType } from '../keys/limit-type.js';
 import { CombinedLimiter } from '../limiter/combined-limiter.js';
@@ -62,9 +62,9 @@ function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options:
 
 /** For the processes that ask what a limiter counts by. @param cost permits of its calls, if known */
 export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost): void {
-  const { limits } = RateLimiter.internals(limiter);
-  limits.keyKind = kind;
-  limits.callCost = cost;
+  const { info } = RateLimiter.internals(limiter).limits;
+  info.key = kind;
+  info.cost = cost;
 }
 
 /** One limiter for all requests. */

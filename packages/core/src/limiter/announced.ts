@@ -1,4 +1,5 @@
-import { announce, type LimiterDefinition, NO_POLICIES } from '../fleet/definitions.js';
+import { type LimiterDefinition, NO_POLICIES } from '../fleet/definition.js';
+import { announce } from '../fleet/definitions.js';
 import type { Store } from '../stores/store.js';
 import { LAYOUT, type Limits } from './limits.js';
 

@@ -3,7 +3,7 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import type { Decider } from '../engine/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import { LimiterClosedError } from '../errors.js';
-import type { CallCost, LimiterDefinition } from '../fleet/definitions.js';
+import type { CallCost, LimiterDefinition } from '../fleet/definition.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';

@@ -3,7 +3,7 @@ import { compilePolicy, compileShare } from '../algorithms/index.js';
 import { KeyCall, type Operation } from '../engine/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import type { Escalation } from '../engine/escalation.js';
-import type { CallCost, DefinitionKind, LimiterDefinition } from '../fleet/definitions.js';
+import type { CallCost, DefinitionKind, LimiterDefinition } from '../fleet/definition.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe } from '../options.js';
@@ -39,10 +39,8 @@ export class Limits {
   readonly hashTag: string | undefined;
   readonly keyPrefix: string;
   readonly escalate: EscalateOptions | undefined;
-  /** What the limiter counts by, if it is known. */
-  keyKind: string | undefined;
-  /** Permits of its calls, if a rule says so. */
-  callCost: CallCost | undefined;
+  /** What the limiter counts by, and the permits of its calls, if they are known. */
+  readonly info: { key?: string; cost?: CallCost | undefined } = {};
   readonly #limits: readonly PolicyLimit[];
   /** The key, for errors. */
   readonly #what: string;
@@ -102,33 +100,11 @@ export class Limits {
 
   /** For other processes. */
   definition(kind: DefinitionKind): LimiterDefinition {
-    const {
-      limiter: name,
-      keyPrefix,
-      hashTag,
-      policies,
-      several,
-      keyKind: key,
-      escalate,
-      callCost: cost,
-    } = this;
+    const { limiter: name, keyPrefix, hashTag, policies, several, escalate } = this;
     const prefixes = Object.fromEntries(this.#limits.map(({ policy, prefix }) => [policy, prefix]));
     const prefetch = this.#limits.some((limit) => limit.prefetch !== undefined) || undefined;
-    const { suffix } = this.#limits[0]!;
-    return {
-      kind,
-      name,
-      keyPrefix,
-      hashTag,
-      policies,
-      several,
-      prefixes,
-      suffix,
-      key,
-      prefetch,
-      escalate,
-      cost,
-    };
+    const own = { kind, name, keyPrefix, hashTag, policies, several, prefixes, prefetch, escalate };
+    return { ...own, ...this.info, suffix: this.#limits[0]!.suffix };
   }
 
   /** @throws KeyResolutionError for an invalid key */

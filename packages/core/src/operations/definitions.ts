@@ -1,5 +1,5 @@
 import type { FleetBoard } from '../fleet/board.js';
-import type { LimiterDefinition, ProcessDefinitions } from '../fleet/definitions.js';
+import type { LimiterDefinition, ProcessDefinitions } from '../fleet/definition.js';
 import { type LeftOut, readNotes } from '../fleet/read-notes.js';
 import { parseDefinitions } from './parse-definitions.js';
 

@@ -7,7 +7,7 @@ export type {
   PlanDefinition,
   ProcessDefinitions,
   RulesDefinition,
-} from '../fleet/definitions.js';
+} from '../fleet/definition.js';
 export type { LeftOut } from '../fleet/read-notes.js';
 export { hashStoredKey } from '../hash-key.js';
 export { decodeKey, encodeKey } from '../keys/redis-key.js';

@@ -6,7 +6,7 @@ import { decide } from '../engine/decide.js';
 import { isEnvelope } from '../engine/entry.js';
 import { compileEscalation } from '../engine/escalate-options.js';
 import { KeyState } from '../engine/key-state.js';
-import type { LimiterDefinition } from '../fleet/definitions.js';
+import type { LimiterDefinition } from '../fleet/definition.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey } from '../keys/redis-key.js';
 import { debugOf } from '../limiter/decision-debug.js';

@@ -1,4 +1,4 @@
-import type { LimiterDefinition } from '../fleet/definitions.js';
+import type { LimiterDefinition } from '../fleet/definition.js';
 import { checkLimiterOptions, type RateLimiterOptions } from '../limiter/limiter-options.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { deciderOf } from '../pipeline/pipeline.js';

@@ -24,7 +24,7 @@ import type {
   PlanDefinition,
   ProcessDefinitions,
   RulesDefinition,
-} from '../fleet/definitions.js';
+} from '../fleet/definition.js';
 
 const KINDS: readonly DefinitionKind[] = ['limiter', 'per-request', 'factory', 'combined', 'shared'];
 const LAYOUT_TEXT = /^v\d{1,9}$/;
