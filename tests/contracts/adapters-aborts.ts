@@ -1,5 +1,5 @@
-import { concurrency, type RateLimiter } from '../../packages/core/src/index.js';
-import { eventually, gate, RawClient } from './adapters.clients.js';
+import { concurrency, type Policy, type RateLimiter } from '../../packages/core/src/index.js';
+import { eventually, gate, RawClient, visitor } from './adapters.clients.js';
 import { hourly, onEachAdapter } from './adapters.suite.js';
 
 const busy = (limit: number) => concurrency({ limit, lease: '1h' });
@@ -35,6 +35,51 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     await free(limiter, 1);
     await limiter.release(held);
     await free(limiter, 2);
+  });
+
+  test.each<[string, object, number]>([
+    ['counts with skipSuccessfulRequests', { skipSuccessfulRequests: true }, 2],
+    [
+      'counts with skipSuccessfulRequests, whatever requestWasSuccessful says',
+      { skipSuccessfulRequests: true, requestWasSuccessful: () => true },
+      2,
+    ],
+    ['gets back its permit with skipFailedRequests', { skipFailedRequests: true }, 3],
+    [
+      'counts with skipFailedRequests if requestWasSuccessful says so',
+      { skipFailedRequests: true, requestWasSuccessful: () => true },
+      2,
+    ],
+    ['holds nothing', { policy: busy(3) }, 3],
+  ])('a client that leaves while its decision is on its way %s', async (_, options, remaining) => {
+    const { policy = hourly(3), ...more } = options as { policy?: Policy };
+    const limiter = limiterOf('left', policy);
+    const { open, reached, pass } = gate();
+    let closed = () => {};
+    const gone = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    let handled = () => {};
+    const served = new Promise<void>((resolve) => {
+      handled = resolve;
+    });
+    await start({
+      limits: [{ limiter, limitType: 'METHOD', skip: async () => !(await pass()), ...more }],
+      before: (raw) => raw.once('close', closed),
+      handler: () => {
+        handled();
+        return { ok: true };
+      },
+    });
+    const { leave } = visitor(url());
+    await reached;
+    leave();
+    await gone;
+    open();
+    await served;
+    await free(limiter, remaining);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(await limiter.peek('all')).toMatchObject({ remaining });
   });
 
   test('many that leave at once leave nothing behind', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { PassThrough } from 'node:stream';
 import { concurrency, fixedWindow, RateLimiter } from '@sluice/core';
 import fastify from 'fastify';
@@ -52,6 +52,26 @@ test.each<[string, (stream: { close(): void }, body: PassThrough) => unknown]>([
   expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
   end(stream, body);
   await limiter.release(await limiter.acquire('all'));
+});
+
+test('a client that leaves before its response is complete has no success', async () => {
+  const limiter = new RateLimiter({ name: 'logins', policy: fixedWindow({ limit: 5, window: '1h' }) });
+  open.push(() => limiter.close());
+  const bodies = [new PassThrough(), new PassThrough()];
+  const left = [...bodies];
+  const session = await serve({ limiter, limitType: 'METHOD', skipSuccessfulRequests: true }, () =>
+    left.shift(),
+  );
+  for (const body of bodies) {
+    body.write('begun');
+    const { stream } = await get(session);
+    stream.on('error', () => {}); // its own end
+    if (body === bodies[0]) body.end('x'.repeat(1_000_000)); // more than the client takes
+    const closed = once(body, 'close');
+    stream.close(body === bodies[0] ? constants.NGHTTP2_CANCEL : constants.NGHTTP2_NO_ERROR);
+    await closed;
+  }
+  expect(await limiter.peek('all')).toMatchObject({ remaining: 3 });
 });
 
 test('hooks and checks have the types of an HTTP/2 server', async () => {

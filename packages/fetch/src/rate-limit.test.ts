@@ -80,6 +80,28 @@ test('a client that leaves while it waits is not counted', async () => {
   await limit.close();
 });
 
+test.each<[object, number]>([
+  [{ skipSuccessfulRequests: true }, 0],
+  [{ skipSuccessfulRequests: true, requestWasSuccessful: () => true }, 0],
+  [{ skipFailedRequests: true }, 1],
+  [{ policy: concurrency({ limit: 1, lease: '1h' }) }, 1],
+])(
+  'a client that leaves while its decision is on its way, with %j, leaves %d',
+  async (options, remaining) => {
+    const leaving = new AbortController();
+    const limit = rateLimit({
+      policy,
+      limitType: 'METHOD',
+      skip: async () => leaving.abort() as never,
+      ...options,
+    });
+    const request = new Request('http://127.0.0.1/', { signal: leaving.signal });
+    expect(await limit(request)).toBeUndefined();
+    limit.complete(request, new Response('ok'));
+    expect(await limit.limiter.peek('all')).toMatchObject({ remaining });
+  },
+);
+
 test('a response of a request that no limit has seen passes as it is', () => {
   const response = new Response('ok');
   expect(rateLimit({ policy }).complete(new Request('http://127.0.0.1/'), response)).toBe(response);

@@ -25,13 +25,20 @@ class Listeners {
   #complete: boolean | undefined;
 
   constructor(raw: NodeResponse) {
+    const stream = 'stream' in raw ? raw.stream : undefined;
+    if ((stream ?? raw).destroyed) {
+      // Not `finished`, which looks later: what the handler writes meanwhile would make this response complete.
+      this.#complete = isComplete(raw);
+      return;
+    }
     // A response that is pipelined behind another has no socket yet, so it gets no event when the connection breaks.
     const { socket } = raw.req ?? {};
     const leave =
       raw.socket === null && socket ? onClose(socket as Socket, () => this.#end(false)) : undefined;
     finished(raw, { readable: false }, (error) => {
       leave?.();
-      this.#end(error === undefined || error === null);
+      // HTTP/2 reports no error when a client disconnects.
+      this.#end((error === undefined || error === null) && (stream === undefined || isComplete(raw)));
     });
   }
 
@@ -47,6 +54,8 @@ class Listeners {
     this.#all.clear();
   }
 }
+
+const isComplete = (raw: NodeResponse): boolean => raw.writableEnded && raw.writableFinished;
 
 /** @returns a function that removes the listener */
 function onClose(socket: Socket, listener: () => void): () => void {

@@ -50,7 +50,8 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
           requestWasSuccessful === undefined
             ? complete && response.status < 400
             : await requestWasSuccessful(...args);
-        counts = !(successful ? skipSuccessfulRequests : skipFailedRequests);
+        // A client that disconnects must not get its permits back as after a success.
+        counts = !(successful ? complete && skipSuccessfulRequests : skipFailedRequests);
       }
     } finally {
       await (counts ? limiter.release(decision) : limiter.refund(decision));
