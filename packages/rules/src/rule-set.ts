@@ -70,14 +70,14 @@ export class RuleSet {
   /** The same rules, before keys, costs and plans are read: nothing of the request is missing for this. */
   applying(view: RequestView): ApplyingRule[] {
     const facts = new RequestFacts(view);
-    const resolved = this.#matching(facts, facts.path);
-    if (facts.written === undefined) return withoutReplaced(resolved, resolved);
-    // A handler of /a/* gets /a/../b, and may mean /b by it. A limit of either one applies, and an exception only if both have it.
-    const written = this.#matching(facts, facts.written);
-    const common = written.filter(({ rule }) => resolved.some((other) => other.rule === rule));
+    const [first = [], ...others] = facts.paths.map((path) => this.#matching(facts, path));
+    if (others.length === 0) return withoutReplaced(first, first);
+    // A handler of /a/* gets /a/../b, and may mean /b by it. A limit of any reading applies, and an exception only if all have it.
+    const has = (reading: readonly ApplyingRule[], rule: Rule) => reading.find((one) => one.rule === rule);
+    const common = first.filter(({ rule }) => others.every((reading) => has(reading, rule)));
     const found = this.rules.flatMap((rule) => {
-      const own = (one: ApplyingRule) => one.rule === rule;
-      return written.find(own) ?? resolved.find(own) ?? [];
+      const own = [first, ...others].find((reading) => has(reading, rule));
+      return own === undefined ? [] : has(own, rule)!;
     });
     return withoutReplaced(found, common);
   }

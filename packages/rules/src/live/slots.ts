@@ -1,6 +1,7 @@
 import { KeyResolutionError, type Store } from '@sluice/core';
 import type { RequestView } from '@sluice/core/http';
 import { mayMeet } from '../matching/overlap.js';
+import { isAmbiguous } from '../matching/request-facts.js';
 import type { ApplyingRule, RuleSet } from '../rule-set.js';
 
 /** @throws TypeError if the store is a Redis Cluster that would have to decide rules together which are in different slots */
@@ -15,17 +16,17 @@ export function checkSlots({ rules, name, document }: RuleSet, { slotted }: Stor
 }
 
 /**
- * With dot segments, rules that never meet may apply to one request: each to one reading of its path.
+ * With dot segments or encoded slashes, rules that never meet may apply to one request: each to one reading of its path.
  * @throws KeyResolutionError (400) if the store cannot decide them together
  */
 export function checkReadings(
   { document }: RuleSet,
   { slotted }: Store,
   applying: readonly ApplyingRule[],
-  { writtenPath }: RequestView,
+  view: RequestView,
 ): void {
-  if (!slotted || writtenPath === undefined || document.hashTag !== undefined) return;
+  if (!slotted || document.hashTag !== undefined || !isAmbiguous(view)) return;
   if (applying.filter(({ rule }) => rule.mode === 'enforce').length > 1) {
-    throw new KeyResolutionError('The path has dot segments', '#{path}');
+    throw new KeyResolutionError('The path has dot segments or encoded slashes', '#{path}');
   }
 }

@@ -1,19 +1,33 @@
-import { type RequestView, readProperty } from '@sluice/core/http';
+import { pathOf, type RequestView, readProperty } from '@sluice/core/http';
 import { SplitPath } from './path-pattern.js';
+
+const SLASH = /%2f/i;
+
+/** @param path normalized by `pathOf`: it may have a decoded `?` */
+const withSlashes = (path: string): string =>
+  pathOf(path.replace(/[?#]/g, encodeURIComponent).replace(/%2f/gi, '/'));
+
+/** Has the path several meanings, which different rules may match? */
+export const isAmbiguous = ({ path, writtenPath }: RequestView): boolean =>
+  writtenPath !== undefined || SLASH.test(path);
 
 /** What rules match on, read once for all of them. */
 export class RequestFacts {
-  readonly path: SplitPath;
-  /** The path with its dot segments, if it has any. */
-  readonly written: SplitPath | undefined;
+  /**
+   * All that the path may mean: with its dot segments, if it has any; without them; and with `%2F` as slashes, if it has any. A router reads
+   * the first or the second one, and handlers of files the last one.
+   */
+  readonly paths: readonly SplitPath[];
   readonly method: string;
   #host: string | undefined;
   #query: unknown;
 
   constructor(readonly view: RequestView) {
     const { path, writtenPath } = view;
-    this.path = new SplitPath(path);
-    this.written = writtenPath === undefined ? undefined : new SplitPath(writtenPath);
+    const own = new SplitPath(path);
+    const decoded = SLASH.test(path) ? [new SplitPath(withSlashes(path))] : [];
+    this.paths =
+      writtenPath === undefined ? [own, ...decoded] : [new SplitPath(writtenPath), own, ...decoded];
     this.method = view.method.toUpperCase();
   }
 
