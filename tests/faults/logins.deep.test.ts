@@ -4,6 +4,7 @@ import { Redis as Valkey } from 'iovalkey';
 import { createClient, createCluster } from 'redis';
 import { fixedWindow, RateLimiter } from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
+import { endConnectionsAtOnce } from '../support/redis/end-at-once.js';
 import { startRedisCluster } from '../support/redis/redis-cluster.js';
 import { startRedisSentinels } from '../support/redis/redis-sentinel.js';
 import { startRedis } from '../support/redis/redis-server.js';
@@ -35,8 +36,7 @@ const opened: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
-// ioredis asks sentinels on connections of its own, and waits 2 s for the end of each.
-afterAll(() => new Promise((resolve) => setTimeout(resolve, 2_100)));
+endConnectionsAtOnce();
 
 async function oneServer(): Promise<Servers> {
   const server = await startRedis({ args: USER });

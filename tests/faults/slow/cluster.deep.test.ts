@@ -9,7 +9,7 @@ const says = (node: ClusterNode, command: string[], pattern: RegExp) =>
   eventually(async () => pattern.test(String(await node.ask(command[0]!, ...command.slice(1)))));
 
 describe('a cluster with replicas', () => {
-  const own = new OwnCluster({ connectionsAreLost: true, replicas: true });
+  const own = new OwnCluster({ replicas: true });
 
   test('a master is killed: only its keys wait for the failover', async () => {
     const [lost, other] = own.nodes;
@@ -40,7 +40,7 @@ describe('a cluster with replicas', () => {
 });
 
 describe('a cluster that serves all slots or none', () => {
-  const own = new OwnCluster({ connectionsAreLost: true, args: ['--cluster-require-full-coverage', 'yes'] });
+  const own = new OwnCluster({ args: ['--cluster-require-full-coverage', 'yes'] });
 
   test('CLUSTERDOWN: one of three masters is gone', async () => {
     const [lost, other] = own.nodes;

@@ -5,6 +5,7 @@ import {
   type RedisStore,
   redisStore,
 } from '../../../packages/core/src/index.js';
+import { endConnectionsAtOnce } from '../../support/redis/end-at-once.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
 import { testClient } from '../../support/redis/test-client.js';
 import { uniqueName } from '../../support/redis-url.js';
@@ -21,8 +22,7 @@ afterEach(async () => {
   await servers.stop();
 });
 
-// ioredis asks the Sentinels on connections of its own, and waits 2 s for the end of each, which keeps the process alive.
-afterAll(() => new Promise((resolve) => setTimeout(resolve, 2_100)));
+endConnectionsAtOnce();
 
 const limiterOn = (store: RedisStore) =>
   new RateLimiter({ name: uniqueName('own'), policy: fixedWindow({ limit: 1000, window: '1h' }), store });

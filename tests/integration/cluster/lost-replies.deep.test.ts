@@ -6,7 +6,7 @@ import {
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
-const own = new OwnCluster({ connectionsAreLost: true });
+const own = new OwnCluster();
 
 test.each(KINDS.slice(0, 2))('a call whose reply is lost is counted at most once, $name', async (kind) => {
   const proxies = await Promise.all(own.nodes.map(({ port }) => TcpProxy.start(port)));

@@ -4,7 +4,7 @@ import { fractionsFrom, TEST_SEED } from '../../support/random.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { KINDS, OwnCluster } from './own-cluster.js';
 
-const own = new OwnCluster({ connectionsAreLost: true });
+const own = new OwnCluster();
 const KEYS = 300;
 /** Slots that move to another node and back. */
 const MOVED = 30;

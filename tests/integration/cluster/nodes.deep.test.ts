@@ -12,7 +12,7 @@ import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
-const own = new OwnCluster({ connectionsAreLost: true });
+const own = new OwnCluster();
 const policy = fixedWindow({ limit: 10, window: '1h' });
 
 /** The store's own client, by options alone. */

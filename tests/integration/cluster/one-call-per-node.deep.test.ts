@@ -7,7 +7,7 @@ import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { KINDS, OwnCluster } from './own-cluster.js';
 
 const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
-const own = new OwnCluster({ connectionsAreLost: true });
+const own = new OwnCluster();
 const KEYS = 60;
 const users = Array.from({ length: KEYS }, (_, i) => `user-${i}`);
 

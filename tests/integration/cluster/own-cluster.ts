@@ -8,6 +8,7 @@ import {
   redisStore,
 } from '../../../packages/core/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
+import { endConnectionsAtOnce } from '../../support/redis/end-at-once.js';
 import {
   type ClusterNode,
   type RedisCluster,
@@ -51,7 +52,8 @@ export class OwnCluster {
   #cluster: RedisCluster | undefined;
   #opened: { close(): unknown }[] = [];
 
-  constructor({ connectionsAreLost = false, ...servers }: { connectionsAreLost?: boolean } & Servers = {}) {
+  constructor(servers: Servers = {}) {
+    endConnectionsAtOnce();
     beforeAll(async () => {
       this.#cluster = await startRedisCluster(servers);
     });
@@ -60,8 +62,6 @@ export class OwnCluster {
     });
     afterAll(async () => {
       await this.#cluster?.stop();
-      // ioredis sets a timer of 2 s when it drops a connection that was lost before, and never clears it.
-      if (connectionsAreLost) await new Promise((resolve) => setTimeout(resolve, 2_100));
     });
   }
 

@@ -3,7 +3,7 @@ import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
-const own = new OwnCluster({ connectionsAreLost: true });
+const own = new OwnCluster();
 /** Far beyond the test: a call that gets its permit before a third of it has passed was woken. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 

@@ -5,7 +5,7 @@ import { KEY_NUMBERS, printTable, trial } from './trial.js';
 
 // The race on a Redis Cluster: slots move from node to node under it, and masters are killed and replaced by their replicas.
 
-const own = new OwnCluster({ connectionsAreLost: true, replicas: true });
+const own = new OwnCluster({ replicas: true });
 let fleet: Fleet;
 
 beforeAll(async () => {
