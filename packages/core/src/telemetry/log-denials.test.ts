@@ -219,10 +219,7 @@ test.each([undefined, null, {}, 'console', () => {}, { info() {} }])('the logger
 });
 
 test.each<[object, string]>([
-  [
-    { samples: 10 },
-    "logDenials has no option 'samples'; did you mean 'sample'?",
-  ],
+  [{ samples: 10 }, "logDenials has no option 'samples'; did you mean 'sample'?"],
   [{ sample: 0 }, 'logDenials: sample must be a whole number from 1'],
   [{ sample: 0.01 }, 'logDenials: sample must be a whole number from 1'],
   [{ maxPerSecond: '5' }, 'logDenials: maxPerSecond must be a whole number from 1'],
