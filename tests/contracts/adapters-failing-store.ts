@@ -1,4 +1,5 @@
 import { type Decision, redisStore } from '../../packages/core/src/index.js';
+import { Rules } from '../../packages/rules/src/index.js';
 import { freePort } from '../support/redis/free-port.js';
 import { rethrow } from '../support/rethrow.js';
 import type { Limit } from './adapters.service.js';
@@ -27,6 +28,25 @@ onEachAdapter(
       await client.get('/').expect(200, { source: 'local' }).expect('RateLimit', '"out";r=0;t=3600');
       await client.get('/').expect(429).expect('Retry-After', '3600');
       expect(handler).toHaveBeenCalledTimes(1);
+    });
+
+    test('each rule has its own failure policy, and of several the strictest decides', async () => {
+      const store = redisStore(`redis://127.0.0.1:${await freePort()}`);
+      const text = `
+rules:
+  - { name: api, match: { path: /* }, failurePolicy: allow, limit: { fixedWindow: { limit: 1, window: 1h } } }
+  - { name: half, match: { path: /half }, failurePolicy: { local: { share: 0.5 } }, limit: { fixedWindow: { limit: 4, window: 1h } } }
+  - { name: money, match: { path: /money }, failurePolicy: deny, limit: { fixedWindow: { limit: 9, window: 1h } } }
+  - { name: usual, match: { path: /usual }, limit: { fixedWindow: { limit: 9, window: 1h } } }
+`;
+      const rules = new Rules(text, { store, failurePolicy: 'deny' });
+      open.push(store, rules);
+      const client = await start({ limits: [{ rules }] });
+      for (let i = 0; i < 3; i += 1) await client.get('/a').expect(200);
+      await client.get('/money').expect(503);
+      await client.get('/usual').expect(503);
+      await client.get('/half').expect(200); // counts locally by all rules, also by api
+      await client.get('/half').expect(429);
     });
 
     test("with 'allow' all pass, without headers of a limit", async () => {

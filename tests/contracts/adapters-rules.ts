@@ -1,4 +1,6 @@
 import { parseRules, Rules } from '../../packages/rules/src/index.js';
+import { eventually } from '../support/eventually.js';
+import type { Service } from './adapters.service.js';
 import { onEachAdapter } from './adapters.suite.js';
 
 const DOCUMENT = `
@@ -26,7 +28,7 @@ rules:
 `;
 
 onEachAdapter(
-  ({ start, place, advance }) => {
+  ({ start, place, advance, asleep }) => {
     const rulesOf = (text = DOCUMENT) => {
       const { name: _, ...options } = place();
       return new Rules(text, options);
@@ -125,6 +127,103 @@ rules:
       await exported('format=xlsx&format=json').expect(429);
       await exported('format=csv').set('x-plan', 'pro').expect(200);
       await client.get('/export?format=csv').expect(400);
+    });
+
+    test('a rule that does not count successes gives back its own permits only', async () => {
+      const rules = rulesOf(`
+hashTag: a
+rules:
+  - name: login
+    match: { path: /login }
+    skipSuccessfulRequests: true
+    limit: { fixedWindow: { limit: 2, window: 1h } }
+  - name: downloads
+    match: { path: /login }
+    skipFailedRequests: true
+    limit: { concurrency: { limit: 9 } }
+  - name: api
+    match: { path: /* }
+    limit: { fixedWindow: { limit: 5, window: 1h } }
+  - name: next
+    mode: shadow
+    compare: login
+    limit: { fixedWindow: { limit: 2, window: 1h } }
+`);
+      let code = 200;
+      const handler: Service['handler'] = (_decision, { status }) => {
+        status(code);
+        return {};
+      };
+      const client = await start({ limits: [{ rules }], handler });
+      const leaves = (...numbers: number[]) =>
+        eventually(async () => {
+          const limiters = ['login', 'downloads', 'api', 'next'].map((name) => rules.limiters[name]!);
+          const left = await Promise.all(limiters.map((limiter) => limiter.peek('127.0.0.1')));
+          return left.map(({ remaining }) => remaining).join() === numbers.join();
+        });
+      for (let i = 1; i < 4; i += 1) {
+        await client.get('/login').expect(200);
+        await leaves(2, 9, 5 - i, 2);
+      }
+      code = 401;
+      await client.get('/login').expect(401);
+      await leaves(1, 9, 1, 1);
+    });
+
+    test('a rule waits up to its own timeout, of several rules up to the shortest', async () => {
+      const rules = rulesOf(`
+hashTag: a
+rules:
+  - name: export
+    match: { path: /export/* }
+    key: METHOD
+    timeout: 2h
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+  - name: soon
+    match: { path: /export/soon }
+    timeout: 30m
+    limit: { fixedWindow: { limit: 100, window: 1h } }
+  - name: next
+    mode: shadow
+    compare: export
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+`);
+      const client = await start({ limits: [{ rules, timeout: 1 }] });
+      await client.get('/export/a').expect(200);
+      await client.get('/export/soon').expect(429);
+      const waiting = client.get('/export/a').then(({ status }) => status);
+      await asleep(1);
+      await advance('1h');
+      expect(await waiting).toBe(200);
+      const dry = await start({ limits: [{ rules, dryRun: true }] });
+      await dry.get('/export/a').expect(200);
+    });
+
+    test("a rule's jitter adds to Retry-After, and never makes it earlier", async () => {
+      const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+      try {
+        const rules = rulesOf(`
+hashTag: a
+rules:
+  - { name: a, match: { path: /a }, limit: { fixedWindow: { limit: 0, window: 1h } } }
+  - { name: b, match: { path: /b }, limit: { fixedWindow: { limit: 1, window: 1h } } }
+  - { name: c, match: { path: /c }, reply: { retryAfterJitter: 0.2 }, limit: { fixedWindow: { limit: 1, window: 1h } } }
+`);
+        const client = await start({ limits: [{ rules, retryAfterJitter: 0.1 }] });
+        expect((await client.get('/a').expect(429)).headers).not.toHaveProperty('retry-after');
+        for (const [path, wait] of [
+          ['/b', '3780'],
+          ['/c', '3960'],
+        ] as const) {
+          await client.get(path).expect(200);
+          const { headers, body, text } = await client.get(path).expect(429);
+          expect(headers['retry-after']).toBe(wait);
+          expect(headers.ratelimit).toMatch(`;r=0;t=${wait}`);
+          expect(JSON.parse(text ?? String(body)).detail).toBe(`Try again in ${wait} s.`);
+        }
+      } finally {
+        random.mockRestore();
+      }
     });
 
     test('skip, lists, message, statusCode and dryRun are as with a policy', async () => {

@@ -27,6 +27,10 @@ const FIELDS = [
   'replaces',
   'mode',
   'compare',
+  'failurePolicy',
+  'timeout',
+  'skipSuccessfulRequests',
+  'skipFailedRequests',
   'reply',
 ] as const;
 /** Fields of the document, and what a change means. */

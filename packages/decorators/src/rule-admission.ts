@@ -21,7 +21,7 @@ export interface RuleLimit {
   /** Undefined: the key of the rule. */
   readonly key: KeyOfCalls | undefined;
   readonly params: ParameterNames | undefined;
-  /** The longest wait for permits; undefined: no wait. */
+  /** The longest wait for permits, 0 for none; undefined: the one of the rule. */
   readonly timeout: Duration | undefined;
 }
 
@@ -97,7 +97,7 @@ export function ruleAdmission(
     });
     if (enforced === undefined) return permits();
     try {
-      return permits({ limiter: enforced.limiter, decision: await take(enforced, timeout) });
+      return permits({ limiter: enforced.limiter, decision: await take(enforced, timeout ?? named.timeout) });
     } catch (error) {
       await permits().release();
       throw error;
@@ -107,7 +107,7 @@ export function ruleAdmission(
 
 /** @throws RateLimitExceededError, StoreUnavailableError */
 async function take({ limiter, key, options }: RuledCall, timeout: Duration | undefined): Promise<Decision> {
-  if (timeout !== undefined) return limiter.acquire(key, { ...options, timeout });
+  if (timeout !== undefined && timeout !== 0) return limiter.acquire(key, { ...options, timeout });
   const decision = await limiter.consume(key, options);
   if (!decision.allowed) throw errorOfDenial(decision);
   return decision;

@@ -9,7 +9,7 @@ import { ruleAdmission } from './rule-admission.js';
 export interface RuleLimitOptions {
   /** The key of a call, instead of the rule's: a key expression such as `#{phone}`, a list of keys, or a function of the call's arguments. */
   readonly key?: KeyOfCalls | undefined;
-  /** The longest wait for the permits: `'2s'`, or milliseconds; default 0: no wait. */
+  /** The longest wait for the permits: `'2s'`, or milliseconds; default: the `timeout` of the rule, or no wait. */
   readonly timeout?: Duration | undefined;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
   readonly params?: readonly string[] | undefined;
@@ -27,13 +27,12 @@ export function limitByRule(rule: string, options: RuleLimitOptions = {}): Limit
   const { key, timeout, params } = options;
   if (key !== undefined) checkKey('@Limit', key);
   const names = params === undefined ? undefined : declaredParameterNames('@Limit', params);
-  const wait = timeout === 0 ? undefined : timeout;
-  if (wait !== undefined) checkTimeout(wait);
+  if (timeout !== undefined && timeout !== 0) checkTimeout(timeout);
   return decoratorOf({
     decorator: '@Limit',
     title: `@Limit('${rule}')`,
     skipName: rule,
-    admission: (target) => ruleAdmission({ rule, key, params: names, timeout: wait }, target),
+    admission: (target) => ruleAdmission({ rule, key, params: names, timeout }, target),
   });
 }
 

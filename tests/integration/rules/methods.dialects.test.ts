@@ -239,6 +239,31 @@ test('an unknown name, a name that the method lacks, and missing rules are clear
   );
 });
 
+test('a call waits as long as its rule says, unless the decorator says otherwise', async () => {
+  class Waiting {
+    @Limit('sms', { key: '#{0}' })
+    async send(phone: string) {
+      return phone;
+    }
+    @Limit('sms', { key: '#{0}', timeout: 0 })
+    async now(phone: string) {
+      return phone;
+    }
+  }
+  const clock = new ManualClock();
+  const text =
+    'rules: [{ name: sms, timeout: 2h, key: [USER, IP], limit: { fixedWindow: { limit: 1, window: 1h } } }]';
+  const own = new Rules(text, { store: memoryStore({ clock }) });
+  const waiting = Object.assign(new Waiting(), { [SLUICE]: createSluice({ rules: own }) });
+  await waiting.send('1');
+  await expect(waiting.now('1')).rejects.toMatchObject({ status: 429 });
+  const second = waiting.send('1');
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance('1h');
+  expect(await second).toBe('1');
+  await own.close();
+});
+
 test.each<[string, object, RegExp]>([
   ['sms', { limitType: 'IP' }, /@Limit has no option 'limitType': belongs to the rule/],
   ['sms', { policy: {} }, /@Limit has no option 'policy': belongs to the rule/],

@@ -90,6 +90,8 @@ export function notesOf({ log, rules, against }: Simulation): string[] {
         `${example.file}: ${example.reason}.`,
     );
   }
+  for (const { rule, assumed } of rules.rules)
+    for (const text of assumed) notes.push(`Rule ${rule}: ${text}.`);
   if (rules.rulesForCode.length > 0)
     notes.push(`A log says nothing of rules without a match: ${rules.rulesForCode.join(', ')}.`);
   if (log.wholeSeconds && limitsOf(rules).some(isShort))

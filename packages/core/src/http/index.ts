@@ -33,6 +33,7 @@ export { AddressRanges, noRange } from './address-list.js';
 export { checkRules } from './check-rules.js';
 export { type FixedWindowNames, readFixedWindow } from './fixed-window-options.js';
 export { keepHeaders, type ResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
+export { checkJitter } from './jitter.js';
 export { addressError, keyErrorOfRequest, parsedBody, warnOfDryRun } from './key-errors.js';
 export {
   bodyReader,

@@ -9,9 +9,12 @@ import { LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from '../limiter/limite
 import type { RateLimiter } from '../limiter/rate-limiter.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkBoolean, checkFunction, checkOptions } from '../options.js';
+import type { HeaderOptions } from './headers/header-options.js';
 import { pick } from './option-functions.js';
 import type { UserOf } from './request-key.js';
 import type { RequestRules } from './request-rules.js';
+
+export type { HeaderOptions, HeaderStyle } from './headers/header-options.js';
 
 /** The key of a limiter, or a key for each limiter of a `CombinedLimiter`. */
 export type Keys = LimiterKey | CombinedKeys<string>;
@@ -127,22 +130,6 @@ export interface DenialOptions<Args extends readonly unknown[]> {
   readonly throw?: boolean | undefined;
 }
 
-/** The drafts of `RateLimit` headers: see `standardHeaders`. */
-export type HeaderStyle = 'draft-11' | 'draft-8' | 'draft-7' | 'draft-6';
-
-/** Which headers a response gets. */
-export interface HeaderOptions {
-  /**
-   * The form of `RateLimit` and `RateLimit-Policy`: `'draft-11'` (default) of the IETF draft, `'draft-8'` (the same form),
-   * `'draft-7'`, `'draft-6'` or `true` (as in express-rate-limit, draft 6); `false` for none.
-   */
-  readonly standardHeaders?: HeaderStyle | boolean | undefined;
-  /** Adds `X-RateLimit-Limit`, `-Remaining` and `-Reset` (Unix seconds); default false. */
-  readonly legacyHeaders?: boolean | undefined;
-  /** Adds `pk` of drafts 11 and 8, an opaque hash of the key by which a client tells its own limits apart; default false. */
-  readonly partitionKey?: boolean | undefined;
-}
-
 /**
  * The options of every adapter's `rateLimit`. `Args` are the arguments that the framework passes to functions: `[req, res]`, `[ctx]`.
  *
@@ -181,7 +168,8 @@ export const REQUEST_LIMIT_OPTIONS = [
   ...KEY_OPTIONS,
   ...BOOLEAN_OPTIONS,
   ...FUNCTION_OPTIONS,
-  ...(['cost', 'allowList', 'denyList', 'timeout', 'statusCode', 'message', 'standardHeaders'] as const),
+  ...(['cost', 'allowList', 'denyList', 'timeout', 'statusCode', 'message'] as const),
+  ...(['standardHeaders', 'retryAfterJitter'] as const),
 ] satisfies readonly (keyof RequestLimitOptions<[]>)[];
 
 /**

@@ -45,6 +45,7 @@ test.each<[object, RegExp]>([
     { limiter: new CombinedLimiter({ one: new RateLimiter({ policy }) }) },
     /a CombinedLimiter needs a keyGenerator .* => \(\{ one: … \}\)/,
   ],
+  [{ policy, retryAfterJitter: 20 }, /retryAfterJitter must be a share from 0 to 1, such as 0.2, not 20/],
   [{ policy, limitType: 'ip' }, /one of IP, USER, METHOD, CUSTOM, not "ip"/],
   [{ policy, limitType: null }, /one of IP, USER, METHOD, CUSTOM, not null/],
   [{ policy, key: null }, /key must be a string such as .* not null/],

@@ -10,12 +10,8 @@ import { limiterSource } from './limiter-source.js';
 import { MisuseChecks } from './misuse.js';
 import { SourceLimiter } from './own-limiter.js';
 import { RefundOnFinish } from './refund-on-finish.js';
-import {
-  checkRequestLimitOptions,
-  type Keys,
-  type OfRequest,
-  type RequestLimitOptions,
-} from './request-limit-options.js';
+import type { Keys, OfRequest, RequestLimitOptions } from './request-limit-options.js';
+import { checkRequestLimitOptions } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import { Responder, renamed } from './responder.js';
 import { type LimitedExchange, type RuledRequest, RulesSource } from './rules-source.js';
@@ -127,7 +123,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   }
 
   #take(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, options?: DecisionOptions): Outcome {
-    const { timeout } = this.#options;
+    const timeout = this.#options.dryRun ? undefined : (exchange.matched?.timeout ?? this.#options.timeout);
     const decision =
       timeout === undefined
         ? by.consume(keys, options)
@@ -139,12 +135,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   /** @param decision undefined if the client disconnected during the wait */
   #settle(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
     if (decision === undefined) return ABORTED;
-    const { args, response } = exchange;
+    const { args, response, matched } = exchange;
+    const { onLimited } = this.#options;
     this.source.decided?.(decision, by);
     this.attach?.(args, decision);
-    const { onLimited } = this.#options;
     if (decision.allowed) {
-      if (by.holds || this.#onFinish.refunds) this.#onFinish.listen(by, decision, response, args);
+      const settle = matched?.enforced?.settle;
+      if (by.holds || this.#onFinish.refunds || settle !== undefined)
+        this.#onFinish.listen(by, decision, response, args, settle);
     } else if (isFailureDenial(decision)) {
       return exchange.responder.unavailable(exchange, decision);
     }
@@ -162,11 +160,13 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
         this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
       );
     }
+    let told = shown ?? decision;
+    if (!decision.allowed) told = exchange.responder.withJitter(exchange, told);
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
     if (!response.sent && decision.source !== 'allow')
-      exchange.responder.headers.write(shown ?? decision, response, partitionKey ? keys : undefined);
+      exchange.responder.headers.write(told, response, partitionKey ? keys : undefined);
     if (decision.allowed) return { outcome: 'passed', decision, keys };
-    return exchange.responder.deny(exchange, keys, decision, shown ?? decision);
+    return exchange.responder.deny(exchange, keys, decision, told);
   }
 
   #fail(error: unknown, response: ResponseView): Verdict {

@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import type { Duration } from '../duration.js';
 import type { KeyScope } from '../keys/key-expression.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import type { Cost } from '../limiter/call-options.js';
@@ -18,6 +19,11 @@ export interface RuledCall {
   readonly keys: LimiterKey | CombinedKeys<string>;
   /** Permits, also by the name of the rule in a combination; default 1. */
   readonly cost?: Cost | undefined;
+  /**
+   * Ends an allowed call when its response is over: refunds what the rules took that do not count it, and releases what others hold.
+   * Undefined if all rules count all requests.
+   */
+  readonly settle?: ((decision: Decision, successful: boolean) => Promise<void>) | undefined;
 }
 
 /** A shadow rule that could not be decided, because its key, plan or cost has no value. */
@@ -33,12 +39,16 @@ export interface RuleReply {
   readonly status?: number | undefined;
   readonly body?: string | object | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A share from 0 to 1: see `HeaderOptions`. */
+  readonly retryAfterJitter?: number | undefined;
 }
 
 /** The rules that match one request. */
 export interface MatchedRules {
   /** All rules that are enforced, decided together; undefined if only shadow rules match. */
   readonly enforced: RuledCall | undefined;
+  /** The longest wait for permits; undefined: what the options say. */
+  readonly timeout?: Duration | undefined;
   /** Rules of mode `shadow`: each is decided by itself and never answered. */
   readonly shadows: readonly (RuledCall | FailedShadow)[];
   /** The reply of the rule that denied; undefined if it has none. */
@@ -54,6 +64,8 @@ export interface NamedRule {
   /** Undefined: 64. */
   readonly ipv6Subnet: number | undefined;
   readonly mode: 'enforce' | 'shadow';
+  /** The longest wait for permits, unless the call says another; undefined: no wait. */
+  readonly timeout?: Duration | undefined;
   /** The rules of mode `shadow` that are compared with this one. */
   readonly shadows: readonly NamedRule[];
   /**

@@ -2,9 +2,11 @@ import type { Decision } from '../decision.js';
 import { isKeyResolutionError, RequestForbiddenError } from '../errors.js';
 import { errorOfDenial } from '../limiter/error-of-denial.js';
 import { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
-import { checkInteger, describe, noEffect } from '../options.js';
+import { describe } from '../options.js';
+import { checkDenialOptions, isMessage } from './denial-options.js';
 import { type HeaderWriter, headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/single-policy.js';
+import { withJitter } from './jitter.js';
 import { warnOfDryRun, warnOfServerKey } from './key-errors.js';
 import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
@@ -29,6 +31,14 @@ export class Responder<Args extends readonly unknown[]> {
     this.#options = options;
     this.headers = headerWriter(where, options);
     this.#problemOf = cachedProblems(this.#status);
+  }
+
+  /** A denial with the jitter of the rule that denied, or of the options. */
+  withJitter({ matched }: Exchange<Args>, decision: Decision): Decision {
+    return withJitter(
+      decision,
+      matched?.replyTo(decision)?.retryAfterJitter ?? this.#options.retryAfterJitter,
+    );
   }
 
   /**
@@ -64,7 +74,7 @@ export class Responder<Args extends readonly unknown[]> {
     if (this.#options.dryRun) return SKIPPED;
     if (response.sent) return ended(response);
     if (this.#options.throw) throw errorOfDenial(decision);
-    writeRetryAfter(decision, response);
+    writeRetryAfter(withJitter(decision, this.#options.retryAfterJitter), response);
     return { outcome: 'denied', reply: () => varied(replyTo(UNAVAILABLE, accepted(request)), response) };
   }
 
@@ -161,37 +171,4 @@ export function renamed(where: string, decision: Decision, name: string): Decisi
     policy.name === decision.name ? { ...policy, name } : policy,
   );
   return { ...decision, moreAfter: decision.moreAfter, name, policies };
-}
-
-const isMessage = (value: unknown): value is string | object =>
-  typeof value === 'string' || (typeof value === 'object' && value !== null);
-
-/**
- * @returns the status of a denial
- * @throws RangeError, TypeError naming the invalid option
- */
-function checkDenialOptions<Args extends readonly unknown[]>(
-  where: string,
-  options: RequestLimitOptions<Args>,
-): number {
-  const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, rules, throw: throws } = options;
-  checkInteger(`${where}: statusCode`, statusCode, 400, 599);
-  if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
-    throw new TypeError(
-      `${where}: message must be text, an object or a function that returns one, not ${describe(message)}`,
-    );
-  }
-  if (dryRun && onLimited === undefined && rules === undefined) {
-    throw noEffect(where, 'dryRun', 'without onLimited, which reports what would be denied');
-  }
-  if (dryRun && denyList !== undefined) {
-    throw noEffect(where, 'denyList', 'with dryRun: put it into a limit of its own');
-  }
-  if (dryRun && timeout !== undefined) {
-    throw noEffect(where, 'timeout', 'with dryRun, which lets every request pass at once');
-  }
-  if (throws && message !== undefined) {
-    throw noEffect(where, 'message', 'with throw: the code that catches the error answers');
-  }
-  return statusCode;
 }

@@ -112,8 +112,9 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     const { name } = call.limiter;
     const { by } = this.#prepare(call.limiter);
     const decided = (decision: Decision) => {
-      if (response !== undefined && decision.allowed && (by.holds || onFinish.refunds))
-        onFinish.listen(by, decision, response, args);
+      if (response === undefined || !decision.allowed) return;
+      if (by.holds || onFinish.refunds || call.settle !== undefined)
+        onFinish.listen(by, decision, response, args, call.settle);
     };
     try {
       const decision = by.consume(call.keys, optionsOf(call, SHADOW));

@@ -2,7 +2,7 @@ import type { Decision } from '../decision.js';
 import type { KeyCall, Operation } from '../engine/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
-import { policyParts } from '../pipeline/policy-limit.js';
+import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import type { TopKeys } from '../usage/top-keys.js';
 import type { Admission } from './admission.js';
 import {
@@ -168,6 +168,18 @@ export abstract class BaseLimiter<Key> {
   /** @internal `consume` that returns at once if the store needs no network. */
   static consumer<Key>(limiter: BaseLimiter<Key>) {
     return (key: Key, options: DecisionOptions = NO_OPTIONS) => limiter.#decide('consume', key, options);
+  }
+
+  /** @internal Refunds what the members of these names took, and releases what the others hold. */
+  static async refundMembers<Key>(
+    limiter: BaseLimiter<Key>,
+    decision: Decision,
+    members: readonly string[],
+  ): Promise<void> {
+    const admission = limiter.#admission;
+    const costOfMember = ({ limit, cost }: PolicyPart) => (members.includes(limit.policy) ? cost : 0);
+    await admission.refund(decision, 'refund', costOfMember);
+    await admission.release(decision);
   }
 
   /** @internal Does a call wait, or is a permit held? */

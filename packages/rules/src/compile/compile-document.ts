@@ -75,14 +75,19 @@ function inherited(
   report: Report,
 ): Partial<RuleInput> {
   if (base === undefined) return {};
-  const { match, key, ipv6Subnet, plan, cost } = base;
+  const { match, key, ipv6Subnet, plan, cost, skipSuccessfulRequests, skipFailedRequests } = base;
   const at = inputs.indexOf(base);
+  const shared = { match, key, ipv6Subnet, plan, cost, skipSuccessfulRequests, skipFailedRequests };
   return Object.fromEntries(
-    Object.entries({ match, key, ipv6Subnet, plan, cost }).filter(
+    Object.entries(shared).filter(
       ([field, value]) => value !== undefined && report.isClean(['rules', at, field]),
     ),
   );
 }
+
+/** Fields for rules that deny. */
+const ENFORCED = ['reply', 'failurePolicy', 'timeout'] as const;
+const SKIPS = ['skipSuccessfulRequests', 'skipFailedRequests'] as const;
 
 /**
  * Fields that exclude or need each other.
@@ -96,9 +101,9 @@ function checkFields(
 ): void {
   const { name, match, limit, limits, unlimited, mode, compare, replaces } = rule;
   if (unlimited) {
-    const spare = (['limit', 'limits', 'cost', 'plan', 'reply', 'escalate', 'compare'] as const).find(
-      (field) => rule[field] !== undefined && !(field === 'plan' && matchesPlan(match)),
-    );
+    const spare = (
+      ['limit', 'limits', 'cost', 'plan', 'escalate', 'compare', ...ENFORCED, ...SKIPS] as const
+    ).find((field) => rule[field] !== undefined && !(field === 'plan' && matchesPlan(match)));
     if (spare !== undefined)
       report.add([...path, spare], `'${spare}' has no effect in the unlimited rule '${name}'`);
     if (match === undefined) report.add(path, `the unlimited rule '${name}' needs a match`);
@@ -119,6 +124,14 @@ function checkFields(
       atKey: true,
     });
   }
+  const idle = (fields: readonly (keyof RuleInput)[], why: string) => {
+    const field = fields.find((one) => rule[one] !== undefined);
+    if (field !== undefined)
+      report.add([...path, field], `'${field}' has no effect in ${why}`, { atKey: true });
+  };
+  if (mode === 'shadow') idle(['failurePolicy', 'timeout'], `the shadow rule '${name}'`);
+  if (planned.match === undefined)
+    idle(SKIPS, `rule '${name}', which has no match: only requests have a response`);
   if (compare !== undefined && mode !== 'shadow') {
     report.add([...path, 'compare'], `compare is for a rule with mode: shadow`, { atKey: true });
   }

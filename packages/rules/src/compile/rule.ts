@@ -1,23 +1,21 @@
-import type { EscalateOptions, LimiterPolicies } from '@sluice/core';
-import { keyText, nearest, type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
+import type { Duration, EscalateOptions, LimiterPolicies } from '@sluice/core';
+import { keyText, type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
 import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
-import type { MatchInput } from '../document/schema-match.js';
-import { compileMatch, type Matcher, matchesPlan } from '../matching/matcher.js';
+import { compileMatch, type Matcher } from '../matching/matcher.js';
 import { compileEscalate } from './escalate.js';
 import { compileLimits } from './limits.js';
 import { compileNotify, type NotifyOptions } from './notify.js';
-import { PlanNumbers, usesPlans } from './plan-numbers.js';
+import { PlanNumbers } from './plan-numbers.js';
+import { compilePlan } from './plan-of-call.js';
 import { compileReply } from './reply.js';
 import {
   compileCost,
   compileRuleKey,
-  compileText,
   hasTemplate,
   type ReadScope,
   type RuleCost,
   scopeOf,
-  type TemplatePlace,
 } from './templates.js';
 
 /** The numbers of a rule for one plan. */
@@ -43,6 +41,13 @@ export class Rule {
   /** Of a shadow rule: the enforced rule that it compares with. */
   readonly compare: string | undefined;
   readonly reply: RuleReply | undefined;
+  readonly failurePolicy: RuleInput['failurePolicy'];
+  /** The longest wait for permits. */
+  readonly timeout: Duration | undefined;
+  /** Does it give permits back after some responses? */
+  readonly refunds: boolean;
+  readonly #skipsSuccessful: boolean;
+  readonly #skipsFailed: boolean;
   /** Of its limits. */
   readonly notify: NotifyOptions | undefined;
   /** Undefined: only code uses the rule. */
@@ -80,6 +85,11 @@ export class Rule {
     this.unlimited = unlimited;
     this.replaces = replaces;
     this.compare = compare;
+    this.failurePolicy = input.failurePolicy;
+    this.timeout = input.timeout as Duration | undefined;
+    this.#skipsSuccessful = input.skipSuccessfulRequests === true;
+    this.#skipsFailed = input.skipFailedRequests === true;
+    this.refunds = this.#skipsSuccessful || this.#skipsFailed;
     this.reply = compileReply(reply, path, report);
     this.notify = compileNotify(input, path, report);
     this.key = key;
@@ -108,6 +118,11 @@ export class Rule {
     this.matcher = match && compileMatch(match, planOfRequest, [...path, 'match'], report);
   }
 
+  /** Does it not count a request that ended so? */
+  skips(successful: boolean): boolean {
+    return successful ? this.#skipsSuccessful : this.#skipsFailed;
+  }
+
   /** The key as one text: `USER, IP` for a list. */
   get keyKind(): string {
     return keyText(this.key);
@@ -126,66 +141,5 @@ export class Rule {
     const cost = this.cost.of(scope);
     const { plan, limits, escalate } = this.numbersOf(this.planOf(scope));
     return { key, cost, plan, limits, escalate };
-  }
-}
-
-/** The name of a plan, or a template that finds it. */
-function compilePlan(
-  input: RuleInput,
-  { plans = {}, defaultPlan }: RulesDocument,
-  place: TemplatePlace,
-): ReadScope<string | undefined> {
-  const { path, report } = place;
-  const { name, plan, match } = input;
-  const matches = matchesPlan(match);
-  if (!matches && !usesPlans(input)) return () => undefined;
-  if (!report.isClean(['plans'])) return () => undefined;
-  const names = Object.keys(plans);
-  const uses = matches ? 'matches by plan' : 'uses $plan';
-  if (names.length === 0) report.add(path, `rule '${name}' ${uses}, and the document has no plans`);
-  else if (matches) checkMatchedPlans(match!, names, [...path, 'match'], report);
-  if (plan === undefined) {
-    if (matches || defaultPlan === undefined) {
-      const or = matches ? '' : ', or a defaultPlan';
-      report.add(path, `rule '${name}' ${uses}: add plan: '#{user.plan}', for example${or}`);
-    }
-    return () => undefined;
-  }
-  const at = [...path, 'plan'];
-  if (matches && !hasTemplate(plan)) {
-    report.add(
-      at,
-      `rule '${name}' matches by plan: plan must find the one of a request, such as '#{user.plan}'`,
-    );
-  }
-  if (!hasTemplate(plan)) {
-    if (!Object.hasOwn(plans, plan)) {
-      report.add(at, `plan '${plan}' is not in the document`, { hint: nearest(plan, names) });
-    }
-    return () => plan;
-  }
-  if (defaultPlan === undefined) {
-    report.add(
-      at,
-      'a plan from a request needs a defaultPlan in the document, for requests without one or with an unknown one',
-    );
-  }
-  return compileText(plan, 'plan', place);
-}
-
-/** Reports plans that the document does not have. */
-function checkMatchedPlans(match: MatchInput, names: readonly string[], path: Path, report: Report): void {
-  const check = (plan: unknown, at: Path) => {
-    for (const [i, one] of [plan ?? []].flat().entries()) {
-      if (typeof one !== 'string' || names.includes(one)) continue;
-      report.add(Array.isArray(plan) ? [...at, i] : at, `plan '${one}' is not in the document`, {
-        hint: nearest(one, names),
-      });
-    }
-  };
-  const { not } = match;
-  check(match.plan, [...path, 'plan']);
-  for (const [i, one] of [not ?? []].flat().entries()) {
-    check(one?.plan, [...path, 'not', ...(Array.isArray(not) ? [i] : []), 'plan']);
   }
 }

@@ -117,6 +117,33 @@ test.each([
     "did you mean 'cookies'?",
   ],
   ['a list of numbers', inRule('key: [1, 2]'), 'such as [USER, IP]'],
+  ['an unknown failure policy', inRule('failurePolicy: alow'), '{ local: { share: 0.25 } }'],
+  [
+    'a share of a failure policy above 1',
+    inRule('failurePolicy: { local: { share: 4 } }'),
+    'share must be a share above 0',
+  ],
+  ['a timeout that is none', inRule('timeout: soon'), 'timeout must be a duration such as'],
+  [
+    'a jitter in percent',
+    inRule('match: { path: /* }\n    reply: { retryAfterJitter: 20 }'),
+    'must be a share from 0 to 1',
+  ],
+  [
+    'a timeout of a shadow',
+    inRule('mode: shadow\n    timeout: 2s'),
+    "4:5: 'timeout' has no effect in the shadow rule 'a'",
+  ],
+  [
+    'a failure policy of an unlimited rule',
+    'rules: [{ name: a, match: { path: /* }, unlimited: true, failurePolicy: deny }]',
+    "'failurePolicy' has no effect in the unlimited rule 'a'",
+  ],
+  [
+    'refunds of a rule for code',
+    inRule('skipFailedRequests: true'),
+    "'skipFailedRequests' has no effect in rule 'a', which has no match",
+  ],
   ['an empty match', inRule('match: {}'), 'path: /* matches every request'],
   ['a host with a port', inRule('match: { host: "a.example:80" }'), 'without a port'],
   [

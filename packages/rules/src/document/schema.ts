@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { matchSchema } from './schema-match.js';
 import { ALGORITHM_SCHEMAS, escalateSchema, NAME, strict, text } from './schema-parts.js';
+import { requestFields } from './schema-requests.js';
 import { testSchema } from './schema-tests.js';
 
 const name = z
@@ -28,6 +29,7 @@ const plan = z
   })
   .describe('Numbers and durations by name, for `$plan.name`.');
 
+const SHARE = { error: 'must be a share from 0 to 1, such as 0.2' };
 const reply = strict('a reply', {
   status: z
     .int({ error: 'must be a status from 400 to 599' })
@@ -46,6 +48,12 @@ const reply = strict('a reply', {
       error: 'must be an object of header values',
     })
     .optional(),
+  retryAfterJitter: z
+    .number(SHARE)
+    .min(0, SHARE)
+    .max(1, SHARE)
+    .optional()
+    .describe('Adds to Retry-After a random part of the wait, up to this share of it; default 0.'),
 });
 
 const KEYS = { error: "must be a key such as '#{user.id}', or a list of keys such as [USER, IP]" };
@@ -102,6 +110,7 @@ const rule = strict('a rule', {
     .describe(
       'Of a shadow rule: the enforced rule whose match, key, plan and cost it has unless it says otherwise.',
     ),
+  ...requestFields,
   reply: reply.optional().describe('The response to a request that this rule denies.'),
 });
 

@@ -25,11 +25,12 @@ export class LimiterBank {
     let pool = this.#pools.get(id);
     if (pool === undefined) {
       const { hashTag } = set.document;
-      const { notify } = rule;
+      const { notify, failurePolicy = this.options.failurePolicy } = rule;
       const name = nameOf(set, rule);
       const kind = takesPlans(rule) ? 'per-request' : 'limiter';
       const plans = () => plansOf(this.#rules.get(id)!);
-      pool = new LimiterPool({ ...this.options, name, hashTag, escalate, notify }, MOST, kind, plans);
+      const base = { ...this.options, failurePolicy, name, hashTag, escalate, notify };
+      pool = new LimiterPool(base, MOST, kind, plans);
       this.#pools.set(id, pool);
     } else this.#retired.delete(pool);
     const limiter = pool.byPolicies(limits);
@@ -81,4 +82,7 @@ function callCost(rule: Rule, plan: string | undefined): CallCost | undefined {
 
 /** Limiters of one id differ in their policies and their key only. */
 const idOf = (set: RuleSet, rule: Rule, escalate: RuleNumbers['escalate']): string =>
-  JSON.stringify([nameOf(set, rule), set.document.hashTag, escalate, rule.notify, takesPlans(rule)]);
+  JSON.stringify([
+    ...[nameOf(set, rule), set.document.hashTag, escalate],
+    ...[rule.notify, takesPlans(rule), rule.failurePolicy],
+  ]);

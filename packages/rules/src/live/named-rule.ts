@@ -12,6 +12,7 @@ export function namedRule(set: RuleSet, rule: Rule, limiterOf: LimiterOf): Named
     key: rule.key,
     ipv6Subnet: rule.ipv6Subnet,
     mode: rule.mode,
+    timeout: rule.timeout,
     shadows: set.rules
       .filter(({ compare }) => compare === rule.name)
       .map((shadow) => namedRule(set, shadow, limiterOf)),

@@ -1,5 +1,12 @@
-import type { Decision, LimiterKey, RateLimiter } from '@sluice/core';
-import type { FailedShadow, MatchedRules, RuledCall, RuleReply } from '@sluice/core/http';
+import type { Decision, Duration, LimiterKey, RateLimiter } from '@sluice/core';
+import {
+  BaseLimiter,
+  type FailedShadow,
+  type MatchedRules,
+  type RuledCall,
+  type RuleReply,
+  toMicros,
+} from '@sluice/core/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { ApplyingRule, MatchedRule, RuleSet } from '../rule-set.js';
 import type { Combination, Combinations } from './combinations.js';
@@ -24,6 +31,8 @@ export class RequestCalls implements MatchedRules {
   readonly enforced: (RuledCall & Combination) | undefined;
   readonly shadows: readonly (ShadowCall | RefusedShadow)[];
   readonly matched: readonly MatchedRule[];
+  /** The shortest of the rules that have one. */
+  readonly timeout: Duration | undefined;
 
   /** @throws KeyResolutionError if the request lacks the key of an enforced rule, or has no valid cost */
   constructor(
@@ -36,22 +45,30 @@ export class RequestCalls implements MatchedRules {
     const keys: Record<string, string> = {};
     let costs: Record<string, number> | undefined;
     let shadows = NO_SHADOWS;
+    let timeout: Duration | undefined;
+    let refunds = false;
     for (const { rule, view, call: known } of applying) {
       if (rule.mode === 'shadow') continue;
       const { key, cost, plan, limits, escalate } = known ?? rule.resolve(view);
       matched.push(known ?? { rule, key, cost, plan, limits, escalate });
       keys[rule.name] = key;
+      refunds ||= rule.refunds;
+      if (rule.timeout !== undefined) timeout = shorter(rule.timeout, timeout);
       if (cost !== 1) costs = { ...costs, [rule.name]: cost };
     }
     if (matched.length < applying.length)
       shadows = applying.filter(({ rule }) => rule.mode === 'shadow').map((one) => this.#shadow(one));
+    this.timeout = timeout;
     this.matched = matched;
     this.shadows = shadows;
     if (matched.length === 0) return;
     const { limiter, consume } = combinations.get(set.name, matched, () =>
       matched.map((one) => limiterOf(one.rule, one)),
     );
-    this.enforced = { limiter, consume, keys, cost: costs };
+    const settle = refunds
+      ? (decision: Decision, successful: boolean) => this.#settle(decision, successful)
+      : undefined;
+    this.enforced = { limiter, consume, keys, cost: costs, settle };
   }
 
   /** The rule that denied. */
@@ -65,13 +82,24 @@ export class RequestCalls implements MatchedRules {
     return this.deniedBy(decision)?.reply;
   }
 
+  #settle(decision: Decision, successful: boolean): Promise<void> {
+    const members = this.matched.filter(({ rule }) => rule.skips(successful)).map(({ rule }) => rule.name);
+    return BaseLimiter.refundMembers(this.enforced!.limiter, decision, members);
+  }
+
   /** What goes wrong in a shadow does not concern the request. */
   #shadow({ rule, view, call }: ApplyingRule): ShadowCall | RefusedShadow {
     try {
       const { key, cost, plan, limits, escalate } = call ?? rule.resolve(view);
-      return { rule, limiter: this.limiterOf(rule, { plan, limits, escalate }), keys: key, cost };
+      const limiter = this.limiterOf(rule, { plan, limits, escalate });
+      const settle = (decision: Decision, successful: boolean) =>
+        rule.skips(successful) ? limiter.refund(decision) : limiter.release(decision);
+      return { rule, limiter, keys: key, cost, settle: rule.refunds ? settle : undefined };
     } catch (error) {
       return { rule, name: `${this.set.name}.${rule.name}`, error };
     }
   }
 }
+
+const shorter = (one: Duration, other: Duration | undefined): Duration =>
+  other === undefined || toMicros('timeout', one, 0) < toMicros('timeout', other, 0) ? one : other;

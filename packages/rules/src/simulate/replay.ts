@@ -1,9 +1,10 @@
 import { type Decision, memoryStore, type PolicyDecision, type Store } from '@sluice/core';
-import { isPromise, type MaybePromise } from '@sluice/core/http';
+import { isPromise, type MaybePromise, type RuledCall } from '@sluice/core/http';
 import type { RequestCalls } from '../live/request-calls.js';
 import { Rules } from '../live/rules.js';
 import { decideShadow, type ShadowDecision } from '../live/shadow-decision.js';
 import type { MatchedRule, RuleSet } from '../rule-set.js';
+import { Assumptions } from './assumptions.js';
 import { KeyPlaces } from './figures/key-uses.js';
 import { RuleFigures } from './figures/rule-figures.js';
 import type { LogRequest } from './log/log-request.js';
@@ -37,6 +38,7 @@ export class Replay {
   readonly #set: LoggedRules;
   readonly #store: Store;
   readonly #maxKeys: number;
+  readonly #assumptions: Assumptions;
   readonly #figures: ReadonlyMap<string, RuleFigures>;
   #requests = 0;
   #denied = 0;
@@ -46,6 +48,7 @@ export class Replay {
   constructor(set: RuleSet, { maxKeys = 1_000_000, storeOn }: ReplayOptions = {}) {
     this.#maxKeys = maxKeys;
     this.#set = new LoggedRules(set);
+    this.#assumptions = new Assumptions(set);
     this.#store = storeOn?.(this.#clock) ?? memoryStore({ clock: this.#clock, maxKeys, definitions: false });
     this.#rules = new Rules(this.#set, { store: this.#store });
     const places = new Map(set.rules.map(({ keyKind }) => [keyKind, new KeyPlaces()]));
@@ -62,6 +65,7 @@ export class Replay {
 
   #decide(request: LogRequest): MaybePromise<Replayed> {
     this.#requests += 1;
+    this.#assumptions.see(request);
     const calls = this.#rules.match(request);
     if (calls === undefined) {
       this.#unlimited += 1;
@@ -91,14 +95,14 @@ export class Replay {
     if ((this.#store as { size?: number }).size === this.#maxKeys) this.#storeFull = true;
     if (decision !== undefined) {
       this.#count(now, calls.matched, decision.policies);
-      this.#releaseLater(request, calls.enforced!.limiter, decision);
+      this.#endLater(request, calls.enforced!, decision);
     }
     calls.shadows.forEach((call, i) => {
       const shadow = shadows[i]!.decision;
       const matched = last.find(({ rule }) => rule === call.rule);
       if (shadow === undefined || matched === undefined || 'error' in call) return;
       this.#count(now, [matched], shadow.policies);
-      this.#releaseLater(request, call.limiter, shadow);
+      this.#endLater(request, call, shadow);
     });
     const denier = decision && calls.deniedBy(decision);
     return { allowed, decision, deniedBy: calls.matched.find(({ rule }) => rule === denier), shadows };
@@ -110,14 +114,13 @@ export class Replay {
     for (const one of matched) at += this.#figures.get(one.rule.name)!.count(now, one, policies, at);
   }
 
-  /** Permits that are held come back when the request ends. */
-  #releaseLater(
-    { duration = 0 }: LogRequest,
-    limiter: { release(decision: Decision): Promise<void> },
-    decision: Decision,
-  ): void {
-    if (!decision.allowed || !decision.policies.some(({ held }) => held)) return;
-    this.#clock.at(this.#clock.now() + duration, () => limiter.release(decision));
+  /** When the request ends, held permits come back, and what rules took that do not count it. */
+  #endLater({ duration = 0, status }: LogRequest, { limiter, settle }: RuledCall, decision: Decision): void {
+    if (!decision.allowed) return;
+    const settles = settle !== undefined && status !== undefined;
+    if (!settles && !decision.policies.some(({ held }) => held)) return;
+    const end = () => (settles ? settle(decision, status < 400) : limiter.release(decision));
+    this.#clock.at(this.#clock.now() + duration, end);
   }
 
   get report(): ReplayReport {
@@ -131,7 +134,15 @@ export class Replay {
       unlimited: this.#unlimited,
       rules: matching.flatMap((rule) => {
         const unresolved = set.unresolved.get(rule.name);
-        return rule.unlimited ? [] : [{ ...this.#figures.get(rule.name)!.report, unresolved }];
+        return rule.unlimited
+          ? []
+          : [
+              {
+                ...this.#figures.get(rule.name)!.report,
+                unresolved,
+                assumed: this.#assumptions.ofRule(rule.name),
+              },
+            ];
       }),
       rulesForCode: set.rules.filter(({ matcher }) => matcher === undefined).map(({ name }) => name),
       storeFull: this.#storeFull,

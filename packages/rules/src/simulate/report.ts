@@ -60,6 +60,8 @@ export interface RuleReport {
   readonly overTime: OverTime;
   /** Requests that it applies to, and whose key or cost is not in the log. It was left out for them. */
   readonly unresolved: Unresolved | undefined;
+  /** What was assumed for this rule because the log does not say it, in sentences. */
+  readonly assumed: readonly string[];
 }
 
 /** What one document of rules decided. */

@@ -140,6 +140,58 @@ rules:
     expect(log.late).toBe(1);
   });
 
+  test('says what it assumed because the log does not say it', async () => {
+    const text = `
+plans: { free: {}, pro: {} }
+defaultPlan: free
+rules:
+  - name: api
+    match: { path: /v1/*, plan: free }
+    key: [USER, "#{headers['x-device']}", IP]
+    plan: '#{user.plan}'
+    timeout: 2s
+    limit: { fixedWindow: { limit: 2, window: 1m } }
+  - name: login
+    match: { path: /login, not: { user: { role: admin } } }
+    skipSuccessfulRequests: true
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+`;
+    const assumed = async (lines: readonly string[]) =>
+      (await run(text, lines)).rules.rules.map(({ assumed }) => assumed);
+    expect(await assumed([line(0, '/v1/a'), line(1, '/login')])).toEqual([
+      [
+        "no line of the log has #{user.id}, #{headers['x-device']}, #{user.plan}, so every request was decided as one without it",
+        'requests do not wait in a replay: they were denied at once',
+      ],
+      [
+        'no line of the log has #{user.role}, so every request was decided as one without it',
+        'no line of the log has a status, so no permits were given back',
+      ],
+    ]);
+    const known = await assumed([line(0, '/v1/a', 'ann', { status: 200 })]);
+    expect(known[0]![0]).toMatch("has #{headers['x-device']}, #{user.plan}, so");
+    expect(known[1]).toHaveLength(1);
+  });
+
+  test('permits of requests that a rule does not count come back, by the status in the log', async () => {
+    const text = `
+rules:
+  - name: login
+    match: { path: /login }
+    skipSuccessfulRequests: true
+    limit: { fixedWindow: { limit: 1, window: 1h } }
+  - name: api
+    match: { path: /* }
+    limit: { fixedWindow: { limit: 9, window: 1h } }
+`;
+    const of = (status: number) => times(3, (i) => line(i, '/login', undefined, { status }));
+    expect((await run(text, of(200))).rules.denied).toBe(0);
+    expect((await run(text, of(401))).rules.denied).toBe(2);
+    const log = logFile('statuses.log', [...of(200), ...of(200).slice(1)]);
+    const { rules } = await simulate(parseRules(text), log, { target: 0 });
+    expect(rules.rules.map(({ limits }) => limits[0]!.smallest!.limit)).toEqual([1, 5]);
+  });
+
   test('against other rules: who is newly denied, and who newly allowed', async () => {
     const rules = (limit: number, other: number) => `
 rules:

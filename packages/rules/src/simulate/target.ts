@@ -1,5 +1,6 @@
 import { type Decision, memoryStore, type Policy, RateLimiter } from '@sluice/core';
 import { BaseLimiter, describe } from '@sluice/core/http';
+import type { Rule } from '../compile/rule.js';
 import type { MatchedRule, RuleSet } from '../rule-set.js';
 import { namedPolicies } from './figures/rule-figures.js';
 import type { LogRequest } from './log/log-request.js';
@@ -92,6 +93,9 @@ interface Candidate {
   denied: number;
 }
 
+const isRefunded = (rule: Rule, { status }: LogRequest): boolean =>
+  rule.refunds && status !== undefined && rule.skips(status < 400);
+
 /** One pass: all candidates of all searches side by side. */
 async function tryCandidates(
   rules: RuleSet,
@@ -134,8 +138,8 @@ async function tryCandidates(
           if (candidate.denied > candidate.most) continue; // it is known to be too small
           const decision = candidate.consume(key, { cost });
           if (!decision.allowed) candidate.denied += 1;
-          else if (policy.algorithm === 'concurrency')
-            clock.at(clock.now() + (request.duration ?? 0), () => candidate.limiter.release(decision));
+          else if (policy.algorithm === 'concurrency' || isRefunded(matched.rule, request))
+            clock.at(clock.now() + (request.duration ?? 0), () => candidate.limiter.refund(decision));
         }
       }
     }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Decision, PolicyDecision } from '../../decision.js';
 import { draft11Items, type PartitionOf, rateLimit, rateLimitPolicy } from '../../decision-headers.js';
 import { describe } from '../../options.js';
-import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
+import type { Keys } from '../request-limit-options.js';
+import type { HeaderOptions, HeaderStyle } from './header-options.js';
 import { extended, type ListHeaders } from './response-headers.js';
 import {
   quotaPolicies,

@@ -90,7 +90,7 @@ export class RuleFigures {
     return counts.length;
   }
 
-  get report(): Omit<RuleReport, 'unresolved'> {
+  get report(): Omit<RuleReport, 'unresolved' | 'assumed'> {
     const { name, mode, compare, keyKind } = this.rule;
     return {
       rule: name,

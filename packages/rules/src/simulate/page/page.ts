@@ -60,12 +60,13 @@ function changes({ name, denied, requests }: ReplayReport, newly: Change, allowe
 }
 
 function ruleSection(rule: RuleReport): Markup {
-  const { requests, denied, keys, moreKeys, mode, compare, limits, hit, unresolved } = rule;
+  const { requests, denied, keys, moreKeys, mode, compare, limits, hit, unresolved, assumed } = rule;
   const shadow = mode === 'enforce' ? '' : compare === undefined ? ', a shadow' : `, a shadow of ${compare}`;
   return html`<section>
 <h2>${rule.rule}${shadow}</h2>
 <p>${denied} of ${requests} requests denied (${shareOf(denied, requests)}); ${moreKeys ? 'more than ' : ''}${keys} keys.</p>
 ${unresolved === undefined ? html`` : html`<p class="soft">${unresolved.requests} more have no key or cost in the log: ${unresolved.example.reason}.</p>`}
+${assumed.map((text) => html`<p class="soft">In this replay ${text}.</p>`)}
 ${requests === 0 ? html`` : html`${overTimePlot(rule)}${denied === 0 ? html`` : html`<h3>Denied share</h3>${sharePlot(rule)}`}`}
 ${limits.map(
   (limit) => html`<h3>Peak use of ${limit.limit}${limit.plan === undefined ? '' : `, ${limit.plan}`}</h3>
