@@ -169,6 +169,19 @@ export function holdingContract(kind: StoreKind): void {
       expect(await waiting.acquired).toMatchObject({ allowed: true });
     });
 
+    test('maxWaiting bounds the calls that wait for held permits', async () => {
+      const limiter = harness.limiter(concurrency({ limit: 1, lease: '30m' }), { maxWaiting: 1 });
+      const held = await limiter.acquire('k');
+      const waiting = startWait(limiter, 'k', 1);
+      await harness.heard(limiter);
+      for (const timeout of ['1m', '1h']) {
+        await expect(limiter.acquire('k', { timeout })).rejects.toMatchObject({ queueFull: true });
+      }
+      await expect(limiter.acquire('k', { timeout: 0 })).rejects.toMatchObject({ queueFull: false });
+      await limiter.release(held);
+      expect(await waiting.acquired).toMatchObject({ allowed: true });
+    });
+
     test('after a reset all waiting calls poll at once', async () => {
       const limiter = limiterOf(2);
       const other = harness.limiter(concurrency({ limit: 2, lease: '30m' }), {

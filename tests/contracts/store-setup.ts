@@ -85,7 +85,9 @@ export class StoreHarness {
 
   limiter(
     limit: Policy | Readonly<Record<string, Policy>>,
-    options: Partial<Pick<RateLimiterOptions, 'name' | 'store' | 'deadline' | 'escalate'>> = {},
+    options: Partial<
+      Pick<RateLimiterOptions, 'name' | 'store' | 'deadline' | 'escalate' | 'margin' | 'maxWaiting'>
+    > = {},
   ): RateLimiter {
     const policy = typeof limit.algorithm === 'string' ? { policy: limit } : { policies: limit };
     const place = { name: uniqueName('contract'), store: this.store, deadline: '10s', ...options };

@@ -1,5 +1,8 @@
 import { isRateLimitExceededError, slidingLog } from '../../packages/core/src/index.js';
+import { uniqueName } from '../support/redis-url.js';
 import { HOUR, nextWait, rates, rejection, StoreHarness, type StoreKind, startWait } from './store-setup.js';
+
+const MINUTE = HOUR / 60;
 
 /** `acquire` where permits are spent: a future moment is booked. */
 export function waitingContract(kind: StoreKind): void {
@@ -151,7 +154,76 @@ export function waitingContract(kind: StoreKind): void {
       expect(waited).toEqual([...waited].sort((a, b) => a - b));
       expect(waited[2]).toBeGreaterThan(waited[0]!);
     });
+
+    test('with a margin waiting calls pass that much later, and at least that far apart', async () => {
+      const waits = async (margin: string | number) => {
+        const limiter = harness.limiter(policyOf('1h'), { margin });
+        expect(await limiter.acquire('k', { cost: fill })).toMatchObject({ waited: 0 });
+        const waiting = Array.from({ length: 5 }, () => limiter.acquire('k', { cost }));
+        await harness.heard(limiter);
+        await harness.clock.advance('4h');
+        return (await Promise.all(waiting)).map(({ waited }) => waited);
+      };
+      const [exact, roomy] = [await waits(0), await waits('1m')];
+      for (const [i, moment] of roomy.entries()) {
+        const before = i === 0 ? 0 : roomy[i - 1]!;
+        expect(moment).toBeGreaterThanOrEqual(Math.max(exact[i]!, before) + MINUTE);
+      }
+    });
+
+    test('a call passes without the margin rather than not at all', async () => {
+      const limiter = harness.limiter(policyOf('1h'), { margin: '1m' });
+      await limiter.acquire('k', { cost: fill });
+      const wait = await nextWait(limiter, 'k', cost);
+      const waiting = limiter.acquire('k', { cost, timeout: wait });
+      await harness.heard(limiter);
+      await harness.clock.advance(wait);
+      expect((await waiting).waited).toBe(wait);
+    });
+
+    test('at most maxWaiting calls of all processes wait; one more rejects at once and books nothing', async () => {
+      const options = { maxWaiting: 2, name: uniqueName('full') };
+      const limiter = harness.limiter(policyOf('1h'), options);
+      const other = harness.limiter(policyOf('1h'), { ...options, store: harness.another() });
+      await limiter.acquire('k', { cost: fill });
+      const first = startWait(limiter, 'k', cost);
+      await harness.heard(limiter);
+      const second = startWait(other, 'k', cost);
+      await harness.heard(other);
+      const before = await limiter.peek('k');
+      for (const one of [limiter, other]) {
+        const error = await rejection(one.acquire('k', { cost }));
+        expect(error).toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED', queueFull: true });
+      }
+      expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
+      await first.abort();
+      const third = startWait(limiter, 'k', cost);
+      await harness.heard(limiter);
+      await harness.clock.advance('3h');
+      await Promise.all([second.acquired, third.acquired]);
+      await limiter.acquire('j', { cost: fill });
+      await expect(limiter.acquire('j', { cost, timeout: 1 })).rejects.toMatchObject({ queueFull: false });
+    });
   });
+
+  test('with a margin six calls of a limit of five never pass within the window and the margin', async () => {
+    const limiter = harness.limiter(slidingLog({ limit: 5, window: '1h' }), { margin: '3m' });
+    const start = harness.clock.now();
+    const left: number[] = [];
+    const leave = () => left.push((harness.clock.now() - start) / 1000 / MINUTE);
+    // Calls that need not wait pass at once, also at uneven moments.
+    for (let i = 0; i < 5; i += 1) {
+      expect(await limiter.acquire('k')).toMatchObject({ waited: 0 });
+      leave();
+      await harness.clock.advance('2m');
+    }
+    const waits = Array.from({ length: 12 }, () => limiter.acquire('k').then(leave));
+    await harness.heard(limiter);
+    await harness.clock.advance('4h');
+    await Promise.all(waits);
+    expect(left).toEqual([0, 2, 4, 6, 8, 63, 66, 69, 72, 75, 126, 129, 132, 135, 138, 189, 192]);
+  });
+
   test('at most 1,000 calls wait at a key; a call that need not wait still passes', async () => {
     // Each call reads and writes all earlier bookings, and all are sent at once: on a busy machine that takes a while.
     const limiter = harness.limiter(slidingLog({ limit: 10, window: '1h' }), { deadline: '1m' });

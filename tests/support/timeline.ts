@@ -12,7 +12,7 @@ export const ms = (value: number) => Math.round(value * 1000);
 export const seconds = (value: number) => Math.round(value * 1_000_000);
 
 type CallOptions = Partial<Pick<Call, 'operation' | 'wait'>> &
-  Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
+  Partial<Pick<Part, 'cost' | 'at' | 'booking'>> & { readonly override?: Parameters };
 
 /** Keys with one policy each, called together at moments that the test chooses (µs after START), without a store. */
 export class Timeline {
@@ -26,10 +26,10 @@ export class Timeline {
 
   ask(
     micros: number,
-    { operation = 'consume', wait = 0, cost = 1, at = 0, override }: CallOptions = {},
+    { operation = 'consume', wait = 0, cost = 1, at = 0, booking, override }: CallOptions = {},
   ): Answer {
     const now = START + micros;
-    const parts = this.rules.map((rule, i) => ({ limit: limitOf(rule), key: String(i), cost, at }));
+    const parts = this.rules.map((rule, i) => ({ limit: limitOf(rule), key: String(i), cost, at, booking }));
     const overrides = override && parts.map(() => override);
     const call: Call = { operation, wait, parts, overrides };
     const open = (entries: readonly (Entry | undefined)[]) =>

@@ -16,10 +16,17 @@ export const LIMIT = 5;
 /** Payments may wait for a slow Redis. If Redis refuses the connection, they fail at once. */
 const TIMEOUT_MS = 30_000;
 
-/** `slidingLog` holds in any second: it has no window edges where two bursts could meet. */
-export function gatewayLimiter(store: Store, window: Duration, name = 'payment-gateway'): RateLimiter {
+/**
+ * `slidingLog` holds in any second: it has no window edges where two bursts could meet.
+ * @param margin how much later than its permits are back a waiting call passes
+ */
+export function gatewayLimiter(
+  store: Store,
+  window: Duration,
+  { name = 'payment-gateway', margin }: { name?: string; margin?: Duration | undefined } = {},
+): RateLimiter {
   const policy = slidingLog({ limit: LIMIT, window });
-  return new RateLimiter({ name, policy, store, deadline: TIMEOUT_MS, failurePolicy: rejectCall });
+  return new RateLimiter({ name, policy, store, margin, deadline: TIMEOUT_MS, failurePolicy: rejectCall });
 }
 
 /** Without Redis the calls of other processes are unknown. No payment is better than one too many. */

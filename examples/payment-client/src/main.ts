@@ -12,8 +12,8 @@ const { REDIS_URL } = process.env;
 const PROCESSES = REDIS_URL ? 4 : 1;
 const WORKERS = 8;
 const SECOND_MS = 1000;
-/** A little more than the gateway's second, because the network may delay one call more than the next. */
-const WINDOW_MS = SECOND_MS + 100;
+/** Waiting calls pass this much later, because the network may delay one call more than the next. */
+const MARGIN_MS = 100;
 
 type Way = 'unlimited' | 'consume' | 'acquire';
 
@@ -33,7 +33,7 @@ async function demo(): Promise<void> {
   );
   await show('Without a limiter', 'unlimited');
   await show('With consume, without waiting', 'consume');
-  await sleep(WINDOW_MS); // the next part begins with an empty window
+  await sleep(SECOND_MS); // the next part begins with an empty window
   await show('With acquire, first come, first served', 'acquire');
 }
 
@@ -52,7 +52,7 @@ async function show(title: string, way: Way): Promise<void> {
 /** The work of one process. Without a `url` it only checks that the store answers. */
 async function calls(way: Way, url?: string): Promise<Outcome[]> {
   const { store, close } = openStore(REDIS_URL);
-  const limiter = gatewayLimiter(store, WINDOW_MS);
+  const limiter = gatewayLimiter(store, SECOND_MS, { margin: MARGIN_MS });
   try {
     await limiter.peek('connected');
     if (url === undefined) return [];

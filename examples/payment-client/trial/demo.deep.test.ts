@@ -5,12 +5,14 @@ import { redisUrl } from '../../../tests/support/redis-url.js';
 import { run } from '../../../tests/support/run.js';
 
 let program: Awaited<ReturnType<typeof bundle>>;
+let comparison: Awaited<ReturnType<typeof bundle>>;
 
 beforeAll(async () => {
   program = await bundle(join(__dirname, '../src/main.ts'));
+  comparison = await bundle(join(__dirname, '../src/compare.ts'));
 });
 
-afterAll(() => program?.remove());
+afterAll(() => Promise.all([program?.remove(), comparison?.remove()]));
 
 // The machine decides how many calls arrive in which second, but none may be lost, and with acquire all are paid.
 test.each([
@@ -36,6 +38,20 @@ test.each([
   },
   120_000,
 );
+
+// The machine decides how many of them the gateway refuses.
+test('npm run compare sends the calls of four processes in four ways', async () => {
+  const env = { REDIS_URL: redisUrl(), CALLS: '1' };
+  const { ok, output } = await run(process.execPath, [comparison.file], { env });
+  const lines = [...output.matchAll(/^(\S.*\S) {1,}48 arrived, \d+ refused \(\d+ %\), in [\d.]+ s$/gm)];
+  expect(lines.map(([, way]) => way)).toEqual([
+    'asking every 100 ms',
+    'acquire',
+    'acquire, margin: 0',
+    "acquire, margin: '50ms'",
+  ]);
+  expect(ok).toBe(true);
+}, 240_000);
 
 test('without its Redis it ends with one sentence', async () => {
   const env = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };

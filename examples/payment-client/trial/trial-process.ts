@@ -11,7 +11,8 @@ export interface TrialCall extends Booked {
 }
 
 async function main(name: string, redisUrl: string, gatewayUrl: string): Promise<void> {
-  const limiter = gatewayLimiter(noting(openStore(redisUrl).store), '100ms', name);
+  // Without a margin each call starts at the first possible moment.
+  const limiter = gatewayLimiter(noting(openStore(redisUrl).store), '100ms', { name, margin: 0 });
   // The gateway uses the booked moments: the delay of a busy machine is no fault of the limiter.
   const headers = () => ({ 'X-Moment': String(bookings.getStore()!.at) });
   const client = new PaymentClient(limiter, sendTo(gatewayUrl, headers));

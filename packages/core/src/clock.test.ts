@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { ManualClock, systemClock } from './clock.js';
 
 describe('ManualClock', () => {
@@ -92,4 +93,13 @@ test('systemClock sleeps longer than a timer can', async () => {
   } finally {
     jest.useRealTimers();
   }
+});
+
+test('the system clock knows how late the sleeps of this process end', async () => {
+  const slept = systemClock.sleep(1_000);
+  const blockedUntil = performance.now() + 101;
+  while (performance.now() < blockedUntil);
+  await slept;
+  const late = systemClock.lateness!();
+  expect(late).toBeGreaterThanOrEqual(100_000);
 });

@@ -26,13 +26,16 @@ export class RateLimitExceededError extends SluiceError {
    * `standardHeaders` and `legacyHeaders`, merged with those of the response's other limits.
    */
   readonly headers: Record<string, string>;
+  /** An `acquire` could not wait, because `maxWaiting` calls wait at a key already. */
+  readonly queueFull: boolean;
 
   /** @param decision the decision that denied */
   constructor(
     readonly decision: Decision,
-    options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+    options: Pick<Partial<RateLimitExceededError>, 'status' | 'headers' | 'queueFull'> = {},
   ) {
-    super(denial(decision));
+    super(denial(decision, options.queueFull));
+    this.queueFull = options.queueFull ?? false;
     this.status = options.status ?? 429;
     this.statusCode = this.status;
     this.headers = { ...(options.headers ?? decisionHeaders(decision)) };
@@ -44,7 +47,8 @@ export class RateLimitExceededError extends SluiceError {
   }
 }
 
-function denial({ name, cost, limit, retryAfter }: Decision): string {
+function denial({ name, cost, limit, retryAfter }: Decision, queueFull = false): string {
+  if (queueFull) return `Rate limit '${name}' exceeded: too many calls wait`;
   if (retryAfter === Number.POSITIVE_INFINITY) {
     return `Rate limit '${name}': a cost of ${cost} can never pass a limit of ${limit}`;
   }
@@ -105,13 +109,8 @@ export class StoreUnavailableError extends SluiceError {
 
   constructor(
     message: string,
-    options: {
-      readonly reason?: UnavailableReason;
-      readonly late?: boolean;
-      readonly neverSent?: boolean;
-      readonly decision?: Decision;
-      readonly cause?: unknown;
-    } = {},
+    options: ErrorOptions &
+      Partial<Pick<StoreUnavailableError, 'reason' | 'late' | 'neverSent' | 'decision'>> = {},
   ) {
     super(message, options);
     this.reason = options.reason ?? 'connection';

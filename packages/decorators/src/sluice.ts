@@ -56,6 +56,8 @@ export const SLUICE_OPTIONS = [
   'failurePolicy',
   'denyCache',
   'prefetch',
+  'margin',
+  'maxWaiting',
 ] as const;
 
 /** A configuration and its limiters. Made by `createSluice` and `configureSluice`. */

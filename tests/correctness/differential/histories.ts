@@ -70,6 +70,9 @@ export const questionsOf = (
       /** Of each policy, where they differ. */
       costs: sometimes(fc.array(fc.nat(holding ? 3 : 6), { minLength: 4, maxLength: 4 })),
       wait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR), fc.constant(10 * HOUR)),
+      booking: sometimes(
+        fc.record({ margin: fc.nat(1_000_000), gap: fc.nat(1_000_000), maxWaiting: fc.nat(10) }),
+      ),
       /** For a refund or a renewal: which of those given so far; sometimes none of them. */
       given: fc.nat(12),
       /** Which of the policies holds: a deploy may have changed it. */
@@ -78,7 +81,7 @@ export const questionsOf = (
     { minLength: 1, maxLength: 20, size: 'max' },
   );
 type Drawn = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
-export type Question = Omit<Drawn, 'costs'> & { readonly costs?: Drawn['costs'] };
+export type Question = Omit<Drawn, 'costs' | 'booking'> & Partial<Pick<Drawn, 'costs' | 'booking'>>;
 
 /** What a limiter sends to override with a policy. */
 export const overridingWith = (rule: Rule) => rule.calendar?.head ?? rule.parameters;
@@ -146,7 +149,7 @@ export function history(
   const given: number[][] = [];
   let now = START;
   let last: { answer: Answer; call: Call } | undefined;
-  return questions.map(({ move: how, operation, cost, costs, wait, given: which, policy }) => {
+  return questions.map(({ move: how, operation, cost, costs, wait, booking, given: which, policy }) => {
     const move = micros(how, rules[0]![0]!, now, last);
     now += move;
     const at = given[which % (given.length + 1)];
@@ -156,6 +159,7 @@ export function history(
       key: String(i),
       cost: costs?.[i] ?? cost,
       at: at?.[i] ?? (reward ? ANY : START),
+      booking,
     }));
     const overrides = rules.at(-1)!.map(overridingWith);
     const call: Call = {

@@ -31,7 +31,14 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
     const cost = strict ? 1 : 1 + random(most);
     const dice = random(strict ? 8 : 10);
     if (dice < 5) {
-      const { allowed, wait } = timeline.ask(now, { operation: 'acquire', cost, wait: random(pace * 50) });
+      const [margin, gap] = [random(2) * random(pace * 2), random(pace * 2)];
+      const booking = { margin, gap, maxWaiting: 1 + random(20) };
+      const { allowed, wait } = timeline.ask(now, {
+        operation: 'acquire',
+        cost,
+        wait: random(pace * 50),
+        booking,
+      });
       if (allowed) going.push({ at: START + now + wait, cost });
     } else if (dice < 8) {
       const { allowed, wait } = timeline.ask(now, { cost });

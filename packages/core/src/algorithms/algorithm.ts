@@ -94,7 +94,7 @@ export interface Algorithm {
    * wait for such a cost, µs, even if nothing was taken. 0 for a cost within the capacity.
    */
   saving?(parameters: Parameters, cost: number): number;
-  /** The state after such a call took the permits that it had booked for `now`. Default: `take`. */
+  /** The state after a call took the permits that it had booked for `now`. The state before may have expired. Default: `take`. */
   book?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /** Does the first call of a full key begin a window, or start the ticks? Then a later call can delay fewer bookings. Default: no. */
   anchored?(parameters: Parameters): boolean;
@@ -161,8 +161,8 @@ export interface Usage {
 export interface Holders {
   /** The last id given. */
   last(state: State): number;
-  /** The state with one more call waiting for `cost` permits; the same state if too many wait. */
-  join(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
+  /** The state with one more call waiting for `cost` permits; the same state if too many wait. @param most may wait, if the policy lets more */
+  join(parameters: Parameters, state: State | undefined, now: number, cost: number, most?: number): State;
   /** Renews the lease of `id`, and drops the leases that have ended. */
   renew(parameters: Parameters, state: State, now: number, id: number): State;
   /** Does `id` hold its permits (1), wait for them (0), or is it unknown (-1)? */

@@ -2,6 +2,7 @@ import type { Parameters, Rule } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
+import type { Booking } from './booking.js';
 import type { Trace } from './trace.js';
 
 /**
@@ -50,6 +51,8 @@ export interface Part {
   readonly cost: number;
   /** For `refund`: the moment (µs) or the holder that an answer named, or `ANY`; for `renew`: the holder. */
   readonly at: number;
+  /** For `acquire`; default `PLAIN_BOOKING`. */
+  readonly booking?: Booking | undefined;
 }
 
 /** A call that is its own first part: most calls have only one. */
@@ -65,14 +68,15 @@ export class KeyCall implements Call, Part {
     readonly several: readonly Part[] | undefined = undefined,
     readonly traced: boolean = false,
     readonly overrides: readonly Parameters[] | undefined = undefined,
+    readonly booking: Booking | undefined = undefined,
   ) {}
 
   static of(call: Call): KeyCall {
     if (call instanceof KeyCall) return call;
     const { operation, wait, parts, traced, overrides } = call;
-    const { limit, key, cost, at } = parts[0]!;
+    const { limit, key, cost, at, booking } = parts[0]!;
     const several = parts.length > 1 ? parts : undefined;
-    return new KeyCall(operation, wait, limit, key, cost, at, several, traced, overrides);
+    return new KeyCall(operation, wait, limit, key, cost, at, several, traced, overrides, booking);
   }
 
   get parts(): readonly Part[] {

@@ -61,8 +61,9 @@ end
 
 -- The state after a call took the permits that were booked for `at`.
 local function book(key_state, state, at, cost)
-  local run = key_state.algorithm.book or key_state.algorithm.take
-  return run(key_state.parameters, state_at(key_state, state, at), at, cost)
+  local run = key_state.algorithm.book
+  if run then return run(key_state.parameters, state, at, cost) end
+  return take(key_state, state, at, cost)
 end
 
 -- The state under the policy's own parameters after a call that other parameters allowed.

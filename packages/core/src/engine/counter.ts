@@ -1,4 +1,5 @@
 import { type Algorithm, NEVER, type Parameters, type State, type Usage } from '../algorithms/algorithm.js';
+import { type Booking, PLAIN_BOOKING } from './booking.js';
 
 /** The state at a later moment: `undefined` if it has expired by then. */
 export const live = (state: State | undefined, at: number): State | undefined =>
@@ -46,7 +47,8 @@ export class Counter {
   /** The state after a call took the permits that were booked for `at`. */
   book(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
-    return (algorithm.book ?? algorithm.take)(parameters, this.#stateAt(state, at), at, cost);
+    if (algorithm.book !== undefined) return algorithm.book(parameters, state, at, cost);
+    return algorithm.take(parameters, this.#stateAt(state, at), at, cost);
   }
 
   /** The state after a call that other parameters allowed. */
@@ -85,5 +87,27 @@ export class Counter {
     const wait = (shaped && algorithm.acquireWait) || algorithm.wait;
     const micros = wait(parameters, this.#stateAt(state, from), from, cost);
     return micros === NEVER ? NEVER : from + micros;
+  }
+
+  /**
+   * The same with the margin and the gap of an `acquire`.
+   * @param booking of an `acquire`
+   * @param previous the moment of the booking before; 0 without one
+   */
+  nextBooking(
+    state: State | undefined,
+    now: number,
+    from: number,
+    cost: number,
+    booking: Booking | undefined,
+    previous: number,
+  ): number {
+    const moment = this.nextMoment(state, from, cost, booking !== undefined);
+    const { margin, gap } = booking ?? PLAIN_BOOKING;
+    if (margin === 0 || this.algorithm.holders !== undefined || moment === now || moment === NEVER)
+      return moment;
+    // Permits that have been back for the margin need no more of it.
+    const back = this.nextMoment(state, Math.max(now, from - margin), cost, true);
+    return Math.max(moment, previous + gap, back === now ? 0 : back + margin);
   }
 }

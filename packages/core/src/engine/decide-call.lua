@@ -40,7 +40,7 @@ local function reply_call(key_states, code, wait)
 end
 
 -- Each part may postpone the moment, until all agree: a part that allows one moment also allows a later one.
-local function common_moment(key_states, shaped)
+local function common_moment(key_states)
   local moment = key_states[1].own_moment
   if #key_states == 1 then return moment end
   for i = 1, #key_states do
@@ -51,7 +51,7 @@ local function common_moment(key_states, shaped)
   while agreed < #key_states do
     tries = tries + 1
     if tries > MOST_TRIES then return NEVER end
-    local later = earliest(key_states[i], moment, shaped)
+    local later = earliest(key_states[i], moment)
     if later == NEVER then return NEVER end
     if later > moment then agreed = 1 else agreed = agreed + 1 end
     moment = later
@@ -61,48 +61,57 @@ local function common_moment(key_states, shaped)
 end
 
 -- µs until every part has the permits; NEVER.
-local function wait_for_all(key_states, longest, shaped)
+local function wait_for_all(key_states, longest)
   for i = 1, #key_states do
     local key_state = key_states[i]
-    local hopeless = shaped and saving_of(key_state, key_state.cost) > longest
-    key_state.own_moment = hopeless and NEVER or earliest(key_state, now, shaped)
+    local hopeless = key_state.booking and saving_of(key_state, key_state.cost) > longest
+    key_state.own_moment = hopeless and NEVER or earliest(key_state, now)
   end
-  local moment = common_moment(key_states, shaped)
+  local moment = common_moment(key_states)
   return moment == NEVER and NEVER or moment - now
 end
 
 -- Denies the call. May block its keys: then the wait ends with the block.
-local function deny(key_states, wait, longest, shaped, taking)
-  if taking and escalate(key_states, longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
+local function deny(key_states, wait, longest, taking)
+  if taking and escalate(key_states, longest) then wait = wait_for_all(key_states, longest) end
   reply_call(key_states, DENIED, wait)
 end
 
 -- The first moment at which every part has the permits, if it is at most `longest` away.
-local function admit(key_states, longest, shaped, taking)
-  local overfull, held, wait = false, false, wait_for_all(key_states, longest, shaped)
+local admit
+function admit(key_states, longest, taking)
+  local overfull, held, roomy, wait = false, false, false, wait_for_all(key_states, longest)
   if wait == NEVER then return reply_call(key_states, DENIED, NEVER) end
   for i = 1, #key_states do
-    if shaped and is_overfull(key_states[i]) then overfull = true end
+    local booking = key_states[i].booking
+    if booking and booking.margin > 0 then roomy = true end
+    if is_overfull(key_states[i]) then overfull = true end
     if key_states[i].algorithm.last then held = true end
   end
-  if wait > 0 and held then
+  if wait > 0 and held and #key_states == 1 then
     local key_state = key_states[1]
-    if shaped and longest > 0 and #key_states == 1 then
-      local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost)
+    if longest > 0 then
+      local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost, key_state.booking.max_waiting)
       if state ~= key_state.state then
         key_state.state, key_state.changed, key_state.at = state, true, key_state.algorithm.last(state)
         return reply_call(key_states, QUEUED, wait)
       end
     end
     -- A call that cannot wait for held permits retries: it needs an estimate.
-    if #key_states == 1 then
-      if shaped then wait = wait_for_all(key_states, longest, false) end
-      return deny(key_states, wait, 0, false, taking)
+    if key_state.booking then
+      key_state.booking = nil
+      wait = wait_for_all(key_states, longest)
     end
-    -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
-    return deny(key_states, wait, 0, shaped, taking and longest == 0)
+    return deny(key_states, wait, 0, taking)
   end
-  if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
+  if roomy and wait > 0 and (wait > longest or held or overfull) then
+    -- A call that can pass without the margin is not denied for it.
+    for i = 1, #key_states do key_states[i].booking = { margin = 0, gap = 0, max_waiting = key_states[i].booking.max_waiting } end
+    return admit(key_states, longest, taking)
+  end
+  -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
+  if wait > 0 and held then return deny(key_states, wait, 0, taking and longest == 0) end
+  if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, taking) end
   if taking then
     for i = 1, #key_states do take_or_book(key_states[i], now + wait) end
   end
@@ -157,9 +166,10 @@ local function decide(operation, wait, parts)
     if before then before[i] = key_states[i].state or '' end
   end
   if operation == 'consume' or operation == 'peek' then
-    admit(key_states, 0, false, operation == 'consume')
+    admit(key_states, 0, operation == 'consume')
   elseif operation == 'acquire' then
-    admit(key_states, wait, true, true)
+    for i = 1, #parts do key_states[i].booking = parts[i].booking end
+    admit(key_states, wait, true)
   elseif operation == 'renew' then
     renew(key_states[1], parts[1].at)
   else

@@ -12,7 +12,8 @@
 -- last ones are those of an escalation; then groups, in one of two forms, where a rule is given by its index in the list:
 --   number of groups n, rule, cost, number of calls: n groups of one key each, all different, whose calls consume `cost`
 --   0, number of keys, number of calls, and for each: operation, wait (µs), how often, number of parts, and
---     for each part: rule, cost, at, and to override the number of other parameters, those parameters…
+--     for each part: rule, cost, at, to acquire the margin (µs), the gap (µs) and
+--     how many calls may wait, and to override the number of other parameters, those parameters…
 -- Reply: now, and for each group answers until all its calls have one. A number ≥ 0 is what remains to a call that is allowed now, and its
 --   reset follows; any other is one of the codes below:
 --   RATE_NOT_SET           no shared rate is set

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '476147aff30a72f68262c4e2434d69c7681d9fca',
+  sha1: '5e3ef628503db9d10e5551d92c5964ea5258318a',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -572,10 +572,10 @@ end
 local function last(state)
 return number(state, 2)
 end
-local function join(p, state, now, cost)
+local function join(p, state, now, cost, most)
 local list, waiting, holders, _ = state, 0, 0
 if state then list, _, waiting, holders = living(p[1], state, now) end
-if waiting >= p[3] then return state end
+if waiting >= math.min(p[3], most) then return state end
 return admit(p[2], list, now, cost, holders + waiting, holders)
 end
 local function renew(p, state, now, id)
@@ -751,7 +751,7 @@ local over = used_from(state, first) - (p[1] - cost)
 if over <= 0 then return 0 end
 return moment_of(state, reaching(state, first, over)) + p[2] - now
 end
-local function take(p, state, now, cost)
+local function taken(p, state, now, cost, keeps)
 local moment, window = stamp(p, now), p[2]
 if not state then return pack('>dddd', moment + window, 0, moment, cost) end
 local first, last = first_after(state, now - window), last_of(state)
@@ -763,9 +763,15 @@ if first <= last and moment_of(state, last) >= moment then
 moment = moment_of(state, last)
 kept = last - 1
 end
-local from = math.max(first, kept - p[1] + 2)
-return pack('>dd', moment + window, count_of(state, first - 1)) .. pairs_of(state, from, kept)
+local from = math.max(keeps and 1 or first, kept - p[1] + 2)
+return pack('>dd', moment + window, count_of(state, math.min(first, from) - 1)) .. pairs_of(state, from, kept)
 .. pack('>dd', moment, plus(count_of(state, last), cost))
+end
+local function take(p, state, now, cost)
+return taken(p, state, now, cost, false)
+end
+local function book(p, state, now, cost)
+return taken(p, state, now, cost, true)
 end
 local function refund(p, state, now, cost, at)
 if cost == 0 then return state end
@@ -800,7 +806,7 @@ local used = used_from(state, first_after(state, now - p[2]))
 if used == 0 then return p[1], 0 end
 return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
-return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
+return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, book = book, refund = refund, usage = usage }
 end
 if tag == 'tb' then
 local function debt_at(p, state, now)
@@ -979,8 +985,9 @@ local function take(key_state, state, at, cost)
 return key_state.algorithm.take(key_state.parameters, state_at(key_state, state, at), at, cost)
 end
 local function book(key_state, state, at, cost)
-local run = key_state.algorithm.book or key_state.algorithm.take
-return run(key_state.parameters, state_at(key_state, state, at), at, cost)
+local run = key_state.algorithm.book
+if run then return run(key_state.parameters, state, at, cost) end
+return take(key_state, state, at, cost)
 end
 local function absorb(key_state, state, at, cost)
 local run = key_state.algorithm.absorb or key_state.algorithm.take
@@ -1151,22 +1158,28 @@ if last then last = full_at(key_state, state, at) end
 end
 return moment
 end
-local function earliest_in_queue(key_state, first, cost, shaped)
+local function next_with_margin(key_state, state, start, cost, previous)
+local booking = key_state.booking
+local moment = next_moment(key_state, state, start, cost, booking)
+if not booking or booking.margin == 0 or key_state.algorithm.last or moment == now or moment == NEVER then return moment end
+local back = next_moment(key_state, state, math.max(now, start - booking.margin), cost, true)
+return math.max(moment, previous + booking.gap, back == now and 0 or back + booking.margin)
+end
+local function earliest_in_queue(key_state, first, cost)
 local queue = key_state.queue
 local size = #queue
 if cost == 0 then return first end
-if size == 0 then return next_moment(key_state, key_state.state, first, cost, shaped) end
+if size == 0 then return next_with_margin(key_state, key_state.state, first, cost, 0) end
 local last = queue[size - 1]
-if key_state.has_gaps == 0 or first >= last or (shaped and saving_of(key_state, cost) > 0) then
-return next_moment(key_state, key_state.queue_end_state, math.max(first, last), cost, shaped)
+if key_state.has_gaps == 0 or first >= last or (key_state.booking and saving_of(key_state, cost) > 0) then
+return next_with_margin(key_state, key_state.queue_end_state, math.max(first, last), cost, last)
 end
 local state, tries = key_state.state, 0
 for i = 1, size, 2 do
 local next = queue[i]
 if next > first then
-local start = first
-if i > 1 then start = math.max(first, queue[i - 2]) end
-local moment = next_moment(key_state, state, start, cost, shaped)
+local previous = i > 1 and queue[i - 2] or 0
+local moment = next_with_margin(key_state, state, math.max(first, previous), cost, previous)
 if moment == NEVER then return NEVER end
 while moment < next do
 local better = try_moment(key_state, state, i, moment, cost)
@@ -1178,7 +1191,7 @@ end
 end
 state = book(key_state, state, next, queue[i + 1])
 end
-return next_moment(key_state, state, last, cost, shaped)
+return next_with_margin(key_state, state, last, cost, last)
 end
 local function add_booking(key_state, moment, cost, early)
 local queue, size = {}, #key_state.queue
@@ -1321,15 +1334,17 @@ begin(key_state, envelope.queue and open_envelope(key_state, envelope))
 promote(key_state)
 return key_state
 end
-local function earliest(key_state, from, shaped)
+local function earliest(key_state, from)
 local cost = key_state.cost
-if from > now and ((shaped and saving_of(key_state, cost) > 0) or (not shaped and key_state.algorithm.last)) then
+local booking = key_state.booking
+if from > now and ((booking and saving_of(key_state, cost) > 0) or (not booking and key_state.algorithm.last)) then
 return math.max(from, key_state.own_moment)
 end
-return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
+return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost)
 end
 local function is_overfull(key_state)
-if #key_state.queue >= 2 * MOST_BOOKED then return true end
+if not key_state.booking then return false end
+if #key_state.queue >= 2 * math.min(key_state.booking.max_waiting, MOST_BOOKED) then return true end
 local max_wait = key_state.algorithm.max_wait
 if not max_wait or key_state.own_moment == NEVER then return false end
 return key_state.own_moment - math.max(now, key_state.blocked_until) > max_wait(key_state.parameters, key_state.cost)
@@ -1434,7 +1449,7 @@ key_state.step = step
 block(key_state, micros)
 return true
 end
-local function escalate(key_states, longest, shaped)
+local function escalate(key_states, longest)
 local blocks, escalates = false, false
 for i = 1, #key_states do
 if key_states[i].blocked_until > now then return false end
@@ -1444,7 +1459,7 @@ if not escalates then return false end
 for i = 1, #key_states do
 local key_state = key_states[i]
 local wait = key_state.own_moment - now
-if key_state.escalation and (wait > longest or (shaped and is_overfull(key_state))) then
+if key_state.escalation and (wait > longest or is_overfull(key_state)) then
 blocks = strike(key_state) or blocks
 end
 end
@@ -1481,7 +1496,7 @@ reply_one(key_state.step)
 end
 end
 end
-local function common_moment(key_states, shaped)
+local function common_moment(key_states)
 local moment = key_states[1].own_moment
 if #key_states == 1 then return moment end
 for i = 1, #key_states do
@@ -1492,7 +1507,7 @@ local agreed, i, tries = 0, 1, 0
 while agreed < #key_states do
 tries = tries + 1
 if tries > MOST_TRIES then return NEVER end
-local later = earliest(key_states[i], moment, shaped)
+local later = earliest(key_states[i], moment)
 if later == NEVER then return NEVER end
 if later > moment then agreed = 1 else agreed = agreed + 1 end
 moment = later
@@ -1500,42 +1515,50 @@ i = i % #key_states + 1
 end
 return moment
 end
-local function wait_for_all(key_states, longest, shaped)
+local function wait_for_all(key_states, longest)
 for i = 1, #key_states do
 local key_state = key_states[i]
-local hopeless = shaped and saving_of(key_state, key_state.cost) > longest
-key_state.own_moment = hopeless and NEVER or earliest(key_state, now, shaped)
+local hopeless = key_state.booking and saving_of(key_state, key_state.cost) > longest
+key_state.own_moment = hopeless and NEVER or earliest(key_state, now)
 end
-local moment = common_moment(key_states, shaped)
+local moment = common_moment(key_states)
 return moment == NEVER and NEVER or moment - now
 end
-local function deny(key_states, wait, longest, shaped, taking)
-if taking and escalate(key_states, longest, shaped) then wait = wait_for_all(key_states, longest, shaped) end
+local function deny(key_states, wait, longest, taking)
+if taking and escalate(key_states, longest) then wait = wait_for_all(key_states, longest) end
 reply_call(key_states, DENIED, wait)
 end
-local function admit(key_states, longest, shaped, taking)
-local overfull, held, wait = false, false, wait_for_all(key_states, longest, shaped)
+local admit
+function admit(key_states, longest, taking)
+local overfull, held, roomy, wait = false, false, false, wait_for_all(key_states, longest)
 if wait == NEVER then return reply_call(key_states, DENIED, NEVER) end
 for i = 1, #key_states do
-if shaped and is_overfull(key_states[i]) then overfull = true end
+local booking = key_states[i].booking
+if booking and booking.margin > 0 then roomy = true end
+if is_overfull(key_states[i]) then overfull = true end
 if key_states[i].algorithm.last then held = true end
 end
-if wait > 0 and held then
+if wait > 0 and held and #key_states == 1 then
 local key_state = key_states[1]
-if shaped and longest > 0 and #key_states == 1 then
-local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost)
+if longest > 0 then
+local state = key_state.algorithm.join(key_state.parameters, key_state.state, now, key_state.cost, key_state.booking.max_waiting)
 if state ~= key_state.state then
 key_state.state, key_state.changed, key_state.at = state, true, key_state.algorithm.last(state)
 return reply_call(key_states, QUEUED, wait)
 end
 end
-if #key_states == 1 then
-if shaped then wait = wait_for_all(key_states, longest, false) end
-return deny(key_states, wait, 0, false, taking)
+if key_state.booking then
+key_state.booking = nil
+wait = wait_for_all(key_states, longest)
 end
-return deny(key_states, wait, 0, shaped, taking and longest == 0)
+return deny(key_states, wait, 0, taking)
 end
-if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end
+if roomy and wait > 0 and (wait > longest or held or overfull) then
+for i = 1, #key_states do key_states[i].booking = { margin = 0, gap = 0, max_waiting = key_states[i].booking.max_waiting } end
+return admit(key_states, longest, taking)
+end
+if wait > 0 and held then return deny(key_states, wait, 0, taking and longest == 0) end
+if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, taking) end
 if taking then
 for i = 1, #key_states do take_or_book(key_states[i], now + wait) end
 end
@@ -1586,9 +1609,10 @@ key_states[i] = open(parts[i])
 if before then before[i] = key_states[i].state or '' end
 end
 if operation == 'consume' or operation == 'peek' then
-admit(key_states, 0, false, operation == 'consume')
+admit(key_states, 0, operation == 'consume')
 elseif operation == 'acquire' then
-admit(key_states, wait, true, true)
+for i = 1, #parts do key_states[i].booking = parts[i].booking end
+admit(key_states, wait, true)
 elseif operation == 'renew' then
 renew(key_states[1], parts[1].at)
 else
@@ -1681,6 +1705,7 @@ for i = 1, one(1) do
 local rule = with_algorithm(with_escalation(rules[one(1)] or error('SLUICE no such rule')))
 local part = { place = place, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
 part.escalation, place = rule.escalation, place + (rule.escalation and 2 or 1)
+if operation == 'acquire' then part.booking = { margin = one(0), gap = one(0), max_waiting = one(0) } end
 if operation == 'override' then
 part.override = {}
 for p = 1, one(0) do part.override[p] = one(0) end

@@ -1,4 +1,5 @@
 import { NEVER } from '../algorithms/algorithm.js';
+import { PLAIN_BOOKING } from './booking.js';
 import type { Answer, Call } from './call.js';
 import type { KeyState } from './key-state.js';
 import { ALLOWED, DENIED, QUEUED } from './reply-codes.js';
@@ -19,9 +20,10 @@ function decided({ operation, wait, overrides }: Call, keyStates: readonly KeySt
   switch (operation) {
     case 'consume':
     case 'peek':
-      return admit(keyStates, 0, false, operation === 'consume');
+      return admit(keyStates, 0, operation === 'consume');
     case 'acquire':
-      return admit(keyStates, wait, true, true);
+      for (const keyState of keyStates) keyState.booking = keyState.part.booking ?? PLAIN_BOOKING;
+      return admit(keyStates, wait, true);
     case 'renew':
       return renew(keyStates[0]!);
     default:
@@ -37,34 +39,39 @@ function decided({ operation, wait, overrides }: Call, keyStates: readonly KeySt
 }
 
 /** The first moment at which every part has the permits, if it is at most `longest` away. */
-function admit(keyStates: readonly KeyState[], longest: number, shaped: boolean, taking: boolean): Answer {
-  const wait = waitForAll(keyStates, longest, shaped);
+function admit(keyStates: readonly KeyState[], longest: number, taking: boolean): Answer {
+  const wait = waitForAll(keyStates, longest);
   if (wait === NEVER) return answer(keyStates, DENIED, NEVER);
   const held = keyStates.some(({ holders }) => holders !== undefined);
-  if (wait > 0 && held && shaped && longest > 0 && keyStates.length === 1 && keyStates[0]!.join()) {
+  if (wait > 0 && held && longest > 0 && keyStates.length === 1 && keyStates[0]!.join()) {
     return answer(keyStates, QUEUED, wait);
   }
-  const overfull = shaped && keyStates.some((keyState) => keyState.overfull);
+  const overfull = keyStates.some((keyState) => keyState.overfull);
   if (wait > 0 && (wait > longest || held || overfull)) {
+    const asConsumed = held && keyStates.length === 1 && keyStates[0]!.booking !== undefined;
+    if (asConsumed) {
+      // A call that cannot wait for held permits retries: it needs an estimate.
+      keyStates[0]!.booking = undefined;
+    } else if (keyStates.some(({ booking }) => booking !== undefined && booking.margin > 0)) {
+      // A call that can pass without the margin is not denied for it.
+      for (const keyState of keyStates) keyState.booking = { ...keyState.booking!, margin: 0, gap: 0 };
+      return admit(keyStates, longest, taking);
+    }
     // Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
     const waits = held && longest > 0 && keyStates.length > 1;
-    // A call that cannot wait for held permits retries: it needs an estimate.
-    const asConsumed = held && shaped && keyStates.length === 1;
-    const denied = asConsumed ? waitForAll(keyStates, longest, false) : wait;
-    const blocks = taking && !waits && escalate(keyStates, held ? 0 : longest, shaped);
-    return answer(keyStates, DENIED, blocks ? waitForAll(keyStates, longest, shaped && !asConsumed) : denied);
+    const blocks = taking && !waits && escalate(keyStates, held ? 0 : longest);
+    return answer(keyStates, DENIED, blocks || asConsumed ? waitForAll(keyStates, longest) : wait);
   }
   if (taking) for (const keyState of keyStates) keyState.take(keyState.now + wait);
   return answer(keyStates, ALLOWED, wait);
 }
 
 /** µs until every part has the permits; `NEVER`. */
-function waitForAll(keyStates: readonly KeyState[], longest: number, shaped: boolean): number {
+function waitForAll(keyStates: readonly KeyState[], longest: number): number {
   for (const keyState of keyStates) {
-    const hopeless = shaped && keyState.saving > longest;
-    keyState.ownMoment = hopeless ? NEVER : keyState.earliest(keyState.now, shaped);
+    keyState.ownMoment = keyState.saving > longest ? NEVER : keyState.earliest(keyState.now);
   }
-  const moment = commonMoment(keyStates, shaped);
+  const moment = commonMoment(keyStates);
   return moment === NEVER ? NEVER : moment - keyStates[0]!.now;
 }
 
@@ -72,13 +79,13 @@ function waitForAll(keyStates: readonly KeyState[], longest: number, shaped: boo
  * Counts a denial at each part that alone denied it, unless one is blocked. @param longest the wait that would have been allowed
  * @returns whether that blocks the call
  */
-function escalate(keyStates: readonly KeyState[], longest: number, shaped: boolean): boolean {
+function escalate(keyStates: readonly KeyState[], longest: number): boolean {
   if (!keyStates.some(({ escalates }) => escalates) || keyStates.some(({ isBlocked }) => isBlocked))
     return false;
   let blocks = false;
   for (const keyState of keyStates) {
     const wait = keyState.ownMoment - keyState.now;
-    const denies = wait > longest || (shaped && keyState.overfull);
+    const denies = wait > longest || keyState.overfull;
     if (keyState.escalates && denies && keyState.strike()) blocks = true;
   }
   return blocks;
@@ -88,13 +95,13 @@ function escalate(keyStates: readonly KeyState[], longest: number, shaped: boole
 const MOST_TRIES = 10_000;
 
 /** Each part may postpone the moment, until all agree: a part that allows one moment also allows a later one. */
-function commonMoment(keyStates: readonly KeyState[], shaped: boolean): number {
+function commonMoment(keyStates: readonly KeyState[]): number {
   const own = keyStates.map(({ ownMoment }) => ownMoment);
   if (own.length === 1 || own.includes(NEVER)) return Math.min(...own);
   let moment = Math.max(...own);
   for (let agreed = 0, tries = 0; agreed < own.length; tries += 1) {
     if (tries === MOST_TRIES) return NEVER;
-    const later = keyStates[tries % own.length]!.earliest(moment, shaped);
+    const later = keyStates[tries % own.length]!.earliest(moment);
     if (later === NEVER) return NEVER;
     agreed = later > moment ? 1 : agreed + 1;
     moment = later;

@@ -50,7 +50,7 @@ end
 
 -- Counts a denial at each part that alone denied it, unless one is blocked. Returns whether that blocks the call.
 -- longest: the wait that would have been allowed.
-local function escalate(key_states, longest, shaped)
+local function escalate(key_states, longest)
   local blocks, escalates = false, false
   for i = 1, #key_states do
     if key_states[i].blocked_until > now then return false end
@@ -60,7 +60,7 @@ local function escalate(key_states, longest, shaped)
   for i = 1, #key_states do
     local key_state = key_states[i]
     local wait = key_state.own_moment - now
-    if key_state.escalation and (wait > longest or (shaped and is_overfull(key_state))) then
+    if key_state.escalation and (wait > longest or is_overfull(key_state)) then
       blocks = strike(key_state) or blocks
     end
   end

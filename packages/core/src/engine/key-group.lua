@@ -43,6 +43,7 @@ local function read_group(next)
       local rule = with_algorithm(with_escalation(rules[one(1)] or error('SLUICE no such rule')))
       local part = { place = place, rule = rule, algorithm = rule.algorithm, parameters = rule, cost = one(0), at = one(ANY) }
       part.escalation, place = rule.escalation, place + (rule.escalation and 2 or 1)
+      if operation == 'acquire' then part.booking = { margin = one(0), gap = one(0), max_waiting = one(0) } end
       if operation == 'override' then
         part.override = {}
         for p = 1, one(0) do part.override[p] = one(0) end

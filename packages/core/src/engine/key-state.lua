@@ -101,18 +101,20 @@ local function open(part)
 end
 
 -- The first moment from `from` on at which the call can take this part's permits and delay no booking; NEVER.
-local function earliest(key_state, from, shaped)
+local function earliest(key_state, from)
   local cost = key_state.cost
   -- Permits are saved up from now on, and remain until a later moment that another part requires. An estimate is made once.
-  if from > now and ((shaped and saving_of(key_state, cost) > 0) or (not shaped and key_state.algorithm.last)) then
+  local booking = key_state.booking
+  if from > now and ((booking and saving_of(key_state, cost) > 0) or (not booking and key_state.algorithm.last)) then
     return math.max(from, key_state.own_moment)
   end
-  return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost, shaped)
+  return earliest_in_queue(key_state, math.max(from, key_state.blocked_until), cost)
 end
 
--- Is the queue full, or the wait longer than the policy allows? The time of a block does not count.
+-- Is the queue of an `acquire` full, or the wait longer than the policy allows? The time of a block does not count.
 local function is_overfull(key_state)
-  if #key_state.queue >= 2 * MOST_BOOKED then return true end
+  if not key_state.booking then return false end
+  if #key_state.queue >= 2 * math.min(key_state.booking.max_waiting, MOST_BOOKED) then return true end
   local max_wait = key_state.algorithm.max_wait
   if not max_wait or key_state.own_moment == NEVER then return false end
   return key_state.own_moment - math.max(now, key_state.blocked_until) > max_wait(key_state.parameters, key_state.cost)

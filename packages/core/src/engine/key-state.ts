@@ -1,4 +1,5 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
+import type { Booking } from './booking.js';
 import { EVERYONE, type Operation, type Part, type PartAnswer } from './call.js';
 import { Counter } from './counter.js';
 import { type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
@@ -22,6 +23,8 @@ export class KeyState {
   normalized = false;
   /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
   granted: readonly number[] = NONE;
+  /** Of an `acquire`. */
+  booking: Booking | undefined;
   /** When this part alone would allow the call; `NEVER`. */
   ownMoment: number;
   #at = 0;
@@ -167,22 +170,24 @@ export class KeyState {
     this.#queue.lookForGaps(this.#counter);
   }
 
-  /** µs that `acquire` waits at least, because its cost is above the capacity. */
+  /** µs that an `acquire` waits at least, because its cost is above the capacity. */
   get saving(): number {
-    return this.#counter.saving(this.part.cost);
+    return this.booking === undefined ? 0 : this.#counter.saving(this.part.cost);
   }
 
   /** The first moment from `from` on at which the call can take this part's permits and delay no booking; `NEVER`. */
-  earliest(from: number, shaped: boolean): number {
+  earliest(from: number): number {
+    const { now, booking, part } = this;
     // Permits are saved up from now on, and remain until a later moment that another part requires. An estimate is made once.
-    const isFixed = shaped ? this.saving > 0 : this.holders !== undefined;
-    if (from > this.now && isFixed) return Math.max(from, this.ownMoment);
-    return this.#queue.earliest(this.#counter, Math.max(from, this.#blockedUntil), this.part.cost, shaped);
+    const isFixed = booking === undefined ? this.holders !== undefined : this.saving > 0;
+    if (from > now && isFixed) return Math.max(from, this.ownMoment);
+    return this.#queue.earliest(this.#counter, now, Math.max(from, this.#blockedUntil), part.cost, booking);
   }
 
-  /** Is the queue full, or the wait longer than the policy allows? The time of a block does not count. */
+  /** Is the queue of an `acquire` full, or the wait longer than the policy allows? The time of a block does not count. */
   get overfull(): boolean {
-    if (this.#queue.isFull) return true;
+    if (this.booking === undefined) return false;
+    if (this.#queue.isFull(this.booking.maxWaiting)) return true;
     const { algorithm, parameters } = this.#counter;
     if (algorithm.maxWait === undefined || this.ownMoment === NEVER) return false;
     const wait = this.ownMoment - Math.max(this.now, this.#blockedUntil);
@@ -214,7 +219,13 @@ export class KeyState {
   /** Lets the call wait for permits that others hold. @returns false if too many calls wait */
   join(): boolean {
     const holders = this.holders!;
-    const state = holders.join(this.#counter.parameters, this.state, this.now, this.part.cost);
+    const state = holders.join(
+      this.#counter.parameters,
+      this.state,
+      this.now,
+      this.part.cost,
+      this.booking!.maxWaiting,
+    );
     if (state === this.state) return false;
     this.#setState(state);
     this.#at = holders.last(state);

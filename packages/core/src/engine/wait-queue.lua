@@ -53,24 +53,33 @@ local function try_moment(key_state, before, from, moment, cost)
   return moment
 end
 
+-- The same as next_moment, with the margin and the gap of an acquire. previous: the moment of the booking before, or 0.
+local function next_with_margin(key_state, state, start, cost, previous)
+  local booking = key_state.booking
+  local moment = next_moment(key_state, state, start, cost, booking)
+  if not booking or booking.margin == 0 or key_state.algorithm.last or moment == now or moment == NEVER then return moment end
+  -- Permits that have been back for the margin need no more of it.
+  local back = next_moment(key_state, state, math.max(now, start - booking.margin), cost, true)
+  return math.max(moment, previous + booking.gap, back == now and 0 or back + booking.margin)
+end
+
 -- The first moment from `first` on at which a call can take `cost` and delay no booking; NEVER.
-local function earliest_in_queue(key_state, first, cost, shaped)
+local function earliest_in_queue(key_state, first, cost)
   local queue = key_state.queue
   local size = #queue
   if cost == 0 then return first end
-  if size == 0 then return next_moment(key_state, key_state.state, first, cost, shaped) end
+  if size == 0 then return next_with_margin(key_state, key_state.state, first, cost, 0) end
   local last = queue[size - 1]
   -- A call that saves up gets the end: it needs all permits that flow in while it waits.
-  if key_state.has_gaps == 0 or first >= last or (shaped and saving_of(key_state, cost) > 0) then
-    return next_moment(key_state, key_state.queue_end_state, math.max(first, last), cost, shaped)
+  if key_state.has_gaps == 0 or first >= last or (key_state.booking and saving_of(key_state, cost) > 0) then
+    return next_with_margin(key_state, key_state.queue_end_state, math.max(first, last), cost, last)
   end
   local state, tries = key_state.state, 0
   for i = 1, size, 2 do
     local next = queue[i]
     if next > first then
-      local start = first
-      if i > 1 then start = math.max(first, queue[i - 2]) end
-      local moment = next_moment(key_state, state, start, cost, shaped)
+      local previous = i > 1 and queue[i - 2] or 0
+      local moment = next_with_margin(key_state, state, math.max(first, previous), cost, previous)
       if moment == NEVER then return NEVER end
       while moment < next do
         local better = try_moment(key_state, state, i, moment, cost)
@@ -82,7 +91,7 @@ local function earliest_in_queue(key_state, first, cost, shaped)
     end
     state = book(key_state, state, next, queue[i + 1])
   end
-  return next_moment(key_state, state, last, cost, shaped)
+  return next_with_margin(key_state, state, last, cost, last)
 end
 
 -- early: this part alone could have had an earlier moment, so another call can.

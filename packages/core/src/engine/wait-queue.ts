@@ -1,10 +1,9 @@
 import { NEVER, type State, type Usage } from '../algorithms/algorithm.js';
+import { type Booking, MOST_BOOKED } from './booking.js';
 import type { Counter } from './counter.js';
 import type { Envelope } from './entry.js';
 
 const EMPTY: readonly number[] = [];
-/** Each call reads and writes all bookings. */
-const MOST_BOOKED = 1000;
 /**
  * A gap of hours has a billion moments, and a script must end. After this many tries in all gaps, each further gap gets one try: a wait
  * may then be longer than necessary.
@@ -22,8 +21,9 @@ export class WaitQueue {
   queueEndState: State | undefined;
   hasGaps = false;
 
-  get isFull(): boolean {
-    return this.queue.length >= 2 * MOST_BOOKED;
+  /** @param most may be booked at once, if that is less than this queue takes */
+  isFull(most: number): boolean {
+    return this.queue.length >= 2 * Math.min(most, MOST_BOOKED);
   }
 
   get isEmpty(): boolean {
@@ -81,21 +81,26 @@ export class WaitQueue {
     this.projectEnd(counter);
   }
 
-  /** The first moment from `from` on at which a call can take `cost` and delay no booking; `NEVER`. */
-  earliest(counter: Counter, from: number, cost: number, shaped: boolean): number {
+  /**
+   * The first moment from `from` on at which a call can take `cost` and delay no booking; `NEVER`.
+   * @param booking of an `acquire`
+   */
+  earliest(counter: Counter, now: number, from: number, cost: number, booking: Booking | undefined): number {
     const { queue, last } = this;
     if (cost === 0) return from;
+    const nextMoment = (before: State | undefined, start: number, previous: number) =>
+      counter.nextBooking(before, now, start, cost, booking, previous);
     let { state } = counter;
-    if (this.isEmpty) return counter.nextMoment(state, from, cost, shaped);
+    if (this.isEmpty) return nextMoment(state, from, 0);
     // A call that saves up gets the end: it needs all permits that flow in while it waits.
-    if (!this.hasGaps || from >= last || (shaped && counter.saving(cost) > 0))
-      return counter.nextMoment(this.queueEndState, Math.max(from, last), cost, shaped);
+    if (!this.hasGaps || from >= last || (booking !== undefined && counter.saving(cost) > 0))
+      return nextMoment(this.queueEndState, Math.max(from, last), last);
     let tries = 0;
     for (let i = 0; i < queue.length; i += 2) {
       const next = queue[i]!;
       if (next > from) {
-        const start = i === 0 ? from : Math.max(from, queue[i - 2]!);
-        let moment = counter.nextMoment(state, start, cost, shaped);
+        const previous = i === 0 ? 0 : queue[i - 2]!;
+        let moment = nextMoment(state, Math.max(from, previous), previous);
         if (moment === NEVER) return NEVER;
         while (moment < next) {
           const better = this.#tryMoment(counter, state, i, moment, cost);
@@ -107,7 +112,7 @@ export class WaitQueue {
       }
       state = counter.book(state, next, queue[i + 1]!);
     }
-    return counter.nextMoment(state, last, cost, shaped);
+    return nextMoment(state, last, last);
   }
 
   /** @returns `moment` if a call at that moment delays no booking from the index `from` on; otherwise the next moment worth trying */

@@ -18,7 +18,7 @@ import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
 import { publishingRefunds } from './refund-messages.js';
 import { ThresholdWatch } from './threshold-watch.js';
-import { answeredBy, HeldPermits, mayQueue } from './waiting/held-permits.js';
+import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
@@ -182,7 +182,11 @@ export class Admission implements Finisher<Decision> {
     message?: AcquireMessage,
   ): Promise<Decision> {
     const start = this.decider.clock.now();
-    const keys = mergeByKey(parts);
+    const merged = mergeByKey(parts);
+    const keys = merged.map((part) => ({
+      ...part,
+      booking: part.limit.waiting?.of(part.cost, this.decider.clock),
+    }));
     let answer = await this.decider.decide({ operation: 'acquire', wait: timeout, parts: keys });
     const { clock } = answeredBy(answer, this.decider);
     let waited = 0;
@@ -192,7 +196,7 @@ export class Admission implements Finisher<Decision> {
       answer = await this.#held.wait(keys, answer, start + timeout, signal);
       waited = clock.now() - start;
     }
-    const split = splitByPart(parts, keys, answer);
+    const split = splitByPart(parts, merged, answer);
     const { name, decider } = this;
     const call = { parts };
     const decision = new DecisionRecord(name, decider, call, parts[0]!, split, true, waited + answer.wait);
@@ -200,7 +204,7 @@ export class Admission implements Finisher<Decision> {
     if (decision.blockedFor !== undefined) publishEscalations(name, parts, split);
     if (!answer.allowed) {
       message?.ended(decision);
-      throw errorOfDenial(decision);
+      throw errorOfDenial(decision, { queueFull: isQueueFull(keys, answer, waited, timeout) });
     }
     try {
       const queue = `${answeredBy(answer, this.decider).name} ${storageKey(keys[0]!)}`;

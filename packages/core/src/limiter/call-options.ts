@@ -27,7 +27,7 @@ export interface DecisionOptions extends ConsumeOptions {
 /** How long a call waits for its permits. */
 export interface WaitOptions {
   /**
-   * The longest wait; default: no limit. A call is denied at once if its wait would be longer, or if 1,000 calls wait at the same
+   * The longest wait; default: no limit. A call is denied at once if its wait would be longer, or if `maxWaiting` calls wait at the same
    * key.
    */
   readonly timeout?: Duration;

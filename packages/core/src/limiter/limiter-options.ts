@@ -7,6 +7,7 @@ import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch-options
 import type { Store } from '../stores/store.js';
 import { Limits } from './limits.js';
 import type { NotifyOptions } from './notify-options.js';
+import { checkWaiting } from './waiting/booking-rules.js';
 
 /** Everything about a limiter but its policies. */
 export interface LimiterBaseOptions {
@@ -52,6 +53,17 @@ export interface LimiterBaseOptions {
    * several `policies` by their names: `{ perMonth: ['80%'] }`. For `fixedWindow` only. See docs/recipes/quotas.md.
    */
   readonly notify?: NotifyOptions | undefined;
+  /**
+   * How much later than its permits are back a waiting call passes, because calls start and arrive with different delays. It uses up a part of
+   * the rate: 50 ms of each window of 1 s. Default: as much as the waits of this process ended late, at most 5 % of the window and 50 ms. `0`:
+   * none. A call whose `timeout` is too short for it passes without it. No effect on `consume` and on `concurrency`.
+   */
+  readonly margin?: Duration | undefined;
+  /**
+   * The most calls that wait at a key at once, of all processes of the store together: a whole number from 0 to 1000, the default. One more
+   * rejects at once, with `queueFull` in its `RateLimitExceededError`. For `concurrency`, the default is the policy's `queue`.
+   */
+  readonly maxWaiting?: number | undefined;
 }
 
 /** The options of `RateLimiter`: one `policy`, or several `policies`, and how to count them. */
@@ -81,6 +93,8 @@ export const LIMITER_BASE_OPTIONS = [
   'prefetch',
   'escalate',
   'notify',
+  'margin',
+  'maxWaiting',
 ] as const satisfies readonly (keyof LimiterBaseOptions)[];
 
 /** @throws TypeError unless it is a store */
@@ -104,6 +118,8 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     prefetch = false,
     escalate = false,
     notify,
+    margin,
+    maxWaiting,
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -111,6 +127,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
   if (policies !== undefined && policy !== undefined) {
     throw new TypeError('RateLimiter: give a policy or several policies, not both');
   }
+  if (policies !== undefined) checkPolicies(policies);
   if (store !== undefined) checkStore('RateLimiter', store);
   if (store !== undefined && options.name === undefined) {
     throw new TypeError(
@@ -134,6 +151,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     escalate: escalate === false ? undefined : escalate,
     escalation: escalate === false ? undefined : compileEscalation('RateLimiter', escalate),
     notify,
+    waiting: checkWaiting('RateLimiter', margin, maxWaiting),
   });
   if (store !== undefined && store.claim === undefined && limits.notifies) {
     throw new TypeError(
@@ -148,4 +166,15 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     denyCache:
       denyCache === false ? 0 : toMicros('RateLimiter: denyCache', denyCache, 1, ', or false for none'),
   };
+}
+
+function checkPolicies(given: unknown): void {
+  const names =
+    typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given) : [];
+  if (names.length === 0 || names.length > 20) {
+    throw new TypeError(
+      `RateLimiter: policies must be an object of 1 to 20 policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(given)}`,
+    );
+  }
+  for (const name of names) checkName('RateLimiter: the name of a policy', name);
 }

@@ -6,7 +6,7 @@ import type { Escalation } from '../engine/escalation.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../fleet/definition.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
-import { checkName, checkOptions, describe } from '../options.js';
+import { checkOptions } from '../options.js';
 import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
 import { PermitPools } from '../pipeline/permit-pool.js';
 import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
@@ -15,6 +15,7 @@ import { type Costs, costFor } from './call-options.js';
 import { escalating } from './escalating-limit.js';
 import { checkThresholds, type NotifyOptions, readNotify } from './notify-options.js';
 import { overrideOf } from './override.js';
+import { BookingRules, type WaitingOptions } from './waiting/booking-rules.js';
 
 /** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */
 export const LAYOUT = 'v2';
@@ -30,6 +31,7 @@ interface Common {
   readonly escalate: EscalateOptions | undefined;
   readonly escalation: Escalation | undefined;
   readonly notify: NotifyOptions | undefined;
+  readonly waiting: WaitingOptions;
 }
 
 /** The compiled policies of a limiter. */
@@ -56,9 +58,8 @@ export class Limits {
     readonly limiter: string,
     given: Policy | Readonly<Record<string, Policy>> | undefined,
     readonly several: boolean,
-    { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, escalation }: Common,
+    { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, escalation, waiting }: Common,
   ) {
-    if (several) checkPolicies(given);
     this.#isLocal = !remote;
     this.#what = `the key of limiter '${limiter}'`;
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
@@ -82,7 +83,8 @@ export class Limits {
       const notices = `${keyPrefix}:${LAYOUT}:notify:${id}:${open}`;
       const thresholds = { limiter, policy: name, prefix: notices, suffix, levels: levels.get(name) };
       const notified = checkThresholds(where, thresholds, rule.algorithm);
-      const plain = { name, policy: name, rule, prefix, suffix, fallback, prefetch: pools, notify: notified };
+      const base = { name, policy: name, rule, prefix, suffix, fallback, notify: notified };
+      const plain = { ...base, prefetch: pools, waiting: new BookingRules(own, waiting) };
       if (escalation === undefined) return plain;
       return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);
     });
@@ -186,15 +188,4 @@ export class Limits {
     });
     return { parts: overridden, overrides };
   }
-}
-
-function checkPolicies(given: unknown): void {
-  const names =
-    typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given) : [];
-  if (names.length === 0 || names.length > 20) {
-    throw new TypeError(
-      `RateLimiter: policies must be an object of 1 to 20 policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(given)}`,
-    );
-  }
-  for (const name of names) checkName('RateLimiter: the name of a policy', name);
 }

@@ -1,5 +1,9 @@
 import { inspect } from 'node:util';
+import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import { leakyBucket } from '../algorithms/leaky-bucket/leaky-bucket.js';
+import { slidingLog } from '../algorithms/sliding-log/sliding-log.js';
+import { slidingWindow } from '../algorithms/sliding-window/sliding-window.js';
 import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
 import { ManualClock } from '../clock.js';
 import { isLimiterClosedError, isRateLimitExceededError, LimiterClosedError } from '../errors.js';
@@ -185,6 +189,39 @@ describe('acquire', () => {
     ]);
   });
 
+  /** The default margin, as the wait of the first call that has to wait is longer than `wait`, ms. */
+  async function marginOf(policy: Policy, wait: number, lateness: number): Promise<number> {
+    const clock = Object.assign(new ManualClock(), { lateness: () => lateness });
+    const limiter = new RateLimiter({ name: 'demo', policy, store: memoryStore({ clock }) });
+    expect(await limiter.acquire('k')).toMatchObject({ waited: 0 });
+    const waiting = limiter.acquire('k');
+    await clock.advance('1h');
+    return (await waiting).waited - wait;
+  }
+
+  test.each<[string, Policy, number, number, number]>([
+    [
+      'twice as long as the waits of its process end late',
+      slidingLog({ limit: 1, window: '1s' }),
+      1000,
+      3000,
+      6,
+    ],
+    ['at most 5 % of the window', slidingLog({ limit: 1, window: '100ms' }), 100, 9000, 5],
+    ['at most 50 ms', fixedWindow({ limit: 1, window: '1m' }), 60_000, 900_000, 50],
+    [
+      'at most 5 % of the time to the next drop',
+      leakyBucket({ capacity: 9, leak: 10, every: '1s' }),
+      100,
+      9000,
+      5,
+    ],
+    ['0 if they end in time', slidingWindow({ limit: 1, window: '1s', slots: 1 }), 2000, 0, 0],
+  ])('the margin of a waiting call is %s', async (_, policy, wait, lateness, margin) => {
+    // A window with slots lets a permit go when the slot has left it.
+    expect(await marginOf(policy, wait, lateness)).toBe(margin);
+  });
+
   test('refuses at once, and books nothing, when the wait would pass the timeout', async () => {
     const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
     await limiter.acquire('k');
@@ -258,6 +295,8 @@ test.each([
   [{ denyCache: 0 }, /denyCache must be a duration .*, or false for none, not 0/],
   [{ denyCache: true }, /or false for none, not true/],
   [{ hashTag: 'a}b' }, /hashTag must be 1 to 100 letters/],
+  [{ margin: 'a lot' }, /margin must be a duration .* from 0 to 3650 days/],
+  [{ maxWaiting: 1001 }, /maxWaiting must be a whole number from 0 to 1000, not 1001/],
   [{ policies: {} }, /not both/],
   [{ policy: undefined, policies: null }, /policies must be an object of 1 to 20 policies .*, not null/],
 ])('refuses %j', (wrong, message) => {

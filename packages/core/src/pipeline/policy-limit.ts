@@ -1,9 +1,18 @@
+import type { Clock } from '../clock.js';
+import type { Booking } from '../engine/booking.js';
 import { KeyCall, type Limit, type Part } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { PermitPools } from './permit-pool.js';
 
+/** How calls wait for a limit. */
+export interface BookingSource {
+  of(cost: number, clock: Clock): Booking;
+}
+
 /** One limit of a limiter. */
 export interface PolicyLimit extends Limit {
+  /** How its calls wait. */
+  readonly waiting?: BookingSource | undefined;
   /** Its name in decisions. */
   readonly name: string;
   /** Its name in its limiter. */

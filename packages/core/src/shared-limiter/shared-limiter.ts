@@ -11,6 +11,7 @@ import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
 import { CallUsage } from '../limiter/call-usage.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
+import { BookingRules, checkWaiting } from '../limiter/waiting/booking-rules.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
 import { Pipeline } from '../pipeline/pipeline.js';
 import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
@@ -30,6 +31,10 @@ export interface SharedLimiterOptions {
   readonly keyPrefix?: string;
   /** How long the answer of a remote store may take; default 100 ms. */
   readonly deadline?: Duration;
+  /** How much later than its permits are back a waiting call passes; default 0. See `RateLimiterOptions`. */
+  readonly margin?: Duration;
+  /** The most calls that wait at once, of all processes together: from 0 to 1000, the default. */
+  readonly maxWaiting?: number;
 }
 
 /** Default client ids, by store. A store may be an object of the user, so it has no field for this. */
@@ -51,8 +56,16 @@ export class SharedLimiter {
 
   /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
   constructor(options: SharedLimiterOptions) {
-    checkOptions('SharedLimiter', options, ['name', 'store', 'clientId', 'keyPrefix', 'deadline']);
-    const { name, store, keyPrefix = 'sluice', deadline = 100 } = options;
+    checkOptions('SharedLimiter', options, [
+      'name',
+      'store',
+      'clientId',
+      'keyPrefix',
+      'deadline',
+      'margin',
+      'maxWaiting',
+    ]);
+    const { name, store, keyPrefix = 'sluice', deadline = 100, margin = 0, maxWaiting } = options;
     checkName('SharedLimiter: name', name);
     checkName('SharedLimiter: keyPrefix', keyPrefix);
     checkStore('SharedLimiter', store);
@@ -74,7 +87,8 @@ export class SharedLimiter {
     const shared = { name, config: this.#config, client: `${prefix}:client:${clientId}` };
     const definition = { kind: 'shared', name, keyPrefix, ...NO_POLICIES, rate: this.#config } as const;
     this.#endUse = announce(store.fleet, LAYOUT, JSON.stringify(definition), () => definition);
-    this.#limit = { name, policy: name, rule: UNKNOWN, prefix: `${prefix}:`, suffix: '', shared };
+    const waiting = new BookingRules(UNKNOWN, checkWaiting('SharedLimiter', margin, maxWaiting));
+    this.#limit = { name, policy: name, rule: UNKNOWN, prefix: `${prefix}:`, suffix: '', shared, waiting };
   }
 
   /**

@@ -192,11 +192,11 @@ local function last(state)
   return number(state, 2)
 end
 
--- The same state if the queue is full.
-local function join(p, state, now, cost)
+-- The same state if the queue is full. most: calls that may wait, if the policy lets more.
+local function join(p, state, now, cost, most)
   local list, waiting, holders, _ = state, 0, 0
   if state then list, _, waiting, holders = living(p[1], state, now) end
-  if waiting >= p[3] then return state end
+  if waiting >= math.min(p[3], most) then return state end
   return admit(p[2], list, now, cost, holders + waiting, holders)
 end
 

@@ -19,9 +19,9 @@ const holders: Holders = {
   last: (state) => state[1]!,
 
   /** The very same state when the queue is full. */
-  join([limit, lease, queue], state, now, cost) {
+  join([limit, lease, queue], state, now, cost, most = queue!) {
     const { list, waiting } = state === undefined ? NOBODY : living(limit!, state, now);
-    return waiting < queue! ? admit(lease!, list, now, cost, false) : (state as State);
+    return waiting < Math.min(queue!, most) ? admit(lease!, list, now, cost, false) : (state as State);
   },
 
   /** A lease that has ended is not renewed: another call may have been promised its permits. */

@@ -81,7 +81,8 @@ local function wait(p, state, now, cost)
   return moment_of(state, reaching(state, first, over)) + p[2] - now
 end
 
-local function take(p, state, now, cost)
+-- keeps: also pairs that have left the window, as far as there is room.
+local function taken(p, state, now, cost, keeps)
   local moment, window = stamp(p, now), p[2]
   if not state then return pack('>dddd', moment + window, 0, moment, cost) end
   local first, last = first_after(state, now - window), last_of(state)
@@ -96,9 +97,18 @@ local function take(p, state, now, cost)
     kept = last - 1
   end
   -- More pairs than permits in the limit: see running-log.ts.
-  local from = math.max(first, kept - p[1] + 2)
-  return pack('>dd', moment + window, count_of(state, first - 1)) .. pairs_of(state, from, kept)
+  local from = math.max(keeps and 1 or first, kept - p[1] + 2)
+  return pack('>dd', moment + window, count_of(state, math.min(first, from) - 1)) .. pairs_of(state, from, kept)
     .. pack('>dd', moment, plus(count_of(state, last), cost))
+end
+
+local function take(p, state, now, cost)
+  return taken(p, state, now, cost, false)
+end
+
+-- See running-log.ts.
+local function book(p, state, now, cost)
+  return taken(p, state, now, cost, true)
 end
 
 local function refund(p, state, now, cost, at)
@@ -137,4 +147,4 @@ local function usage(p, state, now)
   return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
 
-return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
+return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, book = book, refund = refund, usage = usage }

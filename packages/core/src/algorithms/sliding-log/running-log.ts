@@ -47,26 +47,10 @@ export function runningLog(tag: string): Algorithm {
       return over <= 0 ? 0 : momentOf(state, reaching(state, first, over)) + window! - now;
     },
 
-    take(parameters, state = NOTHING, now, cost) {
-      const { 0: limit, 1: window } = parameters;
-      const first = firstAfter(state, now - window!);
-      const last = lastOf(state);
-      let moment = stamp(parameters, now);
-      // Penalties beyond exact numbers: all permits count as taken now.
-      if (cost > LARGEST - usedFrom(state, first)) return [moment + window!, 0, moment, LARGEST];
+    take: (parameters, state, now, cost) => taken(parameters, state, now, cost, false),
 
-      const joins = first <= last && momentOf(state, last) >= moment;
-      if (joins) moment = momentOf(state, last);
-      const end = joins ? last - 1 : last;
-      // More pairs than permits in the limit (a penalty, or a lowered limit): no call is allowed before the oldest of the latest `limit`
-      // pairs leaves. So older permits count as part of it, and memory is bounded.
-      const from = Math.max(first, end - limit! + 2);
-      const next = state.slice(2 * (from - 1), 2 * (end + 1));
-      next[0] = moment + window!;
-      next[1] = countOf(state, first - 1);
-      next.push(moment, plus(countOf(state, last), cost));
-      return next;
-    },
+    // The margin of the next booking counts from the moment at which its permits came back, so pairs that have left the window are needed.
+    book: (parameters, state, now, cost) => taken(parameters, state, now, cost, true),
 
     refund(parameters, state, now, cost, at) {
       const window = parameters[1]!;
@@ -129,6 +113,34 @@ const lastOf = (state: State): number => state.length / 2 - 1;
 
 const plus = (a: number, b: number): number => (b <= LARGEST - a ? a + b : b - (LARGEST - a) - 1);
 const minus = (a: number, b: number): number => (b <= a ? a - b : a - b + TURN);
+
+/** @param keeps pairs that have left the window, as far as there is room */
+function taken(
+  parameters: Parameters,
+  state: State = NOTHING,
+  now: number,
+  cost: number,
+  keeps: boolean,
+): State {
+  const { 0: limit, 1: window } = parameters;
+  const first = firstAfter(state, now - window!);
+  const last = lastOf(state);
+  let moment = stamp(parameters, now);
+  // Penalties beyond exact numbers: all permits count as taken now.
+  if (cost > LARGEST - usedFrom(state, first)) return [moment + window!, 0, moment, LARGEST];
+
+  const joins = first <= last && momentOf(state, last) >= moment;
+  if (joins) moment = momentOf(state, last);
+  const end = joins ? last - 1 : last;
+  // More pairs than permits in the limit (a penalty, or a lowered limit): no call is allowed before the oldest of the latest `limit`
+  // pairs leaves. So older permits count as part of it, and memory is bounded.
+  const from = Math.max(keeps ? 1 : first, end - limit! + 2);
+  const next = state.slice(2 * (from - 1), 2 * (end + 1));
+  next[0] = moment + window!;
+  next[1] = countOf(state, Math.min(first, from) - 1);
+  next.push(moment, plus(countOf(state, last), cost));
+  return next;
+}
 
 /** Permits that went with pair `first` and all after it. */
 const usedFrom = (state: State, first: number): number =>

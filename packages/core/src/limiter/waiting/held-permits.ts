@@ -15,6 +15,19 @@ export const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean 
   parts.some(isHeld) &&
   !(isDegraded(answer) && answer.source.name === 'deny');
 
+/** Was a call denied that had the time to wait? @param waited µs, of `timeout` */
+export const isQueueFull = (
+  parts: readonly PolicyPart[],
+  { allowed, wait }: Answer,
+  waited: number,
+  timeout: number,
+): boolean =>
+  !allowed &&
+  wait !== NEVER &&
+  waited < timeout &&
+  // A call waits for held permits even if the leases may end later than its timeout.
+  (waited + wait <= timeout || (parts.length === 1 && isHeld(parts[0]!)));
+
 /** Where an answer took its permits. @param decider of the limiter */
 export const answeredBy = (answer: Answer, decider: Decider): Decider => answer.source?.decider ?? decider;
 

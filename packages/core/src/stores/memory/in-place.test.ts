@@ -22,9 +22,20 @@ test.each(Object.entries(policies))(
             clock.set(asked.now);
             const { operation, wait, overrides } = asked.call;
             const part = { ...asked.call.parts[0]!, key: `key-${keys[i]}` };
-            const { limit, key, cost, at } = part;
+            const { limit, key, cost, at, booking } = part;
             const call: Call = { operation, wait, parts: [part], overrides };
-            const keyCall = new KeyCall(operation, wait, limit, key, cost, at, undefined, false, overrides);
+            const keyCall = new KeyCall(
+              operation,
+              wait,
+              limit,
+              key,
+              cost,
+              at,
+              undefined,
+              false,
+              overrides,
+              booking,
+            );
             expect(one.decide(keyCall)).toEqual(other.decide(call));
             expect(one.size).toBe(other.size);
           }

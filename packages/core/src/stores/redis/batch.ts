@@ -195,4 +195,4 @@ export function isSame(a: KeyCall, b: KeyCall): boolean {
 }
 
 const isSamePart = (a: Part, b: Part): boolean =>
-  a.limit.rule === b.limit.rule && a.cost === b.cost && a.at === b.at;
+  a.limit.rule === b.limit.rule && a.cost === b.cost && a.at === b.at && a.booking === b.booking;

@@ -1,4 +1,5 @@
 import type { Rule } from '../../algorithms/algorithm.js';
+import { PLAIN_BOOKING } from '../../engine/booking.js';
 import { type Part, storageKey } from '../../engine/call.js';
 import type { PendingCall } from '../../pipeline/pending-call.js';
 import { isSame, type KeyGroup } from './batch.js';
@@ -99,6 +100,8 @@ function writeCalls(
     args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
     parts.forEach((part, n) => {
       args.push(rules.of(part), String(part.cost), String(part.at));
+      const { margin, gap, maxWaiting } = part.booking ?? PLAIN_BOOKING;
+      if (operation === 'acquire') args.push(String(margin), String(gap), String(maxWaiting));
       if (operation !== 'override') return;
       const override = overrides?.[n] ?? [];
       args.push(String(override.length), ...override.map(String));

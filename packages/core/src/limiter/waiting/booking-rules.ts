@@ -1,0 +1,64 @@
+import type { Rule } from '../../algorithms/algorithm.js';
+import type { Clock } from '../../clock.js';
+import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
+import { type Booking, MOST_BOOKED, PLAIN_BOOKING } from '../../engine/booking.js';
+import { checkInteger } from '../../options.js';
+
+/** µs; the largest margin that is not set. */
+const MOST = 50_000;
+/** It takes at most 1 part in 20 of the rate. */
+const PART = 20;
+/** A call is late when it wakes up, and as late again on its way to the network. */
+const TWICE = 2;
+
+/** The options of a limiter for calls that wait. */
+export interface WaitingOptions {
+  /** µs; undefined: by what the sleeps of this process end late. */
+  readonly margin: number | undefined;
+  readonly maxWaiting: number | undefined;
+}
+
+/** @throws RangeError */
+export function checkWaiting(
+  where: string,
+  margin: Duration | undefined,
+  maxWaiting: number | undefined,
+): WaitingOptions {
+  if (maxWaiting !== undefined) checkInteger(`${where}: maxWaiting`, maxWaiting, 0, MOST_BOOKED);
+  return { margin: margin === undefined ? undefined : toMicros(`${where}: margin`, margin, 0), maxWaiting };
+}
+
+/** How the calls of a limit wait. */
+export class BookingRules {
+  #last = PLAIN_BOOKING;
+  #lastCost = 0;
+  /** µs; the largest margin that is not set. */
+  readonly #most: number;
+
+  constructor(
+    readonly rule: Rule,
+    readonly options: WaitingOptions,
+  ) {
+    this.#most = Math.min(MOST, Math.floor(intervalOf(rule) / PART));
+  }
+
+  /** The same object for equal calls. */
+  of(cost: number, clock: Clock): Booking {
+    const { limit, window } = this.rule;
+    const margin = this.options.margin ?? Math.min(this.#most, TWICE * (clock.lateness?.() ?? 0));
+    const { maxWaiting = PLAIN_BOOKING.maxWaiting } = this.options;
+    if (margin !== this.#last.margin || maxWaiting !== this.#last.maxWaiting || cost !== this.#lastCost) {
+      // Calls that start apart arrive apart. A whole limit still passes in each window.
+      const pace = Math.floor((cost * (window - margin)) / Math.max(1, limit));
+      this.#last = { margin, gap: Math.max(0, Math.min(margin, pace)), maxWaiting };
+      this.#lastCost = cost;
+    }
+    return this.#last;
+  }
+}
+
+/** µs in which the margin delays the calls once: a leaky bucket passes them one by one, other algorithms a limit in each window. */
+function intervalOf({ algorithm, parameters, limit, window }: Rule): number {
+  const isSpaced = (algorithm.maxWait?.(parameters, 1) ?? MAX_MICROS) < MAX_MICROS;
+  return isSpaced ? window / Math.max(1, limit) : window;
+}
