@@ -5,7 +5,13 @@ import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Operation } from '../../../packages/core/src/engine/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import type { Escalation } from '../../../packages/core/src/engine/escalation.js';
-import { fixedWindow, gcra, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
+import {
+  fixedWindow,
+  gcra,
+  concurrency as holding,
+  slidingLog,
+  tokenBucket,
+} from '../../../packages/core/src/index.js';
 import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
 import {
@@ -143,6 +149,12 @@ corpora
       ['consume', 1],
       ['consume', 1, { move: 60_000_000 - 1_000 }],
     ),
+  );
+// The first of two waiting calls takes all permits when the lease ends, so the second waits for a lease more.
+corpora
+  .get('cc')!
+  .unshift(
+    crafted(holding({ limit: 2, lease: '30s' }), ['consume', 2], ['acquire', 2], ['acquire', 1], ['peek', 1]),
   );
 // A refund while the clock trembles: the bucket is full at the latest moment that the clock showed.
 corpora
