@@ -1,6 +1,6 @@
 // Bundles what tsc compiled, as ES modules and as CommonJS. Both formats are cut into the same parts, each smaller than the window
 // of gzip. A tarball has the two formats of a part side by side, so the second format adds little to it.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -31,15 +31,16 @@ export async function bundle(compiled, entries, target) {
   };
   // Without this file esbuild would read the package's `sideEffects: false`, and drop the imports that define the parts.
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }\n');
-  const whole = await build({ ...options, entryPoints, metafile: true, plugins: [commonJsFiles] });
+  const whole = await build({ ...options, entryPoints, metafile: true, plugins: [separateFiles] });
   const parts = cut(modulesInOrder(whole.metafile));
   const { outputFiles } = await build({
     ...options,
     entryPoints: { ...entryPoints, ...Object.fromEntries(parts.map((_, n) => [`part-${n}`, `part:${n}`])) },
-    plugins: [commonJsFiles, partsPlugin(parts, compiled)],
+    plugins: [separateFiles, partsPlugin(parts, compiled)],
   });
+  const platforms = await bundlePlatforms(options);
   const [esm, cjs] = [join(target, 'esm'), join(target, 'cjs')];
-  for (const { path, text: printed } of outputFiles) {
+  for (const { path, text: printed } of [...outputFiles, ...platforms]) {
     if (basename(path).startsWith('part-')) continue;
     // No module has effects when it loads (`sideEffects: false`), so imports without names do nothing, and bundlers warn of them.
     const text = printed.replace(/^import "\.[^"]+";\n/gm, '');
@@ -50,13 +51,36 @@ export async function bundle(compiled, entries, target) {
     for (const folder of [esm, cjs]) write(join(folder, basename(file)), readFileSync(join(compiled, file)));
   }
   // Bundlers read `sideEffects` here, and not in the package's own file.
-  write(join(cjs, 'package.json'), '{ "type": "commonjs", "sideEffects": false }\n');
+  const manifest = { type: 'commonjs', sideEffects: false };
+  // And `#platform`: the package's own file has the paths of the ES modules.
+  if (platforms.length > 0)
+    manifest.imports = { '#platform': { node: `./${NODE}.js`, default: `./${WEB}.js` } };
+  write(join(cjs, 'package.json'), `${JSON.stringify(manifest)}\n`);
 }
 
-/** A CommonJS source, x.cts, stays a separate file beside the parts of both formats, because it calls `require` later. */
-const commonJsFiles = {
-  name: 'commonjs-files',
+const [NODE, WEB] = ['platform-node', 'platform-web'];
+
+/** What `#platform` stands for: a file for Node.js and one for the web, each with all that it needs. */
+async function bundlePlatforms(options) {
+  if (!existsSync(join(options.absWorkingDir, 'platform'))) return [];
+  const entryPoints = { [NODE]: './platform/node.js', [WEB]: './platform/web.js' };
+  const { outputFiles } = await build({
+    ...options,
+    splitting: false,
+    entryPoints,
+    plugins: [separateFiles],
+  });
+  return outputFiles;
+}
+
+/**
+ * Files beside the parts of both formats: `#platform`, which the program's runtime chooses, and a CommonJS source, x.cts, because it calls
+ * `require` later.
+ */
+const separateFiles = {
+  name: 'separate-files',
   setup({ onResolve }) {
+    onResolve({ filter: /^#platform$/ }, ({ path }) => ({ path, external: true }));
     onResolve({ filter: /\.cjs$/ }, ({ path }) => ({ path: `./${basename(path)}`, external: true }));
   },
 };

@@ -6,10 +6,10 @@ export const core: NonNullable<UserConfig['vite']> = {
   resolve: {
     conditions: ['@sluice/source'],
     alias: [
-      // What the memory store and the limiters need of Node.js. The Redis store is not used, so its client is dropped with it.
+      // Also for the pages that Node.js renders.
       {
-        find: /^(node:\w+|ioredis)$/,
-        replacement: fileURLToPath(new URL('../playground/node.ts', import.meta.url)),
+        find: '#platform',
+        replacement: fileURLToPath(new URL('../playground/platform.ts', import.meta.url)),
       },
     ],
   },

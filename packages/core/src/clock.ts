@@ -1,4 +1,4 @@
-import process from 'node:process';
+import { process } from '#platform';
 import { type Duration, toMicros } from './duration.js';
 
 /** The source of time. In tests, pass a `ManualClock` to `memoryStore({ clock })` instead of waiting. */

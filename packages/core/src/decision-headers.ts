@@ -30,7 +30,8 @@ export const policyName = ({ name }: Decision, policy: PolicyDecision): string =
 
 /** Everything but printable ASCII, which an RFC 9651 string cannot hold. */
 const UNPRINTABLE = /[^\x20-\x7e]+/g;
-const escaped = (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
+const escaped = (text: string) =>
+  Array.from(new TextEncoder().encode(text), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
 /** An RFC 9651 string. */
 const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;

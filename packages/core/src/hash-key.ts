@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '#platform';
 
 /** Characters of a hashed key. */
 export const HASH_LENGTH = 17;
@@ -8,8 +8,4 @@ export const HASH_LENGTH = 17;
  * A key that can be guessed, such as an address, can be found from its hash.
  * @param key as it is stored
  */
-export const hashStoredKey = (key: string): string =>
-  `#${createHash('sha256')
-    .update(key)
-    .digest('base64url')
-    .slice(0, HASH_LENGTH - 1)}`;
+export const hashStoredKey = (key: string): string => `#${sha256(key, 'utf8').slice(0, HASH_LENGTH - 1)}`;

@@ -1,4 +1,4 @@
-import { channel } from 'node:diagnostics_channel';
+import { channel, process } from '#platform';
 
 /** The code of a warning; each has a section in docs/warnings.md. */
 export type WarningCode =

@@ -13,6 +13,8 @@ export interface SourceFile {
   readonly values: readonly string[];
   /** Imported packages, as they are written. */
   readonly packages: readonly string[];
+  /** Those of `packages` that are there at run time. */
+  readonly loaded: readonly string[];
 }
 
 /** A file by its path. */
@@ -32,6 +34,7 @@ function sourceFile(path: string): SourceFile {
   const text = readFileSync(join(packagesFolder, path), 'utf8');
   const imports = importsOf(text);
   const own = imports.filter(({ name }) => name.startsWith('.'));
+  const others = imports.filter((one) => !own.includes(one));
   const paths = (list: readonly Import[]) =>
     unique(list.map(({ name }) => join(path, '..', name.replace(/js$/, 'ts'))));
   return {
@@ -39,7 +42,8 @@ function sourceFile(path: string): SourceFile {
     lines: text.split('\n').length - 1,
     files: paths(own),
     values: paths(own.filter(({ types }) => !types)),
-    packages: unique(imports.filter((one) => !own.includes(one)).map(({ name }) => name)),
+    packages: unique(others.map(({ name }) => name)),
+    loaded: unique(others.filter(({ types }) => !types).map(({ name }) => name)),
   };
 }
 

@@ -96,13 +96,30 @@ test('a package imports what it declares, and the public entries of its siblings
     const known = declared(path);
     const refused = packages.filter(
       (name) =>
-        !(isBuiltin(name) || known.includes(nameOf(name))) ||
+        !(
+          isBuiltin(name) ||
+          known.includes(nameOf(name)) ||
+          (name === '#platform' && path.startsWith('core/'))
+        ) ||
         (name.startsWith('@sluice/') && !entries.includes(name)),
     );
     return refused.map((name) => `${path} -> ${name}`);
   });
   expect(undeclared).toEqual([]);
   expect(imports((path, file) => path.split('/')[0] !== file.split('/')[0])).toEqual([]);
+});
+
+test('core imports modules of Node.js in one file, which has a twin without them', () => {
+  const { imports: aliases } = JSON.parse(readFileSync(join(packagesFolder, 'core/package.json'), 'utf8'));
+  expect(aliases['#platform']['@sluice/source']).toEqual({
+    node: './src/platform/node.ts',
+    default: './src/platform/web.ts',
+  });
+  const isLoaded = (name: string) => isBuiltin(name) || ['ioredis', 'jsonpath-plus'].includes(name);
+  const others = [...graph.values()].filter(
+    ({ path, loaded }) => /^(?:core|fetch)\/src\/.*(?<!\.cts)$/.test(path) && loaded.some(isLoaded),
+  );
+  expect(others.map(({ path }) => path)).toEqual(['core/src/platform/node.ts']);
 });
 
 test('files stay short', () => {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#platform';
 import type { Follower, Followers } from './followers.js';
 
 /** `definitions`: the limiters of a process. `usage`: its decisions, and the keys that were denied most. */

@@ -1,3 +1,4 @@
+import { process } from '#platform';
 import { getOrCreate } from '../get-or-create.js';
 import { VERSION } from '../version.js';
 import { type FleetBoard, MOST_BYTES } from './board.js';
@@ -99,16 +100,16 @@ class DefinitionPublisher {
       bytes += Buffer.byteLength(JSON.stringify(limiter));
       if (bytes <= MOST_BYTES_OF_LIMITERS) limiters.push(limiter);
     }
-    const process: ProcessDefinitions = {
+    const definitions: ProcessDefinitions = {
       version: VERSION,
       layout: this.#layout,
       host: publishedHost(),
-      pid: globalThis.process.pid,
+      pid: process.pid,
       limiters,
       omitted: this.#omitted + this.#known.size - limiters.length,
       rules: this.#rules.size === 0 ? undefined : [...this.#rules].map((describe) => describe()),
     };
-    return JSON.stringify(process);
+    return JSON.stringify(definitions);
   }
 }
 

@@ -1,5 +1,4 @@
-import { performance } from 'node:perf_hooks';
-import process from 'node:process';
+import { performance, process } from '#platform';
 import { hashStoredKey } from '../hash-key.js';
 import { detach } from '../keys/redis-key.js';
 import { DECISION, STORE_CALL } from '../telemetry/channels.js';

@@ -4,7 +4,7 @@ import { type Follower, Followers } from './followers.js';
 
 /** The board of a store in this process, whose only reader and writer is the process itself. */
 export class MemoryBoard implements FleetBoard {
-  readonly process = newProcess();
+  #process: string | undefined;
   readonly followers = new Followers();
   readonly #clock: Clock;
   /** Moments are µs of the clock. */
@@ -19,6 +19,12 @@ export class MemoryBoard implements FleetBoard {
     readonly announces: boolean,
   ) {
     this.#clock = clock;
+  }
+
+  /** Drawn when it is first needed: an edge runtime has no random numbers while a module loads. */
+  get process(): string {
+    this.#process ??= newProcess();
+    return this.#process;
   }
 
   async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {

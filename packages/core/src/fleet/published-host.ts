@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { hostname } from '#platform';
 
 /** The name of this machine in what a process publishes: readers refuse other characters. */
 export const publishedHost = (): string =>

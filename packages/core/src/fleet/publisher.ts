@@ -1,3 +1,4 @@
+import { hasBackground } from '#platform';
 import { unref } from '../clock.js';
 import { clearTimeout, setTimeout } from '../native-timers.js';
 import type { FleetBoard, FleetKind } from './board.js';
@@ -34,7 +35,7 @@ export class Publisher {
 
   /** There is something new to publish. */
   changed(): void {
-    if (this.#isSoon || this.#board.closed) return;
+    if (!hasBackground || this.#isSoon || this.#board.closed) return;
     this.#isSoon = true;
     this.#schedule(this.#times.soon);
   }

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import { type FleetBoard, type FleetKind, type FleetNote, MOST_BYTES, newProcess } from './board.js';

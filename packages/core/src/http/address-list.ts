@@ -1,6 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import { isKeyResolutionError } from '../errors.js';
-import { clientIp } from '../keys/client-ip.js';
+import { addressFamily, clientIp, groupsOf } from '../keys/client-ip.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { describe } from '../options.js';
 
@@ -41,46 +40,51 @@ export function compileList(where: string, entries: readonly string[]): ListChec
     (listedKeys.size > 0 && keys.some((key) => listedKeys.has(String(key)))) || ranges.has(ip);
 }
 
+/** All addresses whose first bits are those of `groups`: two 16-bit groups of IPv4, or eight of IPv6. */
+interface Range {
+  readonly groups: readonly number[];
+  readonly bits: number;
+}
+
 /** Addresses and ranges of both families. IPv4-mapped IPv6 is IPv4. */
 export class AddressRanges {
-  // Separate lists: Node finds IPv4 addresses in IPv6 ranges that contain ::ffff:0:0/96.
-  readonly #ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
-  #isEmpty = true;
+  readonly #ranges: Range[] = [];
 
   /** Adds `192.0.2.7`, `10.0.0.0/8`, `2001:db8::1` or `2001:db8::/32`. @returns false if the entry is none of them */
   add(entry: string): boolean {
     const slash = entry.indexOf('/');
     const written = slash < 0 ? entry : entry.slice(0, slash);
-    const address = isIP(written) === 0 ? undefined : canonical(written);
-    if (address === undefined) return false;
-    const { host, family } = address;
-    if (slash < 0) {
-      this.#ranges[family].addAddress(host, family);
-    } else {
-      const length = entry.slice(slash + 1);
-      // A mapped range, ::ffff:10.0.0.0/104, is the IPv4 range of its last 32 bits.
-      const bits = Number(length) - (written.includes(':') && family === 'ipv4' ? 96 : 0);
-      if (!PREFIX_LENGTH.test(length) || bits < 0 || bits > (family === 'ipv4' ? 32 : 128)) return false;
-      this.#ranges[family].addSubnet(host, bits, family);
-    }
-    this.#isEmpty = false;
+    const groups = addressFamily(written) === 0 ? undefined : canonical(written);
+    if (groups === undefined) return false;
+    const all = 16 * groups.length;
+    const length = slash < 0 ? String(all) : entry.slice(slash + 1);
+    // A mapped range, ::ffff:10.0.0.0/104, is the IPv4 range of its last 32 bits.
+    const bits = Number(length) - (slash >= 0 && written.includes(':') && all === 32 ? 96 : 0);
+    if (!PREFIX_LENGTH.test(length) || bits < 0 || bits > all) return false;
+    this.#ranges.push({ groups, bits });
     return true;
   }
 
   /** Is the address of a client in one of them? A missing or malformed one is not. */
   has(ip: string | undefined): boolean {
-    if (this.#isEmpty) return false;
+    if (this.#ranges.length === 0) return false;
     const address = canonical(ip);
-    return address !== undefined && this.#ranges[address.family].check(address.host, address.family);
+    return address !== undefined && this.#ranges.some((range) => isIn(range, address));
   }
 }
 
-function canonical(ip: string | undefined): { host: string; family: 'ipv4' | 'ipv6' } | undefined {
+function isIn({ groups, bits }: Range, address: readonly number[]): boolean {
+  if (groups.length !== address.length) return false;
+  for (let at = 0, left = bits; left > 0; at += 1, left -= 16) {
+    if ((groups[at]! ^ address[at]!) >>> Math.max(0, 16 - left) !== 0) return false;
+  }
+  return true;
+}
+
+function canonical(ip: string | undefined): readonly number[] | undefined {
   if (ip === undefined || ip === '') return undefined;
   try {
-    const client = clientIp(ip, WHOLE_ADDRESS);
-    const slash = client.indexOf('/');
-    return slash < 0 ? { host: client, family: 'ipv4' } : { host: client.slice(0, slash), family: 'ipv6' };
+    return groupsOf(clientIp(ip, WHOLE_ADDRESS).replace(/\/.*/, ''));
   } catch (error) {
     if (isKeyResolutionError(error)) return undefined;
     throw error;

@@ -1,3 +1,4 @@
+import { hasBackground } from '#platform';
 import type { LimiterKey } from '../keys/key-part.js';
 import { setImmediate } from '../native-timers.js';
 import { warnOnce } from '../warnings.js';
@@ -42,6 +43,7 @@ export function limitsMadePerRequest(
   where: string,
   limiterName: string,
 ): (keys: readonly LimiterKey[]) => boolean {
+  if (!hasBackground) return () => true;
   const made = currentTurn();
   const name = `${where} ${limiterName}`;
   let requests = 0;

@@ -1,5 +1,5 @@
-import cluster from 'node:cluster';
-import { isIP, isIPv6 } from 'node:net';
+import { cluster } from '#platform';
+import { addressFamily } from '../keys/client-ip.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { warnOnce } from '../warnings.js';
 import { countsAddresses, listOfKeys } from './key-of-request.js';
@@ -91,7 +91,9 @@ export class MisuseChecks {
 
   /** @returns whether it has warned */
   #warnsOfIPv6(keys: readonly LimiterKey[]): boolean {
-    const whole = keys.some((key) => typeof key === 'string' && key.includes(':') && isIPv6(key));
+    const whole = keys.some(
+      (key) => typeof key === 'string' && key.includes(':') && addressFamily(key) === 6,
+    );
     if (whole) {
       this.#warn(
         'SLUICE_IPV6_KEY',
@@ -158,8 +160,8 @@ function hasAddress(key: LimiterKey, ip: string | undefined): boolean {
   if (typeof key !== 'string') return false;
   const text = key.replace(/^ip:/, ''); // of a list of keys
   return (
-    isIP(text) !== 0 ||
-    isIPv6(text.slice(0, Math.max(0, text.lastIndexOf('/')))) ||
+    addressFamily(text) !== 0 ||
+    addressFamily(text.slice(0, Math.max(0, text.lastIndexOf('/')))) === 6 ||
     (ip !== undefined && ip !== '' && text.includes(ip))
   );
 }

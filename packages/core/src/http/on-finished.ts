@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
-import { finished } from 'node:stream';
+import { finished } from '#platform';
 
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 type Listener = (complete: boolean) => void;

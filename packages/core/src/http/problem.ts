@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from '#platform';
 import type { Decision } from '../decision.js';
 import { policyName } from '../decision-headers.js';
 import {

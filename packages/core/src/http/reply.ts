@@ -1,4 +1,4 @@
-import lazy from '../lazy.cjs';
+import { negotiator } from '#platform';
 import { type ResponseHeaders, textOf } from './headers/response-headers.js';
 import { type HttpProblem, PROBLEM_TYPE } from './problem.js';
 
@@ -58,7 +58,7 @@ export function replyTo(problem: HttpProblem, accept: string | undefined, messag
 
 function formFor(accept: string | undefined): string {
   if (typeof accept !== 'string' || accept === '*/*' || accept.length > LONGEST_ACCEPT) return PROBLEM_TYPE;
-  const Negotiator = lazy.negotiator();
+  const Negotiator = negotiator();
   return new Negotiator({ headers: { accept } }).mediaType(FORMS) ?? PROBLEM_TYPE;
 }
 

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage } from '#platform';
 import type { RequestView } from './views.js';
 
 // One for the whole process: a program may load this package twice, as ESM and as CJS, and adapters and decorators must

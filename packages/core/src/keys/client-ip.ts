@@ -44,6 +44,17 @@ export function clientIp(address: string | undefined, options?: ClientIpOptions)
   return isMapped(groups) ? dotted(groups) : network(groups, bits);
 }
 
+/** 4 or 6 for an address without a port and brackets, otherwise 0. */
+export const addressFamily = (text: string): 0 | 4 | 6 =>
+  IPV4.test(text) ? 4 : text.length <= MAX_LENGTH && ipv6Groups(text) !== undefined ? 6 : 0;
+
+/** The 16-bit groups of an address that `clientIp` returned for a whole address: two of IPv4, eight of IPv6. */
+export function groupsOf(host: string): readonly number[] {
+  if (host.includes(':')) return ipv6Groups(host)!;
+  const [a, b, c, d] = host.split('.').map(Number) as [number, number, number, number];
+  return [a * 256 + b, c * 256 + d];
+}
+
 /** The eight 16-bit groups; undefined if the text is no IPv6 address. */
 function ipv6Groups(text: string): number[] | undefined {
   const zone = text.indexOf('%');

@@ -1,4 +1,4 @@
-import lazy from '../lazy.cjs';
+import { jsonPath } from '#platform';
 import type { Step } from './template-syntax.js';
 
 /**
@@ -38,7 +38,7 @@ export const MOST_VALUES = 1_000;
 export function jsonPathReader(
   steps: readonly Step[],
 ): (document: unknown) => readonly unknown[] | 'too many' {
-  const JSONPath = lazy.jsonPath();
+  const JSONPath = jsonPath();
   const path = `$${steps.map((step) => `[${step.name}]`).join('')}`;
   return (document) => {
     if (typeof document !== 'object' || document === null) return [];

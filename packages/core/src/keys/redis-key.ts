@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '#platform';
 
 const MAX_BYTES = 128;
 /** V8 copies shorter slices; from this length on a slice is a view that keeps the whole parent string alive. */
@@ -47,9 +47,17 @@ export function decodeKey(encoded: string): string | undefined {
   if (encoded === '%empty') return '';
   const key = encoded.replace(/%u([0-9A-F]{4})|((?:%[0-9A-F]{2})+)/g, (_, unit?: string, bytes?: string) => {
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
-    return Buffer.from(bytes!.replaceAll('%', ''), 'hex').toString();
+    return utf8(bytes!);
   });
   return encodeKey(key) === encoded ? key : undefined;
+}
+
+function utf8(escaped: string): string {
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return ''; // not from `encodeKey`, so the check above fails
+  }
 }
 
 /**
@@ -85,5 +93,5 @@ function percent(char: string): string {
 
 function digest(key: string): string {
   // UTF-16 keeps every JavaScript string distinct, also those that have no UTF-8 form.
-  return `%sha256-${createHash('sha256').update(key, 'utf16le').digest('base64url')}`;
+  return `%sha256-${sha256(key, 'utf16le')}`;
 }

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import { unref } from '../clock.js';
 import type { Decision, WindowView } from '../decision.js';
 import { type Answer, type Decider, type Finisher, type KeyCall, storageKey } from '../engine/call.js';

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import type { StoreUnavailableError } from '../errors.js';
 import { setImmediate, setTimeout } from '../native-timers.js';
 

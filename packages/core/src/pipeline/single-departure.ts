@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import type { Store } from '../stores/store.js';
 import type { Departure } from './deadlines.js';
 import type { PendingCall } from './pending-call.js';

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import { FIRST_CONNECTION_MS, LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { Store } from '../stores/store.js';

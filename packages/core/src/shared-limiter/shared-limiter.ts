@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#platform';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import { StoreUnavailableError } from '../errors.js';
 import { clearTimeout, setTimeout } from '../native-timers.js';
 

@@ -1,5 +1,4 @@
-import { EventEmitter } from 'node:events';
-import { performance } from 'node:perf_hooks';
+import { EventEmitter, performance } from '#platform';
 import {
   isStoreConfigurationError,
   isStoreUnavailableError,

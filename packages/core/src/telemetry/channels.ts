@@ -1,4 +1,5 @@
-import { type Channel, channel, tracingChannel } from 'node:diagnostics_channel';
+import type { Channel } from 'node:diagnostics_channel';
+import { channel, tracingChannel } from '#platform';
 import { describe } from '../options.js';
 import type { TelemetryChannel, TelemetryMessages } from './messages.js';
 

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import { hashStoredKey } from '../hash-key.js';
 import { isPromise } from '../maybe-promise.js';
 import { checkInteger, checkOptions, describe } from '../options.js';

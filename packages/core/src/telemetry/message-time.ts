@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 
 /** Messages that share a reading of the clock: reading it takes as long as everything else about a message. */
 const SHARED = 64;

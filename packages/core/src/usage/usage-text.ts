@@ -1,4 +1,4 @@
-import process from 'node:process';
+import { process } from '#platform';
 import { publishedHost } from '../fleet/published-host.js';
 import { HASH_LENGTH } from '../hash-key.js';
 import { VERSION } from '../version.js';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '#platform';
 import type { Decision, PolicyDecision } from '../../decision.js';
 import { draft11Items, type PartitionOf, rateLimit, rateLimitPolicy } from '../../decision-headers.js';
 import { describe } from '../../options.js';
@@ -117,6 +117,9 @@ function checkStyle(where: string, given: unknown): HeaderStyle | undefined {
   );
 }
 
+/** Of 12 bytes in base64. */
+const PARTITION_LENGTH = 16;
+
 /**
  * The parameter `pk`: the first 12 bytes of the SHA-256 of the key, as an RFC 9651 byte sequence. Each of several limits has
  * the parameter of its own key.
@@ -135,4 +138,4 @@ function partitionOf(keys: Keys): PartitionOf {
 }
 
 const parameter = (text: string): string =>
-  `;pk=:${createHash('sha256').update(text).digest().subarray(0, 12).toString('base64')}:`;
+  `;pk=:${sha256(text, 'utf8', 'base64').slice(0, PARTITION_LENGTH)}:`;

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import type { Appointment } from '../../agenda.js';
 import type { Clock } from '../../clock.js';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';

@@ -1,4 +1,4 @@
-import { type Clock, unref } from '../../clock.js';
+import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import {
   type Answer,
@@ -22,9 +22,9 @@ import { claimsOf } from './claims.js';
 import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
 import { rankOf } from './rank.js';
 import { NONE, Rank } from './records.js';
+import { Sweeper } from './sweeper.js';
 import { Table } from './table.js';
 
-const SWEEP_EVERY_MS = 1000;
 /** Keys looked at in one sweep: bounded, so that a sweep never holds the event loop for more than a few ms. */
 const SWEEP_KEYS = 20_000;
 
@@ -53,13 +53,14 @@ export class MemoryStore implements Store {
   readonly #rates = new SharedRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   readonly claim = claimsOf(() => this.clock.now());
-  #sweeper: NodeJS.Timeout | undefined;
+  readonly #sweeper: Sweeper;
 
   constructor(options: MemoryStoreOptions = {}) {
     const { maxKeys, clock, definitions, usage } = checkedMemoryOptions(options);
     this.#maxKeys = maxKeys;
     this.#table = new Table(maxKeys);
     this.clock = clock;
+    this.#sweeper = new Sweeper(clock, (now) => this.#sweep(now));
     this.fleet = new MemoryBoard(clock, definitions);
     this.usage = StoreUsage.of('memoryStore', usage, this.fleet);
     this.#feed = new DenialFeed(this);
@@ -164,8 +165,7 @@ export class MemoryStore implements Store {
   async connect(): Promise<void> {}
 
   async close(): Promise<void> {
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+    this.#sweeper.end();
     this.usage?.close();
     this.fleet.close();
     this.#feed.close();
@@ -184,17 +184,15 @@ export class MemoryStore implements Store {
     if (entry !== undefined && expiryOf(entry) > now) {
       if (slot === NONE) this.#table.add(prefix, key, entry, rank);
       else this.#table.write(slot, entry, rank);
-      this.#sweeper ??= unref(setInterval(() => this.#sweep(), SWEEP_EVERY_MS));
+      this.#sweeper.start(now);
     } else if (slot !== NONE) {
       this.#table.remove(slot);
     }
   }
 
-  #sweep(): void {
-    this.#table.sweep(this.clock.now(), SWEEP_KEYS);
+  #sweep(now: number): number {
+    this.#table.sweep(now, SWEEP_KEYS);
     if (this.#table.roomy) this.#table = this.#table.copy();
-    if (this.#table.size > 0) return;
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+    return this.#table.size;
   }
 }

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomFillSync } from '#platform';
 import { CELL_NUMBERS, type Cell } from '../../algorithms/cell.js';
 import { charCodeAt } from '../../keys/redis-key.js';
 
@@ -35,9 +35,12 @@ const POSITIONS = 128;
 
 /**
  * Random odd factors, different in each process: without them nobody can find keys with the same place (multilinear hashing: Lemire and
- * Kaser, "Strongly universal string hashing is fast").
+ * Kaser, "Strongly universal string hashing is fast"). Drawn for the first key that is added, because edge runtimes have no random
+ * numbers while a module loads; before it, no search finds anything.
  */
-const FACTORS = randomFillSync(new Int32Array(POSITIONS + 1)).map((factor) => factor | 1);
+const FACTORS = new Int32Array(POSITIONS + 1);
+
+const drawFactors = () => FACTORS.set(randomFillSync(FACTORS).map((factor) => factor | 1));
 
 function hashOf(keyspace: number, key: string): number {
   let hash = Math.imul(FACTORS[POSITIONS]!, keyspace + 1);
@@ -89,6 +92,7 @@ export class Records {
 
   /** Assigns a free slot to a new key. */
   add(slot: number, keyspace: number, key: string, rank: Rank): void {
+    if (FACTORS[0] === 0) drawFactors();
     this.keys[slot] = key;
     this.#fields[slot * FIELDS + HASH] = hashOf(keyspace, key);
     this.#fields[slot * FIELDS + KIND] = keyspace << 5;

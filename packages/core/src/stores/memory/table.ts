@@ -1,3 +1,4 @@
+import { copyOfAscii } from '#platform';
 import { CELL_NUMBERS, Cell } from '../../algorithms/cell.js';
 import type { KeyCall } from '../../engine/call.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
@@ -193,5 +194,4 @@ const SHORTEST_REFERENCE = 13;
  * A copy that shares no memory with other strings. A key built by concatenation, or cut out of a longer text, would keep its pieces or
  * the whole text alive while it is stored. Storage keys are ASCII.
  */
-const detached = (key: string): string =>
-  key.length < SHORTEST_REFERENCE ? key : Buffer.from(key, 'latin1').toString('latin1');
+const detached = (key: string): string => (key.length < SHORTEST_REFERENCE ? key : copyOfAscii(key));

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import { type Call, type KeyCall, type Part, storageKey } from '../../engine/call.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import type { Departure, DepartureDeadline } from '../../pipeline/deadlines.js';

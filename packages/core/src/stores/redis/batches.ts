@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import type { Clock } from '../../clock.js';
 import { storageKey } from '../../engine/call.js';
 import { getOrCreate } from '../../get-or-create.js';

@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import type { ConnectionOptions } from 'node:tls';
+import { performance } from '#platform';
 import type {
   OwnServer,
   RedisClusterOptions,

@@ -1,3 +1,4 @@
+import { ioredis } from '#platform';
 import { LONGEST_TIMER } from '../../clock.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
@@ -49,8 +50,8 @@ export class OwnConnection {
   }
 
   async open(): Promise<RedisClient> {
-    const ioredis = await this.loading;
-    this.#client ??= this.#create(ioredis);
+    const loaded = await this.loading;
+    this.#client ??= this.#create(loaded);
     return this.#client;
   }
 
@@ -105,7 +106,7 @@ export class OwnConnection {
 }
 
 function loadIoredis(): Promise<Ioredis> {
-  return import('ioredis').then(checkIoredis, (cause: { code?: unknown; message?: unknown }) => {
+  return ioredis().then(checkIoredis, (cause: { code?: unknown; message?: unknown }) => {
     // A bundler that took in ioredis, but not what ioredis itself needs, fails otherwise than a missing package.
     const remedy = /MODULE_NOT_FOUND$/.test(String(cause.code))
       ? 'install it (npm install ioredis), or pass a client of your own'
@@ -115,8 +116,8 @@ function loadIoredis(): Promise<Ioredis> {
 }
 
 /** @throws StoreConfigurationError for ioredis 4, which has no export of this name */
-function checkIoredis(ioredis: Ioredis): Ioredis {
-  if (ioredis.Redis !== undefined) return ioredis;
+function checkIoredis(loaded: Ioredis): Ioredis {
+  if (loaded.Redis !== undefined) return loaded;
   throw new StoreConfigurationError(
     'redisStore needs ioredis 5 or 6, and loaded an older one: npm install ioredis@latest',
   );

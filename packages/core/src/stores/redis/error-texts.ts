@@ -1,4 +1,4 @@
-import { types } from 'node:util';
+import { isNativeError } from '#platform';
 
 /** Errors of several addresses arrive as an AggregateError without a message; those of cluster nodes as `lastNodeError`. */
 type ErrorOfSeveral = Error & { errors?: unknown; lastNodeError?: unknown };
@@ -27,7 +27,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** Also true for errors of another realm, such as Node's own in a test runner. */
-const isError = (error: unknown): error is Error => types.isNativeError(error);
+const isError = (error: unknown): error is Error => isNativeError(error);
 
 /** The same error without its command, which ioredis attaches: events are logged whole, and a login command has the password. */
 export function withoutCommand(error: Error): Error {

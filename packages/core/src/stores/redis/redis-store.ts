@@ -1,9 +1,11 @@
+import { noRedis } from '#platform';
 import type { Script } from '../../algorithms/algorithm.js';
 import { systemClock } from '../../clock.js';
 import { type Answer, type Call, type Part, storageKey } from '../../engine/call.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { storedKey } from '../../engine/stored-entry.js';
+import { StoreConfigurationError } from '../../errors.js';
 import { DenialFeed } from '../../fleet/denial-feed.js';
 import { RedisBoard } from '../../fleet/redis-board.js';
 import type { Departure } from '../../pipeline/deadlines.js';
@@ -32,9 +34,10 @@ import { Session } from './session.js';
  * Keeps state in Redis, shared by all processes that use the same server. Takes an address, options (`{ url }`, `{ sentinels, name }`,
  * `{ cluster }`, `{ client }`), or a client of ioredis (5 or 6), iovalkey or node-redis, which you close yourself. Without a client of yours,
  * ioredis must be installed. Connects at the first call.
- * @throws TypeError for anything else, and for unknown options
+ * @throws TypeError for anything else, and for unknown options; StoreConfigurationError on an edge runtime
  */
 export function redisStore(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions): RedisStore {
+  if (noRedis !== undefined) throw new StoreConfigurationError(noRedis);
   return new RedisStore(redis);
 }
 

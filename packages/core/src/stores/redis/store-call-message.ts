@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { performance } from '#platform';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { Store } from '../store.js';
 import type { Batch } from './batch.js';

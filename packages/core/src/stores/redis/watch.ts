@@ -1,4 +1,4 @@
-import { errorMonitor } from 'node:events';
+import { errorMonitor } from '#platform';
 import { getOrCreate } from '../../get-or-create.js';
 import { setImmediate } from '../../native-timers.js';
 import { isReady, Listeners, type RedisClient } from './client.js';

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { Installation } from '../consumers/installation.js';
+import { NextProject } from './next.js';
+import { startWorker, type Worker } from './workerd.js';
+
+let installed: Installation;
+beforeAll(async () => {
+  installed = await Installation.create();
+}, 300_000);
+afterAll(() => installed?.remove());
+
+/** As wrangler bundles a worker, with the packages as users install them. */
+async function workerScript(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(__dirname, 'worker.mjs')],
+    nodePaths: [join(installed.folder, 'node_modules')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    conditions: ['workerd', 'worker', 'browser'],
+    logLevel: 'error',
+  });
+  return outputFiles[0]!.text;
+}
+
+describe.each([
+  ['without Node.js', '2025-05-05', []],
+  ['of a new compatibility date', '2026-11-01', []],
+  ['with nodejs_compat', '2026-11-01', ['nodejs_compat']],
+] as const)('a worker %s', (_, date, flags) => {
+  let worker: Worker;
+  beforeAll(async () => {
+    worker = await startWorker(await workerScript(), date, flags);
+  }, 300_000);
+  afterAll(() => worker?.stop());
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${worker.url}${path}`, { headers });
+  const json = async (path: string): Promise<any> => (await get(path)).json();
+
+  test('limits the requests of an address', async () => {
+    const ip = { 'x-ip': '192.0.2.7' };
+    const responses = [];
+    for (let i = 0; i < 4; i += 1) responses.push(await get('/limited', ip));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(responses[0]!.headers.get('ratelimit')).toMatch(/^"edge";r=2;t=60;pk=:[\w+/]{16}:$/);
+    expect(await responses[3]!.json()).toMatchObject({ title: 'Too Many Requests', status: 429 });
+    expect((await get('/limited', { 'x-ip': '192.0.2.8' })).status).toBe(200);
+    expect(await json('/denials')).toBe(1);
+  });
+
+  test('knows address ranges, keys of requests, and pages for browsers', async () => {
+    const statuses = async (ips: string[]) =>
+      Promise.all(ips.map(async (ip) => (await get('/limited', { 'x-ip': ip })).status));
+    expect(await statuses(['203.0.113.9', '2001:db8:7::1', '2001:db9::1'])).toEqual([403, 403, 200]);
+    const page = await get('/limited', { 'x-ip': '203.0.113.9', accept: 'text/html' });
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect((await get('/shop')).status).toBe(400);
+    expect((await get('/shop', { 'x-shop': '7' })).status).toBe(200);
+  });
+
+  test('lets calls of several requests wait for their turn', async () => {
+    const paced = await Promise.all([json('/pace'), json('/pace'), json('/pace')]);
+    expect(paced.map(({ allowed }) => allowed)).toEqual([true, true, true]);
+    expect(await Promise.all([json('/export'), json('/export'), json('/export')])).toEqual(
+      Array(3).fill('exported'),
+    );
+  });
+
+  test('hashes long keys as Node.js does', async () => {
+    expect(await json('/long-keys')).toEqual([
+      [true, true, true],
+      ['#I7fE1C8OA5pJGBki', '#Ud4EWueXGREMbX7g', '#beQUAOa6NjG8DugY'],
+      '#_sUlZaoM8Y9X189b',
+    ]);
+  });
+
+  test('says what does not run there', async () => {
+    expect(await json('/redis')).toMatch(/^StoreConfigurationError: redisStore works in Node.js only/);
+    expect(await json('/wide')).toMatch(/^RangeError: .*jsonpath-plus.*Compute the key in a function/);
+    expect(worker.output()).toBe('');
+  });
+});
+
+test('Next.js builds a route for the edge runtime, and serves it', async () => {
+  const modules = join(installed.folder, 'node_modules');
+  const names = ['@sluice/core', '@sluice/fetch', 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
+  const worker = await readFile(join(__dirname, 'worker.mjs'), 'utf8');
+  const project = await NextProject.build(
+    {
+      ...Object.fromEntries(names.map((name) => [name, join(modules, name)])),
+      'content-type': join(__dirname, '../../../node_modules/content-type'),
+    },
+    {
+      'app/layout.js': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
+      'app/worker.mjs': worker,
+      'app/[route]/route.js':
+        "import { handle } from '../worker.mjs';\nexport const runtime = 'edge';\nexport const GET = handle;\n",
+    },
+  );
+  try {
+    expect(project.built.output).not.toMatch(/not supported in the Edge Runtime|Module not found/);
+    if (!project.built.ok) throw new Error(project.built.output);
+    const url = await project.start();
+    const headers = { 'x-ip': '192.0.2.7' };
+    const statuses = [];
+    for (let i = 0; i < 4; i += 1) statuses.push((await fetch(`${url}/limited`, { headers })).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await fetch(`${url}/limited`, { headers: { 'x-ip': '203.0.113.9' } })).status).toBe(403);
+    expect(await (await fetch(`${url}/redis`)).json()).toContain("export const runtime = 'nodejs'");
+  } finally {
+    await project.remove();
+  }
+}, 900_000);
