@@ -20,9 +20,59 @@ onEachAdapter(({ start, place }) => {
     const client = await start({ handler: () => sms.send() });
     await client.get('/?phone=1').expect(200, { sent: true });
     const { headers } = await client.get('/?phone=1').expect(429).expect('Retry-After', '3600');
-    expect(headers.ratelimit).toMatch(/;r=0;t=3600$/);
+    expect(headers.ratelimit).toMatch(/"countLimit-[\da-f]{8}";r=0;t=3600$/);
     await client.get('/?phone=2').expect(200);
     await client.get('/').expect(400);
+  });
+
+  test('an answer names no class or method, and tells two limits apart; a chosen name is shown', async () => {
+    class SmsController {
+      static readonly [SLUICE] = configuration();
+
+      @CountLimit({ period: 3600, limit: 2 })
+      async send() {
+        return {};
+      }
+
+      @CountLimit({ period: 3600 })
+      async check() {
+        return {};
+      }
+
+      @CountLimit({ period: 3600, prefix: 'codes' })
+      async chosen() {
+        return {};
+      }
+    }
+    const sms = new SmsController();
+    let method = async () => sms.check();
+    const errors: unknown[] = [];
+    const client = await start({
+      errors: 'adapter',
+      handler: () =>
+        method().catch((error) => {
+          errors.push(error);
+          throw error;
+        }),
+    });
+    const shown = new Set<unknown>();
+    for (method of [() => sms.check(), () => sms.send(), () => sms.chosen()]) {
+      let answer = await client.get('/');
+      while (answer.status === 200) answer = await client.get('/');
+      const { headers, text } = answer.status === 429 ? answer : await client.get('/').expect(429);
+      expect(JSON.stringify([headers, text])).not.toMatch(/SmsController|send|check/);
+      shown.add(/"([^"]+)"/.exec(headers.ratelimit!)![1]);
+    }
+    expect([...shown]).toEqual([
+      expect.stringMatching(/^countLimit-/),
+      expect.stringMatching(/^countLimit-/),
+      'codes',
+    ]);
+    expect(errors).toMatchObject([
+      { decision: { name: 'countLimit:SmsController.check' } },
+      { decision: { name: 'countLimit:SmsController.send' } },
+      { decision: { name: 'codes' } },
+    ]);
   });
 
   test('decorated methods know addresses, users and bodies of the current request', async () => {

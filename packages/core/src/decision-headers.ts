@@ -1,4 +1,5 @@
 import type { Decision, PolicyDecision } from './decision.js';
+import { publicName } from './public-names.js';
 
 /** The largest integer of RFC 9651: 15 digits. */
 const LARGEST = 999_999_999_999_999;
@@ -26,7 +27,7 @@ export const untilMore = (retryAfter: number, moreAfter: number, denied: boolean
  * limiter `api`. So limiters with different names have different items in one response.
  */
 export const policyName = ({ name }: Decision, policy: PolicyDecision): string =>
-  policy.name === name ? name : `${name}.${policy.name}`;
+  policy.name === name ? publicName(name) : `${publicName(name)}.${policy.name}`;
 
 /** Everything but printable ASCII, which an RFC 9651 string cannot hold. */
 const UNPRINTABLE = /[^\x20-\x7e]+/g;

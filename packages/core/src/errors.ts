@@ -1,5 +1,6 @@
 import type { Decision } from './decision.js';
 import { decisionHeaders } from './decision-headers.js';
+import { publicName } from './public-names.js';
 
 /** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
 const brand = Symbol.for('sluice.error');
@@ -50,9 +51,9 @@ export class RateLimitExceededError extends SluiceError {
 function denial({ name, cost, limit, retryAfter }: Decision, queueFull = false): string {
   if (queueFull) return `Rate limit '${name}' exceeded: too many calls wait`;
   if (retryAfter === Number.POSITIVE_INFINITY) {
-    return `Rate limit '${name}': a cost of ${cost} can never pass a limit of ${limit}`;
+    return `Rate limit '${publicName(name)}': a cost of ${cost} can never pass a limit of ${limit}`;
   }
-  return `Rate limit '${name}' exceeded: retry in ${Math.ceil(retryAfter / 1000)} s`;
+  return `Rate limit '${publicName(name)}' exceeded: retry in ${Math.ceil(retryAfter / 1000)} s`;
 }
 
 /** The client of a request is on the `denyList`. */

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { type Decision, LimitType, type RateLimiter } from '@sluice/core';
-import { errorOfDenial, isPromise, keyText } from '@sluice/core/http';
+import { errorOfDenial, hideName, isPromise, keyText } from '@sluice/core/http';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
@@ -22,6 +23,7 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
     const sluice = sluiceOf(self, owner);
     const qualifiedName = () => `${className(where, owner)}.${name}`;
     const limiterName = sharedName ?? ownName(limitation, where, qualifiedName());
+    if (sharedName === undefined) hideName(limiterName, shownName);
     const limiter = sluice.limiter(limiterName, rules, keyKind);
     const made = keyOf(args, sluice, qualifiedName);
     const key = isPromise(made) ? await made : made;
@@ -32,6 +34,10 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
     return { refund: () => limiter.refund(decision), release: () => limiter.release(decision) };
   };
 }
+
+/** What clients see of a name that the program did not choose: `countLimit-3f9a2c41`, the same in every process. */
+const shownName = (name: string): string =>
+  `${/^\w*/.exec(name)![0]}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 
 /** As the limiters of requests publish it. */
 function keyKindOf({ limitType, key }: Limitation): string {

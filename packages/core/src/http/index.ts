@@ -23,6 +23,7 @@ export { readNotify } from '../limiter/notify-options.js';
 export { andThen, isPromise, type MaybePromise } from '../maybe-promise.js';
 export * from '../options.js';
 export { prefetchDefault } from '../pipeline/prefetch-options.js';
+export { hideName } from '../public-names.js';
 export { RecentMap } from '../recent-map.js';
 export { isStoreRefusal } from '../store-refusal.js';
 export { connectAtStart } from '../stores/store-health.js';

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision.js';
 import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
+import { publicName } from '../public-names.js';
 import { DecisionRecord } from './decision-record.js';
 
 /** Denied because the store is out, and not because a limit was exceeded. */
@@ -18,8 +19,11 @@ export function errorOfDenial(
   const cause = DecisionRecord.failure(decision);
   // The reason only: frameworks may send error messages to clients, and the cause may name the server.
   const why = cause === undefined ? '' : ` (${cause.reason})`;
-  return new StoreUnavailableError(`Rate limit '${decision.name}' denies until its store is back${why}`, {
-    decision,
-    ...(cause && { cause, reason: cause.reason }),
-  });
+  return new StoreUnavailableError(
+    `Rate limit '${publicName(decision.name)}' denies until its store is back${why}`,
+    {
+      decision,
+      ...(cause && { cause, reason: cause.reason }),
+    },
+  );
 }

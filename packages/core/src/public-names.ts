@@ -1,0 +1,17 @@
+// One for the process: a program may load this package twice, as ESM and as CJS.
+const slot = Symbol.for('sluice.public-names');
+const shared = globalThis as { [slot]?: Map<string, string> };
+shared[slot] ??= new Map();
+const names = shared[slot];
+
+/**
+ * Shows clients another name than the limiter's own, which names classes and methods of the program. Channels, logs and tools keep the
+ * limiter's own name.
+ * @param shown makes the public name, once for each limiter
+ */
+export function hideName(limiter: string, shown: (limiter: string) => string): void {
+  if (!names.has(limiter)) names.set(limiter, shown(limiter));
+}
+
+/** The name of a limiter in headers, problems and the messages of errors that clients may see. */
+export const publicName = (limiter: string): string => names.get(limiter) ?? limiter;
