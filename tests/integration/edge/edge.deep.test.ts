@@ -29,7 +29,7 @@ async function workerScript(): Promise<string> {
 describe.each([
   ['without Node.js', '2025-05-05', []],
   ['of a new compatibility date', '2026-11-01', []],
-  ['with nodejs_compat', '2026-11-01', ['nodejs_compat']],
+  ['with nodejs_compat', '2026-01-01', ['nodejs_compat']],
 ] as const)('a worker %s', (_, date, flags) => {
   let worker: Worker;
   beforeAll(async () => {

@@ -24,8 +24,8 @@ const pace = new RateLimiter({ name: 'pace', policy: fixedWindow({ limit: 1, win
 const exports_ = new RateLimiter({ name: 'exports', policy: concurrency({ limit: 1, lease: '10s' }), store });
 const short = new RateLimiter({ name: 'short', policy: fixedWindow({ limit: 1, window: '10ms' }), store });
 let denials = 0;
-subscribe('sluice:decision', ({ result }) => {
-  denials += result?.allowed === false ? 1 : 0;
+subscribe('sluice:decision', ({ decision }) => {
+  denials += decision?.allowed === false ? 1 : 0;
 });
 
 const messageOf = (work) => {
