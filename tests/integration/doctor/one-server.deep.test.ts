@@ -207,7 +207,8 @@ test('what processes have published', async () => {
   const store = redisStore(server.url);
   const other = redisStore(server.url);
   const text = (version: string, keyPrefix: string) => {
-    const limiter = { kind: 'limiter', name: 'login', keyPrefix, policies: {}, prefixes: {}, suffix: '' };
+    const numbers = { policies: {}, several: false, prefixes: {}, suffix: '' };
+    const limiter = { kind: 'limiter', name: 'login', keyPrefix, ...numbers };
     return JSON.stringify({ version, layout: 'v2', host: 'a', pid: 1, limiters: [limiter], omitted: 0 });
   };
   await Promise.all([store.connect(), other.connect()]);
