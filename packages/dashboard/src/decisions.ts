@@ -13,6 +13,7 @@ export class Decisions {
   readonly #counts = new Map<string, Pair[]>();
   #current = new Map<string, Pair>();
   #end = Date.now();
+  #watched = 0;
 
   readonly add = (message: DecisionMessage): void => {
     const { limiter, result } = message;
@@ -40,11 +41,12 @@ export class Decisions {
     }
     this.#current = new Map();
     this.#end = Date.now();
-    return { end: this.#end, counts };
+    this.#watched = Math.min(KEPT, this.#watched + 1);
+    return { end: this.#end, watched: 1, counts };
   }
 
   /** All seconds that are kept. */
   get kept(): Seconds {
-    return { end: this.#end, counts: Object.fromEntries(this.#counts) };
+    return { end: this.#end, watched: this.#watched, counts: Object.fromEntries(this.#counts) };
   }
 }

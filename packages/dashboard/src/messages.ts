@@ -76,6 +76,8 @@ export interface Outage {
 /** Calls of this process by limiter: allowed and denied, one pair for each second. The last pair ended at `end`. */
 export interface Seconds {
   readonly end: number;
+  /** Seconds that were counted. A limiter with fewer pairs had no calls before them. */
+  readonly watched: number;
   readonly counts: Readonly<Record<string, readonly (readonly [allowed: number, denied: number])[]>>;
 }
 
@@ -89,10 +91,14 @@ export interface UsageOfAll {
   readonly step: number;
   /** How many processes count. */
   readonly processes: number;
-  readonly limiters: Readonly<
-    Record<string, { readonly allowed: readonly number[]; readonly denied: readonly number[] }>
-  >;
+  readonly limiters: Readonly<Record<string, SlotCounts>>;
   readonly denied: readonly TopKey[];
+}
+
+/** Calls in each slot; null before the limiter was counted. */
+export interface SlotCounts {
+  readonly allowed: readonly (number | null)[];
+  readonly denied: readonly (number | null)[];
 }
 
 /** A key as its users know it, or else the digest that the store has. */

@@ -16,6 +16,7 @@ import {
 import { readDefinitions } from '@sluice/core/operations';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../../../tests/support/browser.js';
+import { eventually } from '../../../tests/support/eventually.js';
 import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { type Dashboard, dashboard, nodeHandler } from './index.js';
 
@@ -96,6 +97,20 @@ async function show(page: Page, key: string, limiter = 'login'): Promise<void> {
 
 const once1h = fixedWindow({ limit: 1, window: '1h' });
 
+/** Where the line of allowed calls begins: 1 at the right end of the canvas; false before it is drawn. */
+const drawnFrom = `() => {
+  const canvas = document.querySelector('[data-limiter=login] canvas');
+  const { width, height } = canvas;
+  const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+  const isGreen = (x, y) => {
+    const [red, green, blue, alpha] = data.slice(4 * (y * width + x));
+    return alpha > 100 && green > red + 20 && green > blue + 20;
+  };
+  for (let x = 1; x < width; x += 1)
+    for (let y = 0; y < height; y += 1) if (isGreen(x, y)) return x / width;
+  return false;
+}`;
+
 test('a denial appears within two seconds, also in the plot of its limiter', async () => {
   const store = memoryStore();
   await serve(store);
@@ -114,8 +129,12 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
     if ((await appeared) || attempt === 3) break;
   }
   expect(await page.locator('#denials tr').first().textContent()).toContain('login');
-  await page.locator('[data-limiter=login] .denied', { hasText: /^0\.[246] denied/ }).waitFor();
+  await page
+    .locator('[data-limiter=login] .denied', { hasText: /^(?:[1-9]|0\.[1-9])[\d.]* denied/ })
+    .waitFor();
   await page.locator('[data-limiter=login] canvas').waitFor();
+  const from = await eventually(() => page.evaluate<number | false>(`(${drawnFrom})()`));
+  expect(from).toBeGreaterThan(0.5);
   await page.locator('[data-limiter=login]', { hasText: '1 per 1 h' }).waitFor();
 });
 

@@ -1,6 +1,6 @@
 import { type LimiterUsageReport, readUsage, type Store } from '@sluice/core';
 import { type LeftOut, ownerOf } from '@sluice/core/operations';
-import type { LimiterInfo, TopKey, Usage } from './messages.js';
+import type { LimiterInfo, SlotCounts, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 
 /** ms of a slot of `readUsage`. */
@@ -19,20 +19,24 @@ export async function usageOf(
   const { limiters: reports, processes, refused } = await readUsage(store);
   refused.forEach(leftOut);
   if (processes.length === 0 && store.usage === undefined) return null;
-  // The newest slot is not complete.
-  const complete = (counts: readonly number[]) => counts.slice(0, -1);
   return {
     end: Date.now() - SLOT / 2,
     step: SLOT,
     processes: processes.length,
-    limiters: Object.fromEntries(
-      reports.map(({ limiter, decisions: { allowed, denied } }) => [
-        limiter,
-        { allowed: complete(allowed), denied: complete(denied) },
-      ]),
-    ),
+    limiters: Object.fromEntries(reports.map((report) => [report.limiter, slotsOf(report)])),
     denied: topKeys(reports, limiters),
   };
+}
+
+/** The complete slots: all but the newest. */
+function slotsOf({ decisions: { allowed, denied }, span }: LimiterUsageReport): SlotCounts {
+  // Slots go back further than the lists of keys, whose length `span` is.
+  const firstCall = allowed.findIndex((count, i) => count + denied[i]! > 0);
+  const spanned = allowed.length - Math.floor(span / SLOT);
+  const start = firstCall < 0 ? spanned : Math.min(spanned, firstCall);
+  const counted = (counts: readonly number[]) =>
+    counts.slice(0, -1).map((count, i) => (i < start ? null : count));
+  return { allowed: counted(allowed), denied: counted(denied) };
 }
 
 function topKeys(reports: readonly LimiterUsageReport[], limiters: readonly LimiterInfo[]): TopKey[] {

@@ -93,7 +93,7 @@ function Limiter({
 }) {
   const { name, kind, policyTexts = {}, key, members, processes = 0 } = limiter;
   const series = seriesOf(live, name, scope === 'fleet');
-  const [allowed, denied] = figures(series);
+  const [allowed, denied] = figures(series).map((rate) => (rate === undefined ? '–' : number(rate)));
   return (
     <li class="card" data-limiter={name}>
       <h3>{name}</h3>
@@ -116,8 +116,8 @@ function Limiter({
       </p>
       <Plot series={series} />
       <p class="rates">
-        <span class="allowed">{number(allowed)} allowed</span>{' '}
-        <span class="denied">{number(denied)} denied</span> <span>each second</span>
+        <span class="allowed">{allowed} allowed</span> <span class="denied">{denied} denied</span>{' '}
+        <span>each second</span>
       </p>
     </li>
   );

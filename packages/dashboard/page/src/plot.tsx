@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 
-/** Calls per second; the last value ended at `end`. Times are seconds. */
+/** Calls per second, null where they were not counted; the last value ended at `end`. Times are seconds. */
 export interface Series {
   readonly end: number;
   readonly step: number;
-  readonly allowed: readonly number[];
-  readonly denied: readonly number[];
+  readonly allowed: readonly (number | null)[];
+  readonly denied: readonly (number | null)[];
 }
 
 const HEIGHT = 110;

@@ -11,23 +11,25 @@ export function seriesOf({ seconds, usage }: Live, name: string, ofAll: boolean)
   if (ofAll && usage !== null) {
     const { allowed = [], denied = [] } = usage.limiters[name] ?? {};
     const step = usage.step / 1000;
-    const rate = (counts: readonly number[]) => counts.map((count) => count / step);
+    const rate = (counts: readonly (number | null)[]) => counts.map((count) => count && count / step);
     return { end: usage.end / 1000, step, allowed: rate(allowed), denied: rate(denied) };
   }
   const pairs = seconds.counts[name] ?? [];
-  const padding = Array.from({ length: LENGTH - pairs.length }, () => 0);
+  const { end, watched } = seconds;
+  const padding = Array.from({ length: LENGTH - pairs.length }, (_, i) => (i < LENGTH - watched ? null : 0));
   return {
-    end: seconds.end / 1000,
+    end: end / 1000,
     step: 1,
     allowed: [...padding, ...pairs.map(([allowed]) => allowed)],
     denied: [...padding, ...pairs.map(([, denied]) => denied)],
   };
 }
 
-/** The latest rates. */
-export function figures({ step, allowed, denied }: Series): readonly [allowed: number, denied: number] {
-  const count = Math.max(1, Math.round(RECENT / step));
-  const mean = (values: readonly number[]) =>
-    values.slice(-count).reduce((sum, value) => sum + value, 0) / count;
-  return [mean(allowed), mean(denied)];
+/** The latest rates; undefined if nothing was counted. */
+export function figures({ step, allowed, denied }: Series): readonly (number | undefined)[] {
+  const latest = -Math.max(1, Math.round(RECENT / step));
+  return [allowed, denied].map((values) => {
+    const counted = values.slice(latest).filter((value) => value !== null);
+    return counted.length === 0 ? undefined : counted.reduce((sum, value) => sum + value, 0) / counted.length;
+  });
 }

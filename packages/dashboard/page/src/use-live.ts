@@ -24,7 +24,7 @@ const START: Live = {
   about: undefined,
   limiters: [],
   health: undefined,
-  seconds: { end: 0, counts: {} },
+  seconds: { end: 0, watched: 0, counts: {} },
   usage: null,
   findings: null,
   denials: [],
@@ -74,11 +74,11 @@ function next(live: Live, name: keyof Events, data: unknown): Live {
 
 export const keyOf = ({ limiter, key }: Pick<Denial, 'limiter' | 'key'>): string => `${limiter} ${key.text}`;
 
-function joined(before: Seconds, { end, counts }: Seconds): Seconds {
+function joined(before: Seconds, { end, watched, counts }: Seconds): Seconds {
   const all: Record<string, readonly (readonly [number, number])[]> = {};
   for (const name of new Set([...Object.keys(before.counts), ...Object.keys(counts)])) {
     const pairs = [...(before.counts[name] ?? []), counts[name]?.[0] ?? ([0, 0] as const)].slice(-SECONDS);
     if (pairs.some(([allowed, denied]) => allowed + denied > 0)) all[name] = pairs;
   }
-  return { end, counts: all };
+  return { end, watched: Math.min(SECONDS, before.watched + watched), counts: all };
 }
