@@ -55,8 +55,8 @@ export interface LimiterBaseOptions {
   readonly notify?: NotifyOptions | undefined;
   /**
    * How much later than its permits are back a waiting call passes, because calls start and arrive with different delays. It uses up a part of
-   * the rate: 50 ms of each window of 1 s. Default: as much as the waits of this process ended late, at most 5 % of the window and 50 ms. `0`:
-   * none. A call whose `timeout` is too short for it passes without it. No effect on `consume` and on `concurrency`.
+   * the rate: 50 ms of each window of 1 s. Default: as much as the waits of this process ended late, at most 5 % of the window and 50 ms; for
+   * `leakyBucket` none, because its queue has room for fewer calls with a margin. `0`: none. A call whose `timeout` is too short for it passes without it. No effect on `consume` and on `concurrency`.
    */
   readonly margin?: Duration | undefined;
   /**

@@ -39,7 +39,7 @@ export class BookingRules {
     readonly rule: Rule,
     readonly options: WaitingOptions,
   ) {
-    this.#most = Math.min(MOST, Math.floor(intervalOf(rule) / PART));
+    this.#most = isSpaced(rule) ? 0 : Math.min(MOST, Math.floor(rule.window / PART));
   }
 
   /** The same object for equal calls. */
@@ -57,8 +57,6 @@ export class BookingRules {
   }
 }
 
-/** µs in which the margin delays the calls once: a leaky bucket passes them one by one, other algorithms a limit in each window. */
-function intervalOf({ algorithm, parameters, limit, window }: Rule): number {
-  const isSpaced = (algorithm.maxWait?.(parameters, 1) ?? MAX_MICROS) < MAX_MICROS;
-  return isSpaced ? window / Math.max(1, limit) : window;
-}
+/** The queue of a leaky bucket is as long as its calls take to leave: a margin between them would leave room for fewer calls. */
+const isSpaced = ({ algorithm, parameters }: Rule): boolean =>
+  (algorithm.maxWait?.(parameters, 1) ?? MAX_MICROS) < MAX_MICROS;
