@@ -1,4 +1,4 @@
-import { type FleetDenial, ownerOf } from '@sluice/core/operations';
+import { type FleetDenial, OTHER_LIMITERS, ownerOf } from '@sluice/core/operations';
 import type { Context } from './command.js';
 import { type Fleet, fleetOf, type KnownLimiter } from './fleet.js';
 
@@ -10,15 +10,13 @@ export interface Owner {
 
 export type OwnedDenial = FleetDenial & Owner;
 
-/** Where usage counts the calls of limiters that have no counts of their own. */
-const OTHER = '(other)';
 /** ms for which definitions are used before they are read again for a name that they do not have. */
 const FRESH = 5_000;
 
 /** The limiter of a counted key. @param scope of the key */
 export function ownerOfCounted(fleet: Fleet, limiter: string, scope: string | undefined): Owner {
   if (scope === undefined) return { limiter };
-  const [name = limiter, member] = limiter === OTHER ? scope.split(' ') : [limiter, scope];
+  const [name = limiter, member] = limiter === OTHER_LIMITERS ? scope.split(' ') : [limiter, scope];
   if (member === undefined) return { limiter: name };
   const owner = ownerOf(definitionsOf(fleet), name, member);
   return { limiter: owner?.limiter ?? `${name} (${member})`, combination: name };

@@ -1,6 +1,7 @@
-import type { LimiterUsageReport, UsageReport } from '@sluice/core';
+import { type LimiterUsageReport, memoryStore, type UsageReport } from '@sluice/core';
+import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';
-import { keyUseRows, rateRows, topRows } from './usage.js';
+import { keyUseRows, rateRows, topRows, usageOf } from './usage.js';
 
 const none = { allowed: [0, 0, 0], denied: [0, 0, 0], canceled: [0, 0, 0], error: [0, 0, 0] };
 const report = (limiter: string, enforced: Partial<typeof none>, shadow: Partial<typeof none> = {}) =>
@@ -90,5 +91,13 @@ describe('the keys denied most', () => {
   test('of a limiter, or of all limiters of a combination', () => {
     expect(limitersOf('rules.api')).toEqual(['rules.api']);
     expect(limitersOf('rules')).toEqual(['rules.sms', 'rules (gone)', 'rules.api']);
+  });
+});
+
+test('if no process counts its calls, the error names the option, and the command that needs none', async () => {
+  const context = { store: memoryStore(), ask: (reply: unknown) => reply, notes: { leftOut() {} } };
+  await expect(usageOf(context as unknown as Context)).rejects.toMatchObject({
+    message: 'No process has counted its calls in the last 15 minutes.',
+    remedy: expect.stringMatching(/usage: true.* sluice tail shows denials without it\.$/),
   });
 });

@@ -15,7 +15,8 @@ export async function usageOf({ store, ask, notes }: Context): Promise<UsageRepo
   if (usage.processes.length > 0) return usage;
   throw new CliError(
     'No process has counted its calls in the last 15 minutes.',
-    'Turn it on in your processes: redisStore({ url, usage: true }). It appears ten seconds after the first call.',
+    'Turn it on in your processes: redisStore({ url, usage: true }). It appears ten seconds after the first call. ' +
+      'sluice tail shows denials without it.',
     1,
   );
 }

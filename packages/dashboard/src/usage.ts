@@ -1,5 +1,5 @@
 import { type LimiterUsageReport, readUsage, type Store } from '@sluice/core';
-import { type LeftOut, ownerOf } from '@sluice/core/operations';
+import { type LeftOut, OTHER_LIMITERS, ownerOf } from '@sluice/core/operations';
 import type { LimiterInfo, SlotCounts, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 
@@ -7,8 +7,6 @@ import { shownKey } from './shown-key.js';
 const SLOT = 10_000;
 /** Keys that are listed. */
 const MOST = 50;
-/** What has the counts of limiters that have none of their own. */
-const OTHER = '(other)';
 
 /** @param leftOut gets what cannot be read @throws StoreUnavailableError, StoreConfigurationError */
 export async function usageOf(
@@ -43,7 +41,7 @@ function topKeys(reports: readonly LimiterUsageReport[], limiters: readonly Limi
   const all = reports.flatMap(({ limiter, denied }) =>
     denied.map(({ key, scope = '', count, error }) => ({
       limiter,
-      owner: limiter === OTHER ? scope : (ownerOf(limiters, limiter, scope)?.limiter ?? limiter),
+      owner: limiter === OTHER_LIMITERS ? scope : (ownerOf(limiters, limiter, scope)?.limiter ?? limiter),
       key: shownKey(key),
       count,
       error,

@@ -13,6 +13,7 @@ export { hashStoredKey } from '../hash-key.js';
 export { decodeKey, encodeKey } from '../keys/redis-key.js';
 export { LAYOUT } from '../limiter/limits.js';
 export { redisScripts } from '../stores/redis/scripts.js';
+export { OTHER_LIMITERS } from '../usage/usage-summary.js';
 export { type FleetProcess, ownerOf, type Published, readDefinitions } from './definitions.js';
 export type { DenialReport, FleetDenial } from './denial-report.js';
 export { type DenialFollower, type Followed, followDenials } from './follow-denials.js';

@@ -4,7 +4,7 @@ import type { LimiterUsage } from './limiter-usage.js';
 import type { Result } from './result-slots.js';
 import type { StoreUsage } from './store-usage.js';
 import { type TopKeys, topKeys } from './top-keys.js';
-import { OTHER } from './usage-summary.js';
+import { OTHER_LIMITERS } from './usage-summary.js';
 
 /** Counts the calls of one limiter. Limiters of the same name count together. */
 export class CallCounter {
@@ -47,7 +47,11 @@ export class CallCounter {
   topKeys(): TopKeys {
     const usage = this.#current();
     const shown = this.store.keys === 'hash' ? hashCounted : undefined;
-    return topKeys(this.store.summaryOf(usage), shown, usage.name === OTHER ? this.limiter : undefined);
+    return topKeys(
+      this.store.summaryOf(usage),
+      shown,
+      usage.name === OTHER_LIMITERS ? this.limiter : undefined,
+    );
   }
 
   #current(): LimiterUsage {
@@ -56,6 +60,6 @@ export class CallCounter {
   }
 
   #scoped(usage: LimiterUsage, key: string): string {
-    return usage.name === OTHER ? `${this.limiter} ${key}` : key;
+    return usage.name === OTHER_LIMITERS ? `${this.limiter} ${key}` : key;
   }
 }

@@ -4,7 +4,7 @@ import { mergeSummaries } from './merge.js';
 import { ResultSlots } from './result-slots.js';
 import { SpaceSaving } from './space-saving.js';
 import type { Summary } from './summary.js';
-import { OTHER, type UsageSummary } from './usage-summary.js';
+import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
 
 /** The heaviest keys. Errors and `unlisted` are at most a 256th of the total. */
 const keyCounts = () =>
@@ -38,7 +38,7 @@ export class LimiterUsage {
     keyUse = false,
   ) {
     // `(other)` has the keys of many limiters.
-    if (!keyUse || name === OTHER) return;
+    if (!keyUse || name === OTHER_LIMITERS) return;
     this.keyUse = keySamples();
     this.shadowKeyUse = keySamples();
   }

@@ -16,7 +16,7 @@ import { type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
 import { parseSample } from './sample-text.js';
 import { CAPACITY, type Counted, type Summary } from './summary.js';
 import type { UsageKeys } from './usage-options.js';
-import { MOST_LIMITERS, OTHER, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
+import { MOST_LIMITERS, OTHER_LIMITERS, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
 import { FORM } from './usage-text.js';
 
 /** What a process has told. */
@@ -55,7 +55,7 @@ function limiterOf(given: unknown): UsageSummary {
     given,
   );
   return {
-    name: name === OTHER ? OTHER : textOf('name', name, NAME),
+    name: name === OTHER_LIMITERS ? OTHER_LIMITERS : textOf('name', name, NAME),
     span: numberOf('span', span),
     denied: summaryOf(denied),
     shadowDenied: summaryOf(shadowDenied),

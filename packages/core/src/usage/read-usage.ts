@@ -11,7 +11,7 @@ import type { StoreUsage } from './store-usage.js';
 import type { Summary } from './summary.js';
 import { type TopKeys, topKeys } from './top-keys.js';
 import type { UsageKeys } from './usage-options.js';
-import { OTHER, type UsageSummary } from './usage-summary.js';
+import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
 
 /** One limiter in all processes of a store. */
 export interface LimiterUsageReport extends TopKeys {
@@ -131,19 +131,19 @@ function reports(told: readonly Told[]): LimiterUsageReport[] {
  */
 function summaryIn({ limiters }: Told, name: string, names: ReadonlySet<string>): UsageSummary | undefined {
   const own = limiters.find((limiter) => limiter.name === name);
-  if (own !== undefined && name !== OTHER) return own;
-  const other = limiters.find((limiter) => limiter.name === OTHER);
+  if (own !== undefined && name !== OTHER_LIMITERS) return own;
+  const other = limiters.find((limiter) => limiter.name === OTHER_LIMITERS);
   if (other === undefined) return undefined;
   const start = `${name} `;
   const entriesOf = ({ entries }: Summary) =>
-    name === OTHER
+    name === OTHER_LIMITERS
       ? entries.filter(({ key }) => !names.has(key.slice(0, key.indexOf(' '))))
       : entries.flatMap((entry) =>
           entry.key.startsWith(start) ? [{ ...entry, key: entry.key.slice(start.length) }] : [],
         );
   const part = (summary: Summary): Summary => ({ ...summary, entries: entriesOf(summary) });
   const { denied, shadowDenied, costly, enforce, shadow, span } = other;
-  const slots = name === OTHER ? { enforce, shadow } : { enforce: NO_CALLS, shadow: NO_CALLS };
+  const slots = name === OTHER_LIMITERS ? { enforce, shadow } : { enforce: NO_CALLS, shadow: NO_CALLS };
   return {
     name,
     span,

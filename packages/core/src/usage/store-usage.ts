@@ -4,7 +4,7 @@ import { GENERATIONS } from './generations.js';
 import { LimiterUsage } from './limiter-usage.js';
 import { SLOT_MS, SLOTS } from './result-slots.js';
 import { checkUsage, type UsageKeys, type UsageOptions } from './usage-options.js';
-import { MOST_LIMITERS, OTHER, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
+import { MOST_LIMITERS, OTHER_LIMITERS, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
 import { UsageWriter } from './usage-text.js';
 
 /** A process that ended is seen as long as its calls count. */
@@ -53,7 +53,8 @@ export class StoreUsage {
   /** Where to count the calls of a limiter, until that is `dropped`. */
   of(limiter: string): LimiterUsage {
     this.#advance();
-    const name = this.#limiters.size < MOST_LIMITERS || this.#limiters.has(limiter) ? limiter : OTHER;
+    const name =
+      this.#limiters.size < MOST_LIMITERS || this.#limiters.has(limiter) ? limiter : OTHER_LIMITERS;
     const usage = this.#limiters.get(name) ?? new LimiterUsage(name, this.#elapsed, this.keyUse);
     this.#limiters.set(name, usage);
     this.#awaitSlot();

@@ -3,7 +3,7 @@ import type { ResultCounts } from './result-slots.js';
 import type { Summary } from './summary.js';
 
 /** Has the counts of all other limiters. No limiter can have this name. */
-export const OTHER = '(other)';
+export const OTHER_LIMITERS = '(other)';
 /** Limiters of a store that have counts of their own. Names may come from requests, so they must not fill the memory. */
 export const MOST_LIMITERS = 50;
 
