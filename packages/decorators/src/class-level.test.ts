@@ -152,6 +152,40 @@ test('skips limits by name', async () => {
   for (let i = 0; i < 3; i += 1) await expect(codes.free()).resolves.toBe('free');
 });
 
+test('a name that no limit has warns once, at the first call', async () => {
+  configureSluice();
+  @CountLimit({ prefix: 'letters:', limit: 9 })
+  @Limit({ policy: fixedWindow({ limit: 9, window: '1m' }), prefix: 'parcels' })
+  class Post {
+    @SkipLimit('leters')
+    async send() {}
+    @SkipLimit('zzzzzzzzzzzz')
+    async fetch() {}
+    @SkipLimit('parcels')
+    async weigh() {}
+  }
+  const emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
+  const post = new Post();
+  for (let i = 0; i < 2; i += 1) {
+    await post.send();
+    await post.fetch();
+    await post.weigh();
+  }
+  expect(
+    emitted.mock.calls.map(([message, options]) => [message, (options as { code: string }).code]),
+  ).toEqual([
+    [
+      "@SkipLimit('leters') skips nothing: no limit that can be skipped has this name; did you mean 'letters'?",
+      'SLUICE_SKIPS_NOTHING',
+    ],
+    [
+      expect.stringMatching(/^@SkipLimit\('zzzzzzzzzzzz'\) skips nothing: .*; known are .*parcels/),
+      'SLUICE_SKIPS_NOTHING',
+    ],
+  ]);
+  emitted.mockRestore();
+});
+
 test('a class may have a limit and skip another one', () => {
   @CountLimit()
   @SkipLimit('login')

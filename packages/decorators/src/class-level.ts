@@ -1,7 +1,8 @@
+import { addSkippableName, warnOfUnknownSkips } from '@sluice/core/http';
 import type { Class } from './defining-class.js';
-import { hasSkipLimit, skipsLimitNamed } from './skip-limit.js';
+import { hasSkipLimit, skippedLimits, skipsLimitNamed } from './skip-limit.js';
 import { methodOfClass, type TargetMethod } from './target-method.js';
-import { limitsOf, type Method } from './wrap-method.js';
+import { type Admit, limitsOf, type Method } from './wrap-method.js';
 
 /** Methods that JavaScript itself calls, and that cannot return a Promise. */
 const LANGUAGE_METHODS = ['constructor', 'toString', 'toLocaleString', 'valueOf', 'toJSON'];
@@ -16,8 +17,9 @@ export function limitClass(
   decorator: string,
   name: string,
   target: Class,
-  wrap: (method: TargetMethod) => Method,
+  wrap: (method: TargetMethod, before: (admit: Admit) => Admit) => Method,
 ): void {
+  addSkippableName(name);
   const where = `${decorator} on ${target.name || 'a class'}`;
   if (hasSkipLimit(target, name)) {
     throw new TypeError(`${where}: the class also has @SkipLimit(): omit one of the two`);
@@ -33,9 +35,21 @@ export function limitClass(
     const method = descriptor.value as Method;
     const own = limitsOf(method).some((limit) => limit.level === 'method' && limit.decorator === decorator);
     if (own || skipsLimitNamed(method, name)) continue;
-    const value = wrap(methodOfClass(`${where}, method ${methodName}`, target, methodName, method));
+    const value = wrap(methodOfClass(`${where}, method ${methodName}`, target, methodName, method), (admit) =>
+      checkingSkips(method, admit),
+    );
     Object.defineProperty(target.prototype, methodName, { ...descriptor, value });
   }
+}
+
+/** Looks at the names when the method is called, because the class may get further limits. */
+function checkingSkips(method: Method, admit: Admit): Admit {
+  const skipped = skippedLimits(method);
+  if (skipped === true || skipped.length === 0) return admit;
+  return (...call) => {
+    warnOfUnknownSkips(skipped);
+    return admit(...call);
+  };
 }
 
 const methodsOf = (target: Class) =>

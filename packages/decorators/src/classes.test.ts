@@ -238,6 +238,45 @@ test('names with any characters name limiters', async () => {
   await expect(demo.shared()).rejects.toMatchObject(denied('size'));
 });
 
+test.each([
+  ['a position', '#{0}', undefined],
+  ['a declared name', '#{number}', ['number']],
+])('a default value is known to %s', async (_, key, params) => {
+  class Pages {
+    @CountLimit({ key, limitType: 'CUSTOM', ...(params && { params }) })
+    async list(page = 1) {
+      return page;
+    }
+  }
+  const pages = new Pages();
+  await expect(pages.list()).resolves.toBe(1);
+  await expect(pages.list(1)).rejects.toMatchObject(denied('countLimit:Pages.list'));
+  await expect(pages.list(2)).resolves.toBe(2);
+});
+
+test.each([
+  ['#{0}', undefined],
+  ['#{page}', undefined],
+  ['#{number}', ['number']],
+])('a call without an argument whose default is computed: the error of %s says so', async (key, params) => {
+  class Pages {
+    @CountLimit({ key, limitType: 'CUSTOM', ...(params && { params }) })
+    async list(page = Math.abs(-1)) {
+      return page;
+    }
+  }
+  const pages = new Pages();
+  await expect(pages.list()).rejects.toMatchObject({
+    code: 'SLUICE_KEY_RESOLUTION',
+    status: 500,
+    message: expect.stringMatching(
+      /missing.* has a default value that a decorator cannot see.*pass the argument/,
+    ),
+  });
+  await expect(pages.list(null as never)).rejects.toMatchObject({ status: 400 });
+  await expect(pages.list(1)).resolves.toBe(1);
+});
+
 test('a default value is part of a key like a passed value', async () => {
   class Pages {
     @CountLimit({ key: '#{lang}:#{page}', limitType: 'CUSTOM' })

@@ -2,6 +2,7 @@ import { fixedWindow } from '@sluice/core';
 import { readNotify } from '@sluice/core/http';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, commonLimit, milliseconds, type NotifyOptions } from './limitation.js';
+import { warnOfManySeconds } from './units.js';
 
 export interface CountLimitOptions extends CommonOptions {
   /** Calls in one period: a whole number; default 1. 0 denies every call. */
@@ -24,6 +25,7 @@ export function CountLimit(options: CountLimitOptions = {}, ...rest: never[]): L
   const common = commonLimit('@CountLimit', 'countLimit:', options, ['limit', 'period', 'notify'], rest);
   const { limit = 1, period = 1, escalate, notify } = options;
   const window = milliseconds('@CountLimit: period', period, 0.001);
+  warnOfManySeconds('@CountLimit: period', period);
   readNotify('@CountLimit', notify, ['limit'], false);
   return limitDecorator({
     ...common,

@@ -57,11 +57,13 @@ interface DecoratedLimit {
 
 /** @throws RangeError, TypeError at decoration of what cannot be limited */
 export function decoratorOf({ decorator, title, skipName, admission }: DecoratedLimit): LimitDecorator {
-  const wrap = (level: MethodLimit['level'], target: TargetMethod): Method =>
-    wrapMethod(target.method, { decorator, name: title, level, admit: admission(target) });
+  const wrap = (level: MethodLimit['level'], target: TargetMethod, admit = admission(target)): Method =>
+    wrapMethod(target.method, { decorator, name: title, level, admit });
   return ((target: unknown, where: unknown, descriptor: unknown) => {
     if (isClass(target, where, descriptor)) {
-      return limitClass(decorator, skipName, target, (method) => wrap('class', method));
+      return limitClass(decorator, skipName, target, (method, before) =>
+        wrap('class', method, before(admission(method))),
+      );
     }
     if (isStandardContext(where)) return wrap('method', standardMethod(decorator, target, where));
     const value = wrap('method', legacyMethod(decorator, target, where, descriptor));

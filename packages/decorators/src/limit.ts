@@ -9,6 +9,7 @@ import {
   type Rules,
 } from './limitation.js';
 import { limitByRule, type RuleLimitOptions } from './rule-limit.js';
+import { warnOfShortTimeout } from './units.js';
 
 interface LimitAttributes extends CommonOptions {
   /**
@@ -72,6 +73,7 @@ export function Limit(options: Policy | LimitOptions | string, ...rest: unknown[
   const rules: Rules =
     policies === undefined ? { policy: policy!, ...more } : { policies: { ...checked(policies) }, ...more };
   checkRules(rules, timeout);
+  warnOfShortTimeout(timeout);
   if (typeof cost === 'object' && policies === undefined) {
     throw new TypeError(
       `@Limit: a cost by policy is for several policies, not for one: use a number, not ${describe(cost)}`,

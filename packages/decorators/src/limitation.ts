@@ -17,7 +17,7 @@ import {
   noEffect,
   parseLimitType,
 } from '@sluice/core/http';
-import { declaredParameterNames, type ParameterNames } from './parameter-names.js';
+import { declaredParameterNames } from './parameter-names.js';
 
 /** The attributes that all decorators have. */
 export interface CommonOptions {
@@ -59,7 +59,7 @@ export interface Limitation {
   readonly sharedName: string | undefined;
   readonly limitType: LimitType;
   readonly key: KeyOfCalls;
-  readonly params: ParameterNames | undefined;
+  readonly params: readonly string[] | undefined;
   /** The longest wait for permits; undefined: no wait. */
   readonly timeout?: Duration | undefined;
   /** Undefined: one permit of each policy. */

@@ -14,7 +14,7 @@ import {
   requestField,
 } from '@sluice/core/http';
 import type { KeyOfArguments, Limitation } from './limitation.js';
-import { type ParameterNames, readParameterNames } from './parameter-names.js';
+import { type MethodParameters, readParameters } from './parameter-names.js';
 import type { Sluice } from './sluice.js';
 import type { Method } from './wrap-method.js';
 
@@ -77,6 +77,9 @@ type ReadRoot = (args: readonly unknown[]) => unknown;
 
 const POSITION = /^(?:0|[1-9]\d?)$/;
 
+/** The first name or position of an expression. */
+const ROOT = /^#.([\p{ID_Continue}$]+)/u;
+
 /** The function belongs to the program, so an invalid key is a server error, not a client error. */
 function callKeyFunction(keyOf: KeyOfArguments, where: string): KeyOfCall {
   const what = `${where}: the result of the key function`;
@@ -93,18 +96,18 @@ function callKeyFunction(keyOf: KeyOfArguments, where: string): KeyOfCall {
 
 function compileTemplate(
   template: KeyTemplate,
-  params: ParameterNames | undefined,
+  params: readonly string[] | undefined,
   where: string,
   method: Method,
 ) {
-  const named = template.roots.some((root) => !POSITION.test(root));
-  const names = named ? (params ?? readParameterNames(method)) : undefined;
+  const parameters = readParameters(method, params);
   const roots = new Map<string, ReadRoot>();
   const fields: string[] = [];
   for (const root of template.roots) {
-    const ofCall = names?.get(root) ?? positionReader(root);
+    const ofCall = parameterReader(parameters, root);
     const read = ofCall ?? fieldReader(root);
-    if (read === undefined) throw unknownRoot(where, `key ${JSON.stringify(template.source)}`, root, names);
+    if (read === undefined)
+      throw unknownRoot(where, `key ${JSON.stringify(template.source)}`, root, parameters);
     roots.set(root, read);
     if (ofCall === undefined) fields.push(root);
   }
@@ -112,9 +115,11 @@ function compileTemplate(
     try {
       return template.resolve((root) => roots.get(root)?.(args));
     } catch (error) {
-      const expression = isKeyResolutionError(error) ? (error.expression ?? '') : '';
-      const request = fields.some((field) => new RegExp(`^#.${field}\\b`).test(expression));
-      throw request ? keyErrorOfRequest(error, requestFor(expression)) : error;
+      if (!isKeyResolutionError(error)) throw error;
+      const root = ROOT.exec(error.expression ?? '')?.[1] ?? '';
+      if (parameters.computed.has(root) && roots.get(root)?.(args) === undefined)
+        throw defaultError(error, root);
+      throw fields.includes(root) ? keyErrorOfRequest(error, requestFor(error.expression!)) : error;
     }
   };
   const readIfAny = (args: readonly unknown[]) =>
@@ -127,29 +132,39 @@ function compileTemplate(
  * @param what names the template in errors
  */
 export function scopeOfCalls(
-  params: ParameterNames | undefined,
+  params: readonly string[] | undefined,
   where: string,
   method: Method,
 ): (args: readonly unknown[], what: string) => KeyScope {
-  let names = params;
-  let known = params !== undefined;
+  let parameters: MethodParameters | undefined;
   return (args, what) => (root) => {
-    if (!known) names = readParameterNames(method);
-    known = true;
-    const read = names?.get(root) ?? positionReader(root) ?? fieldReader(root);
-    if (read === undefined) throw unknownRoot(where, what, root, names);
+    parameters ??= readParameters(method, params);
+    const read = parameterReader(parameters, root) ?? fieldReader(root);
+    if (read === undefined) throw unknownRoot(where, what, root, parameters);
     return read(args);
   };
 }
 
-function positionReader(root: string): ReadRoot | undefined {
-  return POSITION.test(root) ? (args) => args[Number(root)] : undefined;
+function parameterReader({ names, positions }: MethodParameters, root: string): ReadRoot | undefined {
+  const named = names?.get(root);
+  if (named !== undefined || !POSITION.test(root)) return named;
+  const position = Number(root);
+  return positions[position] ?? ((args) => args[position]);
 }
 
 function fieldReader(root: string): ReadRoot | undefined {
   const field = REQUEST_FIELDS.find((name) => name === root);
   return field && (() => requestField(requestFor(`#{${field}}`), field));
 }
+
+/** The method accepts the call, so the mistake is in the program. */
+const defaultError = ({ message, expression }: KeyResolutionError, root: string): KeyResolutionError =>
+  new KeyResolutionError(
+    `${message}. The parameter ${root} has a default value that a decorator cannot see, because the method computes it: pass the argument, ` +
+      'or let key be a function with the same default',
+    expression,
+    500,
+  );
 
 function requestFor(what: string): RequestView {
   const request = currentRequest();
@@ -162,12 +177,7 @@ function requestFor(what: string): RequestView {
   );
 }
 
-function unknownRoot(
-  where: string,
-  what: string,
-  root: string,
-  names: ParameterNames | undefined,
-): RangeError {
+function unknownRoot(where: string, what: string, root: string, { names }: MethodParameters): RangeError {
   const parameters =
     names === undefined
       ? 'a parameter (their names cannot be read from this function)'

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { readParameterNames } from './parameter-names.js';
+import { readParameters } from './parameter-names.js';
 import { type Method, type MethodLimit, type Permits, wrapMethod } from './wrap-method.js';
 
 const key = 'computed';
@@ -50,9 +50,9 @@ const limit = (name: string): MethodLimit => ({
 });
 
 const forms = Forms.prototype as unknown as Record<string, Method>;
-const names = (method: unknown) => [...(readParameterNames(method as Method)?.keys() ?? ['unknown'])];
+const names = (method: unknown) => [...(readParameters(method as Method).names?.keys() ?? ['unknown'])];
 const read = (method: unknown, name: string, ...args: unknown[]) =>
-  readParameterNames(method as Method)?.get(name)?.(args);
+  readParameters(method as Method).names?.get(name)?.(args);
 
 test.each<[string, unknown, string[]]>([
   ['an async method', forms.plain, ['a', 'b']],

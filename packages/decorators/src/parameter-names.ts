@@ -5,31 +5,51 @@ import { type Method, originalOf } from './wrap-method.js';
 /** Finds the value of a parameter among the arguments of a call. */
 export type ReadParameter = (args: readonly unknown[]) => unknown;
 
-/** Parameter names of a method, and how to read their values. */
-export type ParameterNames = ReadonlyMap<string, ReadParameter>;
+/** The parameters of a method, and how to read their values. */
+export interface MethodParameters {
+  /** Undefined without source (native and bound functions), unless they are declared. */
+  readonly names: ReadonlyMap<string, ReadParameter> | undefined;
+  /** Those in the source, in their order. */
+  readonly positions: readonly ReadParameter[];
+  /** Names and positions whose default only the method itself can compute. */
+  readonly computed: ReadonlySet<string>;
+}
 
 const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
 
 /**
- * Reads parameter names from the method's source, also those in destructured objects. A default is used if it is a plain value. Other defaults
- * count as missing, because only the method itself can compute them. Undefined without source (native and bound functions).
+ * Reads parameters from the method's source, with names also in destructured objects. A default is used if it is a plain value. Other defaults
+ * count as missing, because only the method itself can compute them.
+ * @param declared the attribute `params`: the names, if they are not those in the source
  */
-export function readParameterNames(method: Method): ParameterNames | undefined {
+export function readParameters(method: Method, declared?: readonly string[]): MethodParameters {
   const parameters = parseParameters(Function.prototype.toString.call(originalOf(method)));
-  if (parameters === undefined) return undefined;
   const names = new Map<string, ReadParameter>();
-  parameters.forEach((parameter, position) => {
+  const computed = new Set<string>();
+  const positions = (parameters ?? []).map((parameter, position): ReadParameter => {
+    const read: ReadParameter = (args) => args[position];
     if (parameter.type === 'RestElement') collect(parameter.argument, (args) => args.slice(position), names);
-    else collect(parameter, (args) => args[position], names);
+    else collect(parameter, read, names);
+    if (parameter.type !== 'AssignmentPattern') return read;
+    const { left, right } = parameter;
+    const fallback = plainValue(right);
+    if (fallback === undefined) {
+      computed.add(String(position));
+      const name = declared === undefined && left.type === 'Identifier' ? left.name : declared?.[position];
+      if (name !== undefined) computed.add(name);
+    }
+    return (args) => withDefault(read(args), fallback);
   });
-  return names;
+  if (declared === undefined) return { names: parameters && names, positions, computed };
+  const named = declared.map((name, i) => [name, positions[i] ?? ((args) => args[i])] as const);
+  return { names: new Map(named), positions, computed };
 }
 
 /**
  * The names in the attribute `params`, in the order of the parameters.
  * @throws TypeError unless they are different JavaScript names
  */
-export function declaredParameterNames(where: string, params: unknown): ParameterNames {
+export function declaredParameterNames(where: string, params: unknown): readonly string[] {
   const valid =
     Array.isArray(params) &&
     params.every((name) => typeof name === 'string' && IDENTIFIER.test(name)) &&
@@ -40,7 +60,7 @@ export function declaredParameterNames(where: string, params: unknown): Paramete
         `each a JavaScript name and none twice, not ${JSON.stringify(params) ?? String(params)}`,
     );
   }
-  return new Map((params as string[]).map((name, position) => [name, (args) => args[position]]));
+  return [...(params as string[])];
 }
 
 /** The source of a function parses as an expression, the source of a method only inside a class. */

@@ -1,6 +1,7 @@
 import { tokenBucketOfRate } from '@sluice/core';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, commonLimit, milliseconds } from './limitation.js';
+import { warnOfManySeconds } from './units.js';
 
 const REMEDIES = {
   notify: 'a bucket has no windows whose use could be reported. Use @CountLimit or @Limit with a fixedWindow',
@@ -32,6 +33,7 @@ export function RateLimit(options: RateLimitOptions = {}, ...rest: never[]): Lim
   const { expire = 60, rate = 1, burst = 1, timeout = 0 } = options;
   milliseconds('@RateLimit: expire', expire, 0.001);
   const wait = milliseconds('@RateLimit: timeout', timeout, 0);
+  warnOfManySeconds('@RateLimit: timeout', timeout);
   const rules = { policy: tokenBucketOfRate({ rate, burst }), escalate: options.escalate };
   return limitDecorator({ ...common, rules, timeout: wait === 0 ? undefined : wait });
 }

@@ -215,3 +215,61 @@ describe('errors at decoration', () => {
     expect(decorate).toThrow(TypeError);
   });
 });
+
+describe('numbers in another unit than the usual one', () => {
+  let emitted: jest.SpyInstance;
+  beforeEach(() => {
+    emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
+  });
+  afterEach(() => emitted.mockRestore());
+  const messages = () => emitted.mock.calls.map(([message, { code }]) => [code, message]);
+
+  test.each<[string, () => unknown, string]>([
+    [
+      '@Limit',
+      general({ policy, timeout: 2 }),
+      "@Limit: timeout: 2 is 2 milliseconds. Write '2s' if you mean seconds, '2ms' if you mean milliseconds",
+    ],
+    [
+      '@Limit by a rule',
+      () => Limit('sms', { timeout: 5 }),
+      "@Limit: timeout: 5 is 5 milliseconds. Write '5s' if you mean seconds, '5ms' if you mean milliseconds",
+    ],
+    [
+      '@RateLimit',
+      rate({ timeout: 2000 }),
+      '@RateLimit: timeout: 2000 is 2000 seconds, which are 33.3 minutes. Write timeout: 2 if you mean 2000 milliseconds',
+    ],
+    [
+      '@CountLimit',
+      count({ period: 60_000 }),
+      '@CountLimit: period: 60000 is 60000 seconds, which are 16.7 hours. Write period: 60 if you mean 60000 milliseconds',
+    ],
+  ])('%s warns once, with both readings', (_, decorate, message) => {
+    decorate();
+    decorate();
+    expect(messages()).toEqual([['SLUICE_UNIT', message]]);
+  });
+
+  test.each([1000, 5000, 10_000, 30_000, 180_000, 300_000, 900_000, 3_600_000, 86_400_000])(
+    'a period of %d warns',
+    (period) => {
+      count({ period })();
+      expect(messages()).toHaveLength(1);
+    },
+  );
+
+  test.each([1, 60, 999, 3600, 7200, 18_000, 36_000, 86_400, 604_800, 864_000, 2_592_000, 31_536_000])(
+    'a period of %d does not',
+    (period) => {
+      count({ period })();
+      rate({ timeout: period })();
+      expect(messages()).toEqual([]);
+    },
+  );
+
+  test.each([0, 0.5, 100, 2000, '2s', '2ms'])('a timeout of %p of @Limit does not', (timeout) => {
+    general({ policy, timeout })();
+    expect(messages()).toEqual([]);
+  });
+});

@@ -11,7 +11,6 @@ import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import type { KeyOfCalls } from './limitation.js';
 import { compileMethodKey, type KeyOfCall, scopeOfCalls } from './method-key.js';
-import type { ParameterNames } from './parameter-names.js';
 import type { TargetMethod } from './target-method.js';
 import type { Admit } from './wrap-method.js';
 
@@ -20,7 +19,7 @@ export interface RuleLimit {
   readonly rule: string;
   /** Undefined: the key of the rule. */
   readonly key: KeyOfCalls | undefined;
-  readonly params: ParameterNames | undefined;
+  readonly params: readonly string[] | undefined;
   /** The longest wait for permits, 0 for none; undefined: the one of the rule. */
   readonly timeout: Duration | undefined;
 }

@@ -4,6 +4,7 @@ import { decoratorOf, type LimitDecorator } from './limit-decorator.js';
 import { checkKey, type KeyOfCalls } from './limitation.js';
 import { declaredParameterNames } from './parameter-names.js';
 import { ruleAdmission } from './rule-admission.js';
+import { warnOfShortTimeout } from './units.js';
 
 /** The attributes of `@Limit('name')`. All else is in the document. */
 export interface RuleLimitOptions {
@@ -28,6 +29,7 @@ export function limitByRule(rule: string, options: RuleLimitOptions = {}): Limit
   if (key !== undefined) checkKey('@Limit', key);
   const names = params === undefined ? undefined : declaredParameterNames('@Limit', params);
   if (timeout !== undefined && timeout !== 0) checkTimeout(timeout);
+  warnOfShortTimeout(timeout);
   return decoratorOf({
     decorator: '@Limit',
     title: `@Limit('${rule}')`,

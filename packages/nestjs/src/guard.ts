@@ -12,11 +12,11 @@ import { isStoreUnavailableError } from '@sluice/core';
 import { writeErrorHeaders } from '@sluice/core/http';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { type GuardLimit, LimitInParts, skippedBy } from './limit-in-parts.js';
-import type { RateLimitGuardOptions, RequestResponse } from './options.js';
+import { type RateLimitGuardOptions, type RequestResponse, SLUICE_ROOT } from './options.js';
 import { type Level, overrideOf } from './override-limit.js';
 import { NestRequestView, requestResponseOf } from './request.js';
 import { responseViewOf } from './response.js';
-import { SLUICE_ROOT, type SluiceRoot } from './root.js';
+import type { SluiceRoot } from './root.js';
 
 /**
  * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request over the limit gets a 429 with

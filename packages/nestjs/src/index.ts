@@ -4,4 +4,5 @@ export { RateLimitException } from './exceptions.js';
 export { RateLimitGuard } from './guard.js';
 export { SluiceModule } from './module.js';
 export type { RateLimitGuardOptions, RequestResponse, SluiceModuleOptions } from './options.js';
-export { OverrideLimit, type OverrideLimitDecorator } from './override-limit.js';
+export type { OverrideLimitDecorator } from './override-limit.js';
+export { OverrideLimit } from './override-limit-decorator.js';

@@ -1,6 +1,12 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { memoryStore } from '@sluice/core';
-import { checkFunction, checkOptions, RequestLimit } from '@sluice/core/http';
+import {
+  addSkippableName,
+  checkFunction,
+  checkOptions,
+  RequestLimit,
+  warnOfUnknownSkips,
+} from '@sluice/core/http';
 import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 import type { Level } from './override-limit.js';
@@ -31,12 +37,19 @@ export class LimitInParts {
       this.#options = { ...options, name: options.name ?? 'default', store };
     }
     this.#make('', this.#options);
+    const name = nameOf(this.#options);
+    addSkippableName(name);
+    for (const part of Object.keys(options.limits ?? {})) {
+      addSkippableName(part);
+      addSkippableName(`${name}.${part}`);
+    }
   }
 
   /** @returns undefined if the whole limit is skipped */
   without(skipped: SkippedLimits): GuardLimit | undefined {
     if (skipped === true) return undefined;
     if (skipped.length === 0) return this.#made.get('');
+    warnOfUnknownSkips(skipped);
     const options = withoutParts(this.#options, skipped);
     if (options?.limits === undefined || options === this.#options) return options && this.#made.get('');
     const parts = Object.keys(options.limits).join();
@@ -66,12 +79,15 @@ export function skippedBy(levels: readonly Level[]): SkippedLimits {
   return names;
 }
 
+const nameOf = ({ rules, limiter, name = 'default' }: RateLimitGuardOptions): string =>
+  rules?.name ?? limiter?.name ?? name;
+
 /** The options without these limits: the same object if none matches, undefined if none is left. */
 function withoutParts(
   options: RateLimitGuardOptions,
   names: readonly string[],
 ): RateLimitGuardOptions | undefined {
-  const name = options.rules?.name ?? options.limiter?.name ?? options.name ?? 'default';
+  const name = nameOf(options);
   if (names.includes(name)) return undefined;
   const parts = Object.keys(options.limits ?? {});
   const left = parts.filter((part) => !names.includes(part) && !names.includes(`${name}.${part}`));

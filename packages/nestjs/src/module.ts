@@ -16,9 +16,9 @@ import {
 import { runWithRequest } from '@sluice/core/http';
 import { SluiceExceptionFilter } from './exception-filter.js';
 import { GlobalGuard } from './guard.js';
-import type { SluiceModuleOptions } from './options.js';
+import { SLUICE_ROOT, type SluiceModuleOptions } from './options.js';
 import { type NestRequest, NestRequestView } from './request.js';
-import { SLUICE_ROOT, SluiceRoot } from './root.js';
+import { SluiceRoot } from './root.js';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SluiceModuleOptions>({
   moduleName: 'Sluice',

@@ -31,6 +31,9 @@ export interface RequestResponse {
   readonly res?: any;
 }
 
+/** The token of the module's configuration, for guards. Registered globally, because the package may be loaded twice. */
+export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root');
+
 /** Options that choose the limit. */
 export const CHOICES = ['limiter', 'rules', ...CHOICE_OPTIONS] as const;
 

@@ -1,6 +1,6 @@
 import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
 import type { RateLimitGuardOptions } from './options.js';
-import { OverrideLimit, overridden, overrideOf } from './override-limit.js';
+import { markOverride, overridden, overrideOf } from './override-limit.js';
 
 const [policy, own] = [fixedWindow({ limit: 100, window: '1m' }), fixedWindow({ limit: 1, window: '1m' })];
 const limiter = new RateLimiter({ name: 'yours', policy });
@@ -40,20 +40,16 @@ test('decorates handlers and controllers, and is inherited', () => {
     list() {}
   }
   class Derived extends Base {}
-  OverrideLimit({ cost: 2 })(
-    Base.prototype,
-    'list',
-    Object.getOwnPropertyDescriptor(Base.prototype, 'list')!,
-  );
-  OverrideLimit({ cost: 3 })(Base);
+  markOverride({ cost: 2 })(Base.prototype, 'list', Object.getOwnPropertyDescriptor(Base.prototype, 'list')!);
+  markOverride({ cost: 3 })(Base);
   expect(overrideOf(Derived)).toEqual({ cost: 3 });
   expect(overrideOf(new Derived().list)).toEqual({ cost: 2 });
 });
 
 test.each<[() => unknown, RegExp]>([
-  [() => OverrideLimit({ polcy: policy } as never), /@OverrideLimit has no option 'polcy'/],
-  [() => OverrideLimit(undefined as never), /@OverrideLimit takes an options object/],
-  [() => OverrideLimit({ cost: 1 })({}, 'field', {}), /@OverrideLimit is for handlers and controllers only/],
+  [() => markOverride({ polcy: policy } as never), /@OverrideLimit has no option 'polcy'/],
+  [() => markOverride(undefined as never), /@OverrideLimit takes an options object/],
+  [() => markOverride({ cost: 1 })({}, 'field', {}), /@OverrideLimit is for handlers and controllers only/],
 ])('refuses at decoration: %#', (decorate, message) => {
   expect(decorate).toThrow(message);
 });

@@ -17,13 +17,8 @@ interface Marked {
   readonly [OVERRIDE]?: RateLimitGuardOptions;
 }
 
-/**
- * Replaces the `limit` of `SluiceModule` for one handler, or for all handlers of a controller together, and inherits the options it leaves
- * out. With its own `policy`, `policies`, `limits`, `limiter`, `rules` or key it has its own count, named `default:Controller.handler` unless
- * it has a `name`. Without them it shares the count of the module's `limit`: `@OverrideLimit({ cost: 5 })`.
- * @throws TypeError at decoration for an unknown option. Other invalid options fail when the application starts.
- */
-export function OverrideLimit(options: RateLimitGuardOptions): OverrideLimitDecorator {
+/** @throws TypeError for an unknown option, and for anything but a handler or a controller */
+export function markOverride(options: RateLimitGuardOptions): OverrideLimitDecorator {
   checkOptions('@OverrideLimit', options, GUARD_OPTIONS);
   return ((target: unknown, name?: unknown, descriptor?: PropertyDescriptor) => {
     const marked = name === undefined ? target : descriptor?.value;

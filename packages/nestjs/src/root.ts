@@ -14,9 +14,6 @@ import {
 } from './options.js';
 import { type Level, overridden, overrideOf } from './override-limit.js';
 
-/** The token of the module's configuration, for guards. Registered globally, because the package may be loaded twice. */
-export const SLUICE_ROOT: unique symbol = Symbol.for('sluice.nestjs.root');
-
 /** Applications of this process, in the order of their start. The last one configures decorated methods. */
 const open: SluiceRoot[] = [];
 

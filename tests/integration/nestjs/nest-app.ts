@@ -115,7 +115,7 @@ export async function compile(
 const othersStayOutside: Plugin = {
   name: 'others stay outside',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+    onResolve({ filter: /^[^./#]/ }, ({ path, kind }) =>
       kind === 'entry-point' || path.startsWith('@sluice/') ? undefined : { path, external: true },
     ),
 };
@@ -128,7 +128,7 @@ const REQUIRE =
 const othersComeAlong: Plugin = {
   name: 'others come along',
   setup: ({ onResolve, resolve: find }) =>
-    onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+    onResolve({ filter: /^[^./#]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
       if (pluginData === 'asked' || kind === 'entry-point') return undefined;
       const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
       // What Nest can do without is not installed.

@@ -58,6 +58,16 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
     expect(await allowed('/account/free', 'bob')).toMatchObject({ passed: 20, names: [] });
   });
 
+  test('a name in @SkipLimit that no limit has warns once, and names the nearest', async () => {
+    expect(app.output).not.toContain('SLUICE_OVERRIDE_UNUSED');
+    await get('/account/misspelt', 'finn').expect(200);
+    await get('/account/misspelt', 'finn').expect(200);
+    await app.says("did you mean 'everybody'?");
+    expect(app.output.match(/\[SLUICE_SKIPS_NOTHING\].*/g)).toEqual([
+      expect.stringContaining("@SkipLimit('evrybody') skips nothing"),
+    ]);
+  });
+
   test('@OverrideLimit on a handler has its own count and inherits the other options', async () => {
     const names = ['default:Account.code'];
     expect(await allowed('/account/code', 'dora')).toEqual({ passed: 1, status: 420, names });
@@ -85,4 +95,15 @@ test.each([
   ['guard', /write @UseGuards\(RateLimitGuard\(\{ … \}\)\)/],
 ])('an invalid %s fails when the application starts', async (WRONG, message) => {
   await expect(NestApp.start(compiled.file, { WRONG })).rejects.toThrow(message);
+});
+
+test('@OverrideLimit without the module warns at start', async () => {
+  const alone = await NestApp.start(compiled.file, { WRONG: 'no module' });
+  await alone.says('Few.fewer');
+  expect(alone.output.match(/\[SLUICE_OVERRIDE_UNUSED\] .*?has no effect/g)?.sort()).toEqual(
+    ['Account.code', 'Account.report', 'Few', 'Few.fewer'].map(
+      (where) => `[SLUICE_OVERRIDE_UNUSED] SluiceWarning: @OverrideLimit on ${where} has no effect`,
+    ),
+  );
+  await alone.kill();
 });

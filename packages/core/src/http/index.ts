@@ -62,5 +62,6 @@ export type {
   RuledCall,
   RuleReply,
 } from './request-rules.js';
+export { addSkippableName, warnOfUnknownSkips } from './skipped-names.js';
 export type { Verdict } from './verdict.js';
 export * from './views.js';

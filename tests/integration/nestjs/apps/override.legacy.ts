@@ -42,6 +42,12 @@ class Account {
     return 'passed';
   }
 
+  @SkipLimit('evrybody')
+  @Get('misspelt')
+  misspelt(): string {
+    return 'passed';
+  }
+
   @SkipLimit('default')
   @Get('free')
   free(): string {
@@ -115,12 +121,15 @@ class Wrong {}
 
 @Module({
   imports: [
-    WRONG === 'module'
-      ? SluiceModule
-      : SluiceModule.forRoot({
-          user: ({ headers }) => (headers as Record<string, string>)['x-user'],
-          limit: { limits, statusCode: 420 },
-        }),
+    ...(WRONG === 'module' ? [SluiceModule] : []),
+    ...(WRONG !== 'module' && WRONG !== 'no module'
+      ? [
+          SluiceModule.forRoot({
+            user: ({ headers }) => (headers as Record<string, string>)['x-user'],
+            limit: { limits, statusCode: 420 },
+          }),
+        ]
+      : []),
   ],
   controllers: [Account, Guarded, Few, Wrong],
 })
