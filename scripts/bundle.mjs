@@ -1,7 +1,7 @@
 // Bundles what tsc compiled, as ES modules and as CommonJS. Both formats are cut into the same parts, each smaller than the window
 // of gzip. A tarball has the two formats of a part side by side, so the second format adds little to it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
 /** The window of gzip, bytes. */
@@ -44,18 +44,18 @@ export async function bundle(compiled, entries, target) {
     if (basename(path).startsWith('part-')) continue;
     // No module has effects when it loads (`sideEffects: false`), so imports without names do nothing, and bundlers warn of them.
     const text = printed.replace(/^import "\.[^"]+";\n/gm, '');
-    write(path.replace(esm, cjs), commonJsOf(text, path));
+    if (basename(path) !== `${WEB}.js`) {
+      // Programs that call `require` run on Node.js. The `imports` of package.json have the paths of the ES modules.
+      const node = join(relative(dirname(path), esm), `${NODE}.js`);
+      write(path.replace(esm, cjs), commonJsOf(text.replaceAll('"#platform"', `"./${node}"`), path));
+    }
     write(path, text.length > WINDOW ? reexport(text, path) : text);
   }
   for (const file of readdirSync(compiled, { recursive: true }).filter((name) => name.endsWith('.cjs'))) {
     for (const folder of [esm, cjs]) write(join(folder, basename(file)), readFileSync(join(compiled, file)));
   }
   // Bundlers read `sideEffects` here, and not in the package's own file.
-  const manifest = { type: 'commonjs', sideEffects: false };
-  // And `#platform`: the package's own file has the paths of the ES modules.
-  if (platforms.length > 0)
-    manifest.imports = { '#platform': { node: `./${NODE}.js`, default: `./${WEB}.js` } };
-  write(join(cjs, 'package.json'), `${JSON.stringify(manifest)}\n`);
+  write(join(cjs, 'package.json'), '{"type":"commonjs","sideEffects":false}\n');
 }
 
 const [NODE, WEB] = ['platform-node', 'platform-web'];
