@@ -111,7 +111,7 @@ test('reads the input, several logs, and JSON with named fields', async () => {
 });
 
 test.each([
-  [['simulate'], 'needs --rules and --log'],
+  [['simulate'], 'needs --rules and a log'],
   [['simulate', '--rules', 'none.yaml', '--log', 'x'], 'none.yaml cannot be read'],
   [['simulate', '--rules', 'RULES', '--log', 'none.log'], 'The log cannot be read: ENOENT'],
   [['simulate', '--rules', 'RULES', '--log', 'RULES'], 'no line among the first 50 is a request'],
