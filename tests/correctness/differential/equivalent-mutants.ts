@@ -62,7 +62,6 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'tb: if rule[4] >= 0 then count = 1 end',
     'frame: if #key_state.queue >= 0 then project_end(key_state) end',
     'frame: if place <= size then return project_end(key_state) end',
-    'frame: if key_state.has_gaps == 0 or first > last or (shaped and saving_of(key_state, cost) > 0) then',
     'frame: if key_state.changed or from <= now then',
     'frame: if #due >= 0 then',
     'frame: while place >= 1 and rest >= 0 do',
@@ -124,10 +123,6 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   'nobody tries so often': [
     'frame: if tries >= MOST_TRIES then return NEVER end',
     'frame: if tries >= MOST_LATER then break end',
-  ],
-  'the 1,000 who may wait: found by tests/contracts/store-waiting.ts': [
-    'frame: if #key_state.queue > 2 * MOST_BOOKED then return true end',
-    'frame: if wait > longest or (wait >= 0 and overfull) then return deny(key_states, wait, longest, shaped, taking) end',
   ],
   'no version writes such a value: see tests/correctness/rolling-update/damaged-values.deep.test.ts': [
     'tb: if not (whole >= OLDEST and seen <= now and began <= seen and late >= 0 and late <= units and (whole + seen + began + late) % 1 == 0) then break end',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Booking } from '../../../packages/core/src/engine/booking.js';
 import type { Operation } from '../../../packages/core/src/engine/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import type { Escalation } from '../../../packages/core/src/engine/escalation.js';
@@ -95,7 +96,7 @@ const crafted = (
   ...calls: readonly (readonly [
     Operation,
     cost: number,
-    more?: { given?: number; wait?: number; move?: number },
+    more?: { given?: number; wait?: number; move?: number; booking?: Booking },
   ])[]
 ): Corpus => {
   const rules = [policy].flat();
@@ -156,6 +157,16 @@ corpora
   .unshift(
     crafted(holding({ limit: 2, lease: '30s' }), ['consume', 2], ['acquire', 2], ['acquire', 1], ['peek', 1]),
   );
+// Two waiting calls renew: each learns how long it still waits at most, and an estimate.
+corpora
+  .get('cc')!
+  .unshift(
+    crafted(
+      holding({ limit: 2, lease: '30s' }),
+      ...[['consume', 2] as const, ['acquire', 2] as const, ['acquire', 1] as const],
+      ...[['renew', 0, { given: 1 }] as const, ['renew', 0, { given: 2 }] as const],
+    ),
+  );
 // A refund while the clock trembles: the bucket is full at the latest moment that the clock showed.
 corpora
   .get('tb')!
@@ -190,6 +201,17 @@ corpora
       ['consume', 2],
       ['acquire', 6, { move: 0 }],
       ['acquire', 1, { move: 0 }],
+    ),
+  );
+
+// The wait with the margin is as long as the call may wait.
+corpora
+  .get(undefined)!
+  .unshift(
+    crafted(
+      fixedWindow({ limit: 1, window: '1m' }),
+      ['consume', 1],
+      ['acquire', 1, { wait: 60_999_000, booking: { margin: 1_000_000, gap: 0, maxWaiting: 10 } }],
     ),
   );
 

@@ -104,14 +104,15 @@ function admit(key_states, longest, taking)
     end
     return deny(key_states, wait, 0, taking)
   end
-  if roomy and wait > 0 and (wait > longest or held or overfull) then
+  local denied = wait > longest or (wait > 0 and (held or overfull))
+  if denied and roomy then
     -- A call that can pass without the margin is not denied for it.
     for i = 1, #key_states do key_states[i].booking = { margin = 0, gap = 0, max_waiting = key_states[i].booking.max_waiting } end
     return admit(key_states, longest, taking)
   end
   -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
-  if wait > 0 and held then return deny(key_states, wait, 0, taking and longest == 0) end
-  if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, taking) end
+  if denied and held then return deny(key_states, wait, 0, taking and longest == 0) end
+  if denied then return deny(key_states, wait, longest, taking) end
   if taking then
     for i = 1, #key_states do take_or_book(key_states[i], now + wait) end
   end

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '5e3ef628503db9d10e5551d92c5964ea5258318a',
+  sha1: '2dc9085c176f0f3f265ddb6045446907eaccdff6',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1178,7 +1178,7 @@ local state, tries = key_state.state, 0
 for i = 1, size, 2 do
 local next = queue[i]
 if next > first then
-local previous = i > 1 and queue[i - 2] or 0
+local previous = queue[i - 2] or 0
 local moment = next_with_margin(key_state, state, math.max(first, previous), cost, previous)
 if moment == NEVER then return NEVER end
 while moment < next do
@@ -1553,12 +1553,13 @@ wait = wait_for_all(key_states, longest)
 end
 return deny(key_states, wait, 0, taking)
 end
-if roomy and wait > 0 and (wait > longest or held or overfull) then
+local denied = wait > longest or (wait > 0 and (held or overfull))
+if denied and roomy then
 for i = 1, #key_states do key_states[i].booking = { margin = 0, gap = 0, max_waiting = key_states[i].booking.max_waiting } end
 return admit(key_states, longest, taking)
 end
-if wait > 0 and held then return deny(key_states, wait, 0, taking and longest == 0) end
-if wait > longest or (wait > 0 and overfull) then return deny(key_states, wait, longest, taking) end
+if denied and held then return deny(key_states, wait, 0, taking and longest == 0) end
+if denied then return deny(key_states, wait, longest, taking) end
 if taking then
 for i = 1, #key_states do take_or_book(key_states[i], now + wait) end
 end

@@ -78,7 +78,7 @@ local function earliest_in_queue(key_state, first, cost)
   for i = 1, size, 2 do
     local next = queue[i]
     if next > first then
-      local previous = i > 1 and queue[i - 2] or 0
+      local previous = queue[i - 2] or 0
       local moment = next_with_margin(key_state, state, math.max(first, previous), cost, previous)
       if moment == NEVER then return NEVER end
       while moment < next do

@@ -99,7 +99,7 @@ export class WaitQueue {
     for (let i = 0; i < queue.length; i += 2) {
       const next = queue[i]!;
       if (next > from) {
-        const previous = i === 0 ? 0 : queue[i - 2]!;
+        const previous = queue[i - 2] ?? 0;
         let moment = nextMoment(state, Math.max(from, previous), previous);
         if (moment === NEVER) return NEVER;
         while (moment < next) {
