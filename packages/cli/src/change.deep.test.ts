@@ -5,6 +5,7 @@ import { eventually } from '../../../tests/support/eventually.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import type { Context } from './command.js';
 import { reset } from './commands/block.js';
+import { Notes } from './notes.js';
 import { Output } from './output.js';
 
 // What a terminal shows and asks. All else is in tests/integration/cli.
@@ -23,7 +24,7 @@ async function asked(answer: string) {
   const stdout = { isTTY: true, columns: 60, write };
   const context = {
     ...{ store, client, address: 'Redis', deadline: 10_000, close: async () => {} },
-    ...{ output: new Output(stdout, false, {}, false), stdin, stderr, env: {} },
+    ...{ output: new Output(stdout, false, {}, false), notes: new Notes(stderr, {}), stdin, stderr, env: {} },
     ...{ signal: new AbortController().signal, ask: <T>(question: Promise<T>) => question },
   } as unknown as Context;
   try {
