@@ -24,7 +24,16 @@ async function whyNot(external: string[]): Promise<string> {
   );
   const nodePaths = [join(__dirname, '../../../node_modules')];
   const options = { bundle: true, platform: 'node', format: 'esm', target: 'node20' } as const;
-  await build({ ...options, entryPoints: [entry], outfile, external, nodePaths, logLevel: 'error' });
+  const conditions = ['@sluice/source'];
+  await build({
+    ...options,
+    entryPoints: [entry],
+    outfile,
+    external,
+    nodePaths,
+    conditions,
+    logLevel: 'error',
+  });
   try {
     return (await run(process.execPath, [outfile])).output;
   } finally {
