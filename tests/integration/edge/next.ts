@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../support/redis/free-port.js';
 import { registryPackages } from '../../support/registry-packages.js';
@@ -26,13 +25,14 @@ export class NextProject {
   ): Promise<NextProject> {
     const versions = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
     const modules = await registryPackages('next', versions);
-    const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-next-')));
+    // Turbopack follows links below its root only, so the project is beside the packages.
+    const root = await realpath(dirname(modules));
+    const folder = await mkdtemp(join(root, 'project-'));
     for (const name of Object.keys(versions)) await link(join(modules, name), folder, name);
     for (const [name, path] of Object.entries(packages)) {
       await cp(path, join(folder, 'node_modules', name), { recursive: true, dereference: true });
     }
-    // Turbopack follows links below its root only.
-    const config = { turbopack: { root: commonFolder(folder, modules) } };
+    const config = { turbopack: { root } };
     const all = { 'next.config.mjs': `export default ${JSON.stringify(config)};\n`, ...files };
     for (const [path, text] of Object.entries(all)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -84,10 +84,4 @@ async function link(from: string, folder: string, name: string): Promise<void> {
   const to = join(folder, 'node_modules', name);
   await mkdir(dirname(to), { recursive: true });
   await symlink(await realpath(from), to, 'junction');
-}
-
-function commonFolder(one: string, other: string): string {
-  let folder = one;
-  while (!`${other}/`.startsWith(`${folder}/`)) folder = dirname(folder);
-  return folder;
 }
