@@ -1,5 +1,8 @@
 import type { RulesSource, SourcedRules } from './rules-source.js';
 
+/** ms; after a read that failed. It doubles, up to the usual pause. */
+const RETRY = 1_000;
+
 interface Listener {
   found(rules: SourcedRules): void;
   unchanged(): void;
@@ -15,6 +18,8 @@ export class Follower {
   /** The version that was read last, accepted or not. */
   #known: string | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Reads that failed, since the last one that did not. */
+  #failures = 0;
   #reading: Promise<void> | undefined;
   /** Was there a notice during the read? */
   #again: Promise<void> | undefined;
@@ -57,20 +62,24 @@ export class Follower {
     try {
       const found = await this.#source.read(this.#known);
       if (this.#closed) return;
+      this.#failures = 0;
       if (found === undefined) this.#listener.unchanged();
       else {
         this.#known = found.id;
         this.#listener.found(found);
       }
     } catch (error) {
+      this.#failures += 1;
       if (!this.#closed) this.#listener.failed(error);
     }
     if (!this.#closed) this.#schedule();
   }
 
-  /** Not all processes at the same moment. */
+  /** Not all processes at the same moment. A read that failed is repeated soon: what gave notice may be lost. */
   #schedule(): void {
-    const ms = this.#every * (0.9 + Math.random() / 5);
+    const pause =
+      this.#failures === 0 ? this.#every : Math.min(this.#every, RETRY * 2 ** (this.#failures - 1));
+    const ms = pause * (0.9 + Math.random() / 5);
     this.#timer = setTimeout(() => void this.check(), ms).unref();
   }
 }

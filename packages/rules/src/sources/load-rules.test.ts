@@ -53,6 +53,23 @@ describe('a function', () => {
     ]);
   });
 
+  test('that failed is called again soon, and not only at the next regular read', async () => {
+    let failures = 0;
+    rules = await loadRules(
+      () => {
+        if (failures === 0 || failures > 1) return text(failures + 1);
+        failures += 1;
+        throw new Error('no network');
+      },
+      { every: '1h' },
+    );
+    failures = 1;
+    await rules.reload();
+    expect(rules.problem!.message).toMatch(/no network/);
+    await eventually(async () => rules!.version === 'v3');
+    expect(rules.problem).toBeUndefined();
+  });
+
   test('whose first version is refused rejects', async () => {
     expect(isRulesError(await rejection(loadRules(() => 'rules: []')))).toBe(true);
     await expect(loadRules(() => text(1), { every: '1ms' })).rejects.toThrow('loadRules: every must be');
