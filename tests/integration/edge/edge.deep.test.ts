@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { Installation } from '../consumers/installation.js';
@@ -13,9 +13,11 @@ afterAll(() => installed?.remove());
 
 /** As wrangler bundles a worker, with the packages as users install them. */
 async function workerScript(): Promise<string> {
+  const entry = join(installed.folder, 'worker.mjs'); // beside the packages: here it would get those of the repository
+  await copyFile(join(__dirname, 'worker.mjs'), entry);
   const { outputFiles } = await build({
-    entryPoints: [join(__dirname, 'worker.mjs')],
-    nodePaths: [join(installed.folder, 'node_modules')],
+    entryPoints: [entry],
+    nodePaths: [join(__dirname, '../../../node_modules')],
     bundle: true,
     write: false,
     format: 'esm',
