@@ -61,8 +61,8 @@ const project = {
 const config: Config = {
   testTimeout: 60_000,
   testSequencer: '<rootDir>/scripts/longest-first.mjs',
-  // Many tests wait for child processes, so two workers are faster than one even on two cores.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // Many tests wait for child processes and timers, so three workers are faster than two even on two cores.
+  maxWorkers: Math.max(3, availableParallelism() - 1),
   projects: [
     {
       ...project,
