@@ -8,8 +8,8 @@ import express4 from 'express-4';
 import { RateLimiter, redisStore } from '../../packages/core/src/index.js';
 import { rateLimit } from '../../packages/express/src/index.js';
 import { Rules } from '../../packages/rules/src/index.js';
-import { RawClient } from '../contracts/adapters.clients.js';
-import { hourly, onEachAdapter } from '../contracts/adapters.suite.js';
+import { RawClient } from '../contracts/adapters/clients.js';
+import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 // Faults of other limiters and of their neighbours, tried here.

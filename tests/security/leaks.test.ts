@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { redisStore } from '../../packages/core/src/index.js';
-import { hourly, onEachAdapter } from '../contracts/adapters.suite.js';
+import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 import { freePort } from '../support/redis/free-port.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 

@@ -1,5 +1,5 @@
-import { RawClient } from '../contracts/adapters.clients.js';
-import { hourly, onEachAdapter } from '../contracts/adapters.suite.js';
+import { RawClient } from '../contracts/adapters/clients.js';
+import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 
 /** Names that every object has without having been given them. */
 const INHERITED = [

@@ -7,7 +7,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../../packages/core/src/index.js';
-import { hourly, onEachAdapter } from '../contracts/adapters.suite.js';
+import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 
 /** One permit in a time. */
 const POLICIES: Readonly<Record<string, (each: string) => Policy>> = {

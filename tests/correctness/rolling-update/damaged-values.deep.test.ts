@@ -9,7 +9,7 @@ import {
   redisStore,
   SharedLimiter,
 } from '../../../packages/core/src/index.js';
-import { kinds } from '../../contracts/store-kinds.js';
+import { kinds } from '../../contracts/store/kinds.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { damages } from './damage.js';

@@ -7,7 +7,7 @@ import {
 } from '../../../packages/core/src/index.js';
 import { LAYOUT } from '../../../packages/core/src/limiter/limits.js';
 import { inspectKey } from '../../../packages/core/src/operations/index.js';
-import { kinds } from '../../contracts/store-kinds.js';
+import { kinds } from '../../contracts/store/kinds.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
 /** What could stand under our keys and be none of our states: of the layout before, of one to come, or of another program. */

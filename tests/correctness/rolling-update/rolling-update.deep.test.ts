@@ -6,7 +6,7 @@ import { type Report, Service } from './service.js';
 
 // The layout before this one runs in processes of its own beside today's, on one Redis, as in a deployment that replaces one after
 // another. What holds for two releases of one layout, whose policies have other numbers: 'changed limits meet the same state' in
-// tests/contracts/store-deciding.ts.
+// tests/contracts/store/deciding.suite.ts.
 
 const LIMIT = 20;
 const HOUR = 3_600_000;

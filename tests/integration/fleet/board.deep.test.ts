@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { type Limit, readUsage, redisStore, type Store } from '../../../packages/core/src/index.js';
-import { denialsContract, fleetBoardContract, use } from '../../contracts/fleet-board.js';
+import { denialsContract, fleetBoardContract, use } from '../../contracts/store/fleet-board.suite.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';

@@ -9,7 +9,7 @@ import { uniqueName } from '../../support/redis-url.js';
 import { rethrow } from '../../support/rethrow.js';
 import { OwnCluster } from '../cluster/own-cluster.js';
 
-// What followers cost, and what they survive. tests/contracts/fleet-board.ts has what every kind of store does.
+// What followers cost, and what they survive. tests/contracts/store/fleet-board.suite.ts has what every kind of store does.
 
 const CHANNEL = 'sluice:v2:fleet:denials';
 

@@ -1,9 +1,9 @@
 import { Redis as Redis6 } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { isStoreUnavailableError, redisStore, type Store } from '../../../packages/core/src/index.js';
-import { storeContract } from '../../contracts/store.contract.js';
-import { holdingContract } from '../../contracts/store-holding.js';
-import { redisByIoredis } from '../../contracts/store-openers.js';
+import { storeContract } from '../../contracts/store/all.suite.js';
+import { holdingContract } from '../../contracts/store/holding.suite.js';
+import { redisByIoredis } from '../../contracts/store/openers.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { asUser, DISPENSABLE, RULES, refusals, setUser } from './rules.js';
 import { walk } from './walk.js';

@@ -5,7 +5,7 @@ import {
   SharedLimiter,
 } from '../../../packages/core/src/index.js';
 import type { Store } from '../../../packages/core/src/stores/store.js';
-import { policies, rates } from '../../contracts/store-setup.js';
+import { policies, rates } from '../../contracts/store/harness.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { rethrow } from '../../support/rethrow.js';
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { fleetBoardContract, textsOf, use } from '../../../../tests/contracts/fleet-board.js';
+import { fleetBoardContract, textsOf, use } from '../../../../tests/contracts/store/fleet-board.suite.js';
 import { startRedis } from '../../../../tests/support/redis/redis-server.js';
 import { redisUrl } from '../../../../tests/support/redis-url.js';
 import { ManualClock } from '../clock.js';

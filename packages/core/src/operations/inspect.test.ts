@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { policies } from '../../../../tests/contracts/store-setup.js';
+import { policies } from '../../../../tests/contracts/store/harness.js';
 import { startRedis } from '../../../../tests/support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../../../tests/support/redis-url.js';
 import { memoryStore, RateLimiter, redisStore, type Store, tokenBucket } from '../index.js';

@@ -1,0 +1,108 @@
+import { hourly, onEachAdapter } from './on-each-framework.js';
+
+/** Texts that a store, a header or an object might take for something else. */
+const HOSTILE = [
+  '{',
+  '}',
+  '{a}',
+  '*',
+  'a:b',
+  '\n',
+  '\r\nDEL x',
+  '\0',
+  '__proto__',
+  'constructor',
+  '\ud800',
+  '\ufffd',
+  '😀',
+  ' ',
+  '%',
+  '%7B',
+];
+
+onEachAdapter(({ start }) => {
+  test('a key of 10,000 characters is a key like any other', async () => {
+    const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}' }] });
+    const send = (key: string) => client.post('/').send({ key });
+    const long = 'k'.repeat(10_000);
+    await send(long).expect(200);
+    await send(long).expect(429);
+    await send(`${long}k`).expect(200);
+    await send(long.slice(1)).expect(200);
+  });
+
+  test('a hostile key is a key like any other, and nobody else', async () => {
+    const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}' }] });
+    const send = (key: string) => client.post('/').send({ key });
+    for (const key of HOSTILE) await send(key).expect(200);
+    for (const key of HOSTILE) await send(key).expect(429);
+    for (const key of HOSTILE) await send(`${key}.`).expect(200);
+  });
+
+  test('the number 7 and the text 7 are one key, other values are none', async () => {
+    const client = await start({ limits: [{ policy: hourly(2), key: '#{body.key}' }] });
+    const send = (key: unknown) => client.post('/').send({ key });
+    await send(7).expect(200);
+    await send('7').expect(200);
+    await send(7).expect(429);
+    await send(false).expect(200);
+    for (const key of [null, '', [], ['7'], [7], {}, { toString: '7' }]) await send(key).expect(400);
+  });
+
+  test('what a body or a query does not have is a 400, whatever they are', async () => {
+    const handler = jest.fn(() => ({}));
+    const client = await start({
+      scopes: [{ at: '/api', routes: { '/x': [{ policy: hourly(1), key: '#{query.phone}' }] } }],
+      limits: [{ policy: hourly(1), key: '#{body.key}', skip: ({ method }) => method === 'GET' }],
+      handler,
+    });
+    const bodies = [
+      '[]',
+      '["key"]',
+      'null',
+      '"text"',
+      '7',
+      'true',
+      '[{"key":"a"}]',
+      '{"__proto__":{"key":"a"}}',
+    ];
+    for (const body of bodies) {
+      await client.post('/').set('Content-Type', 'application/json').send(body).expect(400);
+    }
+    await client.post('/').expect(400);
+    const queries = [
+      'phone[]=1',
+      'phone[a]=1',
+      'phone=',
+      'phone',
+      'phone=1&phone=1',
+      'Phone=1',
+      'constructor[name]=1',
+      '',
+    ];
+    for (const query of queries) await client.get(`/api/x?${query}`).expect(400);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('nobody is no user', async () => {
+    const handler = jest.fn(() => ({}));
+    const client = await start({
+      limits: [{ policy: hourly(1), limitType: 'USER', validate: false }],
+      handler,
+    });
+    await client.get('/').expect(500);
+    await client.get('/').set('x-user', '').expect(500);
+    expect(handler).not.toHaveBeenCalled();
+    await client.get('/').set('x-user', 'undefined').expect(200);
+  });
+
+  test('a key generator must give a plain value', async () => {
+    const handler = jest.fn(() => ({}));
+    const given = [undefined, null, '', {}, [], ['a'], Number.NaN, Symbol('a'), () => 'a', new Date(0)];
+    let next = 0;
+    const keyGenerator = () => given[next] as never;
+    const client = await start({ limits: [{ policy: hourly(1), keyGenerator, validate: false }], handler });
+    for (next = 0; next < given.length; next += 1) await client.get('/').expect(500);
+    expect(handler).not.toHaveBeenCalled();
+  });
+});

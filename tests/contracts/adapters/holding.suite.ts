@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { concurrency, RateLimiter } from '../../../packages/core/src/index.js';
+import { eventually, gate, RawClient, visitor } from './clients.js';
+import { hourly, onEachAdapter } from './on-each-framework.js';
+
+/** One at a time. Only a release lets the next one in: no lease ends within a test. */
+const policy = concurrency({ limit: 1, lease: '1h' });
+
+onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
+  let limiter: RateLimiter;
+  beforeEach(() => {
+    limiter = limiterOf('busy', policy);
+  });
+
+  const released = async () => limiter.release(await limiter.acquire('all'));
+
+  test('a request holds its permit until its response is over', async () => {
+    const { open, reached, pass } = gate();
+    const client = await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
+    const first = client.get('/').expect(200);
+    const done = first.then(() => {});
+    await reached;
+    await client
+      .get('/')
+      .expect(429)
+      .expect('RateLimit', /^"busy";r=0;/)
+      .expect('Retry-After', /^\d+$/);
+    open();
+    await done;
+    await released();
+    await client.get('/').expect(200);
+    await released();
+  });
+
+  test('also when the handler throws, and when a later limit denies', async () => {
+    let fails = true;
+    const client = await start({
+      limits: [
+        { limiter, limitType: 'METHOD' },
+        { name: 'second', policy: hourly(2) },
+      ],
+      handler: () => {
+        if (fails) throw Object.assign(new Error('no'), { status: 418 });
+        return {};
+      },
+    });
+    await client.get('/').expect(418);
+    await released();
+    fails = false;
+    await client.get('/').expect(200);
+    await released();
+    await client.get('/').expect(429);
+    await released();
+  });
+
+  test('also when the client is gone before there is an answer', async () => {
+    const { open, reached, pass } = gate();
+    await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
+    const { leave } = visitor(url());
+    await reached;
+    expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
+    leave();
+    await released();
+    open();
+  });
+
+  test('also when the client was gone before the request was let through', async () => {
+    const { open, reached, pass } = gate();
+    let admitted = 0;
+    const keyGenerator = async (request: { req?: IncomingMessage; raw?: IncomingMessage }) => {
+      const { socket } = request.req ?? request.raw ?? (request as IncomingMessage);
+      const closed = once(socket, 'close');
+      await pass();
+      await closed;
+      admitted += 1;
+      return 'all';
+    };
+    await start({ limits: [{ limiter, keyGenerator: keyGenerator as never }] });
+    const { leave } = visitor(url());
+    await reached;
+    leave();
+    open();
+    while (admitted === 0) await new Promise(setImmediate);
+    await released();
+  });
+
+  test('requests of one connection hold one after the other', async () => {
+    await start({ limits: [{ limiter, limitType: 'METHOD' }] });
+    const client = new RawClient(url());
+    for (let i = 1; i <= 3; i += 1) {
+      client.ask();
+      await client.until(new RegExp(`^(?:[^]*HTTP/1.1 200){${i}}[^]*"ok":true}`));
+      await released();
+    }
+    client.leave();
+  });
+
+  test('a policy for each request is released by the limiter that took it', async () => {
+    const { open, reached, pass } = gate();
+    const limits = [
+      {
+        policy: ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
+          concurrency({ limit: Number(headers['x-limit']), lease: '1h' }),
+        limitType: 'METHOD' as const,
+      },
+    ];
+    let handler = pass;
+    const client = await start({ limits, handler: () => handler() });
+    const first = client.get('/').set('x-limit', '1').expect(200);
+    const done = first.then(() => {});
+    await reached;
+    handler = async () => ({ ok: true });
+    await client.get('/').set('x-limit', '1').expect(429);
+    await client.get('/').set('x-limit', '2').expect(200);
+    open();
+    await done;
+    // The response may end a moment before its permit is back.
+    await eventually(async () => (await client.get('/').set('x-limit', '1')).status === 200);
+  });
+
+  test('a call that waits elsewhere gets the permit', async () => {
+    const there = elsewhere('busy');
+    const other = new RateLimiter({ ...there, policy });
+    const { open, reached, pass } = gate();
+    try {
+      const client = await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
+      const done = client
+        .get('/')
+        .expect(200)
+        .then(() => {});
+      await reached;
+      const waiting = other.acquire('all');
+      open();
+      await done;
+      await other.release(await waiting);
+    } finally {
+      await other.close();
+      await there.store.close();
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { hourly, onEachAdapter } from './on-each-framework.js';
+
+/** Texts that no response may contain. */
+const INTERNALS = /#\{|template|undefined|keyGenerator|option|finite|bigint/;
+
+/** Warnings that this process has emitted, because each is emitted once. */
+const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
+
+onEachAdapter(
+  ({ start }) => {
+    let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
+    beforeEach(() => {
+      given.clear();
+      warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {}) as never;
+    });
+    afterEach(() => warnings.mockRestore());
+
+    test.each([undefined, null, '', Number.NaN, ['a'], {}])(
+      'a keyGenerator that returns %p is a server error (500)',
+      async (key) => {
+        const client = await start({
+          limits: [{ policy: hourly(1), keyGenerator: () => key as never }],
+          errors: 'adapter',
+        });
+        const { text } = await client.get('/').expect(500);
+        expect(text).not.toMatch(INTERNALS);
+        expect(warnings).toHaveBeenCalledTimes(1);
+        expect(warnings.mock.calls[0]).toMatchObject([
+          expect.stringContaining('The result of keyGenerator is '),
+          { code: 'SLUICE_NO_KEY' },
+        ]);
+      },
+    );
+
+    test.each([
+      ['at once', () => undefined],
+      ['later', async () => undefined],
+    ])('a user option without a result (%s) is a server error (500)', async (_, user) => {
+      const limits = [{ policy: hourly(1), limitType: 'USER' as const, user }];
+      const client = await start({ limits, errors: 'adapter' });
+      const { text } = await client.get('/').expect(500);
+      expect(text).not.toMatch(INTERNALS);
+    });
+
+    test('the user option may return a promise, whose error fails the request', async () => {
+      const user = async ({ headers }: { headers: unknown }) => {
+        const who = (headers as Record<string, string>)['x-who'];
+        if (who === undefined) throw new Error('the directory is down');
+        return who;
+      };
+      const client = await start({ limits: [{ policy: hourly(1), limitType: 'USER', user }] });
+      await client.get('/').set('x-who', 'ann').expect(200);
+      await client.get('/').set('x-who', 'ann').expect(429);
+      await client.get('/').set('x-who', 'bob').expect(200);
+      await client.get('/').expect(500);
+    });
+
+    test('a value missing from the request is a 400 that names only the field', async () => {
+      const client = await start({
+        limits: [
+          { name: 'a', policy: hourly(9), key: '#{body.email}', skip: ({ method }) => method === 'GET' },
+          { name: 'b', policy: hourly(9), key: 'q:#{query.phone}', skip: ({ method }) => method !== 'GET' },
+        ],
+        errors: 'adapter',
+      });
+      for (const body of [{}, { email: null }, { email: ['a'] }, { email: '' }]) {
+        const { text } = await client.post('/').send(body).expect(400);
+        expect(text).not.toMatch(INTERNALS);
+      }
+      const { text } = await client.get('/').expect(400);
+      expect(text).toContain('query.phone');
+      expect(text).not.toMatch(INTERNALS);
+    });
+  },
+  ['memory'],
+);

@@ -1,0 +1,121 @@
+import { eventually } from './clients.js';
+import { hourly, onEachAdapter } from './on-each-framework.js';
+
+/** What was warned of in this process, for it is once each. */
+const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
+
+onEachAdapter(
+  ({ start, place }) => {
+    let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
+    beforeEach(() => {
+      given.clear();
+      warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {}) as never;
+    });
+    afterEach(() => warnings.mockRestore());
+
+    const codes = () => warnings.mock.calls.map(([, { code }]) => code);
+
+    test('a framework that trusts every X-Forwarded-For gives one warning', async () => {
+      const client = await start({ trustProxy: 'all', limits: [{ policy: hourly(9) }] });
+      for (const address of ['192.0.2.1', '192.0.2.2']) {
+        await client.get('/').set('X-Forwarded-For', address).expect(200);
+      }
+      expect(codes()).toEqual(['SLUICE_TRUST_PROXY_ALL']);
+      expect(warnings.mock.calls[0]![0]).toContain("Trust only your proxies' addresses");
+    });
+
+    test('a framework that trusts no proxy, but seems to have one, gives a warning', async () => {
+      const client = await start({ limits: [{ policy: hourly(9) }] });
+      await client.get('/').expect(200);
+      expect(codes()).toEqual([]);
+      await client.get('/').set('X-Forwarded-For', '192.0.2.1').expect(200);
+      await client.get('/').set('Forwarded', 'for=192.0.2.1').expect(200);
+      expect(codes()).toEqual(['SLUICE_FORWARDED_UNTRUSTED']);
+    });
+
+    test('who trusts one proxy is not', async () => {
+      const client = await start({ trustProxy: true, limits: [{ policy: hourly(9) }] });
+      await client.get('/').set('X-Forwarded-For', '192.0.2.1').expect(200);
+      await client.get('/').set('Forwarded', 'for=192.0.2.1').expect(200);
+      expect(codes()).toEqual([]);
+    });
+
+    test('nor who limits by other things than addresses', async () => {
+      const client = await start({
+        limits: [
+          { name: 'user', policy: hourly(9), limitType: 'USER' },
+          { name: 'all', policy: hourly(9), limitType: 'METHOD' },
+        ],
+      });
+      await client.get('/').set({ 'X-Forwarded-For': '192.0.2.1', 'x-user': 'ann' }).expect(200);
+      expect(codes()).toEqual([]);
+    });
+
+    test('a limit that counts a request twice warns, and denies no earlier than it says', async () => {
+      const limit = { ...place('twice'), policy: hourly(4) };
+      const client = await start({ limits: [limit, limit] });
+      await client.get('/').expect(200);
+      await client.get('/').expect(200);
+      await client.get('/').expect(429);
+      expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
+    });
+
+    test('two limits with a name each, or a key each, count no request twice', async () => {
+      const client = await start({
+        limits: [
+          { name: 'one', policy: hourly(9) },
+          { name: 'two', policy: hourly(9) },
+          { name: 'one', policy: hourly(9), limitType: 'METHOD' },
+        ],
+      });
+      await client.get('/').expect(200);
+      await client.get('/').expect(200);
+      expect(codes()).toEqual([]);
+    });
+
+    test('nor does one that is on two routers', async () => {
+      const limits = [{ ...place('shared'), policy: hourly(9) }];
+      const client = await start({
+        scopes: [
+          { at: '/v1', limits, routes: { '/x': [] } },
+          { at: '/v2', limits, routes: { '/x': [] } },
+        ],
+      });
+      await client.get('/v1/x').expect(200);
+      await client.get('/v2/x').expect(200);
+      expect(codes()).toEqual([]);
+    });
+
+    test('a whole IPv6 address for a key causes a warning', async () => {
+      const keyGenerator = ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
+        String(headers['x-key']);
+      const client = await start({ limits: [{ policy: hourly(9), keyGenerator }] });
+      await client.get('/').set('x-key', '2001:db8::1').expect(200);
+      expect(codes()).toEqual(['SLUICE_IPV6_KEY']);
+    });
+
+    test('permits that could not be refunded cause a warning, and stay taken', async () => {
+      const requestWasSuccessful = () => Promise.reject(new Error('who knows'));
+      const limits = [{ policy: hourly(1), skipSuccessfulRequests: true, requestWasSuccessful }];
+      const client = await start({ limits });
+      await client.get('/').expect(200);
+      await eventually(async () => codes().includes('SLUICE_REFUND_LOST'));
+      await client.get('/').expect(429);
+    });
+
+    test('a dry run that could not decide causes a warning', async () => {
+      const limits = [{ policy: hourly(1), limitType: 'USER' as const, dryRun: true, onLimited: () => {} }];
+      const client = await start({ limits });
+      await client.get('/').expect(200);
+      expect(codes()).toEqual(['SLUICE_DRY_RUN_FAILED']);
+    });
+
+    test('validate: false keeps quiet', async () => {
+      const limit = { ...place('twice'), policy: hourly(9), validate: false };
+      const client = await start({ trustProxy: 'all', limits: [limit, limit] });
+      await client.get('/').set('X-Forwarded-For', '192.0.2.1').expect(200);
+      expect(codes()).toEqual([]);
+    });
+  },
+  ['memory'],
+);

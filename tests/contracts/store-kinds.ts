@@ -1,6 +1,0 @@
-import { policies } from './store-setup.js';
-
-/** Every algorithm by its name, for tests that do something with each. */
-export const kinds = Object.fromEntries(
-  Object.entries(policies).map(([name, policyOf]) => [name, { policyOf }]),
-);

@@ -1,0 +1,157 @@
+import {
+  CombinedLimiter,
+  concurrency,
+  type Decision,
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  ManualClock,
+  type Policy,
+  RateLimiter,
+  type RateLimiterOptions,
+  type Store,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../../packages/core/src/index.js';
+import { uniqueName } from '../../support/redis-url.js';
+
+export { rejection } from '../../support/rejection.js';
+
+/** A kind of store, and how a test opens one. */
+export interface StoreKind {
+  readonly name: string;
+  /** A store with this clock, or with its own. It is closed at the end of the test. */
+  open(clock?: ManualClock): Store;
+  /** A store as in another process: the same state, another connection. */
+  another(store: Store, clock?: ManualClock): Store;
+}
+
+type PolicyOf = (period: string, permits?: number) => Policy;
+
+/**
+ * Every algorithm whose permits are spent: 10 permits, and all of them back in `period`, or a slot later. Periods are
+ * hours of a clock that only the test moves: in Redis nothing may expire by the server's own clock meanwhile.
+ */
+export const rates: Readonly<Record<string, PolicyOf>> = {
+  fixedWindow: (window, limit = 10) => fixedWindow({ limit, window }),
+  'fixedWindow by the clock': (window, limit = 10) => fixedWindow({ limit, window, align: 'clock' }),
+  slidingWindow: (window, limit = 10) => slidingWindow({ limit, window }),
+  slidingLog: (window, limit = 10) => slidingLog({ limit, window }),
+  tokenBucket: (every, n = 10) => tokenBucket({ capacity: n, refill: n, every }),
+  'tokenBucket in batches': (every, n = 10) =>
+    tokenBucket({ capacity: n, refill: n, every, mode: 'interval' }),
+  gcra: (period, limit = 10) => gcra({ limit, period }),
+  leakyBucket: (every, n = 10) => leakyBucket({ capacity: n, leak: n, every }),
+};
+
+/** All of them, concurrency too, whose permits come back with the lease. */
+export const policies: typeof rates = {
+  ...rates,
+  concurrency: (lease, limit = 10) => concurrency({ limit, lease }),
+};
+
+/** What a test has at hand. */
+export class StoreHarness {
+  clock = new ManualClock();
+  store!: Store;
+  #opened: { close(): Promise<unknown> }[] = [];
+  readonly #stores = new WeakMap<RateLimiter, Store>();
+
+  constructor(readonly kind: StoreKind) {
+    beforeEach(() => {
+      this.clock = new ManualClock();
+      this.store = this.#open(kind.open(this.clock));
+    });
+    afterEach(async () => {
+      for (const thing of this.#opened.splice(0).reverse()) await thing.close();
+    });
+  }
+
+  #open<T extends { close(): Promise<unknown> }>(thing: T): T {
+    this.#opened.push(thing);
+    return thing;
+  }
+
+  /** A store of the same kind by its own clock. */
+  live(): Store {
+    return this.#open(this.kind.open());
+  }
+
+  /** Another process's store for the same state. */
+  another(store = this.store): Store {
+    return this.#open(this.kind.another(store, store === this.store ? this.clock : undefined));
+  }
+
+  limiter(
+    limit: Policy | Readonly<Record<string, Policy>>,
+    options: Partial<
+      Pick<RateLimiterOptions, 'name' | 'store' | 'deadline' | 'escalate' | 'margin' | 'maxWaiting'>
+    > = {},
+  ): RateLimiter {
+    const policy = typeof limit.algorithm === 'string' ? { policy: limit } : { policies: limit };
+    const place = { name: uniqueName('contract'), store: this.store, deadline: '10s', ...options };
+    const limiter = this.#open(new RateLimiter({ ...place, ...policy } as RateLimiterOptions));
+    this.#stores.set(limiter, place.store ?? this.store);
+    return limiter;
+  }
+
+  combined<Names extends string>(limiters: Readonly<Record<Names, RateLimiter>>): CombinedLimiter<Names> {
+    return this.#open(new CombinedLimiter(limiters));
+  }
+
+  /**
+   * Waits until earlier calls have their answers, and also calls that these answers cause, a few times over. On one connection a reply
+   * comes after the replies to earlier calls.
+   */
+  async heard(limiter: RateLimiter): Promise<void> {
+    const listens = Object.values(limiter.policies).some(({ algorithm }) => algorithm === 'concurrency');
+    const store = this.#stores.get(limiter)!;
+    for (let trip = 0; trip < 4; trip += 1) {
+      await limiter.peek('heard');
+      await turn();
+      if (!listens) continue;
+      const stop = await store.listen('sluice:heard', () => {});
+      stop();
+      await turn();
+    }
+  }
+}
+
+/** Lets everything that is ready run. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** How long an `acquire` would wait now, ms: 0, or as the denial says. Refunds what it takes. */
+export async function nextWait(limiter: RateLimiter, key: string, cost: number): Promise<number> {
+  try {
+    await limiter.refund(await limiter.acquire(key, { cost, timeout: 0 }));
+    return 0;
+  } catch (error) {
+    return (error as { retryAfter: number }).retryAfter;
+  }
+}
+
+/** A wait that a test can abort. */
+export interface Wait {
+  readonly acquired: Promise<Decision>;
+  abort(): Promise<void>;
+}
+
+export function startWait(
+  limiter: RateLimiter,
+  key: string,
+  cost: number,
+  stop = new AbortController(),
+): Wait {
+  const acquired = limiter.acquire(key, { cost, signal: stop.signal });
+  acquired.catch(() => {});
+  return {
+    acquired,
+    abort: async () => {
+      stop.abort(new Error('aborted by the test'));
+      await expect(acquired).rejects.toThrow('aborted by the test');
+    },
+  };
+}
+
+export const HOUR = 3_600_000;

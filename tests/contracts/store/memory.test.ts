@@ -1,0 +1,4 @@
+import { storeContract } from './all.suite.js';
+import { memory } from './openers.js';
+
+storeContract(memory);

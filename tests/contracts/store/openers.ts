@@ -1,0 +1,67 @@
+import {
+  type ManualClock,
+  memoryStore,
+  type RedisClient,
+  redisStore,
+  type Store,
+} from '../../../packages/core/src/index.js';
+import { storeOnDefaults } from '../../support/expecting-warning.js';
+import { like } from '../../support/like.js';
+import { redisUrl } from '../../support/redis-url.js';
+import type { StoreKind } from './harness.js';
+
+/** All that is in this process's memory is in one store: another limiter has to do for another process. */
+export const memory: StoreKind = {
+  name: 'memory',
+  open: (clock) => memoryStore(clock === undefined ? {} : { clock }),
+  another: (store) => like(store, { close: async () => {} }),
+};
+
+/** A Redis store, with the clock of a test if one is given. */
+function timed(of: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
+  const store = storeOnDefaults(of);
+  if (clock === undefined) return store;
+  return like(store, {
+    clock,
+    decide: async (call) => (await store.decideAll([call], clock.now()))[0]!,
+  });
+}
+
+export const redisByAddress: StoreKind = {
+  name: 'redis by address',
+  open: (clock) => timed(redisUrl(), clock),
+  another: (_, clock) => timed(redisUrl(), clock),
+};
+
+/** A client that is not the store's own, which ends with it here so that a test has one thing to close. */
+export interface Borrowed {
+  readonly client: Parameters<typeof redisStore>[0];
+  isOpen(): boolean;
+  close(): unknown;
+}
+
+export function redisByClient(name: string, borrow: () => Borrowed): StoreKind {
+  const open = (clock?: ManualClock) => {
+    const { client, isOpen, close: end } = borrow();
+    const store = timed(client, clock);
+    const close = async () => {
+      await store.close();
+      expect(isOpen()).toBe(true);
+      await end();
+    };
+    return like(store, { close });
+  };
+  return { name, open, another: (_, clock) => open(clock) };
+}
+
+/** A client of ioredis or of its like. */
+export function redisByIoredis(name: string, connect: () => RedisClient & { disconnect(): void }): StoreKind {
+  return redisByClient(name, () => {
+    const client = connect();
+    return {
+      client,
+      isOpen: () => ['wait', 'connecting', 'connect', 'ready'].includes(String(client.status)),
+      close: () => client.disconnect(),
+    };
+  });
+}

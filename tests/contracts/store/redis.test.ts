@@ -1,0 +1,4 @@
+import { storeContract } from './all.suite.js';
+import { redisByAddress } from './openers.js';
+
+storeContract(redisByAddress);

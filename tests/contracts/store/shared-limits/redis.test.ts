@@ -1,0 +1,201 @@
+import { Redis } from 'ioredis';
+import {
+  isRateNotSetError,
+  isStoreConfigurationError,
+  RateLimiter,
+  redisStore,
+  SharedLimiter,
+  slidingLog,
+} from '../../../../packages/core/src/index.js';
+import { redisUrl, uniqueName } from '../../../support/redis-url.js';
+import { rejection } from '../harness.js';
+import { drain } from './setup.js';
+
+/** What is of Redis alone: its own clock, its keys, and values that are not ours. Two processes, each with its own store. */
+const stores = [redisStore(redisUrl()), redisStore(redisUrl())] as const;
+const client = new Redis(redisUrl());
+const limiters: SharedLimiter[] = [];
+
+function limiter(name = uniqueName('shared'), store = stores[0], clientId?: string): SharedLimiter {
+  const made = new SharedLimiter({
+    name,
+    store,
+    deadline: '10s',
+    ...(clientId === undefined ? {} : { clientId }),
+  });
+  limiters.push(made);
+  return made;
+}
+const place = ({ name }: SharedLimiter) => `sluice:v2:shared:{${name}}`;
+const keysOf = (of: SharedLimiter) => client.keys(`${place(of)}:*`);
+const HOUR = 3_600_000;
+
+afterAll(async () => {
+  for (const made of limiters) {
+    await made.close();
+    const keys = await keysOf(made);
+    if (keys.length > 0) await client.del(keys);
+  }
+  for (const store of stores) await store.close();
+  client.disconnect();
+});
+
+test('two processes share a limit by the clock of the server', async () => {
+  const one = limiter();
+  const other = limiter(one.name, stores[1]);
+  const tried = await Promise.all(
+    [one, other, one, other].map((of) => of.trySetRate({ rate: 4, interval: '1h' })),
+  );
+  expect(tried.filter(Boolean)).toHaveLength(1);
+  const taken = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other).tryAcquire()));
+  expect(taken.filter(Boolean)).toHaveLength(4);
+  expect(await other.availablePermits()).toBe(0);
+  await one.setRate({ rate: 6, interval: '1h' });
+  expect(await drain(other)).toBe(6);
+  expect(await one.delete()).toBe(true);
+  expect(isRateNotSetError(await rejection(other.tryAcquire()))).toBe(true);
+});
+
+test('a waiting call has its permits when they are due, and no two calls have the same', async () => {
+  const one = limiter();
+  const other = limiter(one.name, stores[1]);
+  await one.setRate({ rate: 2, interval: '100ms' });
+  const decisions = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? one : other).acquire()));
+  const waited = decisions.map((decision) => decision.waited).sort((a, b) => a - b);
+  // Told, not measured: two at once, then two more in each interval, less what asking took.
+  expect(waited.slice(0, 2)).toEqual([0, 0]);
+  expect(waited.every((ms) => ms <= 300)).toBe(true);
+});
+
+test('every key of a limit has a TTL and lies in its slot', async () => {
+  const a = limiter(undefined, stores[0], 'a');
+  const b = limiter(a.name, stores[1], 'b');
+  await a.setRate({ rate: 2, interval: '1h' });
+  await drain(a);
+  const stop = new AbortController();
+  const waiting = rejection(a.acquire(1, { signal: stop.signal }));
+  await a.updateRate({ rate: 2, interval: '1h', mode: 'PER_CLIENT' });
+  await drain(a);
+  await drain(b);
+  const keys = (await keysOf(a)).sort();
+  expect(keys).toEqual([
+    `${place(a)}:all`,
+    `${place(a)}:client:a`,
+    `${place(a)}:client:b`,
+    `${place(a)}:rate`,
+  ]);
+  for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0);
+  // What braces enclose picks the slot, and names have none of their own.
+  expect(keys.map((key) => /\{(.*?)\}/.exec(key)?.[1])).toEqual(keys.map(() => a.name));
+  stop.abort();
+  await waiting;
+});
+
+test('each use renews the TTL of the rate, a look does not, and a lost TTL is set again', async () => {
+  const one = limiter();
+  const rate = { rate: 2, interval: '1m', keepAliveTime: HOUR } as const;
+  const key = `${place(one)}:rate`;
+  await one.setRate(rate);
+  expect(await client.pttl(key)).toBeGreaterThan(HOUR / 2);
+  const uses = [
+    () => one.tryAcquire(2),
+    () => one.tryAcquire(), // denied
+    () => one.trySetRate({ rate: 9, interval: '1m' }),
+    () => one.updateRate(rate),
+    () => one.setRate(rate),
+  ];
+  for (const use of uses) {
+    await client.pexpire(key, HOUR / 4);
+    await one.availablePermits();
+    await one.getConfig();
+    expect(await client.pttl(key)).toBeLessThanOrEqual(HOUR / 4);
+    await use();
+    expect(await client.pttl(key)).toBeGreaterThan(HOUR / 2);
+    await client.persist(key);
+    await use();
+    expect(await client.pttl(key)).toBeGreaterThan(HOUR / 2);
+  }
+});
+
+test('a waiting call keeps the rate until it passes, and for as long after as any other use', async () => {
+  const one = limiter();
+  const key = `${place(one)}:rate`;
+  const rate = { rate: 1, interval: '1h', keepAliveTime: HOUR } as const;
+  await one.setRate(rate);
+  await one.acquire();
+  const stop = new AbortController();
+  const waits = Array.from({ length: 3 }, () => rejection(one.acquire(1, { signal: stop.signal })));
+  const uses = [() => one.availablePermits(), () => one.tryAcquire(), () => one.trySetRate(rate)];
+  for (const use of uses) {
+    await use();
+    expect(await client.pttl(key)).toBeGreaterThan(3.5 * HOUR);
+    expect(await client.pttl(key)).toBeLessThanOrEqual(4 * HOUR);
+  }
+  await one.updateRate({ ...rate, keepAliveTime: 2 * HOUR });
+  expect(await client.pttl(key)).toBeGreaterThan(4.5 * HOUR);
+  await one.setRate(rate);
+  expect(await client.pttl(key)).toBeLessThanOrEqual(HOUR);
+  stop.abort();
+  await Promise.all(waits);
+});
+
+test('a rate that is not used is forgotten, and a new one starts clean', async () => {
+  const one = limiter();
+  await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '20ms' });
+  while ((await one.getConfig()) !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(isRateNotSetError(await rejection(one.availablePermits()))).toBe(true);
+  expect(await one.trySetRate({ rate: 3, interval: '1h' })).toBe(true);
+  expect(await drain(one)).toBe(3);
+});
+
+test('all keys are gone when their time has come', async () => {
+  const one = limiter(undefined, stores[0], 'a');
+  await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '2s', mode: 'PER_CLIENT' });
+  await one.acquire();
+  await one.acquire();
+  while ((await keysOf(one)).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+});
+
+test.each(['hello', 'C'.repeat(41), ''])(
+  'a value %p that is not ours is left alone, loudly',
+  async (value) => {
+    const one = limiter();
+    const key = `${place(one)}:rate`;
+    await client.set(key, value, 'PX', HOUR);
+    const rate = { rate: 1, interval: '1h' };
+    const asks = [
+      one.getConfig(),
+      one.trySetRate(rate),
+      one.setRate(rate),
+      one.updateRate(rate),
+      one.delete(),
+      one.tryAcquire(),
+    ];
+    for (const error of await Promise.all(asks.map(rejection)))
+      expect(isStoreConfigurationError(error)).toBe(true);
+    expect(await client.get(key)).toBe(value);
+  },
+);
+
+test('a key of another type is left alone, loudly', async () => {
+  const one = limiter();
+  await client.hset(`${place(one)}:rate`, 'rate', 5); // Redisson's own
+  for (const ask of [one.getConfig(), one.trySetRate({ rate: 1, interval: '1h' }), one.tryAcquire()]) {
+    expect(isStoreConfigurationError(await rejection(ask))).toBe(true);
+  }
+});
+
+test('a limit of a RateLimiter with the same name is another limit', async () => {
+  const one = limiter();
+  await one.setRate({ rate: 1, interval: '1h' });
+  const plain = new RateLimiter({
+    name: one.name,
+    store: stores[0],
+    policy: slidingLog({ limit: 1, window: '1h' }),
+    deadline: '10s',
+  });
+  expect((await plain.consume(one.name)).allowed).toBe(true);
+  expect(await one.tryAcquire()).toBe(true);
+  await plain.reset(one.name);
+  await plain.close();
+});

@@ -1,0 +1,243 @@
+import { isRateLimitExceededError, slidingLog } from '../../../packages/core/src/index.js';
+import { uniqueName } from '../../support/redis-url.js';
+import { HOUR, nextWait, rates, rejection, StoreHarness, type StoreKind, startWait } from './harness.js';
+
+const MINUTE = HOUR / 60;
+
+/** `acquire` where permits are spent: a future moment is booked. */
+export function waitingContract(kind: StoreKind): void {
+  const harness = new StoreHarness(kind);
+
+  describe.each(Object.entries(rates))('%s waits', (name, policyOf) => {
+    // A leaky bucket has waits only for what fits in: there the first call leaves at once and each next one a leak later.
+    const leaks = name === 'leakyBucket';
+    const fill = leaks ? 1 : 10;
+    const cost = leaks ? 1 : 5;
+
+    /** A limiter whose next permits are to be waited for. */
+    const full = async () => {
+      const limiter = harness.limiter(policyOf('1h'));
+      await limiter.acquire('k', { cost: fill });
+      return limiter;
+    };
+
+    test('calls are served in their order, each at its booked moment', async () => {
+      const limiter = await full();
+      const start = harness.clock.now();
+      const expected: [number, number][] = [];
+      const served: [number, number][] = [];
+      const waits: Promise<unknown>[] = [];
+      for (let place = 0; place < 5; place += 1) {
+        expected.push([place, await nextWait(limiter, 'k', cost)]);
+        const wait = limiter.acquire('k', { cost }).then(({ waited }) => {
+          served.push([place, waited]);
+          expect((harness.clock.now() - start) / 1000).toBe(waited);
+        });
+        waits.push(wait);
+        await harness.heard(limiter);
+      }
+      await harness.clock.advance('4h');
+      await Promise.all(waits);
+      expect(served).toEqual(expected);
+      const moments = expected.map(([, wait]) => wait);
+      expect(moments).toEqual([...moments].sort((a, b) => a - b));
+    });
+
+    test('a wait that would take too long is refused at once and books nothing', async () => {
+      const limiter = await full();
+      const wait = await nextWait(limiter, 'k', cost);
+      const before = await limiter.peek('k');
+      for (let i = 0; i < 3; i += 1) {
+        const error = await rejection(limiter.acquire('k', { cost, timeout: wait - 1 }));
+        expect(isRateLimitExceededError(error) && error.retryAfter).toBe(wait);
+      }
+      expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
+      const waiting = limiter.acquire('k', { cost, timeout: wait });
+      await harness.heard(limiter);
+      await harness.clock.advance(wait);
+      expect(await waiting).toMatchObject({ allowed: true, waited: wait });
+    });
+
+    test('no call overtakes waiting calls', async () => {
+      const limiter = await full();
+      const first = await nextWait(limiter, 'k', cost);
+      const waiting = startWait(limiter, 'k', cost);
+      const denied = await limiter.consume('k', { cost: leaks ? 10 : 1 });
+      expect(denied).toMatchObject({ allowed: false });
+      expect(denied.retryAfter).toBeGreaterThanOrEqual(first);
+      await waiting.abort();
+    });
+
+    test.each([
+      ['the first', 0],
+      ['the middle one', 1],
+      ['the last', 2],
+    ])(
+      'of three waits %s is aborted: the next call gets its moment, and no other call moves',
+      async (_, which) => {
+        const limiter = await full();
+        const moments: number[] = [];
+        const waits = [];
+        for (let i = 0; i < 3; i += 1) {
+          moments.push(await nextWait(limiter, 'k', cost));
+          waits.push(startWait(limiter, 'k', cost));
+          await harness.heard(limiter);
+        }
+        await waits[which]!.abort();
+        expect(await nextWait(limiter, 'k', cost)).toBe(moments[which]);
+
+        waits.push(startWait(limiter, 'k', cost));
+        await harness.heard(limiter);
+        await harness.clock.advance('3h');
+        const rest = [...waits.slice(0, which), ...waits.slice(which + 1)];
+        const waited = await Promise.all(
+          rest.map(({ acquired }) => acquired.then((decision) => decision.waited)),
+        );
+        expect(waited).toEqual([...moments.slice(0, which), ...moments.slice(which + 1), moments[which]]);
+      },
+    );
+
+    test.each([
+      ['one by one', false],
+      ['on one signal', true],
+    ])('all waits are aborted, %s: they leave no trace', async (_, together) => {
+      const limiter = await full();
+      const before = await limiter.peek('k', { cost: 10 });
+      const wait = await nextWait(limiter, 'k', cost);
+      const one = new AbortController();
+      const waits = Array.from({ length: leaks ? 5 : 12 }, () =>
+        startWait(limiter, 'k', cost, together ? one : undefined),
+      );
+      await harness.heard(limiter);
+      for (const waiting of waits) await waiting.abort();
+      expect({ ...(await limiter.peek('k', { cost: 10 })) }).toEqual({ ...before });
+      expect(await nextWait(limiter, 'k', cost)).toBe(wait);
+    });
+
+    test('waits of different costs for one moment are aborted: each refunds its own permits', async () => {
+      const limiter = await full();
+      const before = await limiter.peek('k');
+      const costs = leaks ? [1, 2, 1] : [2, 5, 3];
+      const waits = [];
+      for (const each of costs) {
+        waits.push(startWait(limiter, 'k', each));
+        await harness.heard(limiter);
+      }
+      for (const waiting of waits) await waiting.abort();
+      expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
+    });
+
+    test('an abort before the store answers, or before the call, takes nothing', async () => {
+      const limiter = harness.limiter(policyOf('1h'));
+      const stop = new AbortController();
+      const asking = limiter.acquire('k', { cost: 5, signal: stop.signal });
+      stop.abort(new Error('changed my mind'));
+      await expect(asking).rejects.toThrow('changed my mind');
+      await expect(limiter.acquire('k', { signal: stop.signal })).rejects.toThrow('changed my mind');
+      expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
+    });
+
+    test('a call of another process waits behind them', async () => {
+      const limiter = await full();
+      const other = harness.limiter(policyOf('1h'), { name: limiter.name, store: harness.another() });
+      await other.peek('k'); // connected
+      const first = startWait(limiter, 'k', cost);
+      await harness.heard(limiter);
+      const second = startWait(other, 'k', cost);
+      await harness.heard(other);
+      const third = startWait(limiter, 'k', cost);
+      await harness.heard(limiter);
+      await harness.clock.advance('3h');
+      const waited = await Promise.all(
+        [first, second, third].map(({ acquired }) => acquired.then((d) => d.waited)),
+      );
+      expect(waited).toEqual([...waited].sort((a, b) => a - b));
+      expect(waited[2]).toBeGreaterThan(waited[0]!);
+    });
+
+    test('with a margin waiting calls pass that much later, and at least that far apart', async () => {
+      const waits = async (margin: string | number) => {
+        const limiter = harness.limiter(policyOf('1h'), { margin });
+        expect(await limiter.acquire('k', { cost: fill })).toMatchObject({ waited: 0 });
+        const waiting = Array.from({ length: 5 }, () => limiter.acquire('k', { cost }));
+        await harness.heard(limiter);
+        await harness.clock.advance('4h');
+        return (await Promise.all(waiting)).map(({ waited }) => waited);
+      };
+      const [exact, roomy] = [await waits(0), await waits('1m')];
+      for (const [i, moment] of roomy.entries()) {
+        const before = i === 0 ? 0 : roomy[i - 1]!;
+        expect(moment).toBeGreaterThanOrEqual(Math.max(exact[i]!, before) + MINUTE);
+      }
+    });
+
+    test('a call passes without the margin rather than not at all', async () => {
+      const limiter = harness.limiter(policyOf('1h'), { margin: '1m' });
+      await limiter.acquire('k', { cost: fill });
+      const wait = await nextWait(limiter, 'k', cost);
+      const waiting = limiter.acquire('k', { cost, timeout: wait });
+      await harness.heard(limiter);
+      await harness.clock.advance(wait);
+      expect((await waiting).waited).toBe(wait);
+    });
+
+    test('at most maxWaiting calls of all processes wait; one more rejects at once and books nothing', async () => {
+      const options = { maxWaiting: 2, name: uniqueName('full') };
+      const limiter = harness.limiter(policyOf('1h'), options);
+      const other = harness.limiter(policyOf('1h'), { ...options, store: harness.another() });
+      await limiter.acquire('k', { cost: fill });
+      const first = startWait(limiter, 'k', cost);
+      await harness.heard(limiter);
+      const second = startWait(other, 'k', cost);
+      await harness.heard(other);
+      const before = await limiter.peek('k');
+      for (const one of [limiter, other]) {
+        const error = await rejection(one.acquire('k', { cost }));
+        expect(error).toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED', queueFull: true });
+      }
+      expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
+      await first.abort();
+      const third = startWait(limiter, 'k', cost);
+      await harness.heard(limiter);
+      await harness.clock.advance('3h');
+      await Promise.all([second.acquired, third.acquired]);
+      await limiter.acquire('j', { cost: fill });
+      await expect(limiter.acquire('j', { cost, timeout: 1 })).rejects.toMatchObject({ queueFull: false });
+    });
+  });
+
+  test('with a margin six calls of a limit of five never pass within the window and the margin', async () => {
+    const limiter = harness.limiter(slidingLog({ limit: 5, window: '1h' }), { margin: '3m' });
+    const start = harness.clock.now();
+    const left: number[] = [];
+    const leave = () => left.push((harness.clock.now() - start) / 1000 / MINUTE);
+    // Calls that need not wait pass at once, also at uneven moments.
+    for (let i = 0; i < 5; i += 1) {
+      expect(await limiter.acquire('k')).toMatchObject({ waited: 0 });
+      leave();
+      await harness.clock.advance('2m');
+    }
+    const waits = Array.from({ length: 12 }, () => limiter.acquire('k').then(leave));
+    await harness.heard(limiter);
+    await harness.clock.advance('4h');
+    await Promise.all(waits);
+    expect(left).toEqual([0, 2, 4, 6, 8, 63, 66, 69, 72, 75, 126, 129, 132, 135, 138, 189, 192]);
+  });
+
+  test('at most 1,000 calls wait at a key; a call that need not wait still passes', async () => {
+    // Each call reads and writes all earlier bookings, and all are sent at once: on a busy machine that takes a while.
+    const limiter = harness.limiter(slidingLog({ limit: 10, window: '1h' }), { deadline: '1m' });
+    const taken = await limiter.consume('k', { cost: 10 });
+    const stop = new AbortController();
+    const waits = Array.from({ length: 1_000 }, () => startWait(limiter, 'k', 1, stop));
+    await harness.heard(limiter);
+    await harness.heard(limiter);
+    const error = await rejection(limiter.acquire('k'));
+    expect(isRateLimitExceededError(error) && error.retryAfter).toBe(101 * HOUR);
+    await limiter.refund(taken);
+    expect(await limiter.acquire('k')).toMatchObject({ waited: 0 });
+    stop.abort(new Error('enough'));
+    for (const { acquired } of waits) await expect(acquired).rejects.toThrow('enough');
+    expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
+  }, 120_000);
+}
