@@ -146,7 +146,7 @@ export interface Decider {
 /** Makes the result of a call. `failed`: the call has none and rejects. */
 export interface Finisher<T> {
   finish(call: KeyCall, answer: Answer): T;
-  failed?(error: unknown): void;
+  failed?(call: KeyCall, error: unknown): void;
 }
 
 /** What a store answers. Times are whole µs of the store's clock. */

@@ -6,18 +6,16 @@ import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
 import { type PolicyPart, type PolicyParts, policyParts, shadowCall } from '../pipeline/policy-limit.js';
-import type { Store } from '../stores/store.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
-import { AcquireMessage, CallMessage } from './call-message.js';
+import { AcquireMessage, DecideMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
-import type { CallUsage } from './call-usage.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
+import type { CallObserver } from './observer.js';
 import { publishingRefunds } from './refund-messages.js';
-import { ThresholdWatch } from './threshold-watch.js';
 import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
@@ -37,7 +35,7 @@ async function finishLater(
   try {
     return finisher.finish(call, await answer);
   } catch (error) {
-    finisher.failed?.(error);
+    finisher.failed?.(call, error);
     throw error;
   }
 }
@@ -50,22 +48,19 @@ export class Admission implements Finisher<Decision> {
   /** Each pending `acquire`, by the controller that ends its wait. */
   readonly #waiting = new Map<AbortController, Promise<unknown>>();
   #closed: LimiterClosedError | undefined;
-  readonly #thresholds: ThresholdWatch | undefined;
-  /** Makes the decisions that are enforced. */
-  readonly #enforcing: Finisher<Decision>;
+  /** Makes the decisions that the caller does not enforce. */
+  readonly #shadow: Finisher<Decision> = {
+    finish: (call, answer) => this.#finish(call, answer, true),
+    failed: (call, error) => this.#failed(call, error, true),
+  };
 
   constructor(
     readonly name: string,
     readonly decider: Decider,
-    /** Undefined if the store does not count. */
-    readonly usage?: CallUsage | undefined,
-    /** The store, if a policy has thresholds to report. */
-    notifying?: Store,
+    readonly observer?: CallObserver | undefined,
   ) {
     this.#leases = new Leases(name);
     this.#held = new HeldPermits(decider, this.#leases);
-    this.#thresholds = notifying && new ThresholdWatch(notifying, decider, this);
-    this.#enforcing = this.#thresholds ?? this;
   }
 
   checkOpen(): void {
@@ -91,17 +86,14 @@ export class Admission implements Finisher<Decision> {
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
     const decided = shadow ? shadowCall(call) : call;
-    const { usage } = this;
-    const uncounted = usage === undefined || call.operation === 'peek';
-    const own = shadow ? this : this.#enforcing;
-    const finisher = uncounted ? own : usage.counting(own, shadow);
+    const finisher = shadow ? this.#shadow : this;
     return heard ? this.#publish(decided, shadow, finisher) : this.#decide(decided, finisher);
   }
 
   #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
     const traced = isTraced();
     if (call.operation === 'peek' && !traced) return this.#decide(call, finisher);
-    const message = new CallMessage(this, call as KeyCall & PolicyParts, finisher, shadow);
+    const message = new DecideMessage(this, call as KeyCall & PolicyParts, finisher, shadow);
     return traced ? message.trace(() => this.#decide(call, message)) : this.#decide(call, message);
   }
 
@@ -113,7 +105,7 @@ export class Admission implements Finisher<Decision> {
       if (keys !== parts) {
         return this.#decide(KeyCall.of({ operation, wait: 0, parts: keys, traced }), {
           finish: (_, answer) => finisher.finish(call, splitByPart(parts, keys, answer)),
-          failed: (error) => finisher.failed?.(error),
+          failed: (_, error) => finisher.failed?.(call, error),
         });
       }
     }
@@ -123,18 +115,33 @@ export class Admission implements Finisher<Decision> {
       const answer = decider.decide(call);
       return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);
     } catch (error) {
-      finisher.failed?.(error);
+      finisher.failed?.(call, error);
       throw error;
     }
   }
 
   finish(call: KeyCall, answer: Answer): Decision {
+    return this.#finish(call, answer, false);
+  }
+
+  failed(call: KeyCall, error: unknown): void {
+    this.#failed(call, error, false);
+  }
+
+  #finish(call: KeyCall, answer: Answer, shadow: boolean): Decision {
     const { name, decider } = this;
     const parts = call as unknown as PolicyParts & PolicyPart;
     const decision = new DecisionRecord(name, decider, parts, parts, answer, call.operation === 'consume', 0);
     if (call.several === undefined ? isHeld(call) : call.several.some(isHeld)) this.#hold(decision, answer);
     if (decision.blockedFor !== undefined) publishEscalations(name, policyParts(call), answer);
+    if (this.observer !== undefined && call.operation === 'consume')
+      this.observer.decided(parts, decision, answer, shadow);
     return decision;
+  }
+
+  #failed(call: KeyCall, error: unknown, shadow: boolean): void {
+    if (call.operation === 'consume')
+      this.observer?.failed({ parts: policyParts(call) }, error, shadow, false);
   }
 
   /** Without a timeout it decides as `consume` does: it does not wait, and a leaky bucket does not delay it. */
@@ -157,17 +164,16 @@ export class Admission implements Finisher<Decision> {
     const ignore = onAbort(signal, () => stop.abort(signal!.reason));
     const traced = isTraced();
     const heard = traced || DECISION.hasSubscribers || WAIT.hasSubscribers;
-    const message = heard ? new AcquireMessage(this, parts, this, stop.signal) : undefined;
+    const message = heard ? new AcquireMessage(this, parts, stop.signal) : undefined;
     const acquire = () => this.#acquire(parts, timeout, stop.signal, message);
     const acquired = traced ? message!.trace(acquire) : acquire();
     this.#waiting.set(stop, acquired);
     try {
-      const decision = await acquired;
-      this.usage?.decided({ parts }, decision, false);
-      return decision;
+      return await acquired;
     } catch (error) {
-      message?.failed(error);
-      this.usage?.failed({ parts }, error, stop.signal);
+      message?.rejected(error);
+      const canceled = stop.signal.aborted && error === stop.signal.reason;
+      this.observer?.failed({ parts }, error, false, canceled);
       throw error;
     } finally {
       this.#waiting.delete(stop);
@@ -216,7 +222,7 @@ export class Admission implements Finisher<Decision> {
       throw reason;
     }
     message?.ended(decision);
-    this.#thresholds?.decided(parts, split);
+    this.observer?.decided(call, decision, split, false);
     return decision;
   }
 
@@ -225,7 +231,7 @@ export class Admission implements Finisher<Decision> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
     const keys = mergeByKey(parts);
     const answer = await store.decide({ operation: 'charge', wait: 0, parts: keys });
-    this.#thresholds?.decided(keys, answer);
+    this.observer?.charged({ parts: keys }, answer);
   }
 
   /** Returns the permits taken last. */

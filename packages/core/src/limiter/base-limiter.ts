@@ -148,8 +148,8 @@ export abstract class BaseLimiter<Key> {
    * @throws TypeError unless the store was created with `usage: true`
    */
   topKeys(): TopKeys {
-    const { usage } = this.#admission;
-    if (usage !== undefined) return usage.topKeys();
+    const { observer } = this.#admission;
+    if (observer?.topKeys !== undefined) return observer.topKeys();
     throw new TypeError(
       `topKeys: the store of limiter '${this.name}' does not count keys. Create it with usage: redisStore({ url, usage: true }) or ` +
         'memoryStore({ usage: true })',

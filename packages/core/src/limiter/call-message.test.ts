@@ -12,7 +12,7 @@ import { isLimiterClosedError, StoreConfigurationError } from '../errors.js';
 import { SharedLimiter } from '../shared-limiter/shared-limiter.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { StoreHealth } from '../stores/store-health.js';
-import type { CallMessage } from './call-message.js';
+import type { DecideMessage } from './call-message.js';
 import { CombinedLimiter } from './combined-limiter.js';
 import type { RateLimiterOptions } from './limiter-options.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -62,7 +62,7 @@ describe('the message of a call', () => {
       endedAt: expect.any(Number),
       error: undefined,
     };
-    expect((first as CallMessage).toJSON()).toEqual({
+    expect((first as DecideMessage).toJSON()).toEqual({
       ...both,
       mode: 'enforce',
       cost: 1,
@@ -70,7 +70,7 @@ describe('the message of a call', () => {
       decision: allowed,
       parts: [{ policy: name, key: 'ann', cost: 1 }],
     });
-    expect((second as CallMessage).toJSON()).toEqual({
+    expect((second as DecideMessage).toJSON()).toEqual({
       ...both,
       mode: 'shadow',
       cost: 3,

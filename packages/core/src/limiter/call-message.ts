@@ -18,10 +18,10 @@ interface MessageLimiter {
 }
 
 /**
- * What subscribers get of one call; created only if there are any. As the call's finisher it publishes itself when the call ends. It has few
- * fields, because each takes time: a message costs a third of a decision in memory.
+ * What subscribers get of one call; created only if there are any. It has few fields, because each takes time: a message costs a third of a
+ * decision in memory.
  */
-export class CallMessage implements DecisionMessage, Finisher<Decision> {
+class CallMessage implements DecisionMessage {
   readonly startedAt = messageTime();
   endedAt: number | undefined = undefined;
   result: CallResult | undefined = undefined;
@@ -29,19 +29,14 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   error: unknown = undefined;
   readonly #limiter: MessageLimiter;
   readonly #call: MessageCall;
-  readonly #finisher: Finisher<Decision>;
   readonly #shadow: boolean;
   /** `returned`: it has published `end`, so `asyncStart` and `asyncEnd` follow. */
   #traced: 'no' | 'started' | 'returned' = 'no';
 
-  /**
-   * @param finisher makes the decision
-   * @param shadow the caller will not enforce the decision
-   */
-  constructor(limiter: MessageLimiter, call: MessageCall, finisher: Finisher<Decision>, shadow: boolean) {
+  /** @param shadow the caller will not enforce the decision */
+  constructor(limiter: MessageLimiter, call: MessageCall, shadow: boolean) {
     this.#limiter = limiter;
     this.#call = call;
-    this.#finisher = finisher;
     this.#shadow = shadow;
   }
 
@@ -96,7 +91,7 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
     return (parts.length > 1 && parts.find(({ limit }) => limit.name === policy)) || parts[0]!;
   }
 
-  /** Runs the call, and publishes its trace. The call ends with `finish`, `ended` or `failed`. */
+  /** Runs the call, and publishes its trace. The call ends with `ended` or `rejected`. */
   trace<T>(call: () => T): T {
     this.#traced = 'started';
     return DECIDE.start.runStores(this, () => {
@@ -109,21 +104,14 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
     });
   }
 
-  finish(call: KeyCall, answer: Answer): Decision {
-    const decision = this.#finisher.finish(call, answer);
-    this.ended(decision);
-    return decision;
-  }
-
   ended(decision: Decision): void {
     this.decision = decision;
     this.end(decision.allowed ? 'allowed' : 'denied');
   }
 
   /** Does nothing if the call has ended: a denied `acquire` throws after its decision. */
-  failed(error: unknown): void {
+  rejected(error: unknown): void {
     if (this.result !== undefined) return;
-    this.#finisher.failed?.(error);
     this.error = error;
     if (this.#traced !== 'no') DECIDE.error.publish(this);
     this.end('error');
@@ -143,19 +131,41 @@ export class CallMessage implements DecisionMessage, Finisher<Decision> {
   }
 }
 
+/** The message of a `consume` or a `peek`: the call's finisher, which publishes it when the call ends. */
+export class DecideMessage extends CallMessage implements Finisher<Decision> {
+  readonly #finisher: Finisher<Decision>;
+
+  /** @param finisher makes the decision */
+  constructor(
+    limiter: MessageLimiter,
+    call: KeyCall & PolicyParts,
+    finisher: Finisher<Decision>,
+    shadow: boolean,
+  ) {
+    super(limiter, call, shadow);
+    this.#finisher = finisher;
+  }
+
+  finish(call: KeyCall, answer: Answer): Decision {
+    const decision = this.#finisher.finish(call, answer);
+    this.ended(decision);
+    return decision;
+  }
+
+  failed(call: KeyCall, error: unknown): void {
+    if (this.result === undefined) this.#finisher.failed?.(call, error);
+    this.rejected(error);
+  }
+}
+
 /** The message of an `acquire`, which may wait and be canceled. */
 export class AcquireMessage extends CallMessage {
   readonly #signal: AbortSignal;
   #waits = false;
 
   /** @param signal cancels the call */
-  constructor(
-    limiter: MessageLimiter,
-    parts: readonly PolicyPart[],
-    finisher: Finisher<Decision>,
-    signal: AbortSignal,
-  ) {
-    super(limiter, { operation: 'acquire', parts }, finisher, false);
+  constructor(limiter: MessageLimiter, parts: readonly PolicyPart[], signal: AbortSignal) {
+    super(limiter, { operation: 'acquire', parts }, false);
     this.#signal = signal;
   }
 
@@ -165,9 +175,9 @@ export class AcquireMessage extends CallMessage {
     WAIT.publish(this);
   }
 
-  override failed(error: unknown): void {
+  override rejected(error: unknown): void {
     if (this.result !== undefined || !this.#signal.aborted || error !== this.#signal.reason) {
-      super.failed(error);
+      super.rejected(error);
       return;
     }
     this.error = error;

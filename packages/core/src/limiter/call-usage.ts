@@ -1,10 +1,11 @@
 import type { Decision } from '../decision.js';
-import type { Answer, Finisher, KeyCall } from '../engine/call.js';
+import type { Answer } from '../engine/call.js';
 import { isRateLimitExceededError, isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import { CallCounter } from '../usage/call-counter.js';
 import type { TopKeys } from '../usage/top-keys.js';
+import type { CallObserver } from './observer.js';
 
 /**
  * Whose keys a limiter counts: its own; the keys of each member of a combination; none, if all calls have the same one.
@@ -14,13 +15,11 @@ export type CountedKeys = 'own' | 'members' | 'none';
 const NO_MEMBERS: ReadonlyMap<string, string> = new Map();
 
 /** Counts the calls of a limiter in the usage of its store. */
-export class CallUsage {
+export class CallUsage implements CallObserver {
   readonly #counter: CallCounter;
   readonly #keys: CountedKeys;
   /** Of a combination: the counters of its limiters, by their names in it. */
   readonly #members: ReadonlyMap<string, CallCounter>;
-  #enforced: CountingFinisher | undefined;
-  #shadowed: CountingFinisher | undefined;
 
   constructor(counter: CallCounter, keys: CountedKeys, members: ReadonlyMap<string, CallCounter>) {
     this.#counter = counter;
@@ -50,14 +49,7 @@ export class CallUsage {
     return this.#counter.topKeys();
   }
 
-  /** Counts a `consume` when it ends. @param finisher makes the decision: always the same one */
-  counting(finisher: Finisher<Decision>, shadow: boolean): CountingFinisher {
-    this.#enforced ??= new CountingFinisher(this, finisher, false);
-    this.#shadowed ??= new CountingFinisher(this, finisher, true);
-    return shadow ? this.#shadowed : this.#enforced;
-  }
-
-  decided({ parts }: PolicyParts, decision: Decision, shadow: boolean): void {
+  decided({ parts }: PolicyParts, decision: Decision, _: Answer | undefined, shadow: boolean): void {
     const { allowed, policy } = decision;
     this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
     if (this.#keys === 'none') return;
@@ -70,17 +62,15 @@ export class CallUsage {
     }
   }
 
-  /** A call threw. @param signal cancels it */
-  failed(call: PolicyParts, error: unknown, signal: AbortSignal): void {
+  failed(call: PolicyParts, error: unknown, shadow: boolean, canceled: boolean): void {
     const denial =
       isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.decision : undefined;
-    if (denial !== undefined) this.decided(call, denial, false);
-    else this.undecided(signal.aborted && error === signal.reason ? 'canceled' : 'error', false);
+    if (denial !== undefined) this.decided(call, denial, undefined, shadow);
+    else this.#counter.count(canceled ? 'canceled' : 'error', shadow);
   }
 
-  undecided(result: 'canceled' | 'error', shadow: boolean): void {
-    this.#counter.count(result, shadow);
-  }
+  /** Penalties are no calls. */
+  charged(): void {}
 
   /**
    * The policies of one limiter have one key, and may have several costs: the largest counts. Of a denied call, only the limiter that
@@ -115,24 +105,5 @@ export class CallUsage {
 
   #keyOf({ limit, key }: PolicyPart): string {
     return this.#keys === 'members' ? `${limit.policy} ${key}` : key;
-  }
-}
-
-/** One for all calls of a mode: a closure for each would be one more object per decision. */
-class CountingFinisher implements Finisher<Decision> {
-  constructor(
-    readonly usage: CallUsage,
-    readonly finisher: Finisher<Decision>,
-    readonly shadow: boolean,
-  ) {}
-
-  finish(call: KeyCall, answer: Answer): Decision {
-    const decision = this.finisher.finish(call, answer);
-    this.usage.decided(call as unknown as PolicyParts, decision, this.shadow);
-    return decision;
-  }
-
-  failed(_error: unknown): void {
-    this.usage.undecided('error', this.shadow);
   }
 }

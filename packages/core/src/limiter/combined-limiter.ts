@@ -7,8 +7,8 @@ import { Admission } from './admission.js';
 import { announceCombined } from './announced.js';
 import { BaseLimiter, type CallFactory } from './base-limiter.js';
 import { type Costs, costFor } from './call-options.js';
-import { CallUsage } from './call-usage.js';
 import type { Limits } from './limits.js';
+import { observerOf } from './observe.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** The key of a call in each member. */
@@ -35,11 +35,14 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     if (options.name !== undefined) checkName('CombinedLimiter: name', options.name);
     const members = membersOf(limiters);
     const name = options.name ?? members.map((member) => member.name).join('+');
-    const { admission: first, store } = members[0]!;
-    const notifying = members.some(({ limits }) => limits.notifies) ? store : undefined;
+    const {
+      admission: { decider },
+      store,
+    } = members[0]!;
+    const notifies = members.some(({ limits }) => limits.notifies);
     const names = new Map(members.map((member) => [member.name, member.limits.limiter]));
-    const usage = CallUsage.of(store, name, 'members', names);
-    const admission = new Admission(name, first.decider, usage, notifying);
+    const observer = observerOf(store, { name, decider, keys: 'members', members: names, notifies });
+    const admission = new Admission(name, decider, observer);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
     const named = Object.fromEntries(members.map((member) => [member.name, member.limits]));

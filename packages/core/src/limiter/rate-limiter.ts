@@ -10,10 +10,10 @@ import { Admission } from './admission.js';
 import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
-import { CallUsage } from './call-usage.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
+import { observerOf } from './observe.js';
 
 /** The options of `wrap`. `Args` are the arguments of the wrapped function. */
 export interface WrapOptions<Args extends readonly unknown[]> extends AcquireOptions {
@@ -40,13 +40,10 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     const checked = checkLimiterOptions(options);
     const { name, limits } = checked;
     const store = checked.store ?? memoryStore();
-    const notifying = limits.notifies ? store : undefined;
-    const admission = new Admission(
-      name,
-      shared ?? deciderOf(store, checked),
-      CallUsage.of(store, name),
-      notifying,
-    );
+    const decider = shared ?? deciderOf(store, checked);
+    const { notifies } = limits;
+    const observer = observerOf(store, { name, decider, keys: 'own', notifies });
+    const admission = new Admission(name, decider, observer);
     super(name, admission, limits);
     this.#limits = limits;
     this.#store = store;

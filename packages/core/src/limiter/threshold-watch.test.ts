@@ -26,13 +26,13 @@ test('a look that finds less than a call saw is not made again and again, also w
     return looks > 10 ? new Promise<Answer>(() => {}) : answer(10, 0);
   };
   const store = memoryStore();
-  const watch = new ThresholdWatch(store, { decide } as unknown as Decider, { finish: jest.fn() });
+  const watch = new ThresholdWatch(store, { decide } as unknown as Decider);
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   try {
-    watch.decided(parts, answer(5, 0));
+    watch.charged({ parts }, answer(5, 0));
     await turn();
-    watch.decided(parts, answer(5, 0)); // a look is due in a second
-    watch.decided(parts, answer(0, 0)); // a higher level: a look at once
+    watch.charged({ parts }, answer(5, 0)); // a look is due in a second
+    watch.charged({ parts }, answer(0, 0)); // a higher level: a look at once
     await turn();
     expect(looks).toBe(2);
     await jest.advanceTimersByTimeAsync(60_000);

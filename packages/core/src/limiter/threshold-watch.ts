@@ -1,15 +1,16 @@
 import { performance } from '#platform';
 import { unref } from '../clock.js';
 import type { Decision, WindowView } from '../decision.js';
-import { type Answer, type Decider, type Finisher, type KeyCall, storageKey } from '../engine/call.js';
+import { type Answer, type Decider, storageKey } from '../engine/call.js';
 import { isDegraded } from '../pipeline/answers.js';
-import { type PolicyPart, policyParts, type Thresholds } from '../pipeline/policy-limit.js';
+import type { PolicyPart, PolicyParts, Thresholds } from '../pipeline/policy-limit.js';
 import { RecentMap } from '../recent-map.js';
 import { isStoreRefusal } from '../store-refusal.js';
 import type { Store } from '../stores/store.js';
 import { THRESHOLD } from '../telemetry/channels.js';
 import { warnOnce } from '../warnings.js';
 import { levelsReached, nameOfLevel } from './notify-options.js';
+import type { CallObserver } from './observer.js';
 
 /** Keys that are remembered at once. */
 const MOST_KEYS = 10_000;
@@ -39,27 +40,22 @@ interface WatchedKey {
  * Publishes each threshold of a key once in a window and for a limit, for all processes. A call that finds a threshold reached causes a look at the exact
  * count, and then a claim in the store, which one process wins. Nothing waits for this, and below the thresholds there is nothing to do.
  */
-export class ThresholdWatch implements Finisher<Decision> {
+export class ThresholdWatch implements CallObserver {
   readonly #keys = new RecentMap<string, WatchedKey>(MOST_KEYS, ({ isLooking }) => isLooking);
 
   constructor(
     readonly store: Store,
     readonly decider: Decider,
-    readonly finisher: Finisher<Decision>,
   ) {}
 
-  finish(call: KeyCall, answer: Answer): Decision {
-    const decision = this.finisher.finish(call, answer);
-    if (call.operation === 'consume') this.decided(policyParts(call), answer);
-    return decision;
+  decided(call: PolicyParts, _: Decision, answer: Answer, shadow: boolean): void {
+    if (!shadow) this.charged(call, answer);
   }
 
-  failed(error: unknown): void {
-    this.finisher.failed?.(error);
-  }
+  failed(): void {}
 
   /** Looks at the keys of a call that are at or above a threshold. While the store is out, counts are not those of the fleet. */
-  decided(parts: readonly PolicyPart[], answer: Answer): void {
+  charged({ parts }: PolicyParts, answer: Answer): void {
     if (!THRESHOLD.hasSubscribers || isDegraded(answer)) return;
     for (let i = 0; i < parts.length; i += 1) {
       const { notify, rule } = parts[i]!.limit;

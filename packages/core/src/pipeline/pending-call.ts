@@ -87,7 +87,7 @@ export class PendingCall<T = unknown> implements TimedCall {
 
   reject(error: unknown): void {
     this.#end();
-    this.finisher.failed?.(error);
+    this.finisher.failed?.(this.call, error);
     this.#reject(error);
   }
 

@@ -3,16 +3,16 @@ import { performance } from 'node:perf_hooks';
 import { Messages } from '../../../../tests/support/messages.js';
 import { concurrency } from '../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { CallMessage } from '../limiter/call-message.js';
+import { DecideMessage } from '../limiter/call-message.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import { warn } from '../warnings.js';
 import { subscribe } from './channels.js';
 
 jest.mock('../limiter/call-message.js', () => {
   const actual = jest.requireActual('../limiter/call-message.js');
-  return { ...actual, CallMessage: jest.fn((...args) => Reflect.construct(actual.CallMessage, args)) };
+  return { ...actual, DecideMessage: jest.fn((...args) => Reflect.construct(actual.DecideMessage, args)) };
 });
-const built = CallMessage as unknown as jest.Mock;
+const built = DecideMessage as unknown as jest.Mock;
 
 const window = fixedWindow({ limit: 5, window: '1h' });
 
