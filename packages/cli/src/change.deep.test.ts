@@ -8,11 +8,11 @@ import { reset } from './commands/block.js';
 import { Notes } from './notes.js';
 import { Output } from './output.js';
 
-// What a terminal shows and asks. All else is in tests/integration/cli.
+// The prompt in a terminal. Everything else is in tests/integration/cli.
 
-async function asked(answer: string) {
+async function resetAnswering(answer: string) {
   const [store, client] = [redisStore(redisUrl()), new Redis(redisUrl())];
-  const name = uniqueName('asked');
+  const name = uniqueName('reset');
   const policy = fixedWindow({ limit: 5, window: '1h' });
   const limiter = new RateLimiter({ name, policy, store, deadline: '10s' });
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
@@ -47,14 +47,14 @@ test.each([
   ['', 1, 4],
   ['n', 1, 4],
   ['yesterday', 1, 4],
-])('the answer %j', async (answer, code, left) => {
-  const run = await asked(answer);
+])('the answer %j to the prompt exits with code %d and leaves %d permits', async (answer, code, left) => {
+  const run = await resetAnswering(answer);
   expect(run).toMatchObject({
     code,
     left,
-    question: expect.stringMatching(/Reset 'k' at 'asked-.*'\? \[y\/N\] /),
+    question: expect.stringMatching(/Reset 'k' at 'reset-.*'\? \[y\/N\] /),
   });
-  expect(run.written).toContain('\u001b[1m'); // bold: it is a terminal
+  expect(run.written).toContain('\u001b[1m'); // bold text: stdout is a terminal
   if (code === 1) expect(run.written).toContain('Nothing was changed.');
   else expect(run.written).toMatch(/'k' is reset at/);
 });

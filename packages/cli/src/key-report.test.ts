@@ -2,7 +2,7 @@ import { fixedWindow, ManualClock, memoryStore, RateLimiter } from '@sluice/core
 import { inspectKey } from '@sluice/core/operations';
 import { linesOf, stepOf } from './key-report.js';
 
-test('words for repeated denials, the block that they set, and when the key is forgiven', async () => {
+test('a key report shows counted denials, the block by escalation, and when the key is forgiven', async () => {
   const escalate = { after: 2, within: '1h', block: ['1m', '10m'], forgive: '1d' } as const;
   const clock = new ManualClock();
   const store = memoryStore({ clock });

@@ -17,7 +17,7 @@ const document: RulesDocument = { version: 41, plans, defaultPlan: 'free', rules
 const linesOf = (before: RulesDocument | undefined, after: RulesDocument) =>
   differences(before && parseRules(before), parseRules(after)).map(differenceLine);
 
-test('limits differ in words, by rule, limit and plan', () => {
+test('a changed limit is shown with its rule, limit and plan, before and after', () => {
   const limits = { ...api.limits, perDay: { gcra: { limit: 1000, period: '1d' } } };
   const after: RulesDocument = {
     ...document,
@@ -40,7 +40,7 @@ test('limits differ in words, by rule, limit and plan', () => {
   ]);
 });
 
-test('a key that becomes a list counts from zero, and a match by a network is shown', () => {
+test('a key that becomes a list counts from zero, and a match by network is shown', () => {
   const after: RulesDocument = {
     ...document,
     rules: [{ ...api, key: ['USER', 'IP'], match: { path: '/v1/*', ip: '10.0.0.0/8' } }, sms],
@@ -51,7 +51,7 @@ test('a key that becomes a list counts from zero, and a match by a network is sh
   ]);
 });
 
-test('nothing differs in the same document; a first one is all new; an order is an order', () => {
+test('an unchanged document shows nothing, a first document only additions, and a new order of rules is shown', () => {
   expect(linesOf(document, document)).toEqual([]);
   expect(linesOf(undefined, { rules: [sms] })).toEqual(['+ sms: limit 1 per 1 min (fixedWindow)']);
   expect(linesOf(document, { ...document, rules: [sms, api] })).toEqual(['~ order: api, sms → sms, api']);
@@ -60,25 +60,25 @@ test('nothing differs in the same document; a first one is all new; an order is 
   ]);
 });
 
-test('a cost and an escalation that plans make different are shown for the plans that change', () => {
+test('a cost or an escalation that depends on the plan is shown for each plan that changed', () => {
   const exports = {
     ...api,
     cost: '$plan.perMinute',
     escalate: { after: 3, within: '1h', block: ['$plan.block'] },
   };
-  const of = (block: string, perMinute: number): RulesDocument => ({
+  const documentWith = (block: string, perMinute: number): RulesDocument => ({
     plans: { free: { perMinute: 60, block: '1h' }, pro: { perMinute, block } },
     defaultPlan: 'free',
     rules: [exports],
   });
-  expect(linesOf(of('1m', 600), of('5m', 900))).toEqual([
+  expect(linesOf(documentWith('1m', 600), documentWith('5m', 900))).toEqual([
     '~ api, cost of plan pro: 600 → 900',
     '~ api, escalate of plan pro: {"after":3,"within":"1h","block":["1m"]} → {"after":3,"within":"1h","block":["5m"]}',
     '~ api, perMinute of plan pro: 600 per 1 min (fixedWindow) → 900 per 1 min (fixedWindow)',
   ]);
 });
 
-test('thresholds differ', () => {
-  const told = { name: 'sms', limit: { ...sms.limit, notify: ['80%'] } };
-  expect(linesOf({ rules: [sms] }, { rules: [told] })).toEqual(['~ sms, notify: none → ["80%"]']);
+test('an added threshold is shown', () => {
+  const notified = { name: 'sms', limit: { ...sms.limit, notify: ['80%'] } };
+  expect(linesOf({ rules: [sms] }, { rules: [notified] })).toEqual(['~ sms, notify: none → ["80%"]']);
 });

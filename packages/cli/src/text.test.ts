@@ -9,16 +9,16 @@ import { coloured, forTerminal, safeJson, shown } from './text.js';
 const HOSTILE = 'a\u001b[2J\n\u009b2J\u202eb\u2028\u{e0041}';
 const COMMANDS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test('a text commands no terminal', () => {
+test('a text is escaped before it reaches the terminal', () => {
   expect(shown(HOSTILE)).toBe('a\\u{1b}[2J\\u{a}\\u{9b}2J\\u{202e}b\\u{2028}\\u{e0041}');
 });
 
-test('JSON commands no terminal, and has the same value', () => {
+test('JSON is escaped before it reaches the terminal, and parses to the same value', () => {
   expect(safeJson({ [HOSTILE]: [HOSTILE] })).not.toMatch(COMMANDS);
   expect(JSON.parse(safeJson({ [HOSTILE]: [HOSTILE] }))).toEqual({ [HOSTILE]: [HOSTILE] });
 });
 
-test('an error commands no terminal', async () => {
+test('an error message is escaped before it reaches the terminal', async () => {
   const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   try {
     expect(await main(['check', HOSTILE])).toBe(2);
@@ -30,7 +30,7 @@ test('an error commands no terminal', async () => {
   }
 });
 
-test('a colour is a command of ours alone', () => {
+test('only colours that the CLI sets itself reach the terminal', () => {
   expect(forTerminal(`${coloured('a', 31, 39)}\u001b[31mb`)).toBe('\u001b[31ma\u001b[39m\\u{1b}[31mb');
 });
 
@@ -50,7 +50,7 @@ test.each<[string, (output: Output) => void]>([
   ['a table', (output) => output.table(['A', 'B'], [[HOSTILE, HOSTILE]])],
   ['a table that is too wide', (output) => output.table(['A'], [[HOSTILE.repeat(100)]])],
   ['a screen', (output) => new Screen(output).draw([HOSTILE])],
-])('%s commands no terminal', (_, print) => {
+])('%s is escaped before it reaches the terminal', (_, print) => {
   for (const isTTY of [false, true]) {
     const text = written(print, isTTY);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ours
@@ -64,7 +64,7 @@ test.each([
   ['a failed test', { tests: [{ name: HOSTILE, given: { path: '/a' }, expect: { denied: 1 } }] }],
   ['a problem', { [HOSTILE]: 1 }],
   ['a version', { version: HOSTILE }],
-])('sluice check: %s commands no terminal', async (_, more) => {
+])('sluice check escapes %s before it reaches the terminal', async (_, more) => {
   const rule = { name: 'a', match: { path: '/*' }, limit: { fixedWindow: { limit: 1, window: '1m' } } };
   const report = await reportOf(rules, 'limits.yaml', JSON.stringify({ rules: [rule], ...more }));
   const text = written((output) => output.lines(linesOf(rules, report)));

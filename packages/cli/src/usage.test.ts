@@ -18,7 +18,7 @@ const usage = {
   ],
 } as unknown as UsageReport;
 
-test('decisions in shadow mode have rows of their own, below those that were enforced', () => {
+test('shadow decisions have rows of their own, below the enforced ones', () => {
   const { rows, rates } = rateRows(usage, 10);
   expect(rows).toEqual([
     ['api', '10.0', '2.5', '20 %', '0'],
@@ -29,7 +29,7 @@ test('decisions in shadow mode have rows of their own, below those that were enf
   expect(rates.map(({ mode }) => mode)).toEqual(['enforce', 'shadow', 'shadow', 'enforce']);
 });
 
-test('in the first minute the rate is computed from the time since the first call', () => {
+test('in the first minute, the rate is computed over the time since the first call', () => {
   const young = { ...report('young', { allowed: [0, 20, 10], denied: [0, 0, 30] }), span: 15_000 };
   const old = { ...report('old', { allowed: [0, 600, 10] }), span: 75_000 };
   const read = { limiters: [young, old] } as unknown as UsageReport;
@@ -39,11 +39,11 @@ test('in the first minute the rate is computed from the time since the first cal
   ]);
 });
 
-test('one limiter', () => {
+test('a limiter name selects the rows of that limiter', () => {
   expect(rateRows(usage, 10, 'next').rows).toEqual([['next (shadow)', '3.0', '1.0', '25 %', '0']]);
 });
 
-test('keys and quantiles of use, of each limit', () => {
+test('key use is shown for each limit, as a number of keys and quantiles', () => {
   const use = { p50: 0.005, p90: 0.5, p99: 1, max: 1 };
   const keyUse = { keys: 4_711, error: 0.02, policies: [{ policy: 'perDay', keys: 12, use }] };
   const next = { ...report('next', {}, { allowed: [0, 1, 0] }), shadowKeyUse: keyUse };
@@ -84,17 +84,17 @@ describe('the keys denied most', () => {
   const limitersOf = (only?: string) =>
     topRows(counted, fleet, 'denied', 9, only).rows.map(([limiter]) => limiter);
 
-  test('have limiters by the names that other commands take', () => {
+  test('are shown with the limiter name that other commands accept', () => {
     expect(limitersOf()).toEqual(['login', 'rules.sms', 'rules (gone)', 'lone', 'rules.api']);
   });
 
-  test('of a limiter, or of all limiters of a combination', () => {
+  test('can be selected by limiter, or by combination', () => {
     expect(limitersOf('rules.api')).toEqual(['rules.api']);
     expect(limitersOf('rules')).toEqual(['rules.sms', 'rules (gone)', 'rules.api']);
   });
 });
 
-test('if no process counts its calls, the error names the option, and the command that needs none', async () => {
+test('without any usage counts, the error names the option and a command that works without it', async () => {
   const context = { store: memoryStore(), ask: (reply: unknown) => reply, notes: { leftOut() {} } };
   await expect(usageOf(context as unknown as Context)).rejects.toMatchObject({
     message: 'No process has counted its calls in the last 15 minutes.',

@@ -2,22 +2,22 @@ import { fixedWindow } from '@sluice/core';
 import { coloured, shown, table, widthOf, wrapped } from './text.js';
 import { policyOf, timeOf } from './words.js';
 
-test("today's moments have no date", () => {
+test('a moment of today is shown without its date', () => {
   const now = new Date(2026, 10, 22, 9, 5, 7).getTime() * 1_000;
   expect(timeOf(now, now)).toBe('09:05:07');
   expect(timeOf(now + 86_400_000_000, now)).toBe('2026-11-23 09:05:07');
 });
 
-test('a policy has the name of its algorithm', () => {
+test('a policy is shown with the name of its algorithm', () => {
   expect(policyOf(fixedWindow({ limit: 5, window: '1m' }))).toBe('5 per 1 min (fixedWindow)');
 });
 
-test('nothing in a name commands the terminal or turns the text around', () => {
+test('control and direction characters in a name are escaped', () => {
   expect(shown('a\u001b[2J\n\u202eb\u0000\u200b')).toBe('a\\u{1b}[2J\\u{a}\\u{202e}b\\u{0}\\u{200b}');
   expect(shown("<b>'é😀ش")).toBe("<b>'é😀ش");
 });
 
-test('a table that is too wide becomes blocks, and no line is wider than the terminal unless a word is', () => {
+test('a table too wide for the terminal becomes blocks, and lines wrap except within a word', () => {
   const rows = [
     ['login', 'a policy with several words in it'],
     ['api', ''],

@@ -19,7 +19,7 @@ import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { type Dashboard, dashboard } from './index.js';
 import type { Denial } from './messages.js';
 
-// What the page gets, read as the page reads it.
+// The data that the page reads, read as the page reads it.
 
 const ORIGIN = 'http://127.0.0.1:3000';
 const POST = { Origin: ORIGIN, 'Content-Type': 'application/json' };
@@ -53,16 +53,16 @@ async function stream(page: Dashboard, path: string, body?: unknown) {
 }
 
 interface Servers {
-  /** Of the processes whose limiters are seen. */
+  /** The store of the processes whose limiters the page shows. */
   readonly store: Store;
-  /** Of the page. Memory is not shared by two. */
+  /** The store of the page. In memory it is the same one. */
   readonly other: Store;
   stop?(): Promise<void>;
 }
 
 type Events = Awaited<ReturnType<typeof stream>>;
 
-/** Calls again and again until the page gets a denial that fits: processes notice within seconds that it is open. */
+/** Repeats the call until the page receives a denial that fits: processes notice within seconds that a page is open. */
 async function denied(
   events: Events,
   call: () => Promise<unknown>,
@@ -102,10 +102,10 @@ const SERVERS: Readonly<Record<string, () => Servers | Promise<Servers>>> = {
   async 'a user with least rights'() {
     const server = await startRedis();
     const admin = new Redis(server.url);
-    const ask = (command: string, ...args: string[]) => admin.call(command, ...args);
-    await setUser(ask, RULES);
+    const send = (command: string, ...args: string[]) => admin.call(command, ...args);
+    await setUser(send, RULES);
     const stop = async () => {
-      const refused = await refusals(ask);
+      const refused = await refusals(send);
       admin.disconnect();
       await server.stop();
       expect(refused).toEqual([]);
@@ -159,7 +159,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     return [response.status, (await response.json()) as { done: string }];
   };
 
-  test('limiters are listed with their policies', async () => {
+  test('the page lists each limiter with its policies and members', async () => {
     const events = await stream(page, 'events');
     const limiters = await events.next('limiters', (list) => list.length > 0);
     const named = Object.fromEntries(limiters.map((info: { name: string }) => [info.name, info]));
@@ -178,7 +178,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     await events.end();
   });
 
-  test('a denial arrives with the key as its user knows it, and the limiter that has it', async () => {
+  test("a denial reaches the page with the caller's key and the limiter that denied it", async () => {
     const events = await stream(page, 'events');
     await events.next('limiters', (list) => list.length > 0);
     const key = '<img src=x>"\u202e';
@@ -203,7 +203,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     await Promise.all([events.end(), later.end()]);
   });
 
-  test('a key too long to be stored is shown as its digest', async () => {
+  test('a key too long to store is shown as its digest', async () => {
     const events = await stream(page, 'events');
     const key = 'k'.repeat(10_000);
     const { key: shown } = await denied(
@@ -218,7 +218,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     await watched.end();
   });
 
-  test('the keys that all processes denied most', async () => {
+  test('the page lists the most denied keys of all processes', async () => {
     await bucket.consume('eve', { cost: 3 });
     const events = await stream(page, 'events');
     const isThere = ({ limiter, key }: { limiter: string; key: { text: string } }) =>
@@ -229,7 +229,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     await events.end();
   }, 60_000);
 
-  test('one key is sent when it changes', async () => {
+  test('a watched key is sent again when it changes', async () => {
     const watched = await stream(page, 'key', { limiter: api, key: 'bob' });
     expect(await watched.next('key')).toMatchObject({
       known: false,
@@ -251,7 +251,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     await watched.end();
   });
 
-  test('a block and an override', async () => {
+  test('the page can end a block, and set and remove an override', async () => {
     const key = { limiter: login, key: 'carl' };
     await windows.block('carl', '1h');
     expect(await change({ ...key, action: 'unblock' })).toEqual([
@@ -296,7 +296,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     expect(await change({ ...right, ...wrong })).toEqual([400, { error: expect.stringMatching(message) }]);
   });
 
-  test('a limiter that nobody knows, and one without keys', async () => {
+  test('an unknown limiter, and one without keys of its own, are refused', async () => {
     const nobody = await stream(page, 'key', { limiter: 'nobody', key: 'x' });
     expect(await nobody.next('problem')).toMatch(/No process has made a limiter 'nobody' known/);
     await nobody.end();
@@ -307,7 +307,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     expect((await change({ limiter: both, key: 'x', action: 'reset' }))[0]).toBe(400);
   });
 
-  test('denials that are counted only, and how long processes wait for the store', async () => {
+  test('the page receives the number of omitted denials and the round trip to the store', async () => {
     const events = await stream(page, 'events');
     await denied(events, () => bucket.consume('many', { cost: 3 }));
     const flood = () =>

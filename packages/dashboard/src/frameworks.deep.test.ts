@@ -124,7 +124,7 @@ describe.each(Object.entries(frameworks))('%s', (_, open) => {
       body: JSON.stringify({ limiter: 'login', key: 'ü', action: 'reset', confirmed: true }),
     });
 
-  test('shows the page to its users, at an address with a slash', async () => {
+  test('serves the page to a signed-in user, at an address that ends with a slash', async () => {
     const response = await fetch(`${origin}/limits`, { headers: cookie });
     expect([response.status, response.url]).toEqual([200, `${origin}/limits/`]);
     expect(await response.text()).toContain('<title>Sluice');
@@ -137,7 +137,7 @@ describe.each(Object.entries(frameworks))('%s', (_, open) => {
     }
   });
 
-  test('shows nothing to others', async () => {
+  test('responds 401 to other users', async () => {
     for (const headers of [{}, { Cookie: 'user=bob' }]) {
       for (const path of ['/', '/events', '/page.js']) {
         expect((await fetch(`${origin}/limits${path}`, { headers })).status).toBe(401);
@@ -146,9 +146,9 @@ describe.each(Object.entries(frameworks))('%s', (_, open) => {
     }
   });
 
-  test('streams what is decided', async () => {
-    const gone = new AbortController();
-    const response = await fetch(`${origin}/limits/events`, { headers: cookie, signal: gone.signal });
+  test('streams decisions', async () => {
+    const aborted = new AbortController();
+    const response = await fetch(`${origin}/limits/events`, { headers: cookie, signal: aborted.signal });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     const until = async (part: string) => {
@@ -158,7 +158,7 @@ describe.each(Object.entries(frameworks))('%s', (_, open) => {
     await limiter.consume('ü');
     await limiter.consume('ü');
     await until('"key":{"text":"ü","known":true}');
-    gone.abort();
+    aborted.abort();
   });
 
   test('changes a key', async () => {

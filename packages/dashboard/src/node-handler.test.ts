@@ -6,11 +6,13 @@ import { memoryStore } from '@sluice/core';
 import type { Dashboard } from './dashboard.js';
 import { dashboard, nodeHandler } from './index.js';
 
-const gone = new Error('the disk is gone');
-const failing = Object.assign(() => Promise.reject(gone), { close: async () => {} }) as unknown as Dashboard;
+const failure = new Error('the disk is gone');
+const failing = Object.assign(() => Promise.reject(failure), {
+  close: async () => {},
+}) as unknown as Dashboard;
 
-/** Serves the page as node:http does, which ignores the promise, and asks it once. */
-async function ask(page: Dashboard, next?: (error: unknown) => string) {
+/** Serves the page as node:http does, which ignores the promise, and sends one request. */
+async function fetchOnce(page: Dashboard, next?: (error: unknown) => string) {
   const handler = nodeHandler(page);
   const done: Promise<void>[] = [];
   const server = createServer((request, response) => {
@@ -19,19 +21,19 @@ async function ask(page: Dashboard, next?: (error: unknown) => string) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    const said = [answer.status, await answer.text()];
+    const received = [answer.status, await answer.text()];
     await Promise.all(done);
-    return said;
+    return received;
   } finally {
     server.closeAllConnections();
     server.close();
   }
 }
 
-test('without next, an error is a 500 and a warning, and the promise resolves', async () => {
+test('without next, an error causes a 500 and a warning, and the promise resolves', async () => {
   const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   try {
-    expect(await ask(failing)).toEqual([500, 'Internal Server Error\n']);
+    expect(await fetchOnce(failing)).toEqual([500, 'Internal Server Error\n']);
     expect(warnings.mock.calls).toEqual([
       [
         expect.stringMatching(/a request failed, so the answer is 500: Error: the disk is gone\n/),
@@ -43,10 +45,10 @@ test('without next, an error is a 500 and a warning, and the promise resolves', 
   }
 });
 
-test('with next, the error goes there', async () => {
+test('with next, the error is passed to next', async () => {
   const next = jest.fn(() => 'next');
-  expect(await ask(failing, next)).toEqual([200, 'next']);
-  expect(next.mock.calls).toEqual([[gone]]);
+  expect(await fetchOnce(failing, next)).toEqual([200, 'next']);
+  expect(next.mock.calls).toEqual([[failure]]);
 });
 
 test.each([
@@ -58,7 +60,7 @@ test.each([
   ['GET http://u:p@127.0.0.1/', 400],
   ['GET http://u@127.0.0.1/limits/', 400],
   ['GET http://:p@127.0.0.1/', 400],
-])('%s of a client without a sign-in is a %d, and no warning', async (line, status) => {
+])('%s of a signed-out client gets status %d without a warning', async (line, status) => {
   const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const page = dashboard(memoryStore(), { authorize: () => false });
   const server = createServer(nodeHandler(page));

@@ -79,7 +79,7 @@ async function open(options: BrowserContextOptions = {}): Promise<Page> {
   });
   page.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) {
-      complaints.push(`asked for ${request.url()}`);
+      complaints.push(`requested ${request.url()}`);
     }
   });
   await page.goto(url);
@@ -117,7 +117,7 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
   const limiter = limiterOf(store, once1h);
   await limiter.consume('ann');
   const page = await open();
-  // Up to three times, because the machine may have other work.
+  // Up to three attempts: other work on the machine can delay one.
   for (let attempt = 1; ; attempt += 1) {
     await limiter.consume(`ann-${attempt}`);
     await limiter.consume(`ann-${attempt}`);
@@ -138,7 +138,7 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
   await page.locator('[data-limiter=login]', { hasText: '1 per 1 h' }).waitFor();
 });
 
-test('a denial of another process appears within three seconds, and how fast its store answers', async () => {
+test('a denial of another process appears within three seconds, with the round trip of its store', async () => {
   const redis = await startRedis();
   const [deciding, reading] = [redisStore(redis.url), redisStore(redis.url)];
   try {
@@ -146,7 +146,7 @@ test('a denial of another process appears within three seconds, and how fast its
     const limiter = limiterOf(deciding, once1h);
     await limiter.consume('ann');
     const page = await open();
-    // Up to three times, because the machine may have other work.
+    // Up to three attempts: other work on the machine can delay one.
     for (let attempt = 1; ; attempt += 1) {
       const row = page.locator('#denials tr', { hasText: `ann-${attempt}` });
       const appeared = row.waitFor({ timeout: 3_000 }).then(
@@ -168,7 +168,7 @@ test('a denial of another process appears within three seconds, and how fast its
   }
 });
 
-test.each(HOSTILE)('a hostile key is text: %s', async (_, key) => {
+test.each(HOSTILE)('a hostile key is shown as text: %s', async (_, key) => {
   const store = memoryStore({ usage: { keys: 'plain' } });
   await serve(store, true);
   const limiter = limiterOf(store, once1h);
@@ -196,7 +196,7 @@ test.each(HOSTILE)('a hostile key is text: %s', async (_, key) => {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 });
 
-test('a bucket fills while nobody calls, and drains with a call', async () => {
+test('a bucket fills between calls, and drains with a call', async () => {
   const store = memoryStore();
   await serve(store);
   const limiter = limiterOf(store, tokenBucket({ capacity: 1000, refill: 100, every: '1s' }));
@@ -211,7 +211,7 @@ test('a bucket fills while nobody calls, and drains with a call', async () => {
   await page.getByText('A call would be denied until').waitFor();
 });
 
-test('a window, a queue, and holders with their leases', async () => {
+test('a key panel shows a window, a queue, and holders with their leases', async () => {
   const store = memoryStore();
   await serve(store);
   const window = limiterOf(store, slidingWindow({ limit: 10, window: '1h' }), 'window');
@@ -219,13 +219,13 @@ test('a window, a queue, and holders with their leases', async () => {
   const holders = limiterOf(store, concurrency({ limit: 2, lease: '30s' }), 'holders');
   await window.consume('ann', { cost: 3 });
   await queue.acquire('ann');
-  const gone = new AbortController();
+  const aborted = new AbortController();
   const waiting = [
-    queue.acquire('ann', { signal: gone.signal }),
-    queue.acquire('ann', { signal: gone.signal }),
+    queue.acquire('ann', { signal: aborted.signal }),
+    queue.acquire('ann', { signal: aborted.signal }),
   ];
   const held = await holders.acquire('ann', { cost: 2 });
-  waiting.push(holders.acquire('ann', { signal: gone.signal }));
+  waiting.push(holders.acquire('ann', { signal: aborted.signal }));
   for (const one of waiting) one.catch(() => {});
   const page = await open();
   await show(page, 'ann', 'window');
@@ -240,11 +240,11 @@ test('a window, a queue, and holders with their leases', async () => {
   await page.getByText(/2 held, called .* ago, lease ends in/).waitFor();
   await holders.release(held);
   await page.getByText('1 of 2 permits are held.').waitFor();
-  gone.abort();
+  aborted.abort();
   await holders.release(await waiting[2]!);
 });
 
-test('everything works by keyboard', async () => {
+test('every action works by keyboard', async () => {
   const store = memoryStore();
   await serve(store, true);
   const limiter = limiterOf(store, once1h);
@@ -282,7 +282,7 @@ test('everything works by keyboard', async () => {
   await tabTo('End override…');
 });
 
-test('what the server refuses is said in the dialog', async () => {
+test("the dialog shows the server's reason for a refusal", async () => {
   const store = memoryStore();
   await serve(store, true);
   await limiterOf(store, once1h).consume('ann');
@@ -295,7 +295,7 @@ test('what the server refuses is said in the dialog', async () => {
   expect(complaints.splice(0)).toEqual([expect.stringContaining('400')]);
 });
 
-test('a page that only reads has no buttons that change', async () => {
+test('a read-only page has no buttons that change a key', async () => {
   const store = memoryStore();
   await serve(store);
   await limiterOf(store, once1h).consume('ann');
@@ -304,7 +304,7 @@ test('a page that only reads has no buttons that change', async () => {
   expect(await page.getByRole('button', { name: /…$/ }).count()).toBe(0);
 });
 
-test.each(['light', 'dark'] as const)('axe finds nothing serious: %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('axe finds no serious problem in the %s theme', async (colorScheme) => {
   const store = memoryStore({ usage: { keys: 'plain' } });
   await serve(store, true);
   const limiter = limiterOf(store, once1h);
@@ -329,7 +329,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing serious: %s', async (co
   await holders.release(held);
 });
 
-test.each([360, 800, 1400])('at a width of %d nothing is cut off', async (width) => {
+test.each([360, 800, 1400])('at a width of %d pixels the page does not scroll sideways', async (width) => {
   const store = memoryStore({ usage: { keys: 'plain' } });
   await serve(store, true);
   const limiter = limiterOf(store, once1h, 'a-limiter-with-a-long-name.and-another-part-of-it');
@@ -341,7 +341,7 @@ test.each([360, 800, 1400])('at a width of %d nothing is cut off', async (width)
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 });
 
-test('a lost connection comes back, and a user who is signed out sees nothing more', async () => {
+test('a lost connection is opened again, and a signed-out user sees no more data', async () => {
   const store = memoryStore();
   await serve(store);
   const limiter = limiterOf(store, once1h);
@@ -360,7 +360,7 @@ test('a lost connection comes back, and a user who is signed out sees nothing mo
   expect(complaints.splice(0).filter((text) => !expected.test(text))).toEqual([]);
 });
 
-test('the header says since when Redis is out, and when it is back', async () => {
+test('the header shows since when Redis is out, until it is back', async () => {
   const redis = await startRedis();
   const store = redisStore({ url: redis.url, usage: true });
   store.on('degraded', () => {});

@@ -2,12 +2,12 @@ import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
 import { Decisions } from './decisions.js';
 import { usageOf } from './usage.js';
 
-// What the plots draw.
+// The data of the plots.
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-test('seconds that were counted differ from those before', () => {
+test('seconds before the page watched are not counted as zeros', () => {
   const decisions = new Decisions();
   expect(decisions.kept).toMatchObject({ watched: 0, counts: {} });
   decisions.next();

@@ -36,7 +36,7 @@ test.each([
   ['false', () => false],
   ['a promise of false', async () => false],
   ['something that is not true', () => 'yes' as unknown as boolean],
-])('authorize that returns %s: 401, and nothing else', async (_, authorize) => {
+])('if authorize returns %s, every request gets 401', async (_, authorize) => {
   open({ authorize });
   for (const file of FILES) {
     for (const response of [await get(file), await post(file, reset)]) {
@@ -47,7 +47,7 @@ test.each([
   }
 });
 
-test('authorize that throws: 401, and a warning with the reason', async () => {
+test('if authorize throws, the request gets 401 and a warning gives the reason', async () => {
   open({
     authorize: async () => {
       throw new Error('the session store is out');
@@ -72,19 +72,19 @@ test.each([
   ['localhost:3000', 200],
   ['LOCALHOST', 200],
   ['[::1]:3000', 200],
-])('Host %p: %d, before authorize is asked', async (host, status) => {
-  const asked: string[] = [];
+])('Host %p gets status %d, and a foreign host does not reach authorize', async (host, status) => {
+  const authorized: string[] = [];
   open({
     authorize: ({ url }) => {
-      asked.push(url);
+      authorized.push(url);
       return true;
     },
   });
   expect((await get('', { Host: host })).status).toBe(status);
-  expect(asked).toHaveLength(status === 200 ? 1 : 0);
+  expect(authorized).toHaveLength(status === 200 ? 1 : 0);
 });
 
-test('hosts are exactly the names given', async () => {
+test('hosts allows exactly the given names', async () => {
   open({ hosts: ['admin.example.com', 'other.example.com:8443'] });
   const status = async (Host: string) => (await get('', { Host })).status;
   expect(await status('admin.example.com:1')).toBe(200);
@@ -99,7 +99,7 @@ test.each([
   ['null', { ...SAME_PAGE, Origin: 'null' }],
   ['missing', { 'Content-Type': 'application/json' }],
   ['that the browser says is another', { ...SAME_PAGE, 'Sec-Fetch-Site': 'same-site' }],
-])('a write with an origin %s: 403, and nothing is changed', async (_, headers) => {
+])('a write with an origin %s gets 403 and changes nothing', async (_, headers) => {
   open({ write: true });
   await limiter.consume('ann');
   for (const file of ['key', 'change']) expect((await post(file, reset, headers)).status).toBe(403);
@@ -131,14 +131,14 @@ test.each([
   expect((await limiter.peek('ann')).allowed).toBe(false);
 });
 
-test('only POST changes, and only GET reads', async () => {
+test('a change needs POST, and a read needs GET', async () => {
   open({ write: true });
   const response = await get('change');
   expect([response.status, response.headers.get('Allow')]).toEqual([405, 'POST']);
   expect((await post('', reset)).status).toBe(405);
 });
 
-test('no answer is stored, framed by other sites, or runs anything inline', async () => {
+test('responses cannot be cached or framed by other sites, and contain nothing inline', async () => {
   open();
   for (const file of FILES) {
     const { headers, body } = await get(file);
@@ -154,14 +154,14 @@ test('no answer is stored, framed by other sites, or runs anything inline', asyn
   expect(html).not.toMatch(/<style|<script[^>]*>[^<]| on\w+=| style=/);
 });
 
-test('the page needs a slash at its end, so that its links work', async () => {
+test('the page redirects to an address with a final slash, so that its links work', async () => {
   open();
   const response = await page(new Request(`${ORIGIN}/limits?a=b`));
   expect([response.status, response.headers.get('Location')]).toEqual([308, './limits/?a=b']);
 });
 
 test.each(['limits', 'https:1249763844', 'http:1249763844', 'javascript:alert(1)', '%2f%2fevil'])(
-  'the slash that is added to %s leads to no other site',
+  'the redirect for %s stays on the same site',
   async (name) => {
     open();
     const url = `${ORIGIN}/${name}?a=b`;
@@ -171,7 +171,7 @@ test.each(['limits', 'https:1249763844', 'http:1249763844', 'javascript:alert(1)
   },
 );
 
-test('a change while the store is out is refused, and does not end the process', async () => {
+test('a change while the store is out gets 503, and the process keeps running', async () => {
   const out = redisStore('redis://127.0.0.1:1').on('degraded', () => {});
   page = dashboard(out, { authorize: () => true, write: true });
   const response = await post('change', reset).finally(() => out.close());
@@ -179,7 +179,7 @@ test('a change while the store is out is refused, and does not end the process',
   expect([response.status, body]).toEqual([503, { error: expect.stringContaining('no connection') }]);
 });
 
-test('51 pages: the last one has to wait, and close ends the others', async () => {
+test('the 51st stream gets 503 with Retry-After, and close ends the others', async () => {
   open();
   const streams = [];
   for (let i = 0; i < 50; i += 1) streams.push(await get('events'));
@@ -191,17 +191,17 @@ test('51 pages: the last one has to wait, and close ends the others', async () =
   expect((await get('events')).status).toBe(503);
 });
 
-test('a stream ends with its request', async () => {
+test('an aborted or cancelled request frees its stream', async () => {
   open();
   for (let i = 0; i < 120; i += 1) {
-    const gone = new AbortController();
+    const aborted = new AbortController();
     const request = new Request(`${ORIGIN}/limits/events`, {
-      signal: gone.signal,
+      signal: aborted.signal,
       headers: { Host: 'localhost' },
     });
     const response = await page(request);
     expect(response.status).toBe(200);
-    if (i % 2 === 0) gone.abort();
+    if (i % 2 === 0) aborted.abort();
     else await response.body!.cancel();
   }
 });
@@ -214,7 +214,7 @@ test.each([
   [{ authorize: () => true, hosts: ['https://admin.example.com'] }, /hosts must be .*"https:/],
   [{ authorize: () => true, hosts: 'localhost' }, /hosts must be a list/],
   [{ authorise: () => true }, /dashboard has no option 'authorise'/],
-] as [object, RegExp][])('%p is refused', (options, message) => {
+] as [object, RegExp][])('the options %p are refused', (options, message) => {
   open();
   expect(() => dashboard(store, options as never)).toThrow(message);
 });

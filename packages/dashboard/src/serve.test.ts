@@ -34,7 +34,7 @@ test('the address works once, for the browser that opened it', async () => {
   expect((await open(origin + pathname, { Cookie: `${cookie}x` })).status).toBe(401);
 });
 
-test('a foreign host does not use the token up', async () => {
+test('a request with a foreign host does not use up the token', async () => {
   const { port, pathname, search } = new URL(served.url);
   const headers = { Host: 'evil.example' };
   const sent = request({ host: '127.0.0.1', port, path: pathname + search, headers }).end();
@@ -49,7 +49,7 @@ test.each([
   'OPTIONS * HTTP/1.1',
   'GET http://[::1/ HTTP/1.1',
   'GET //%zz HTTP/1.1',
-])('%s from a stranger does not end the server', async (line) => {
+])('%s without a token does not stop the server', async (line) => {
   const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
   socket.end(`${line}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
   const text = (await socket.toArray()).join('');
@@ -57,7 +57,7 @@ test.each([
   expect((await open(served.url)).status).toBe(303);
 });
 
-test('a port in use is an error, and so is a wrong one', async () => {
+test('serveDashboard rejects a port in use and an invalid port', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -95,7 +95,7 @@ class Shared {
 @CountLimit({ period: 60 })
 @CountLimit({ limit: 2, period: 86_400, prefix: 'day' })
 class Twice {
-  // Nobody else makes one: a class whose constructor is not public can be decorated, too.
+  // A class with a private constructor can also be decorated.
   private constructor() {}
   static make = () => new Twice();
   async a() {}
@@ -112,7 +112,7 @@ beforeEach(() => {
   demo = new OfClass();
 });
 
-test('each method has its own count, shared by all objects', async () => {
+test('each method has its own count, which all objects share', async () => {
   await expect(demo.list()).resolves.toBe('list');
   await expect(demo.find('7')).resolves.toBe('find 7');
   await expect(new OfClass().list()).rejects.toMatchObject(denied('countLimit:OfClass.list'));
@@ -122,7 +122,7 @@ test('each method has its own count, shared by all objects', async () => {
   await demo.list();
 });
 
-test('a method with the same decorator has that limit instead; with another, both', async () => {
+test("a method's own decorator replaces the same one of the class; another one applies as well", async () => {
   await demo.own();
   await demo.own();
   await expect(demo.own()).rejects.toMatchObject({
@@ -132,7 +132,7 @@ test('a method with the same decorator has that limit instead; with another, bot
   await expect(demo.both()).rejects.toMatchObject(denied('countLimit:OfClass.both'));
 });
 
-test('all that is limited returns a promise; @SkipLimit() leaves a method as it is', async () => {
+test('a limited method returns a promise; @SkipLimit() leaves a method unchanged', async () => {
   const answer: unknown = demo.plain();
   expect(answer).toBeInstanceOf(Promise);
   await expect(answer).resolves.toBe('plain');
@@ -154,7 +154,7 @@ test('statics, accessors, fields, private methods and methods that JavaScript ca
   }
 });
 
-test('name, length, this, own properties, metadata and flags of a method stay', async () => {
+test('a limited method keeps its name, length, this, properties, metadata and flags', async () => {
   const { tagged } = OfClass.prototype;
   expect(tagged.name).toBe('tagged');
   expect(tagged).toHaveLength(2);
@@ -168,7 +168,7 @@ test('name, length, this, own properties, metadata and flags of a method stay', 
   });
 });
 
-test('subclasses: inherited methods are limited, overriding methods are not', async () => {
+test('an inherited method is limited, an overriding method is not', async () => {
   const derived = new Derived();
   await derived.own();
   await demo.own();
@@ -179,7 +179,7 @@ test('subclasses: inherited methods are limited, overriding methods are not', as
   await derived.find('1');
 });
 
-test('a prefix makes one count of all methods for each key', async () => {
+test('a prefix gives all methods one count for each key', async () => {
   const shared = new Shared();
   const from = (ip: string, work: () => Promise<void>) => runWithRequest({ ip } as RequestView, work);
   await from('192.0.2.1', () => shared.a());
@@ -187,7 +187,7 @@ test('a prefix makes one count of all methods for each key', async () => {
   await from('192.0.2.2', () => shared.b());
 });
 
-test('several limits of one class', async () => {
+test('several limits of one class all apply', async () => {
   const twice = Twice.make();
   await twice.a();
   await twice.b();

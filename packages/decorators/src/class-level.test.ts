@@ -111,13 +111,13 @@ describe('errors at decoration', () => {
       },
       /@SkipLimit needs parentheses: write @SkipLimit\(\) or @SkipLimit\('login'\)/,
     ],
-  ])('%s', (_, decorate, message) => {
+  ])('%s throws at decoration', (_, decorate, message) => {
     expect(decorate).toThrow(message);
     expect(decorate).toThrow(Error);
   });
 });
 
-test('skipsLimit knows classes and those that extend them', () => {
+test('skipsLimit is true for a class with @SkipLimit() and its subclasses', () => {
   @SkipLimit()
   class Base {}
   class Derived extends Base {}
@@ -130,7 +130,7 @@ test('skipsLimit knows classes and those that extend them', () => {
   expect([Other, {}, undefined].map(skipsLimit)).toEqual([false, false, false]);
 });
 
-test('skips limits by name', async () => {
+test('@SkipLimit with a name skips that limit only', async () => {
   configureSluice();
   @CountLimit({ prefix: 'codes:', limit: 1, period: 60 })
   @Limit({ policy: once, prefix: 'all' })
@@ -152,7 +152,7 @@ test('skips limits by name', async () => {
   for (let i = 0; i < 3; i += 1) await expect(codes.free()).resolves.toBe('free');
 });
 
-test('a name that no limit has warns once, at the first call', async () => {
+test('@SkipLimit with a name that no limit has warns once, at the first call', async () => {
   configureSluice();
   @CountLimit({ prefix: 'letters:', limit: 9 })
   @Limit({ policy: fixedWindow({ limit: 9, window: '1m' }), prefix: 'parcels' })
@@ -186,7 +186,7 @@ test('a name that no limit has warns once, at the first call', async () => {
   emitted.mockRestore();
 });
 
-test('a class may have a limit and skip another one', () => {
+test('a class can have a limit and skip another one', () => {
   @CountLimit()
   @SkipLimit('login')
   class Mixed {
@@ -197,11 +197,11 @@ test('a class may have a limit and skip another one', () => {
   expect(() => CountLimit({ prefix: 'login' })(Mixed)).toThrow(/the class also has @SkipLimit\(\)/);
 });
 
-test.each([['a b'], [''], [7]])('@SkipLimit(%p) is refused, as no limit can have that name', (name) => {
+test.each([['a b'], [''], [7]])('@SkipLimit(%p) throws, because no limit can have that name', (name) => {
   expect(() => SkipLimit(name as string)).toThrow(/@SkipLimit: the name of a limit must be 1 to 100/);
 });
 
-test('a class may be exported under another name than its own', async () => {
+test('a class exported under another name counts under its own name', async () => {
   configureSluice();
   @CountLimit()
   class Inner {
@@ -212,6 +212,6 @@ test('a class may be exported under another name than its own', async () => {
   await expect(new Outer().list()).rejects.toMatchObject({ decision: { name: 'countLimit:Inner.list' } });
 });
 
-test("@SkipLimit refuses the throttler's object, and says what a name is", () => {
+test("@SkipLimit throws for the throttler's object, and describes a valid name", () => {
   expect(() => SkipLimit({ default: true } as never)).toThrow(/^@SkipLimit: the name of a limit /);
 });

@@ -4,7 +4,7 @@ beforeEach(() => configureSluice());
 
 const denied = (name: string) => ({ decision: { name } });
 
-test('the class that defines a method counts, also for super.method() and for statics', async () => {
+test('a method counts under the class that defines it, also for super.method() and statics', async () => {
   class Base {
     @CountLimit()
     async list() {}

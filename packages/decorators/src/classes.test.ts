@@ -4,14 +4,14 @@ beforeEach(() => configureSluice());
 
 const denied = (name: string) => ({ decision: { name } });
 
-/** A decorator of another library, which does not know ours. */
+/** A decorator of another library, which does not know Sluice. */
 function foreign<This, Args extends unknown[], Result>(method: (this: This, ...args: Args) => Result) {
   return function (this: This, ...args: Args): Result {
     return method.apply(this, args);
   };
 }
 
-test('the class that defines a method counts, for its subclasses too', async () => {
+test('a method counts under the class that defines it, also for subclasses', async () => {
   class Base {
     @CountLimit()
     async list() {}
@@ -21,7 +21,7 @@ test('the class that defines a method counts, for its subclasses too', async () 
   await expect(new Base().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
 });
 
-test('a method that overrides has a limit of its own, and super.method() meets the limit of its class', async () => {
+test('an overriding method has its own limit, and super.method() counts under the base class', async () => {
   const runs: string[] = [];
   class Base {
     @CountLimit({ limit: 2 })
@@ -54,7 +54,7 @@ test('a method that overrides has a limit of its own, and super.method() meets t
   await expect(Base.all()).rejects.toMatchObject(denied('countLimit:Base.all'));
 });
 
-test('an inherited static method counts by its class', async () => {
+test('an inherited static method counts under the class that defines it', async () => {
   class Base {
     readonly id = 1;
     @RateLimit()
@@ -65,7 +65,7 @@ test('an inherited static method counts by its class', async () => {
   await expect(Base.all()).rejects.toMatchObject(denied('rateLimit:Base.all'));
 });
 
-test('private methods, of objects and of classes', async () => {
+test('private methods of objects and classes are limited', async () => {
   class Vault {
     @CountLimit({ key: '#{pin}', limitType: 'CUSTOM' })
     async #open(pin: string) {
@@ -103,13 +103,13 @@ describe('a detached call', () => {
     }
   }
 
-  test('says that its class is not known', async () => {
+  test('throws if the limit needs its class', async () => {
     const { list } = new Demo();
     await expect(list()).rejects.toThrow(/@CountLimit on list: called without an object of its class/);
     await expect(list.call({} as Demo)).rejects.toThrow(TypeError);
   });
 
-  test('works bound, and where the class does not matter', async () => {
+  test('works if it is bound, or if the limit does not need its class', async () => {
     const demo = new Demo();
     await expect(demo.list.bind(demo)()).resolves.toBe(demo);
     const { free } = demo;
@@ -120,7 +120,7 @@ describe('a detached call', () => {
   });
 });
 
-test('a class without a name is refused, unless its name does not matter', async () => {
+test('a class without a name throws, unless its limit does not need the name', async () => {
   const Anonymous = (() =>
     class {
       @CountLimit()
@@ -133,7 +133,7 @@ test('a class without a name is refused, unless its name does not matter', async
   await new Anonymous().free();
 });
 
-test("a minifier's name for a class is a name", async () => {
+test('a class name from a minifier is a valid name', async () => {
   const _t = class {
     @CountLimit()
     async list() {}
@@ -142,7 +142,7 @@ test("a minifier's name for a class is a name", async () => {
   await expect(new _t().list()).rejects.toMatchObject(denied('countLimit:_t.list'));
 });
 
-describe("another decorator's wrapper around ours", () => {
+describe('a wrapper of another decorator around a limited method', () => {
   class Base {
     @foreign
     @CountLimit()
@@ -154,18 +154,18 @@ describe("another decorator's wrapper around ours", () => {
     }
   }
 
-  test('is seen through where one class has the method', async () => {
+  test('is recognized if one class has the method', async () => {
     await new Base().list();
     await expect(new Base().list()).rejects.toMatchObject(denied('countLimit:Base.list'));
   });
 
-  test('is refused if there are several candidates', async () => {
+  test('throws if several classes have the method', async () => {
     await expect(new Derived().list()).rejects.toThrow(
       /Derived or Base: write this decorator above all others/,
     );
   });
 
-  test('does not matter when ours is above it', async () => {
+  test('has no effect if the limit is above it', async () => {
     class Above {
       @CountLimit()
       @foreign
@@ -176,7 +176,7 @@ describe("another decorator's wrapper around ours", () => {
   });
 });
 
-test('a spy in the place of a method does not change its limit', async () => {
+test('a spy on a method does not change its limit', async () => {
   class Demo {
     @CountLimit()
     async list() {}
@@ -189,7 +189,7 @@ test('a spy in the place of a method does not change its limit', async () => {
 });
 
 describe('the same decorator twice on one method', () => {
-  test('is refused where both would count in one place', () => {
+  test('throws if both would use one count', () => {
     expect(() => {
       class Demo {
         @CountLimit({ limit: 20, period: 60 })
@@ -218,7 +218,7 @@ describe('the same decorator twice on one method', () => {
   });
 });
 
-test('names with any characters name limiters', async () => {
+test('class and method names with any characters yield valid limiter names', async () => {
   class Größe$ {
     @CountLimit()
     async 发送() {}
@@ -241,7 +241,7 @@ test('names with any characters name limiters', async () => {
 test.each([
   ['a position', '#{0}', undefined],
   ['a declared name', '#{number}', ['number']],
-])('a default value is known to %s', async (_, key, params) => {
+])('a key with %s reads a constant default value', async (_, key, params) => {
   class Pages {
     @CountLimit({ key, limitType: 'CUSTOM', ...(params && { params }) })
     async list(page = 1) {
@@ -258,7 +258,7 @@ test.each([
   ['#{0}', undefined],
   ['#{page}', undefined],
   ['#{number}', ['number']],
-])('a call without an argument whose default is computed: the error of %s says so', async (key, params) => {
+])('if an argument with a computed default is missing, the error of %s explains it', async (key, params) => {
   class Pages {
     @CountLimit({ key, limitType: 'CUSTOM', ...(params && { params }) })
     async list(page = Math.abs(-1)) {
@@ -277,7 +277,7 @@ test.each([
   await expect(pages.list(1)).resolves.toBe(1);
 });
 
-test('a default value is part of a key like a passed value', async () => {
+test('a default value yields the same key as the same value passed', async () => {
   class Pages {
     @CountLimit({ key: '#{lang}:#{page}', limitType: 'CUSTOM' })
     async list(page = 1, { lang = 'en' } = {}) {

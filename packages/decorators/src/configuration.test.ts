@@ -40,7 +40,7 @@ class Demo {
 const from = <T>(view: Partial<RequestView>, work: () => T): T => runWithRequest(view as RequestView, work);
 const denial = expect.objectContaining({ status: 429 });
 
-/** Notes the keys that it is asked about, and can be out. */
+/** Records the keys of its calls, and can be out. */
 function recordingStore(): Store & { keys: string[]; out: boolean; closed: boolean } {
   const memory = memoryStore();
   return {
@@ -66,7 +66,7 @@ function recordingStore(): Store & { keys: string[]; out: boolean; closed: boole
 
 afterEach(() => configureSluice());
 
-test('without configuration all share one memory store', async () => {
+test('without configuration, all limits share one memory store', async () => {
   jest.resetModules();
   const slots = globalThis as { [key: symbol]: unknown };
   const slot = Symbol.for('sluice.decorators.configurations');
@@ -83,7 +83,7 @@ test('without configuration all share one memory store', async () => {
   slots[slot] = ours;
 });
 
-test('two copies of this package share configuration, and know the wrappers of each other', async () => {
+test("two copies of this package share configuration and recognize each other's wrappers", async () => {
   const store = recordingStore();
   configureSluice({ store });
   jest.resetModules();
@@ -124,7 +124,7 @@ test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
   });
 });
 
-test('errors of the store pass as they are, and the method does not run', async () => {
+test('an error of the store passes unchanged, and the method does not run', async () => {
   const store = recordingStore();
   store.out = true;
   configureSluice({ store });
@@ -132,14 +132,14 @@ test('errors of the store pass as they are, and the method does not run', async 
   expect(isStoreUnavailableError(error)).toBe(true);
 });
 
-test('deadline bounds the answer of a remote store', async () => {
+test('deadline bounds a call to a remote store', async () => {
   const store: Store = { ...recordingStore(), remote: true, decide: () => new Promise(() => {}) };
   configureSluice({ store, deadline: 20 });
   const error = await new Demo().list().catch((reason: unknown) => reason);
   expect(isStoreUnavailableError(error)).toBe(true);
 });
 
-test('prefetch is for methods whose policy allows it', async () => {
+test('prefetch applies only to methods whose policy supports it', async () => {
   class Mixed {
     @Limit(concurrency({ limit: 10 }))
     async held() {
@@ -161,7 +161,7 @@ test('prefetch is for methods whose policy allows it', async () => {
   expect(() => configureSluice({ prefetch: { most: 0 } })).toThrow(RangeError);
 });
 
-test('configuring again is for the calls that come after it; those that wait end as they began', async () => {
+test('a new configuration applies to later calls; waiting calls end under the old one', async () => {
   const clock = new ManualClock();
   configureSluice({ store: memoryStore({ clock }) });
   const demo = new Demo();
@@ -176,7 +176,7 @@ test('configuring again is for the calls that come after it; those that wait end
 });
 
 describe('closeSluice', () => {
-  test('ends waits, also under a configuration that was replaced, and refuses calls until there is a new one', async () => {
+  test('ends waits, also under a replaced configuration, and rejects calls until the next configureSluice', async () => {
     const store = recordingStore();
     configureSluice({ store });
     const demo = new Demo();
@@ -196,8 +196,8 @@ describe('closeSluice', () => {
   });
 });
 
-describe('an own configuration', () => {
-  test('for a class: its objects, statics and subclasses', async () => {
+describe('a [SLUICE] configuration', () => {
+  test('on a class applies to its objects, statics and subclasses', async () => {
     const store = recordingStore();
     const common = recordingStore();
     configureSluice({ store: common });
@@ -220,7 +220,7 @@ describe('an own configuration', () => {
     await expect(new Shop().list()).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
   });
 
-  test('for an object, before the configuration of its class', async () => {
+  test('on an object overrides the one of its class', async () => {
     class Tenant {
       static readonly [SLUICE] = createSluice();
       readonly [SLUICE]: Sluice;
@@ -236,7 +236,7 @@ describe('an own configuration', () => {
     await expect(tenant.list()).rejects.toEqual(denial);
   });
 
-  test('must be one', async () => {
+  test('must be a result of createSluice', async () => {
     class Wrong {
       static readonly [SLUICE] = { store: memoryStore() };
       @CountLimit()

@@ -30,7 +30,7 @@ class Orders {
 
 const orders = new Orders();
 
-test('a function returns the key for the arguments of a call', async () => {
+test('a key function returns the key from the arguments of a call', async () => {
   await orders.place({ customer: 'ann' });
   await orders.place({ customer: 'bob' });
   await expect(orders.place({ customer: 'ann' })).rejects.toMatchObject({
@@ -43,7 +43,7 @@ test('methods with one prefix and one key share one count', async () => {
   await expect(orders.find()).rejects.toThrow(/catalogue/);
 });
 
-test('a function without a valid result is a server error (500)', async () => {
+test('a key function without a valid result is a server error (500)', async () => {
   await expect(orders.named()).rejects.toMatchObject({
     code: 'SLUICE_KEY_RESOLUTION',
     status: 500,
@@ -54,6 +54,6 @@ test('a function without a valid result is a server error (500)', async () => {
   await expect(orders.named('ann')).resolves.toBeUndefined();
 });
 
-test('the call rejects with the error that the function throws', async () => {
+test('the call rejects with the error that the key function throws', async () => {
   await expect(orders.failing()).rejects.toThrow('no such tenant');
 });

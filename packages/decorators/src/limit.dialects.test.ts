@@ -72,12 +72,12 @@ class Policies {
   }
 
   @Limit({ policies: { once, twice: fixedWindow({ limit: 2, window: '1h' }) }, notify: { twice: ['50%'] } })
-  async told() {
+  async notified() {
     return 'limit';
   }
 
   @CountLimit({ limit: 2, period: 60, notify: ['50%'] })
-  async countTold() {
+  async countNotified() {
     return 'count';
   }
 
@@ -132,7 +132,7 @@ beforeEach(() => {
   demo = new Policies();
 });
 
-test('a policy alone', async () => {
+test('@Limit takes a policy alone', async () => {
   await demo.log();
   await demo.log();
   await expect(demo.log()).rejects.toMatchObject({
@@ -144,16 +144,16 @@ test('a policy alone', async () => {
   await expect(Policies.atClass()).rejects.toMatchObject(denied('limit:Policies.atClass'));
 });
 
-test('several policies, all or nothing', async () => {
+test('several policies take permits together, or none do', async () => {
   await demo.several();
   await demo.several();
   await expect(demo.several()).rejects.toMatchObject({ decision: { policy: 'perSecond' } });
   await clock.advance('1s');
-  await demo.several(); // the third of the minute: what was denied took none
+  await demo.several(); // the third of the minute: the denied call took no permit
   await expect(demo.several()).rejects.toMatchObject({ decision: { policy: 'perMinute' } });
 });
 
-test('cost: a number, or of the arguments, or by policy', async () => {
+test('cost is a number, a function of the arguments, or a number for each policy', async () => {
   await demo.four();
   await demo.four();
   await expect(demo.four()).rejects.toMatchObject({ decision: { cost: 4, remaining: 2 } });
@@ -166,21 +166,24 @@ test('cost: a number, or of the arguments, or by policy', async () => {
   await expect(demo.items({ length: -1 } as never)).rejects.toThrow(RangeError);
 });
 
-test.each(['blocked', 'countBlocked', 'rateBlocked'] as const)('escalate: %s', async (method) => {
-  await demo[method]();
-  await expect(demo[method]()).rejects.toMatchObject({ retryAfter: 60_000 });
-  await expect(demo[method]()).rejects.toMatchObject({
-    retryAfter: 600_000,
-    decision: { blockedFor: 600_000 },
-  });
-  await clock.advance('10m');
-  await demo[method]();
-});
+test.each(['blocked', 'countBlocked', 'rateBlocked'] as const)(
+  'escalate blocks after repeated denials: %s',
+  async (method) => {
+    await demo[method]();
+    await expect(demo[method]()).rejects.toMatchObject({ retryAfter: 60_000 });
+    await expect(demo[method]()).rejects.toMatchObject({
+      retryAfter: 600_000,
+      decision: { blockedFor: 600_000 },
+    });
+    await clock.advance('10m');
+    await demo[method]();
+  },
+);
 
 test.each([
-  ['told', 'limit:Policies.told', 'twice'],
-  ['countTold', 'countLimit:Policies.countTold', 'countLimit:Policies.countTold'],
-] as const)('notify: %s', async (method, limiter, policy) => {
+  ['notified', 'limit:Policies.notified', 'twice'],
+  ['countNotified', 'countLimit:Policies.countNotified', 'countLimit:Policies.countNotified'],
+] as const)('notify publishes the threshold: %s', async (method, limiter, policy) => {
   const messages: unknown[] = [];
   const stop = subscribe('sluice:threshold', (message) => messages.push(message));
   await demo[method]();
@@ -189,7 +192,7 @@ test.each([
   expect(messages).toEqual([expect.objectContaining({ limiter, policy, threshold: '50%' })]);
 });
 
-test('timeout is a duration', async () => {
+test('timeout accepts a duration', async () => {
   await demo.waits();
   const [second, third] = [demo.waits(), demo.waits()];
   await expect(demo.waits()).rejects.toMatchObject({ retryAfter: 3000 });
@@ -207,14 +210,14 @@ test('a permit of concurrency is held until the promise settles', async () => {
   await expect(demo.held(Promise.resolve('third'))).resolves.toBe('third');
   second.reject(new Error('of the method'));
   await expect(calls[1]).rejects.toThrow('of the method');
-  await clock.advance('1h'); // longer than a lease: what is not held any more is not renewed either
+  await clock.advance('1h'); // longer than a lease: a released permit is not renewed
   await expect(Promise.all(['a', 'b'].map((name) => demo.held(Promise.resolve(name))))).resolves.toEqual([
     'a',
     'b',
   ]);
 });
 
-test('a call that waits for a held permit gets it when it is released', async () => {
+test('a call that waits for a held permit gets it on release', async () => {
   const first = deferred();
   const ended: string[] = [];
   const calls = [demo.inLine('t', first.promise), demo.inLine('t', Promise.resolve('second'))];
@@ -226,11 +229,11 @@ test('a call that waits for a held permit gets it when it is released', async ()
   await expect(Promise.all(calls)).resolves.toEqual(['first', 'second']);
 });
 
-test('the result of the method is not lost if the permit cannot be released', async () => {
+test('a failed release does not lose the result of the method', async () => {
   const store = failingStore(/refund/, memoryStore({ clock }));
   configureSluice({ store });
   await expect(demo.held(Promise.resolve('held'))).resolves.toBe('held');
-  expect(store.asked).toEqual([expect.stringMatching(/^consume/), expect.stringMatching(/^refund/)]);
+  expect(store.operations).toEqual([expect.stringMatching(/^consume/), expect.stringMatching(/^refund/)]);
 });
 
 test('limitType, key, prefix and params work as in the other decorators', async () => {

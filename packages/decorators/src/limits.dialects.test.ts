@@ -162,8 +162,8 @@ beforeEach(() => {
   demo = new Demo();
 });
 
-describe('attributes', () => {
-  test('RateLimit lets one call a second by default, and refuses at once', async () => {
+describe('the attributes', () => {
+  test('RateLimit allows one call a second by default, and rejects the next at once', async () => {
     await expect(demo.rate()).resolves.toBe('rate');
     await expect(demo.rate()).rejects.toMatchObject({
       status: 429,
@@ -174,7 +174,7 @@ describe('attributes', () => {
     await expect(demo.rate()).resolves.toBe('rate');
   });
 
-  test('CountLimit lets one call in one second by default', async () => {
+  test('CountLimit allows one call in one second by default', async () => {
     await demo.count();
     await expect(demo.count()).rejects.toMatchObject({
       decision: { name: 'countLimit:Demo.count', limit: 1, window: 1000, retryAfter: 1000 },
@@ -183,7 +183,7 @@ describe('attributes', () => {
     await demo.count();
   });
 
-  test("the starter's demo: rate 1/5 with a burst of 5 s lets one through each 5 s, whatever the key", async () => {
+  test("the starter's demo: rate 1/5 with a burst of 5 s allows one call each 5 s, for any key", async () => {
     await demo.everyFive('test');
     await clock.advance('4999ms');
     await expect(demo.everyFive('other')).rejects.toMatchObject({ retryAfter: 1 });
@@ -191,7 +191,7 @@ describe('attributes', () => {
     await demo.everyFive('test');
   });
 
-  test("the starter's demo: two in 10 s for each key", async () => {
+  test("the starter's demo: two calls in 10 s pass for each key", async () => {
     await demo.twoInTen('a');
     await demo.twoInTen('a');
     await expect(demo.twoInTen('a')).rejects.toMatchObject({ decision: { window: 10_000 } });
@@ -200,7 +200,7 @@ describe('attributes', () => {
     await demo.twoInTen('a');
   });
 
-  test('a period of half a second', async () => {
+  test('a period can be half a second', async () => {
     await demo.half();
     await clock.advance('499ms');
     await expect(demo.half()).rejects.toMatchObject({ retryAfter: 1 });
@@ -208,7 +208,7 @@ describe('attributes', () => {
     await demo.half();
   });
 
-  test('timeout waits for a permit that comes in time; a call that would wait longer rejects at once', async () => {
+  test('a call waits up to timeout for a permit; one that would wait longer rejects at once', async () => {
     await demo.waits();
     const second = demo.waits();
     const third = demo.waits();
@@ -222,7 +222,7 @@ describe('attributes', () => {
     await third;
   });
 
-  test('a denial is an error that web frameworks answer by themselves', async () => {
+  test('a denial is an error that web frameworks turn into a 429 response', async () => {
     await demo.rate();
     const error = await demo.rate().catch((reason: unknown) => reason);
     expect(isRateLimitExceededError(error)).toBe(true);
@@ -239,7 +239,7 @@ describe('attributes', () => {
 describe('limit types', () => {
   const from = <T>(view: Partial<RequestView>, work: () => T): T => runWithRequest(view as RequestView, work);
 
-  test('IP counts each client by itself, in every spelling', async () => {
+  test('IP counts each client separately, in every spelling of its address', async () => {
     await from({ ip: '1.2.3.4' }, () => demo.byIp());
     await from({ ip: '1.2.3.5' }, () => demo.byIp());
     await expect(from({ ip: '::ffff:1.2.3.4' }, () => demo.byIp())).rejects.toMatchObject({ status: 429 });
@@ -253,7 +253,7 @@ describe('limit types', () => {
     await expect(from({ user: '7' }, () => demo.byUser())).rejects.toMatchObject({ status: 429 });
   });
 
-  test('a list of keys counts by the first that the call has', async () => {
+  test('a list of keys counts by the first key that the call has', async () => {
     await from({ user: '1.2.3.4' }, () => demo.first());
     await from({ ip: '1.2.3.4' }, () => demo.first());
     await from({ ip: '1.2.3.4' }, () => demo.first('1.2.3.4'));
@@ -262,12 +262,12 @@ describe('limit types', () => {
     await expect(from({ user: {} }, () => demo.first())).rejects.toMatchObject({ status: 500 });
   });
 
-  test.each([undefined, null, {}, { id: null }, { id: {} }, ''])('USER refuses the user %p', async (user) => {
+  test.each([undefined, null, {}, { id: null }, { id: {} }, ''])('USER rejects the user %p', async (user) => {
     const error = await from({ user }, () => demo.byUser()).catch((reason: unknown) => reason);
     expect(isKeyResolutionError(error)).toBe(true);
   });
 
-  test('outside a request IP, USER and request fields say what to install', async () => {
+  test('outside a request, the error for IP, USER and request fields names requestContext', async () => {
     for (const call of [demo.byIp(), demo.byUser(), demo.requestField()]) {
       await expect(call).rejects.toMatchObject({
         code: 'SLUICE_KEY_RESOLUTION',
@@ -289,19 +289,19 @@ describe('limit types', () => {
       (d, value) => from({ query: { phone: value } }, () => d.requestField()),
     ],
     ['several', (d, value) => d.several({ id: value }, 5)],
-  ])('CUSTOM %s counts each value by itself', async (_, call) => {
+  ])('CUSTOM %s counts each value separately', async (_, call) => {
     await call(demo, 'a');
     await call(demo, 'b');
     await expect(call(demo, 'a')).rejects.toMatchObject({ status: 429 });
   });
 
-  test('a parameter wins over the field of the request with its name', async () => {
+  test('a parameter takes precedence over a request field of the same name', async () => {
     await from({ user: { id: 'request' } }, () => demo.userId({ id: 'argument' }));
     await expect(demo.userId({ id: 'argument' })).rejects.toMatchObject({ status: 429 });
   });
 
   test.each([undefined, null, { id: undefined }, { id: '' }, { id: ['a'] }])(
-    'CUSTOM names the expression that finds no value in %p',
+    'for %p, the error of CUSTOM names the expression without a value',
     async (user) => {
       await expect(demo.userId(user as never)).rejects.toMatchObject({
         code: 'SLUICE_KEY_RESOLUTION',
@@ -317,8 +317,8 @@ describe('limit types', () => {
   });
 });
 
-describe('sharing', () => {
-  test('methods with the same prefix of their own and the same key share one limit', async () => {
+describe('shared limits', () => {
+  test('methods with the same prefix and the same key share one limit', async () => {
     const as = (ip: string, work: () => Promise<string>) => runWithRequest({ ip } as RequestView, work);
     await as('1.1.1.1', () => demo.sharedA());
     await expect(as('1.1.1.1', () => demo.sharedB())).rejects.toMatchObject({
@@ -337,8 +337,8 @@ describe('sharing', () => {
   });
 });
 
-describe('the decorated method keeps', () => {
-  test('name, length, this, own properties and metadata', async () => {
+describe('a decorated method', () => {
+  test('keeps its name, length, this, own properties and metadata', async () => {
     const { tagged } = Demo.prototype;
     expect(tagged.name).toBe('tagged');
     expect(tagged).toHaveLength(2);
@@ -347,7 +347,7 @@ describe('the decorated method keeps', () => {
     await expect(demo.tagged('x' as never, 1 as never)).resolves.toEqual([demo, 'x', 1]);
   });
 
-  test('methods named by symbols, and static ones', async () => {
+  test('can be static, or named by a symbol', async () => {
     await demo.bySymbol();
     await expect(demo.bySymbol()).rejects.toMatchObject({
       decision: { name: 'countLimit:Demo.@@bySymbol' },

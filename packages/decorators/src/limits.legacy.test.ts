@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { EventEmitter } from 'node:events';
 import { CountLimit } from './index.js';
 
-test('design:paramtypes and the flags of the property stay', () => {
+test('a decorated method keeps design:paramtypes and its property flags', () => {
   class Injected {
     @CountLimit()
     async handle(_emitter: EventEmitter, _times: number): Promise<void> {}

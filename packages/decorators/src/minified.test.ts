@@ -1,7 +1,7 @@
 import { transformSync } from 'esbuild';
 import { CountLimit, type CountLimitOptions, configureSluice } from './index.js';
 
-/** The class as a production build has it: parameters are one letter each. */
+/** The class in a production build: each parameter is one letter. */
 function minified(options: CountLimitOptions): { send(code: number, phone: string): Promise<string> } {
   const source = `
     class Sms {
@@ -21,7 +21,7 @@ function minified(options: CountLimitOptions): { send(code: number, phone: strin
 
 beforeEach(() => configureSluice());
 
-test('parameters that are declared are found in minified code', async () => {
+test('params finds parameters by name in minified code', async () => {
   const sms = minified({ key: '#{phone}', limitType: 'CUSTOM', params: ['code', 'phone'] });
   await expect(sms.send(1, 'a')).resolves.toBe('a1');
   await sms.send(1, 'b');
@@ -31,13 +31,13 @@ test('parameters that are declared are found in minified code', async () => {
   });
 });
 
-test('without it the error at decoration names the remedy', () => {
+test('without params, the error at decoration names the remedy', () => {
   expect(() => minified({ key: '#{phone}', limitType: 'CUSTOM' })).toThrow(
     /uses 'phone', .* declare the names in order: params: \['phone', …\]/,
   );
 });
 
-test('positions need no names', async () => {
+test('a key by position needs no parameter names', async () => {
   const sms = minified({ key: '#{1}', limitType: 'CUSTOM' });
   await sms.send(1, 'a');
   await expect(sms.send(2, 'a')).rejects.toMatchObject({ status: 429 });

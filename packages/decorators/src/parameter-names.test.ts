@@ -83,11 +83,11 @@ test.each<[string, unknown, string[]]>([
     wrapMethod(wrapMethod(forms.plain as Method, limit('inner')), limit('outer')),
     ['a', 'b'],
   ],
-])('the names of %s', (_, method, expected) => {
+])('readParameters finds the names of %s', (_, method, expected) => {
   expect(names(method)).toEqual(expected);
 });
 
-test('where the values are', () => {
+test("readParameters reads each name's value from the arguments", () => {
   const destructured = forms['quoted name'];
   const argument = { a: 1, b: { c: 2 }, 'e-f': 3 };
   expect(read(destructured, 'a', argument)).toBe(1);
@@ -100,18 +100,18 @@ test('where the values are', () => {
 });
 
 test.each<[string, unknown, unknown]>([
-  ['a text', (a = 'x') => a, 'x'],
+  ['a string', (a = 'x') => a, 'x'],
   ['a number', (a = 7) => a, 7],
   ['a negative number', (a = -7) => a, -7],
-  ['a truth value', (a = false) => a, false],
+  ['a boolean', (a = false) => a, false],
   ['null', (a: unknown = null) => a, null],
   ['a template', (a = `x`) => a, 'x'],
   ['a part of an object', ({ a = 'x' } = {}) => a, 'x'],
-  ['something reckoned', (a = key) => a, undefined],
-  ['a template with a part that is reckoned', (a = `${key}x`) => a, undefined],
+  ['computed', (a = key) => a, undefined],
+  ['a template with a computed part', (a = `${key}x`) => a, undefined],
   ['a regular expression', (a = /x/) => a, undefined],
   ['an object', (a = {}) => a, undefined],
-])('a default value that is %s', (_, method, expected) => {
+])('a default value that is %s is read if it is constant', (_, method, expected) => {
   expect(read(method, 'a')).toBe(expected);
   expect(read(method, 'a', undefined)).toBe(expected);
   if (!String(method).includes('{ a')) expect(read(method, 'a', null)).toBeNull();
@@ -119,6 +119,6 @@ test.each<[string, unknown, unknown]>([
   expect(read(method, 'a', given)).toBe(1);
 });
 
-test('inherited properties are no values of a destructured parameter', () => {
+test('a destructured parameter does not read inherited properties', () => {
   expect(read(({ constructor: c }: Loose) => c, 'c', {})).toBeUndefined();
 });

@@ -25,7 +25,7 @@ class PublishedOrders {
   async find() {}
 }
 
-test('processes publish what a method counts by', async () => {
+test('a process publishes the key of each limited method', async () => {
   const store = redisStore(redisUrl());
   const orders = new PublishedOrders(createSluice({ store, deadline: '10s' }));
   try {

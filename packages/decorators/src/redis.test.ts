@@ -16,7 +16,7 @@ class Sms {
   }
 }
 
-test('two processes that use one Redis share a limit', async () => {
+test('two processes with one Redis share a limit', async () => {
   const keyPrefix = uniqueName('decorators');
   // Stores of two processes: each its own connection, its own limiters.
   const stores = [redisStore(redisUrl()), redisStore(redisUrl())] as const;

@@ -37,12 +37,12 @@ test.each<[string, () => unknown, RegExp]>([
     },
     /a generator cannot wait/,
   ],
-])('%s is refused where it is decorated', (_, decorate, message) => {
+])('%s throws at decoration', (_, decorate, message) => {
   expect(decorate).toThrow(message);
   expect(decorate).toThrow(TypeError);
 });
 
-test('a method that is not async is refused by the compiler; at run time it becomes async, with one warning', async () => {
+test('the compiler refuses a method that is not async; at run time it becomes async, with one warning', async () => {
   configureSluice();
   class Plain {
     // @ts-expect-error a limited method must be async

@@ -3,7 +3,7 @@ import { CountLimit } from './index.js';
 // biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
 const limit: any = CountLimit();
 
-test('a decorator without parentheses is refused, not a method without a limit', () => {
+test('a decorator without parentheses throws instead of leaving the method unlimited', () => {
   // biome-ignore lint/suspicious/noExplicitAny: what a program without types can write
   const bare: any = CountLimit;
   expect(() => {
@@ -36,7 +36,7 @@ test.each<[string, () => unknown, RegExp]>([
     },
     /@CountLimit on constructor: limits methods, not a parameter/,
   ],
-  ['something that is no function', () => limit({}, 'list', { value: 7 }), /limits a method, not 7/],
+  ['value that is not a function', () => limit({}, 'list', { value: 7 }), /limits a method, not 7/],
   [
     'getter',
     () => {
@@ -71,6 +71,6 @@ test.each<[string, () => unknown, RegExp]>([
     },
     /@CountLimit on list: the key "#\{fone\}" uses 'fone'.*\(_phone\)/,
   ],
-])('%s is refused where it is decorated', (_, decorate, message) => {
+])('%s throws at decoration', (_, decorate, message) => {
   expect(decorate).toThrow(message);
 });

@@ -6,7 +6,7 @@ const count = (options: object) => () => CountLimit(options as never);
 const policy = tokenBucketOfRate({ rate: 1, burst: 1 });
 const general = (options?: unknown) => () => Limit(options as never);
 
-describe('attributes that are refused at decoration', () => {
+describe('invalid options throw at decoration', () => {
   test.each<[string, () => unknown, RegExp]>([
     ['unknown', rate({ rates: 1 }), /@RateLimit has no option 'rates'; did you mean 'rate'\?/],
     [
@@ -95,7 +95,7 @@ describe('attributes that are refused at decoration', () => {
     expect(decorate).toThrow(message);
   });
 
-  test('a prefix may have exactly the characters of a limiter name', () => {
+  test('a prefix accepts exactly the characters of a limiter name', () => {
     for (let code = 0; code < 256; code += 1) {
       const prefix = `a${String.fromCharCode(code)}b`;
       const accepted = (make: () => unknown) => {
@@ -123,7 +123,7 @@ describe('attributes that are refused at decoration', () => {
     expect(() => createSluice(options as never)).toThrow(message);
   });
 
-  test('a store may be passed', () => {
+  test('a valid store and options are accepted', () => {
     expect(() => createSluice({ store: memoryStore(), ipv6Subnet: 56, deadline: '50ms' })).not.toThrow();
   });
 });
@@ -134,7 +134,7 @@ const custom = (key: string, params?: readonly string[]) =>
 const limit: any = CountLimit();
 
 describe('errors at decoration', () => {
-  test('an unknown name in a key, naming those that are known and the remedy', () => {
+  test('an unknown name in a key throws with the known names and the remedy', () => {
     expect(() => {
       class Sms {
         @custom('#{fone}')
@@ -146,7 +146,7 @@ describe('errors at decoration', () => {
     );
   });
 
-  test('a position that no method has, and a name that params does not declare', () => {
+  test('an invalid position, or a name that params does not declare, throws', () => {
     expect(() => {
       class A {
         @custom('#{100}')
@@ -210,13 +210,13 @@ describe('errors at decoration', () => {
       },
       /"countLimit:x{100}" is too long for the name of a limiter, which has 1 to 100 characters: pass a prefix/,
     ],
-  ])('%s', (_, decorate, message) => {
+  ])('%s throws', (_, decorate, message) => {
     expect(decorate).toThrow(message);
     expect(decorate).toThrow(TypeError);
   });
 });
 
-describe('numbers in another unit than the usual one', () => {
+describe('a number that looks like another unit', () => {
   let emitted: jest.SpyInstance;
   beforeEach(() => {
     emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
@@ -260,7 +260,7 @@ describe('numbers in another unit than the usual one', () => {
   );
 
   test.each([1, 60, 999, 3600, 7200, 18_000, 36_000, 86_400, 604_800, 864_000, 2_592_000, 31_536_000])(
-    'a period of %d does not',
+    'a period of %d does not warn',
     (period) => {
       count({ period })();
       rate({ timeout: period })();
@@ -268,7 +268,7 @@ describe('numbers in another unit than the usual one', () => {
     },
   );
 
-  test.each([0, 0.5, 100, 2000, '2s', '2ms'])('a timeout of %p of @Limit does not', (timeout) => {
+  test.each([0, 0.5, 100, 2000, '2s', '2ms'])('a timeout of %p in @Limit does not warn', (timeout) => {
     general({ policy, timeout })();
     expect(messages()).toEqual([]);
   });

@@ -57,7 +57,7 @@ beforeEach(() => {
   demo = new Stacked();
 });
 
-test('each counts by itself', async () => {
+test('each stacked limit counts separately', async () => {
   await demo.send('a');
   await expect(demo.send('a')).rejects.toMatchObject(denied('countLimit:Stacked.send'));
   await demo.send('b');
@@ -68,20 +68,22 @@ test('each counts by itself', async () => {
   await demo.send('b');
 });
 
-test('permits of outer limits are refunded if an inner limit denies', async () => {
+test('an inner denial refunds the permits of the outer limits', async () => {
   await demo.three();
-  // Were it not given back, the outer limits of 2 and 3 would deny by then.
+  // Without the refund, the outer limits of 2 and 3 would deny by then.
   for (let i = 0; i < 5; i++) {
     await expect(demo.three()).rejects.toMatchObject(denied('limit:Stacked.three'));
   }
 });
 
-test('limits decide from the outside in', async () => {
+test('stacked limits decide from the outside in', async () => {
   const store = failingStore(/never/);
   configureSluice({ store });
   await demo.three();
   await expect(demo.three()).rejects.toMatchObject({ status: 429 });
-  const names = store.asked.map((question) => question.replace(/^(\w+) .*:(\w+):Stacked.three.*$/, '$1 $2'));
+  const names = store.operations.map((operation) =>
+    operation.replace(/^(\w+) .*:(\w+):Stacked.three.*$/, '$1 $2'),
+  );
   expect(names.slice(0, 6)).toEqual([
     'consume countLimit',
     'consume rateLimit',
@@ -93,23 +95,23 @@ test('limits decide from the outside in', async () => {
   expect(names.slice(6).sort()).toEqual(['refund countLimit', 'refund rateLimit']);
 });
 
-test('when the method itself fails, its permits stay spent', async () => {
+test('if the method itself fails, its permits stay spent', async () => {
   await expect(demo.fails({ id: '1' }, new Error('of the method'))).rejects.toThrow('of the method');
   await expect(demo.fails({ id: '1' })).rejects.toMatchObject(denied('countLimit:Stacked.fails'));
 });
 
-test('so they do when another limited method denies, which it calls', async () => {
+test('if the method calls another limited method that denies, its permits stay spent', async () => {
   await demo.inner();
   await expect(demo.outer()).rejects.toMatchObject(denied('countLimit:Stacked.inner'));
   await expect(demo.outer()).rejects.toMatchObject(denied('countLimit:Stacked.outer'));
 });
 
-test('a key that an inner one does not find takes nothing from the outer ones', async () => {
+test('an inner limit without a key takes no permit of the outer limits', async () => {
   await expect(demo.fails({})).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
   await expect(demo.fails({ id: '1' })).resolves.toBe('fails');
 });
 
-test('a store that is out for an inner one takes nothing from the outer ones', async () => {
+test('an inner limit whose store is out takes no permit of the outer limits', async () => {
   const memory = memoryStore({ clock });
   configureSluice({ store: failingStore(/consume .*rateLimit/, memory) });
   const error = await demo.fails({ id: '1' }).catch((reason: unknown) => reason);
@@ -118,14 +120,14 @@ test('a store that is out for an inner one takes nothing from the outer ones', a
   await expect(demo.fails({ id: '1' })).resolves.toBe('fails');
 });
 
-test('a permit that cannot be refunded stays spent, and the caller gets the denial', async () => {
+test('a permit whose refund fails stays spent, and the caller still gets the denial', async () => {
   configureSluice({ store: failingStore(/refund/, memoryStore({ clock })) });
   await demo.three();
   await expect(demo.three()).rejects.toMatchObject(denied('limit:Stacked.three'));
   await expect(demo.three()).rejects.toMatchObject(denied('rateLimit:Stacked.three'));
 });
 
-test('a wait that the inner one refuses takes nothing from the outer one', async () => {
+test('a call that an outer limit denies does not disturb a call waiting at the inner limit', async () => {
   await demo.waits();
   const second = demo.waits();
   await expect(demo.waits()).rejects.toMatchObject(denied('countLimit:Stacked.waits'));
@@ -133,7 +135,7 @@ test('a wait that the inner one refuses takes nothing from the outer one', async
   await expect(second).resolves.toBe('waits');
 });
 
-test('a permit that is held is free again when an inner one denies', async () => {
+test('an inner denial releases a held permit of the outer limit', async () => {
   await demo.alone('a');
   await expect(demo.alone('a')).rejects.toMatchObject(denied('countLimit:Stacked.alone'));
   await expect(demo.alone('b')).resolves.toBe('alone');

@@ -1,21 +1,21 @@
 import { memoryStore, type Store, StoreUnavailableError, storageKey } from '@sluice/core';
 
-/** Memory that is out for what `fails` names: an operation, a space and a storage key. It remembers all that it was asked. */
+/** A memory store that records its operations, and throws for those that match `fails`: operation, space, storage keys. */
 export function failingStore(
   fails: RegExp,
   memory: Store = memoryStore(),
-): Store & { readonly asked: string[] } {
-  const asked: string[] = [];
+): Store & { readonly operations: string[] } {
+  const operations: string[] = [];
   return {
     name: 'failing',
     remote: false,
     slotted: false,
     clock: memory.clock,
-    asked,
+    operations,
     async decide(call) {
-      const question = `${call.operation} ${call.parts.map(storageKey).join(' ')}`;
-      asked.push(question);
-      if (fails.test(question)) throw new StoreUnavailableError('out');
+      const operation = `${call.operation} ${call.parts.map(storageKey).join(' ')}`;
+      operations.push(operation);
+      if (fails.test(operation)) throw new StoreUnavailableError('out');
       return memory.decide(call);
     },
     listen: (key, granted) => memory.listen(key, granted),

@@ -42,11 +42,11 @@ test.each([
     { policy, keyPrefix: 'own', ipv6Subnet: 48 },
     { policy, ...place, keyPrefix: 'own', ipv6Subnet: 48 },
   ],
-] as const)('a guard of %j has what the module has, where it has an effect', (options, expected) => {
+] as const)("a guard with %j inherits the module's options that apply to it", (options, expected) => {
   expect(withDefaults(options, root)).toEqual(expected);
 });
 
-test('a guard by a body field works with ipv6Subnet of the module', async () => {
+test('a guard with a body field as its key accepts ipv6Subnet of the module', async () => {
   const module = new SluiceRoot({ ipv6Subnet: 56 });
   expect(() => module.limit({ policy, key: '#{body.email}' })).not.toThrow();
   await module.onApplicationShutdown();
@@ -61,12 +61,12 @@ test('an undefined option is inherited from the module', () => {
   });
 });
 
-test('what a guard has of its own stays', () => {
+test("a guard's own options override those of the module", () => {
   const own = { ...place, store: memoryStore(), deadline: '2s', keyGenerator: () => 'x' } as const;
   expect(withDefaults({ policy, ...own }, root)).toEqual({ policy, ...own });
 });
 
-test('each of several limits has a key of its own', () => {
+test('each of several limits inherits the options that its key needs', () => {
   const limits = { ip: { policy }, user: { policy, limitType: 'USER' } } as const;
   expect(withDefaults({ limits }, root)).toEqual({
     ...place,
@@ -74,7 +74,7 @@ test('each of several limits has a key of its own', () => {
   });
 });
 
-test('prefetch of the module is for guards that allow it, and a guard that asks for it must', async () => {
+test("prefetch of the module applies only to policies that support it; a guard's own prefetch is checked", async () => {
   const { store, deadline } = root;
   const module = new SluiceRoot({ store, deadline, prefetch: { most: 10 } });
   const held = concurrency({ limit: 10 });
@@ -86,12 +86,12 @@ test('prefetch of the module is for guards that allow it, and a guard that asks 
   await module.onApplicationShutdown();
 });
 
-test('a limiter has a place of its own', () => {
+test("a guard with a limiter keeps that limiter's options", () => {
   const limiter = new RateLimiter({ policy });
   expect(withDefaults({ limiter, limitType: 'USER' }, root)).toEqual({ limiter, limitType: 'USER', user });
 });
 
-test('without options of the module a guard is as it is', () => {
+test("without module options, a guard's options are unchanged", () => {
   expect(withDefaults({ policy }, {})).toEqual({ policy });
 });
 
@@ -100,7 +100,7 @@ test.each([
   ["the throttler's options", { ttl: 60, limit: 3 }, "no option 'ttl'"],
   ['a list of throttlers, as Nest spreads it', { 0: { ttl: 60, limit: 3 } }, "no option '0'"],
   ['throttlers', { throttlers: [] }, "no option 'throttlers'"],
-])('the module refuses %s and says where it goes', (_, options, problem) => {
+])("the module refuses %s and names the option 'limit'", (_, options, problem) => {
   expect(() => new SluiceRoot(options as SluiceModuleOptions)).toThrow(
     `SluiceModule has ${problem}: pass what limits all requests in 'limit'`,
   );

@@ -27,15 +27,15 @@ test.each<[RateLimitGuardOptions, RateLimitGuardOptions, RateLimitGuardOptions]>
     { limits: { one: { policy: own } } },
     { limits: { one: { policy: own } }, name: 'default:A.b' },
   ],
-])('%j with %j', (limit, override, expected) => {
+])('the limit %j with the override %j', (limit, override, expected) => {
   expect(overridden(limit, override, 'A.b')).toEqual(expected);
 });
 
-test('every class and method name gives a valid limit name', () => {
+test('every class and method name yields a valid limit name', () => {
   expect(overridden({}, { policy }, 'Größe$.发').name).toBe('default:Gr@u00f6@u00dfe@u0024.@u53d1');
 });
 
-test('decorates handlers and controllers, and is inherited', () => {
+test('markOverride marks handlers and controllers, and subclasses inherit it', () => {
   class Base {
     list() {}
   }
@@ -50,6 +50,6 @@ test.each<[() => unknown, RegExp]>([
   [() => markOverride({ polcy: policy } as never), /@OverrideLimit has no option 'polcy'/],
   [() => markOverride(undefined as never), /@OverrideLimit takes an options object/],
   [() => markOverride({ cost: 1 })({}, 'field', {}), /@OverrideLimit is for handlers and controllers only/],
-])('refuses at decoration: %#', (decorate, message) => {
+])('invalid uses throw at decoration: %#', (decorate, message) => {
   expect(decorate).toThrow(message);
 });

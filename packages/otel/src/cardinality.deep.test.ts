@@ -2,7 +2,7 @@ import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
 import { CollectedMetrics } from '../../../tests/support/otel.js';
 import { instrument } from './index.js';
 
-test('names and keys made by requests leave the number of time series bounded', async () => {
+test('names and keys made from requests do not grow the number of time series beyond maxLimiters', async () => {
   const metrics = new CollectedMetrics();
   const telemetry = instrument({ meterProvider: metrics.provider, maxLimiters: 50 });
   const policy = fixedWindow({ limit: 1, window: '1h' });

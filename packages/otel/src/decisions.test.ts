@@ -24,7 +24,7 @@ afterEach(async () => {
   await metrics.shutdown();
 });
 
-test('decisions, permits and calls near the limit are counted', async () => {
+test('counts decisions, permits and calls near the limit', async () => {
   const limiter = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 10, window: '1h' }) });
   await limiter.consume('ann', { cost: 7 });
   await limiter.consume('ann', { cost: 2 }); // 1 of 10 is left
@@ -44,7 +44,7 @@ test('decisions, permits and calls near the limit are counted', async () => {
   expect(await metrics.values('sluice.near_limit')).toEqual({ 'limiter=api policy=api mode=enforce': 1 });
 });
 
-test('the policy that bound is an attribute', async () => {
+test('an attribute names the policy that decided', async () => {
   const policies = {
     burst: tokenBucket({ capacity: 5, refill: 5, every: '1h' }),
     daily: fixedWindow({ limit: 6, window: '1d' }),
@@ -73,7 +73,7 @@ test('a call without a decision has the type of its error, and no source', async
   await limiter.acquire('ann');
   const abort = new AbortController();
   const waiting = rejection(limiter.acquire('ann', { signal: abort.signal }));
-  await limiter.consume('ben'); // in the turns until that call waits
+  await limiter.consume('ben'); // takes as many turns as that call needs to wait
   abort.abort();
   await waiting;
   const store = memoryStore();
@@ -90,7 +90,7 @@ test('a call without a decision has the type of its error, and no source', async
   expect(await metrics.values('sluice.decision.duration')).toMatchObject({ 'limiter=api source=memory': 1 });
 });
 
-test('of many decisions at once every 251st is timed', async () => {
+test('in a burst, every 251st decision is timed', async () => {
   const limiter = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 10_000, window: '1h' }) });
   for (let i = 0; i < 5020; i += 1) limiter.consumeSync('ann');
   const [point, ...rest] = (await metrics.collect()).get('sluice.decision.duration')!;
@@ -100,12 +100,12 @@ test('of many decisions at once every 251st is timed', async () => {
   expect(buckets.boundaries).toEqual([
     5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25,
   ]);
-  // One more for each 10 ms that the calls took.
+  // Also one for each 10 ms that the calls took.
   expect(count).toBeGreaterThanOrEqual(20);
   expect(count).toBeLessThan(5020 / 2);
 });
 
-test('decisions that are far apart are all timed', async () => {
+test('decisions far apart are all timed', async () => {
   const limiter = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 1000, window: '1h' }) });
   for (let i = 0; i < 5; i += 1) {
     await limiter.consume('ann');
@@ -114,7 +114,7 @@ test('decisions that are far apart are all timed', async () => {
   expect(await metrics.values('sluice.decision.duration')).toEqual({ 'limiter=api source=memory': 5 });
 });
 
-test('names made by requests count as other above a number of them', async () => {
+test('names made from requests count as other beyond maxLimiters', async () => {
   telemetry.close();
   telemetry = instrument({ meterProvider: metrics.provider, maxLimiters: 2 });
   const policy = fixedWindow({ limit: 1, window: '1h' });
@@ -122,11 +122,11 @@ test('names made by requests count as other above a number of them', async () =>
   for (let i = 0; i < 30; i += 1)
     new RateLimiter({ name: 'b', policies: { [`p${i}`]: policy } }).consumeSync('k');
   const values = await metrics.values('sluice.decisions');
-  const of = (limiter: string) =>
+  const valuesOf = (limiter: string) =>
     Object.entries(values).filter(([name]) => name.startsWith(`limiter=${limiter} `));
   const rest = 'result=allowed source=memory mode=enforce';
-  expect(of('a')).toEqual([[`limiter=a policy=a ${rest}`, 2]]);
-  expect(of('b')).toHaveLength(21);
+  expect(valuesOf('a')).toEqual([[`limiter=a policy=a ${rest}`, 2]]);
+  expect(valuesOf('b')).toHaveLength(21);
   expect(values).toMatchObject({
     [`limiter=b policy=other ${rest}`]: 11,
     [`limiter=other policy=c ${rest}`]: 1,

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const waiting = () => metrics.values('sluice.waiting');
 
-test('calls that wait are counted while they do, and timed, but not as decisions', async () => {
+test('a waiting call is counted while it waits, then timed as a wait and not as a decision', async () => {
   const clock = new ManualClock();
   const policy = leakyBucket({ capacity: 10, leak: 1, every: '1s' });
   const limiter = new RateLimiter({ name: 'line', policy, store: memoryStore({ clock }) });
@@ -38,7 +38,7 @@ test('calls that wait are counted while they do, and timed, but not as decisions
   expect(await metrics.values('sluice.decision.duration')).toEqual({ 'limiter=line source=memory': 1 });
 });
 
-test('leases are counted while they are held, and a wait for one that ends in a denial', async () => {
+test('a lease is counted while it is held, and a wait that ends in a denial is timed', async () => {
   const limiter = new RateLimiter({ name: 'db', policy: concurrency({ limit: 2 }) });
   const [one, two] = await Promise.all([limiter.acquire('a'), limiter.consume('a')]);
   expect(await metrics.values('sluice.leases')).toEqual({ 'limiter=db': 2 });
@@ -52,7 +52,7 @@ test('leases are counted while they are held, and a wait for one that ends in a 
   expect(await metrics.values('sluice.refunds')).toEqual({});
 });
 
-test('a wait and a lease that began before are not subtracted', async () => {
+test('a wait or lease that began before instrument is not subtracted', async () => {
   telemetry.close();
   const limiter = new RateLimiter({ name: 'db', policy: concurrency({ limit: 1 }) });
   const held = await limiter.acquire('a');
@@ -65,7 +65,7 @@ test('a wait and a lease that began before are not subtracted', async () => {
   expect(await metrics.values('sluice.leases')).toEqual({ 'limiter=db': 0 }); // the second one, held and released
 });
 
-test('blocks that repeated denials set are counted', async () => {
+test('blocks by escalation are counted', async () => {
   const limiter = new RateLimiter({
     name: 'login',
     policy: tokenBucket({ capacity: 1, refill: 1, every: '1h' }),
@@ -75,7 +75,7 @@ test('blocks that repeated denials set are counted', async () => {
   expect(await metrics.values('sluice.escalations')).toEqual({ 'limiter=login': 2 });
 });
 
-test('refunds are counted in permits, and how far estimates were off', async () => {
+test('refunds are counted in permits, and reservations record how far the estimate was off', async () => {
   const limiter = new RateLimiter({
     name: 'tokens',
     policy: tokenBucket({ capacity: 1000, refill: 1, every: '1h' }),

@@ -16,7 +16,7 @@ afterEach(async () => {
   await collected.shutdown();
 });
 
-test('without a registered SDK it throws, and says what to install', () => {
+test('without a registered SDK, instrument throws and names the package to install', () => {
   expect(() => instrument()).toThrow(
     'instrument found no OpenTelemetry SDK: install @opentelemetry/sdk-metrics, and call instrument after the SDK has started, or pass its meterProvider',
   );
@@ -25,14 +25,14 @@ test('without a registered SDK it throws, and says what to install', () => {
   );
 });
 
-test('with OTEL_SDK_DISABLED it does nothing', () => {
+test('with OTEL_SDK_DISABLED=true, instrument does nothing', () => {
   process.env.OTEL_SDK_DISABLED = 'true';
   instrument().close();
   process.env.OTEL_SDK_DISABLED = 'false';
   expect(() => instrument()).toThrow('no OpenTelemetry SDK');
 });
 
-test('a program without metrics, on purpose, starts: with spans, or with OTEL_METRICS_EXPORTER=none', async () => {
+test('instrument starts without metrics if spans are on or OTEL_METRICS_EXPORTER is none', async () => {
   const tracerProvider = { getTracer: jest.fn(() => trace.getTracer('none')) };
   const telemetry = instrument({ tracerProvider, spans: true });
   expect(tracerProvider.getTracer).toHaveBeenCalledTimes(1);
@@ -42,7 +42,7 @@ test('a program without metrics, on purpose, starts: with spans, or with OTEL_ME
   instrument().close();
 });
 
-test('spans without any SDK are refused; the one for traces is enough', () => {
+test('spans without any SDK are refused; a trace SDK alone is enough', () => {
   expect(() => instrument({ spans: true })).toThrow('no OpenTelemetry SDK');
   const tracer = trace.getTracer('none');
   trace.setGlobalTracerProvider({ getTracer: () => tracer });
@@ -51,7 +51,7 @@ test('spans without any SDK are refused; the one for traces is enough', () => {
   expect(() => instrument({ spans: true })).toThrow('no OpenTelemetry SDK');
 });
 
-test('the global provider is the default', async () => {
+test('the global meter provider is the default', async () => {
   metrics.setGlobalMeterProvider(collected.provider);
   const telemetry = instrument();
   await new RateLimiter({ name: 'api', policy }).consume('ann');
@@ -59,7 +59,7 @@ test('the global provider is the default', async () => {
   telemetry.close();
 });
 
-test('a second call for one provider throws until the first one is closed', async () => {
+test('a second call for one provider throws until the first is closed', async () => {
   const options = { meterProvider: collected.provider };
   const first = instrument(options);
   expect(() => instrument(options)).toThrow(TypeError);
@@ -85,12 +85,12 @@ test.each<[unknown, typeof TypeError | typeof RangeError, string]>([
   [{ meterProvider: {} }, TypeError, 'instrument: meterProvider must have getMeter()'],
   [{ tracerProvider: null }, TypeError, 'instrument: tracerProvider must have getTracer()'],
   [{ maxLimiters: 0 }, RangeError, 'instrument: maxLimiters must be a whole number from 1'],
-])('%j is refused', (options, type, message) => {
+])('the options %j are refused', (options, type, message) => {
   expect(() => instrument(options as InstrumentOptions)).toThrow(type);
   expect(() => instrument(options as InstrumentOptions)).toThrow(message);
 });
 
-test('a provider that throws breaks no decision, and is reported once', async () => {
+test('a provider that throws does not change decisions, and is reported once', async () => {
   const errors: unknown[][] = [];
   const nothing = () => {};
   const logger = { error: (...args: unknown[]) => void errors.push(args), warn: nothing, info: nothing };
@@ -122,7 +122,7 @@ test('a provider that throws breaks no decision, and is reported once', async ()
   telemetry.close();
 });
 
-test('a logger that throws breaks no decision', async () => {
+test('a logger that throws does not change decisions', async () => {
   const fail = () => {
     throw new Error('no disk');
   };

@@ -10,7 +10,7 @@ import { freePort } from '../../../tests/support/redis/free-port.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { instrument } from './index.js';
 
-/** What the README says that the exporter serves. */
+/** The metric names that the README lists. */
 function documented(): string[] {
   const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
   const [, block] = /### Names in Prometheus[\s\S]*?```text\n([\s\S]*?)```/.exec(readme)!;
@@ -22,7 +22,7 @@ function documented(): string[] {
     .sort();
 }
 
-test('a scrape has all metrics of the README, and no key', async () => {
+test('a scrape contains exactly the metrics of the README, and no key', async () => {
   const port = await freePort();
   const exporter = new PrometheusExporter({ host: '127.0.0.1', port, preventServerStart: true });
   await exporter.startServer();

@@ -36,7 +36,7 @@ const within = <T>(work: (parent: Span) => Promise<T>): Promise<T> =>
 const spans = () => exporter.getFinishedSpans().filter(({ name }) => name === 'sluice decide');
 const policy = fixedWindow({ limit: 1, window: '1h' });
 
-test('a decision within a span has a span, and a denial is an event', async () => {
+test('a decision within a span records a child span, and a denial adds an event', async () => {
   const limiter = new RateLimiter({ name: 'api', policy });
   const parent = await within(async (span) => {
     await limiter.consume('ann');
@@ -64,12 +64,12 @@ test('a decision within a span has a span, and a denial is an event', async () =
   ]);
 });
 
-test('a decision of Redis, a wait and an error have spans of their whole time', async () => {
+test('the span of a Redis decision, a wait or an error covers its whole time', async () => {
   const store = redisStore(redisUrl());
   const limiter = new RateLimiter({ name: uniqueName('api'), policy, store, deadline: '10s' });
   const line = new RateLimiter({
     name: 'line',
-    // Long, so that the second call still waits if a busy machine stands still between the two.
+    // Long, so that the second call still waits if a busy machine blocks between the two.
     policy: leakyBucket({ capacity: 2, leak: 1, every: '250ms' }),
   });
   const broken = memoryStore();
@@ -83,13 +83,13 @@ test('a decision of Redis, a wait and an error have spans of their whole time', 
     );
   });
   await store.close();
-  const of = (name: string) => spans().filter(({ attributes }) => attributes['sluice.limiter'] === name);
-  expect(of(limiter.name)).toMatchObject([
+  const spansOf = (name: string) => spans().filter(({ attributes }) => attributes['sluice.limiter'] === name);
+  expect(spansOf(limiter.name)).toMatchObject([
     { attributes: { 'sluice.source': 'redis', 'sluice.result': 'allowed' } },
   ]);
-  const [, waited] = of('line');
+  const [, waited] = spansOf('line');
   expect(waited!.attributes['sluice.waited_ms']).toBeGreaterThan(0);
-  expect(of('broken')).toMatchObject([
+  expect(spansOf('broken')).toMatchObject([
     {
       attributes: { 'sluice.result': 'error', 'error.type': 'BROKEN' },
       status: { code: SpanStatusCode.ERROR },
@@ -100,13 +100,13 @@ test('a decision of Redis, a wait and an error have spans of their whole time', 
   ).not.toContain('ann');
 });
 
-test('a wait without end has no time to retry', async () => {
+test('a denial that never ends has no retry_after_ms', async () => {
   const limiter = new RateLimiter({ name: 'shut', policy: fixedWindow({ limit: 0, window: '1h' }) });
   await within(async () => limiter.consume('ann'));
   expect(spans()[0]!.attributes).not.toHaveProperty('sluice.retry_after_ms');
 });
 
-test('no span without a parent, in one that is not recorded, without the option, and after close', async () => {
+test('no span is recorded without a recorded parent, without the option, or after close', async () => {
   const limiter = new RateLimiter({ name: 'api', policy });
   await limiter.consume('ann');
   const unrecorded = trace.wrapSpanContext({
@@ -122,7 +122,7 @@ test('no span without a parent, in one that is not recorded, without the option,
   expect(spans()).toEqual([]);
 });
 
-test('a tracer that throws breaks no decision', async () => {
+test('a tracer that throws does not change decisions', async () => {
   telemetry.close();
   const startSpan = () => {
     throw new Error('broken');

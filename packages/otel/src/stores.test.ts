@@ -5,7 +5,7 @@ import { CollectedMetrics } from '../../../tests/support/otel.js';
 import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { instrument } from './index.js';
 
-test('script calls and their sizes are counted, and an outage is a state of the server', async () => {
+test('script calls and batch sizes are counted, and store.state shows an outage', async () => {
   const metrics = new CollectedMetrics();
   const telemetry = instrument({ meterProvider: metrics.provider });
   const redis = await startRedis();

@@ -4,7 +4,7 @@ import { eventually } from '../../../tests/support/eventually.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { Rules } from './index.js';
 
-test('processes publish what a rule counts by, and its numbers for each plan', async () => {
+test('a process publishes the key of each rule, and its numbers for each plan', async () => {
   const name = uniqueName('rules');
   const store = redisStore(redisUrl());
   const rules = new Rules(

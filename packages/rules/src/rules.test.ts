@@ -61,7 +61,7 @@ function errorOf(source: unknown): RulesError {
 }
 
 describe('a document of rules', () => {
-  test('rules that match are decided together, with the numbers of the plan', async () => {
+  test('all limits of a matching rule decide, with the numbers of the plan', async () => {
     const { rules, store } = rulesOf(API);
     const ann = request({ user: { id: 'ann', plan: 'pro' } });
     const answers = [];
@@ -78,7 +78,7 @@ describe('a document of rules', () => {
     await store.close();
   });
 
-  test('an unknown plan and a missing one get the numbers of defaultPlan', async () => {
+  test('an unknown or missing plan uses the numbers of defaultPlan', async () => {
     const { rules, store } = rulesOf(API);
     for (const user of [{ id: 'bob', plan: 'gold' }, { id: 'eve' }]) {
       const allowed = [];
@@ -89,7 +89,7 @@ describe('a document of rules', () => {
     await store.close();
   });
 
-  test('unlimited, replaces, not and cost', async () => {
+  test('unlimited, replaces, not and cost select the matching rules and their cost', async () => {
     const { rules, store } = rulesOf(API);
     const names = (view: Partial<RequestView>) =>
       rules.ruleSet
@@ -109,7 +109,7 @@ describe('a document of rules', () => {
     await store.close();
   });
 
-  test('a rule without a match is used by its name', async () => {
+  test('a rule without a match is called by its name', async () => {
     const { rules, store } = rulesOf(API);
     expect((await rules.limiter('sms').consume('+49')).allowed).toBe(true);
     expect((await rules.limiter('sms').consume('+49')).allowed).toBe(false);
@@ -118,7 +118,7 @@ describe('a document of rules', () => {
     await store.close();
   });
 
-  test('escalate blocks a key that is denied again and again', async () => {
+  test('escalate blocks a key after repeated denials, longer each time', async () => {
     const { rules, store, clock } = rulesOf(`
 rules:
   - name: login
@@ -138,7 +138,7 @@ rules:
     await store.close();
   });
 
-  test('cost and escalate take the numbers of the plan, also after a change of them', async () => {
+  test('cost and escalate use the numbers of the plan, also after replace', async () => {
     const text = (pro: number) => `
 plans:
   free: { export: 5, tries: 1, block: 1h }
@@ -171,7 +171,7 @@ rules:
     await store.close();
   });
 
-  test('notify reports a part of one of several limits', async () => {
+  test('notify reports the threshold of one of several limits', async () => {
     const { rules, store } = rulesOf(`
 rules:
   - name: api
@@ -194,7 +194,7 @@ rules:
     await store.close();
   });
 
-  test('a request without the key of a shadow rule is decided; without the key of an enforced rule it is an error', async () => {
+  test('a missing key throws for an enforced rule; a shadow rule reports the error', async () => {
     const { rules, store } = rulesOf(`
 plans: { small: { most: 1 }, large: { most: 2 } }
 rules:
@@ -221,7 +221,7 @@ rules:
     await expect(failing({ user: 'ann' })()).rejects.toThrow("Rules 'rules' were closed");
   });
 
-  test('counts survive a change of numbers', async () => {
+  test("counts survive a change of a limit's numbers", async () => {
     const { rules, store } = rulesOf(API);
     await rules.limiter('sms').consume('+49');
     rules.replace(parseRules(API.replace('limit: 1, window: 1m', 'limit: 2, window: 1m')));
@@ -231,7 +231,7 @@ rules:
     await store.close();
   });
 
-  test('all problems are found at once, with line, column and the nearest right word', () => {
+  test('all problems are reported together, with line, column and the nearest known word', () => {
     const { problems, message } = errorOf(`plans: { free: { perMinute: 60 } }
 defaultPlan: fre
 rules:
@@ -336,7 +336,7 @@ limits.yaml:16:10: The key template "#{usr.id}" uses 'usr', which requests do no
 `);
   });
 
-  test('a document as an object: problems have a path', () => {
+  test('problems of a document passed as an object have a path instead of a line', () => {
     const { problems } = errorOf({
       rules: [{ name: 'api', match: { path: '/*' }, limit: { gcra: { limit: 1 } } }],
     });

@@ -5,7 +5,7 @@ import { Notes } from '../notes.js';
 import { Output } from '../output.js';
 import { tail } from './tail.js';
 
-test('it follows at once, while the limiters are still read, and names the limiter of a combination', async () => {
+test('tail subscribes before the limiters are read, and names the limiter of a combination', async () => {
   const store = memoryStore();
   const policy = fixedWindow({ limit: 0, window: '1h' });
   const api = new RateLimiter({ name: 'rules.api', policy, store });

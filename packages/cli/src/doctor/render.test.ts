@@ -14,7 +14,7 @@ const eviction: Finding = {
 };
 const fine: Finding = { id: 'clock', level: 'ok', what: 'all clocks are within 1 ms', why: '', fix: '' };
 
-test('the worst first, one finding of several servers once, and numbers at the end', () => {
+test('the report begins with the worst finding, merges a finding of several servers, and ends with totals', () => {
   const lines = render([fine, eviction, { ...eviction, node: '127.0.0.1:7002' }], output(80));
   expect(lines.join('\n')).toBe(`warning eviction-policy
   maxmemory-policy is allkeys-lru (127.0.0.1:7001, 127.0.0.1:7002)
@@ -25,17 +25,17 @@ ok clock: all clocks are within 1 ms
 0 errors, 2 warnings, 0 notes; 1 check found nothing wrong`);
 });
 
-test('a terminal that says it has 0 columns counts as one of 80', () => {
+test('a terminal that reports 0 columns counts as 80 columns wide', () => {
   expect([output(0, true).width, output(0).width]).toEqual([80, 1_000]);
 });
 
-test('fits a terminal of 40 columns', () => {
+test('the report fits a terminal of 40 columns', () => {
   const lines = render([eviction, fine], output(40));
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
   expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('CONFIG SET maxmemory-policy noeviction');
 });
 
-test('no control characters of a server, and colours in a terminal', () => {
+test('control characters from a server are escaped, and a terminal shows levels in colour', () => {
   const written = (finding: Finding, isTTY: boolean) => {
     let text = '';
     const write = (chunk: string) => {
@@ -56,6 +56,6 @@ test.each([
   [0, [fine, { ...eviction, level: 'note' }]],
   [1, [fine, eviction]],
   [2, [eviction, { ...eviction, level: 'error' }, fine]],
-] as const)('exit code %i', (code, findings) => {
+] as const)('the exit code is %i for these findings', (code, findings) => {
   expect(exitCodeOf(findings)).toBe(code);
 });

@@ -8,7 +8,7 @@ import { notesOf } from './tables.js';
 test.each([
   [[2, 1], [expect.stringMatching(/^api: requests cost different amounts, so a number far below/)]],
   [[2, 2], []],
-])('costs of %j: is a far smaller limit said to be possible?', async (costs, notes) => {
+])('for requests that cost %j, the notes on a far smaller limit are %j', async (costs, notes) => {
   const rules = parseRules(`rules:
   - { name: api, match: { path: /* }, cost: '#{query.c}', limit: { fixedWindow: { limit: 3, window: 1m } } }`);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-costs-'));

@@ -5,7 +5,7 @@ const inRule = (fields: string) => `rules:\n  - name: a\n    ${fields}\n    ${LI
 
 test.each([
   ['nothing', '', '1:1: the document must be an object, not null'],
-  ['a text', 'hello', '1:1: the document must be an object, not "hello"'],
+  ['a string', 'hello', '1:1: the document must be an object, not "hello"'],
   ['a list', '- a', '1:1: the document must be an object, not an array'],
   ['two documents', `rules: []\n---\nrules: []`, '2:1: a file has one document'],
   ['a key twice', `rules: []\nrules: []`, '2:1: Map keys must be unique'],
@@ -23,9 +23,9 @@ test.each([
     Array.from({ length: 100 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
     'nested more than 64 levels',
   ],
-  ['a rule that is none', 'rules: [5, null, text]', '1:9: rules[0] must be an object, not 5'],
+  ['a rule that is not an object', 'rules: [5, null, text]', '1:9: rules[0] must be an object, not 5'],
   [
-    'a rule that is none, beside tests',
+    'a rule that is not an object, with tests',
     'rules: [null]\ntests: [{ given: { path: / }, expect: { denied: 1 } }]',
     '1:9: rules[0] must be an object, not null',
   ],
@@ -36,7 +36,7 @@ test.each([
   ],
   ['a name for another key', `rules: [{ name: 'a|b', ${LIMIT} }]`, '1:17: name must be a name'],
   [
-    'a match that is a path',
+    'a match that is only a path',
     inRule('match: /v1/*'),
     'match must be an object such as { path: /v1/* }, not "/v1/*"',
   ],
@@ -52,14 +52,14 @@ test.each([
     inRule('reply: { headers: { x-a: "a\\nset-cookie: b" } }'),
     'has a character that headers cannot have',
   ],
-  ['a length of the body', inRule('reply: { headers: { Content-Length: 5 } }'), 'is set by the server'],
+  ['a Content-Length header', inRule('reply: { headers: { Content-Length: 5 } }'), 'is set by the server'],
   [
     'an unknown method',
     inRule('match: { method: GTE }'),
     '3:22: method "GTE" is not known; did you mean \'GET\'?',
   ],
   [
-    'a range that is none',
+    'an invalid address range',
     inRule('match: { ip: 10.0.0.0/33 }'),
     '3:18: ip "10.0.0.0/33" is not an address or a range',
   ],
@@ -73,20 +73,20 @@ test.each([
     inRule('match: { ip: 10 }'),
     'ip must be an address or a range such as 10.0.0.0/8',
   ],
-  ['users that are none', inRule('match: { user: true }'), "'*' for all who are signed in"],
-  ['a query that is a text', inRule('match: { query: csv }'), 'must be an object of query values'],
+  ['users that are a boolean', inRule('match: { user: true }'), "'*' for all who are signed in"],
+  ['a query that is a string', inRule('match: { query: csv }'), 'must be an object of query values'],
   [
     'a match by an unknown plan',
     `plans: { free: {} }\ndefaultPlan: free\nrules: [{ name: a, match: { plan: [free, pr], not: { plan: fre } }, plan: '#{user.plan}', ${LIMIT} }]`,
     "3:42: plan 'pr' is not in the document\n3:60: plan 'fre' is not in the document; did you mean 'free'?",
   ],
   [
-    'a match by a plan that nobody has',
+    'a match by plan in a rule without a plan',
     `plans: { free: {} }\ndefaultPlan: free\nrules: [{ name: a, match: { plan: free }, ${LIMIT} }]`,
     "rule 'a' matches by plan: add plan: '#{user.plan}', for example",
   ],
   [
-    'a match by a plan that all have',
+    'a match by plan in a rule with a fixed plan',
     `plans: { free: {} }\ndefaultPlan: free\nrules: [{ name: a, match: { plan: free }, plan: free, ${LIMIT} }]`,
     "3:49: rule 'a' matches by plan: plan must find the one of a request",
   ],
@@ -110,7 +110,11 @@ test.each([
     inRule('match: { path: /* }\n    key: [IP, USER]'),
     "4:11: key: 'IP' must be the last key",
   ],
-  ['the same for code', inRule("key: ['#{phone}', METHOD, IP]"), "3:23: key: 'METHOD' must be the last key"],
+  [
+    'a key list for code with the last key in front',
+    inRule("key: ['#{phone}', METHOD, IP]"),
+    "3:23: key: 'METHOD' must be the last key",
+  ],
   [
     'a list with an unknown name',
     inRule("match: { path: /* }\n    key: ['#{cookie.a}', IP]"),
@@ -123,14 +127,14 @@ test.each([
     inRule('failurePolicy: { local: { share: 4 } }'),
     'share must be a share above 0',
   ],
-  ['a timeout that is none', inRule('timeout: soon'), 'timeout must be a duration such as'],
+  ['an invalid timeout', inRule('timeout: soon'), 'timeout must be a duration such as'],
   [
     'a jitter in percent',
     inRule('match: { path: /* }\n    reply: { retryAfterJitter: 20 }'),
     'must be a share from 0 to 1',
   ],
   [
-    'a timeout of a shadow',
+    'a timeout of a shadow rule',
     inRule('mode: shadow\n    timeout: 2s'),
     "4:5: 'timeout' has no effect in the shadow rule 'a'",
   ],
@@ -140,7 +144,7 @@ test.each([
     "'failurePolicy' has no effect in the unlimited rule 'a'",
   ],
   [
-    'refunds of a rule for code',
+    'skipFailedRequests of a rule for code',
     inRule('skipFailedRequests: true'),
     "'skipFailedRequests' has no effect in rule 'a', which has no match",
   ],
@@ -153,12 +157,12 @@ test.each([
   ],
   ['replaces itself', inRule('match: { path: /* }\n    replaces: [a]'), "rule 'a' names itself"],
   [
-    'compare without a shadow',
+    'compare in an enforced rule',
     `rules: [{ name: b, ${LIMIT} }, { name: a, compare: b, ${LIMIT} }]`,
     'compare is for a rule with mode: shadow',
   ],
   [
-    'compare with a shadow',
+    'compare with a shadow rule',
     `rules: [{ name: b, mode: shadow, ${LIMIT} }, { name: a, mode: shadow, compare: b, ${LIMIT} }]`,
     'compare with an enforced rule',
   ],
@@ -200,12 +204,12 @@ test.each([
     "plan 'free' has no number 'b'; did you mean 'a'?",
   ],
   [
-    'a cost of a plan that is no cost',
+    'a plan whose cost is a duration',
     `plans: { free: { a: 1m } }\ndefaultPlan: free\nrules: [{ name: a, ${LIMIT}, cost: $plan.a }]`,
     'cost must be a whole number from 0 to 9007199254740991, not "1m" (plan \'free\')',
   ],
   [
-    'a block of a plan that is none',
+    'a plan whose block is 0',
     `plans: { free: { a: 1m, b: 0 } }\ndefaultPlan: free\nrules: [{ name: a, ${LIMIT}, escalate: { after: 1, within: 1h, block: [$plan.a, $plan.b] } }]`,
     'escalate.block[1] must be a duration',
   ],
@@ -215,7 +219,7 @@ test.each([
     inRule('match: { path: /* }\n    key: ip'),
     "not a template; did you mean 'IP'?",
   ],
-  ['the same for code', inRule('key: Method'), "not a template; did you mean 'METHOD'?"],
+  ['a limit type in small letters', inRule('key: Method'), "not a template; did you mean 'METHOD'?"],
   ['a key without a template', inRule('match: { path: /* }\n    key: user.id'), "Write '#{user.id}'"],
   [
     'an unknown name in a cost',
@@ -234,7 +238,7 @@ test.each([
     'forgive must be at least within',
   ],
   [
-    'escalation in a shadow',
+    'escalation in a shadow rule',
     inRule('mode: shadow\n    escalate: { after: 3, within: 1h, block: 1m }'),
     'escalate has no effect',
   ],
@@ -249,7 +253,7 @@ test.each([
     'notify is for fixedWindow',
   ],
   [
-    'thresholds of a shadow',
+    'thresholds of a shadow rule',
     'rules: [{ name: a, mode: shadow, limit: { fixedWindow: { limit: 5, window: 1d }, notify: [80%] } }]',
     'notify has no effect',
   ],
@@ -260,7 +264,7 @@ test.each([
     'percent must be a number from 0 to 100',
   ],
   ['a rollout by nothing', `${inRule('cost: 1')}rollout: { percent: 20, by: all }`, 'has no expression'],
-])('%s is refused, with its place', (_, text, message) => {
+])('%s is refused with a line and column', (_, text, message) => {
   expect(() => parseRules(text)).toThrow(message);
   expect(() => parseRules(text)).toThrow(/^(?:\d+ problems in the rules:\n)?\d+:\d+: /);
 });
@@ -274,14 +278,14 @@ function bomb(): string {
   return lines.join('\n');
 }
 
-test('more than 1 MB, or than the option says', () => {
+test('a document longer than 1 MB, or than maxLength, is refused', () => {
   expect(() => parseRules(' '.repeat(1_000_001))).toThrow(
     'the document has 1000001 characters; at most 1000000 are read',
   );
   expect(() => parseRules(inRule('cost: 1'), { maxLength: 10 })).toThrow('at most 10 are read');
 });
 
-test('what is no document is refused as an object, too', () => {
+test('a value that is not a document is refused, with the reason', () => {
   const circle: Record<string, unknown> = { rules: [] };
   circle.rules = [circle];
   const wide = Array.from({ length: 300_000 }, () => 0);
@@ -298,7 +302,7 @@ test('what is no document is refused as an object, too', () => {
   expect(parse(JSON.parse('{ "__proto__": { "rules": [] } }'))).toThrow("cannot be named '__proto__'");
 });
 
-test('a document as an object is copied: a later change of it changes nothing', () => {
+test('parseRules copies a document passed as an object: changing it later has no effect', () => {
   const limit = { gcra: { limit: 1, period: '1m' } };
   const source = { rules: [{ name: 'a', limit }] };
   const set = parseRules(source);
@@ -307,7 +311,7 @@ test('a document as an object is copied: a later change of it changes nothing', 
   expect(set.document.rules[0]?.limit).toEqual({ gcra: { limit: 1, period: '1m' } });
 });
 
-test('anchors and aliases, tabs in JSON, CRLF and a byte order mark are fine', () => {
+test('anchors, aliases, tabs in JSON, CRLF and a byte order mark are accepted', () => {
   expect(
     parseRules(
       'rules:\n  - { name: a, limit: &l { gcra: { limit: 1, period: 1m } } }\n  - { name: b, limit: *l }',
@@ -318,7 +322,7 @@ test('anchors and aliases, tabs in JSON, CRLF and a byte order mark are fine', (
   expect(parseRules(`\uFEFF${inRule('cost: 2').replaceAll('\n', '\r\n')}`).rules).toHaveLength(1);
 });
 
-test('a shadow rule may have a plan of its own for the cost that it inherits, but not for a cost of its own', () => {
+test('a shadow rule can set its own plan only if it inherits its cost', () => {
   const text = (cost: string) => `plans: { free: { cost: 1 }, pro: { cost: 5 } }
 rules:
   - { name: api, cost: $plan.cost, plan: free, ${LIMIT} }
@@ -331,7 +335,7 @@ rules:
   expect(() => parseRules(text('cost: 2,'))).toThrow("plan has no effect in rule 'next'");
 });
 
-test('a problem in what an alias stands for is found where it is written', () => {
+test('a problem inside an aliased value is reported where the value is written', () => {
   const text =
     'rules:\n  - { name: a, limit: &l { gcra: { limit: -1, period: 1m } } }\n  - { name: b, limit: *l }';
   expect(() => parseRules(text)).toThrow(/^2:43: gcra: limit must be a whole number/);

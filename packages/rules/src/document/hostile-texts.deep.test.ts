@@ -7,7 +7,7 @@ const counted = (each: (i: number) => string) =>
     .join('')
     .slice(0, MB);
 
-/** Each a megabyte. Without bounds some of these take seconds and a gigabyte, and a map of 100,000 keys takes minutes. */
+/** Each is a megabyte. Without bounds, some take seconds and a gigabyte, and a map of 100,000 keys takes minutes. */
 const texts: Readonly<Record<string, string>> = {
   'opened lists': times('['),
   'opened maps': times('{'),
@@ -30,7 +30,7 @@ const texts: Readonly<Record<string, string>> = {
   zeros: times('\0'),
 };
 
-test.each(Object.entries(texts))('a megabyte of %s is refused with a place', (_, text) => {
+test.each(Object.entries(texts))('a megabyte of %s is refused with a line', (_, text) => {
   let found: unknown;
   try {
     parseRules(text);

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { parseRules } from '../index.js';
 
 const schema = JSON.parse(readFileSync(resolve(__dirname, '../../schema.json'), 'utf8'));
-/** Fastify brings it: a JSON Schema validator that is not zod. */
+/** A JSON Schema validator other than zod; Fastify installs it. */
 const Ajv = require('ajv') as new (
   options: object,
 ) => { compile(schema: object): (data: unknown) => boolean };
@@ -42,7 +42,7 @@ tests:
 rollout: { percent: 10, by: key }
 `;
 
-test('editors and parseRules accept the same complete document', () => {
+test('the JSON schema and parseRules accept the same complete document', () => {
   expect(validate(parse(COMPLETE))).toBe(true);
   expect(parseRules(COMPLETE).rules).toHaveLength(3);
 });
@@ -59,7 +59,7 @@ test.each([
   ['rules: [{ name: a, limit: { gcra: { limit: 1, period: 1m, brust: 1 } } }]'],
   ['{ rules: [{ name: a, limit: { gcra: { limit: 1, period: 1m } } }], rollout: { percent: 101 } }'],
   ['{ rules: [{ name: a, limit: { gcra: { limit: 1, period: 1m } } }], tests: [{ given: {} }] }'],
-])('editors and parseRules both refuse %s', (text) => {
+])('the JSON schema and parseRules both refuse %s', (text) => {
   expect(validate(parse(text))).toBe(false);
   expect(() => parseRules(text)).toThrow();
 });

@@ -122,7 +122,7 @@ function mutated(text: string, mutations: readonly Mutation[]): string {
   return made;
 }
 
-/** @returns undefined if it was refused as it must be */
+/** @returns undefined for a text that was refused with a place */
 function accepted(text: string): RuleSet | undefined {
   try {
     return parseRules(text);
@@ -150,7 +150,7 @@ async function runs(set: RuleSet): Promise<void> {
   await rules.close();
 }
 
-test('10,000 changed documents are refused with a place, or run', async () => {
+test('each of 10,000 mutated documents is refused with a place, or its rules decide', async () => {
   const counts = { refused: 0, run: 0 };
   await fc.assert(
     fc.asyncProperty(
@@ -164,11 +164,11 @@ test('10,000 changed documents are refused with a place, or run', async () => {
     ),
     { numRuns: 10_000 },
   );
-  // Both must be common, or the test shows little.
+  // If either outcome were rare, the test would prove little.
   expect(Math.min(counts.refused, counts.run)).toBeGreaterThan(500);
 }, 300_000);
 
-test('the document itself runs', async () => {
+test('the tests of the unchanged document pass', async () => {
   expect((await runTests(parseRules(DOCUMENT))).failed).toEqual([]);
   expect((await runTests(parseRules(JSON_DOCUMENT))).failed).toEqual([]);
 });

@@ -10,7 +10,7 @@ afterEach(() => emitted.mockRestore());
 const text = (name: string, limit: number) =>
   `name: ${name}\nrules: [{ name: api, limit: { fixedWindow: { limit: ${limit}, window: 1m } } }]`;
 
-test('two open documents of one name with different limits in one store cause a warning', async () => {
+test('two open documents warn if they share a name and a store and differ in limits', async () => {
   const store = memoryStore();
   const [one, other] = [1, 2].map((limit) => new Rules(text('twice', limit), { store }));
   expect(emitted.mock.calls).toEqual([
@@ -25,7 +25,7 @@ test('two open documents of one name with different limits in one store cause a 
   await store.close();
 });
 
-test('the same limits, another name, another store, or a closed document cause none', async () => {
+test('equal limits, another name, another store, or a closed document cause no warning', async () => {
   const [store, elsewhere] = [memoryStore(), memoryStore()];
   const closed = new Rules(text('a', 1), { store });
   await closed.close();
@@ -40,7 +40,7 @@ test('the same limits, another name, another store, or a closed document cause n
   await Promise.all([store.close(), elsewhere.close()]);
 });
 
-test('two followers of one source cause none, while only one of them has the latest version', async () => {
+test('two followers of one source cause no warning while only one has read the latest version', async () => {
   const store = memoryStore();
   let limit = 1;
   const source = () => text('followed', limit);

@@ -41,7 +41,7 @@ test.each([
   ['/v1/users', '/V1/USERS', true],
   ['/caf%C3%A9', '/café', true],
   ['/a//b/./c/../d', '/a/b/d', true],
-])('the pattern %s and the path %s: %s', (path, given, result) => {
+])('the pattern %s matches the path %s: %s', (path, given, result) => {
   expect(matches({ path }, { path: given })).toBe(result);
 });
 
@@ -80,11 +80,11 @@ test.each<[object, Partial<RequestView>, boolean]>([
   [{ user: { role: 'admin', beta: true } }, { user: { role: 'admin' } }, false],
   [{ user: { constructor: '*' } }, { user: { id: 1 } }, false],
   [{ header: { 'X-Beta': ['1', '2'] } }, { headers: { 'x-beta': '2' } }, true],
-])('the match %j and the request %j: %s', (match, given, result) => {
+])('the match %j matches the request %j: %s', (match, given, result) => {
   expect(matches(match, given)).toBe(result);
 });
 
-test('a match by plan finds the plan as the limits do: an unknown one is the default plan', () => {
+test('a match by plan reads the plan as limits do: an unknown plan is the default plan', () => {
   const text = `
 plans: { free: {}, pro: {}, corp: {} }
 defaultPlan: free
@@ -114,13 +114,13 @@ rules:
   expect(found({ plan: 'corp' })).toEqual([]);
 });
 
-test('every spelling of a path is the same path', () => {
+test('a path matches in every spelling', () => {
   for (const url of ['/v1/login', '//v1///login/', '/v1/%6Cogin', '/v1/x/../login', '/v1/./login?a=1']) {
     expect(matches({ path: '/v1/login' }, { path: pathOf(url) })).toBe(true);
   }
 });
 
-describe('a path with dot segments, which Node keeps and others resolve', () => {
+describe('a path with dot segments, which Node keeps and proxies resolve', () => {
   const viewOf = (url: string) => request({ path: pathOf(url), writtenPath: writtenPathOf(url) });
   const names = (url: string) => {
     const rules = [
@@ -141,7 +141,7 @@ describe('a path with dot segments, which Node keeps and others resolve', () => 
     ['/x/../v1/search', ['v1', 'search']],
     ['/v1/../../..', ['v1']],
     ['/x/../y', []],
-  ])('%s has the limits of both readings: %j', (url, expected) => {
+  ])('the limits of %s are those of both its readings: %j', (url, expected) => {
     expect(names(url)).toEqual(expected);
   });
 
@@ -152,11 +152,11 @@ describe('a path with dot segments, which Node keeps and others resolve', () => 
     ['/v1/search/../../partner/a', ['v1', 'search', 'partner']],
     ['/partner/../v1/a', ['v1', 'partner']],
     ['/partner/../partner/a', ['partner']],
-  ])('%s has an exception only if both readings have it: %j', (url, expected) => {
+  ])('an exception applies to %s only if both readings match it: %j', (url, expected) => {
     expect(names(url)).toEqual(expected);
   });
 
-  test('a param is the one that the router finds', () => {
+  test('a param has the value that the router reads', () => {
     const rules = [{ name: 'a', match: { path: '/v1/:id/*' }, key: '#{params.id}', limit: LIMIT }];
     const [matched] = parseRules({ rules }).match(viewOf('/v1/ann/../bob/x'));
     expect(matched?.key).toBe('ann');
@@ -181,11 +181,11 @@ test.each([
   [{ path: '/*', not: [{ path: '/a' }, { method: 'POST' }] }, { path: '/b', method: 'POST' }, false],
   [{ path: '/*', not: [{ path: '/a' }, { method: 'POST' }] }, { path: '/b' }, true],
   [{ path: '/*', not: { path: '/a', method: 'POST' } }, { path: '/a' }, true],
-])('%j and %j: %s', (match, given, result) => {
+])('the match %j matches the request %j: %s', (match, given, result) => {
   expect(matches(match, given)).toBe(result);
 });
 
-test('params of the pattern are part of keys, over those of the framework', () => {
+test('params of the pattern resolve in keys, before params of the framework', () => {
   const rules = [
     { name: 'a', match: { path: ['/x', '/v1/:id/*'] }, key: '#{params.id}:#{params.other}', limit: LIMIT },
   ];
@@ -195,7 +195,7 @@ test('params of the pattern are part of keys, over those of the framework', () =
   expect(matched?.key).toBe('Seven:2');
 });
 
-test('a glob is what the same regular expression is', () => {
+test('a glob matches what the equivalent regular expression matches', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
   const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 });
   fc.assert(
@@ -205,12 +205,12 @@ test('a glob is what the same regular expression is', () => {
   );
 });
 
-test('a pattern and a path that would make a regular expression backtrack take no time', () => {
+test('a pattern that would make a regular expression backtrack matches in linear time', () => {
   const pattern = compilePath(`/${'a*'.repeat(400)}b`);
   expect(pattern.match(new SplitPath(`/${'a'.repeat(100_000)}`))).toBeUndefined();
 });
 
-test('the index finds the same rules as a search of all', () => {
+test('the index finds the same rules as a linear search', () => {
   const segment = fc.constantFrom('a', 'b', ':x', '*', 'a*');
   const paths = fc.array(fc.array(segment, { maxLength: 3 }), { minLength: 1, maxLength: 3 });
   const given = fc.array(fc.constantFrom('a', 'b', 'ab', 'c'), { maxLength: 4 });
@@ -236,7 +236,7 @@ test('the index finds the same rules as a search of all', () => {
 
 describe('in a Redis Cluster without a hashTag', () => {
   const cluster = (): Store => Object.create(memoryStore(), { slotted: { value: true } });
-  const of = (matches: readonly object[], more: object = {}) =>
+  const rulesOf = (matches: readonly object[], more: object = {}) =>
     new Rules(
       {
         rules: matches.map((match, i) => ({ name: `r${i}`, match, limit: LIMIT, ...(i === 1 ? more : {}) })),
@@ -255,7 +255,7 @@ describe('in a Redis Cluster without a hashTag', () => {
       ],
     ],
   ])('rules that can match one request are refused: %j', (matches) => {
-    expect(() => of(matches)).toThrow("'r0' and 'r1' can match one request, and a Redis Cluster");
+    expect(() => rulesOf(matches)).toThrow("'r0' and 'r1' can match one request, and a Redis Cluster");
   });
 
   test.each([
@@ -273,19 +273,19 @@ describe('in a Redis Cluster without a hashTag', () => {
         { path: '/a', host: 'b.example' },
       ],
     ],
-  ])('rules that cannot are accepted: %j', (matches) => {
-    expect(() => of(matches)).not.toThrow();
+  ])('rules that cannot match one request are accepted: %j', (matches) => {
+    expect(() => rulesOf(matches)).not.toThrow();
   });
 
-  test('a path whose readings belong to both rules is the fault of the client', () => {
-    const rules = of([{ path: '/v1/*' }, { path: '/v2/*' }]);
-    const ask = (url: string) => () =>
+  test('a path whose two readings match different rules is a client error (400)', () => {
+    const rules = rulesOf([{ path: '/v1/*' }, { path: '/v2/*' }]);
+    const matchOf = (url: string) => () =>
       rules.match(request({ path: pathOf(url), writtenPath: writtenPathOf(url) }));
-    expect(ask('/v1/../v2/a')).toThrow(expect.objectContaining({ status: 400, expose: true }));
-    expect(ask('/v1/../v1/a')).not.toThrow();
+    expect(matchOf('/v1/../v2/a')).toThrow(expect.objectContaining({ status: 400, expose: true }));
+    expect(matchOf('/v1/../v1/a')).not.toThrow();
   });
 
-  test('a rule that replaces the other is decided alone', () => {
-    expect(() => of([{ path: '/*' }, { path: '/a' }], { replaces: ['r0'] })).not.toThrow();
+  test('rules of which one replaces the other are accepted', () => {
+    expect(() => rulesOf([{ path: '/*' }, { path: '/a' }], { replaces: ['r0'] })).not.toThrow();
   });
 });

@@ -9,7 +9,7 @@ import { SmallestSearch } from './smallest-search.js';
 
 const START = Date.parse('2026-11-22T12:00:00Z');
 
-/** A line for JSON: seconds after the start, the path, the user's name. */
+/** A JSON line: seconds after the start, the path, the user's name. */
 const line = (second: number, url: string, user?: string, more: object = {}) =>
   JSON.stringify({
     time: new Date(START + second * 1000),
@@ -53,7 +53,7 @@ function logFile(name: string, lines: readonly string[]): string {
 }
 
 describe('a replay', () => {
-  test('counts requests, denials, keys and uses of each rule and limit', async () => {
+  test('counts requests, denials, keys and use for each rule and limit', async () => {
     // ann: 5 a minute for 3 minutes: 3 pass in each of the first two, then 2 until the hour's 8 are used up.
     const ann = times(3, (minute) => times(5, (i) => line(minute * 60 + i, '/v1/a', 'ann'))).flat();
     const others = [line(10, '/v1/b', 'bob'), line(11, '/v1/health'), line(12, '/other'), line(13, '/v1/c')];
@@ -77,7 +77,7 @@ describe('a replay', () => {
     expect(overTime.denied.reduce((sum, one) => sum + one, 0)).toBe(7);
   });
 
-  test('plans, costs, params and shadows', async () => {
+  test('applies plans, costs, params and shadow rules', async () => {
     const rules = `
 plans: { free: { n: 1 }, pro: { n: 3 } }
 defaultPlan: free
@@ -109,14 +109,14 @@ rules:
     expect(next!.hit.map(({ key }) => key)).toEqual(['acme', 'big']);
   });
 
-  test('concurrency: requests hold their permits as long as they took, however long that is', async () => {
+  test('holds a concurrency permit for the whole duration of its request', async () => {
     const rules = `
 rules:
   - name: slow
     match: { path: /* }
     limit: { concurrency: { limit: 1, lease: 1s } }
 `;
-    // The moments are those of the ends: the first request lasts from 0 to 100 s.
+    // The log has the moments at which requests ended: the first one lasts from 0 to 100 s.
     const timed = (end: number, ms: number) => line(end, '/', undefined, { responseTime: ms });
     const lines = [timed(50, 1_000), timed(100, 100_000), timed(101, 500), timed(101.2, 100)];
     const { rules: found, log } = await run(rules, lines, { sortWithin: '5m' });
@@ -124,7 +124,7 @@ rules:
     expect(log).toMatchObject({ durations: true, late: 0 });
   });
 
-  test('lines out of order are put in order, and those that come too late are counted', async () => {
+  test('sorts lines that are out of order, and counts those that arrive too late', async () => {
     const rules = `
 rules:
   - name: all
@@ -135,12 +135,12 @@ rules:
       rules,
       [5, 3, 16, 40, 1].map((second) => line(second, '/')),
     );
-    // 3 passes, 5 is denied, 16 and 40 pass; 1 comes after 5 was decided.
+    // 3 passes, 5 is denied, 16 and 40 pass; 1 arrives after 5 was decided.
     expect(found.rules[0]).toMatchObject({ requests: 5, denied: 2 });
     expect(log.late).toBe(1);
   });
 
-  test('says what it assumed because the log does not say it', async () => {
+  test('reports each assumption about what the log lacks', async () => {
     const text = `
 plans: { free: {}, pro: {} }
 defaultPlan: free
@@ -173,7 +173,7 @@ rules:
     expect(known[1]).toHaveLength(1);
   });
 
-  test('permits of requests that a rule does not count come back, by the status in the log', async () => {
+  test('refunds permits by the status in the log', async () => {
     const text = `
 rules:
   - name: login
@@ -184,15 +184,15 @@ rules:
     match: { path: /* }
     limit: { fixedWindow: { limit: 9, window: 1h } }
 `;
-    const of = (status: number) => times(3, (i) => line(i, '/login', undefined, { status }));
-    expect((await run(text, of(200))).rules.denied).toBe(0);
-    expect((await run(text, of(401))).rules.denied).toBe(2);
-    const log = logFile('statuses.log', [...of(200), ...of(200).slice(1)]);
+    const loginsWith = (status: number) => times(3, (i) => line(i, '/login', undefined, { status }));
+    expect((await run(text, loginsWith(200))).rules.denied).toBe(0);
+    expect((await run(text, loginsWith(401))).rules.denied).toBe(2);
+    const log = logFile('statuses.log', [...loginsWith(200), ...loginsWith(200).slice(1)]);
     const { rules } = await simulate(parseRules(text), log, { target: 0 });
     expect(rules.rules.map(({ limits }) => limits[0]!.smallest!.limit)).toEqual([1, 5]);
   });
 
-  test('against other rules: who is newly denied, and who newly allowed', async () => {
+  test('against other rules, reports the newly denied and newly allowed requests and keys', async () => {
     const rules = (limit: number, other: number) => `
 rules:
   - name: a
@@ -217,14 +217,14 @@ rules:
     });
   });
 
-  test('more keys than it keeps are reported', async () => {
+  test('reports that it dropped keys beyond maxKeys', async () => {
     const lines = times(50, (i) => line(i, '/v1/a', `user-${i}`));
     const { rules } = await run(API, lines, { maxKeys: 10 });
     expect(rules.rules[0]).toMatchObject({ requests: 50, keys: 10, moreKeys: true });
     expect(rules.storeFull).toBe(true);
   });
 
-  test('a compressed file, two files, and one that ends early', async () => {
+  test('reads compressed and several files, and reports a truncated file', async () => {
     const whole = logFile(
       'a.log.gz',
       times(500, (i) => line(i, '/v1/a', `user-${(i * 7919) % 1000}`)),
@@ -260,7 +260,7 @@ rules:
     ['fixedWindow: { limit: 5, window: 1m }', 0, 30],
     // 2 × Σ (n - L) for n from L + 1 to 30, of 930 requests: L = 26 denies 20 of them, 27 denies 12.
     ['fixedWindow: { limit: 5, window: 1m }', 0.02, 27],
-  ])('of %s that denies at most %d is %d', async (limit, target, expected) => {
+  ])('of %s that denies at most a share of %d is %d', async (limit, target, expected) => {
     const file = logFile('target.log', lines);
     const found = await simulate(parseRules(rules(limit)), file, { target, sortWithin: '5m' });
     const { smallest } = found.rules.rules[0]!.limits[0]!;
@@ -277,10 +277,10 @@ rules:
     expect(await deniedBy(expected - 1)).toBeGreaterThan(target * lines.length);
   });
 
-  test('with costs above 1 a number far below may deny as few: one less always denies more', async () => {
+  test('is not exact with costs above 1: a far smaller limit may deny equally few', async () => {
     const priced = (n: number) =>
       parseRules(`${rules(`fixedWindow: { limit: ${n}, window: 1m }`)}    cost: '#{query.c}'\n`);
-    // With 200, the first is too expensive and two others pass. With 201 to 300 only the first passes.
+    // With 200, the first call costs too much and two others pass. With 201 to 300 only the first passes.
     const file = logFile(
       'costs.log',
       [201, 100, 100, 100].map((cost, i) => line(i, `/?c=${cost}`, 'ann')),
@@ -291,7 +291,7 @@ rules:
     expect(await Promise.all([199, 200, 201, 300, 301].map(deniedBy))).toEqual([3, 2, 3, 3, 2]);
   });
 
-  test('no limit of an algorithm may be large enough', () => {
+  test('is undefined if no valid limit is large enough', () => {
     const search = new SmallestSearch(5, 0);
     for (let pass = 0; search.candidates.length > 0; pass += 1) {
       expect(pass).toBeLessThan(10);
@@ -304,7 +304,7 @@ rules:
     expect(search.best).toBeUndefined();
   });
 
-  test('needs files, and a share', async () => {
+  test('needs log files, and a target share below 1', async () => {
     await expect(run(rules('gcra: { limit: 1, period: 1m }'), [], { target: 0.1 })).rejects.toThrow(
       'to a file',
     );

@@ -26,14 +26,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const told = () => messages.map(({ result, version }) => `${result} ${version}`);
+const reported = () => messages.map(({ result, version }) => `${result} ${version}`);
 const versionIs = (version: string) => eventually(async () => rules!.version === version);
 
-describe('a file', () => {
-  /** As no poll comes within the test, only the watcher can see a change. */
+describe('a rules file', () => {
+  /** No poll runs during the test, so only the watcher can see a change. */
   const every = '1h';
 
-  test('that is written, or replaced by a rename, is loaded; keys keep their counts and limiters that did not change', async () => {
+  test('loads when it is written or renamed over, keeping counts and unchanged limiters', async () => {
     const file = join(folder, 'limits.yaml');
     await writeFile(file, text(2));
     rules = await loadRules(file, { every });
@@ -47,10 +47,10 @@ describe('a file', () => {
     await rename(join(folder, 'next'), file);
     await versionIs('again');
     expect(rules.limiter('api')).toBe(limiter);
-    expect(told()).toEqual(['loaded v2', 'loaded v5', 'loaded again']);
+    expect(reported()).toEqual(['loaded v2', 'loaded v5', 'loaded again']);
   });
 
-  test('behind the symbolic links of a ConfigMap is loaded when they change', async () => {
+  test('loads when the symbolic links of a ConfigMap change', async () => {
     for (const version of [1, 2]) {
       await mkdir(join(folder, `..${version}`));
       await writeFile(join(folder, `..${version}`, 'limits.yaml'), text(version));
@@ -64,7 +64,7 @@ describe('a file', () => {
     await versionIs('v2');
   });
 
-  test('that nobody watches is found by looking', async () => {
+  test('loads by polling if its watcher cannot see the change', async () => {
     const [file, elsewhere] = [join(folder, 'limits.yaml'), join(folder, 'elsewhere')];
     await mkdir(elsewhere);
     await writeFile(join(elsewhere, 'real.yaml'), text(1));
@@ -74,11 +74,11 @@ describe('a file', () => {
     await versionIs('v2');
   });
 
-  test('is no version while it is being written', async () => {
+  test('does not load while it is being written', async () => {
     const file = join(folder, 'limits.yaml');
     const whole = `${text(2)}${'# a comment\n'.repeat(20)}  - { name: sms, limit: { gcra: { limit: 1, period: 1m } } }\n`;
     let longest: number;
-    // A writer that pauses for longer than the file needs to be quiet proves nothing: then it begins again.
+    // A writer that pauses for longer than the quiet time proves nothing: then the test begins again.
     do {
       await rules?.close();
       messages.length = 0;
@@ -94,10 +94,10 @@ describe('a file', () => {
     } while (longest > 50);
     await versionIs('v2');
     expect(rules.limiters).toHaveProperty('sms');
-    expect(told()).toEqual(['loaded v1', 'loaded v2']);
+    expect(reported()).toEqual(['loaded v1', 'loaded v2']);
   });
 
-  test('with problems, and one that is gone, leave the last good version in force, and say so once', async () => {
+  test('with problems, or deleted, leaves the last good version active and reports once', async () => {
     const file = join(folder, 'limits.yaml');
     await writeFile(file, text(1));
     rules = await loadRules(file, { every: '100ms' });
@@ -116,10 +116,10 @@ describe('a file', () => {
     await writeFile(file, text(3));
     await versionIs('v3');
     expect(rules.problem).toBeUndefined();
-    expect(told()).toEqual(['loaded v1', 'refused v1', 'unreadable v1', 'refused v1', 'loaded v3']);
+    expect(reported()).toEqual(['loaded v1', 'refused v1', 'unreadable v1', 'refused v1', 'loaded v3']);
   });
 
-  test('is needed at the start, unless there is a fallback', async () => {
+  test('must exist at the start, unless there is a fallback', async () => {
     const file = join(folder, 'limits.yaml');
     expect(isRulesSourceError(await rejection(loadRules(file)))).toBe(true);
     expect(String(await rejection(loadRules(folder)))).toMatch(/it is no file/);
@@ -128,6 +128,6 @@ describe('a file', () => {
     expect(isRulesSourceError(rules.problem)).toBe(true);
     await writeFile(file, text(1));
     await versionIs('v1');
-    expect(told()).toEqual(['unreadable v7', 'loaded v1']);
+    expect(reported()).toEqual(['unreadable v7', 'loaded v1']);
   });
 });

@@ -20,10 +20,10 @@ afterEach(async () => {
   rules = undefined;
 });
 
-const told = () => messages.map(({ result, version }) => `${result} ${version}`);
+const reported = () => messages.map(({ result, version }) => `${result} ${version}`);
 
-describe('a function', () => {
-  test('is called again and again; what it throws, and what is not acceptable, is refused', async () => {
+describe('a function as a source', () => {
+  test('is called repeatedly; an error or an invalid document is refused', async () => {
     let answer: () => string | RulesDocument = () => text(1);
     const limits = () => answer();
     rules = await loadRules(limits, { every: '100ms' });
@@ -43,7 +43,7 @@ describe('a function', () => {
     answer = () => `${text(4)}rollout: { percent: 10 }`;
     await rules.reload();
     expect(rules.problem!.message).toMatch(/^4:1: a rollout needs the version before/);
-    expect(told()).toEqual([
+    expect(reported()).toEqual([
       'loaded v1',
       'unreadable v1',
       'loaded v1',
@@ -53,7 +53,7 @@ describe('a function', () => {
     ]);
   });
 
-  test('that failed is called again soon, and not only at the next regular read', async () => {
+  test('is called again soon after it failed', async () => {
     let failures = 0;
     rules = await loadRules(
       () => {
@@ -70,14 +70,14 @@ describe('a function', () => {
     expect(rules.problem).toBeUndefined();
   });
 
-  test('whose first version is refused rejects', async () => {
+  test('makes loadRules reject if its first version is refused', async () => {
     expect(isRulesError(await rejection(loadRules(() => 'rules: []')))).toBe(true);
     await expect(loadRules(() => text(1), { every: '1ms' })).rejects.toThrow('loadRules: every must be');
     await expect(loadRules(5 as never)).rejects.toThrow('loadRules takes the path of a file');
   });
 });
 
-test('a request that began under one version ends under it, and removed rules stay open for it', async () => {
+test('a request decides under the version it began with, and removed rules stay open for it', async () => {
   let answer = text(1);
   const store = memoryStore();
   rules = await loadRules(() => answer, { store });

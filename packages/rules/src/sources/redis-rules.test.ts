@@ -39,7 +39,7 @@ const versionIs = (version: string) => eventually(async () => rules!.version ===
 const view = (id: string) => ({ path: '/a', method: 'GET', user: { id }, header: () => undefined }) as never;
 const limitOf = async (id: string) => (await rules!.decide(view(id))).decision!.limit;
 
-test('each push is loaded at once by its message; a poll does without it', async () => {
+test('a push loads at once by its message; a poll loads without a message', async () => {
   await source.push(text(1));
   rules = await loadRules(source, { store, every: '1h' });
   expect(rules.version).toBe('v1');
@@ -47,7 +47,7 @@ test('each push is loaded at once by its message; a poll does without it', async
   await versionIs('v2');
   await rules.close();
   rules = await loadRules(source, { store, every: '100ms' });
-  // What another client pushes while nobody listens: the same, without a message.
+  // What another client pushes without a subscriber: the same, without a message.
   const [list, ...keys] = [await client.get(source.key), ...(await client.keys(`${source.key}:*`))];
   await source.push(text(3));
   await versionIs('v3');
@@ -56,7 +56,7 @@ test('each push is loaded at once by its message; a poll does without it', async
   expect(keys).toHaveLength(2);
 });
 
-test('what is no list of versions, or is gone, leaves the last good version in force', async () => {
+test('a missing or foreign list of versions leaves the last good version active', async () => {
   await source.push(text(1));
   rules = await loadRules(source, { store });
   for (const [spoil, problem] of [
@@ -78,7 +78,7 @@ test('what is no list of versions, or is gone, leaves the last good version in f
   expect([rules.version, rules.problem]).toEqual(['v3', undefined]);
 });
 
-test('a version whose text is not acceptable is neither pushed nor, stored by others, loaded', async () => {
+test('an invalid text is not pushed, and not loaded if another program stored it', async () => {
   expect(isRulesError(await rejection(source.push('rules: []')))).toBe(true);
   expect(await source.versions()).toEqual([]);
   await source.push(text(1));
@@ -95,7 +95,7 @@ test('a version whose text is not acceptable is neither pushed nor, stored by ot
   expect(isRulesError(rules.problem)).toBe(true);
 });
 
-test('a text that Redis has evicted is mended by a push or a rollback, and a rollout needs the one before', async () => {
+test('an evicted text is repaired by a push or rollback; a rollout needs the text before it', async () => {
   const [one, two] = [await source.push(text(1)), await source.push(text(2))];
   rules = await loadRules(source, { store });
   const evict = ({ id }: { id: string }) => client.del(`${source.key}:${id}`);
@@ -121,7 +121,7 @@ test('a text that Redis has evicted is mended by a push or a rollback, and a rol
   await versionIs('v4');
 });
 
-test('a list or a text that another program wrote is checked to the last field, and not transferred if it is large', async () => {
+test('a foreign list or text is checked field by field, and not transferred if it is large', async () => {
   const { id } = await source.push(text(1));
   const whole = { number: 1, id, by: 'ann', version: 'v1', rollbackTo: 1, percent: 5, before: 1 };
   const list = (fields: object) => client.set(source.key, `1 ${JSON.stringify({ ...whole, ...fields })}`);
@@ -154,7 +154,7 @@ test('a list or a text that another program wrote is checked to the last field, 
   );
 });
 
-test('two who push at once do not overwrite each other', async () => {
+test('two concurrent pushes do not overwrite each other', async () => {
   await source.push(text(1), { by: 'ann', replaces: 0 });
   const pushes = [2, 3].map((limit) => source.push(text(limit), { by: `push ${limit}`, replaces: 1 }));
   const ended = await Promise.allSettled(pushes);
@@ -169,7 +169,7 @@ test('two who push at once do not overwrite each other', async () => {
   expect((await source.versions()).map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
 });
 
-test('ten versions are kept, and rollback pushes an earlier one again', async () => {
+test('ten versions are kept, and rollback pushes an earlier version again', async () => {
   for (let limit = 1; limit <= 12; limit += 1) await source.push(text(limit));
   expect((await source.versions()).map(({ number }) => number)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
   expect(await client.keys(`${source.key}:*`)).toHaveLength(10);
@@ -185,7 +185,7 @@ describe('a rollout', () => {
   const users = Array.from({ length: 200 }, (_, i) => `user${i}`);
   const limits = () => Promise.all(users.map(limitOf));
 
-  test('gives callers the new version by their keys, never back while the percent grows, in every process', async () => {
+  test('assigns callers by key, the same in every process, and never back while percent grows', async () => {
     await expect(source.push(partly(2, 10))).rejects.toThrow('a rollout needs a version before');
     await source.push(text(1));
     rules = await loadRules(source, { store });
@@ -213,7 +213,7 @@ describe('a rollout', () => {
     expect(new Set(await limits())).toEqual(new Set([3]));
   });
 
-  test('of many steps keeps the version before', async () => {
+  test('of many steps keeps the version before it', async () => {
     await source.push(text(1));
     for (let percent = 1; percent <= 20; percent += 1) await source.push(partly(2, percent));
     const versions = await source.versions();
@@ -226,7 +226,7 @@ describe('a rollout', () => {
   });
 });
 
-test('only a redisStore has them', () => {
+test('redisRules accepts only a redisStore and a valid name', () => {
   expect(() => redisRules({} as never)).toThrow('redisRules takes a redisStore(…)');
   expect(() => redisRules(store, { name: 'a b' })).toThrow('redisRules: name must be a name');
 });

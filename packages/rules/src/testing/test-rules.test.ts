@@ -54,7 +54,7 @@ test.each([
   expect(await testRules(file)).toEqual({ passed: 1, failed: [] });
 });
 
-test('each failed test is named, with its place', async () => {
+test('each failed test is reported with its name and place', async () => {
   const file = join(folder, 'failing.yaml');
   writeFileSync(
     file,
@@ -73,7 +73,7 @@ ${file}:17:5: test 3: expected by api; got allowed 1, denied 1 (1 by sms)`,
   );
 });
 
-test('shadow rules: how many requests each would deny', async () => {
+test('a test can expect how many requests each shadow rule would deny', async () => {
   const document = (expect: string) =>
     parseRules(`rules:
   - { name: api, match: { path: /v1 }, limit: { fixedWindow: { limit: 5, window: 1m } } }
@@ -87,7 +87,7 @@ tests: [{ given: { path: /v1, times: 6 }, expect: ${expect} }]`);
   await expect(testRules(document('{ shadow: { user: 0 } }'))).rejects.toThrow('a request has no key');
 });
 
-test('a failed test names the requests to which no limit applied', async () => {
+test('a failed test names the requests that no limit applied to', async () => {
   const document = parseRules(`${LIMITS}  - given:
       - { path: /v2/a, times: 2 }
       - ${FREE}, times: 60 }
@@ -99,13 +99,13 @@ test('a failed test names the requests to which no limit applied', async () => {
   );
 });
 
-test('a document without tests is an error: nothing would be tested', async () => {
+test('testRules rejects a document without tests', async () => {
   await expect(testRules(parseRules(LIMITS.replace('tests:', '')))).rejects.toThrow(
     'the document has no tests',
   );
 });
 
-test('a document as an object', async () => {
+test('testRules accepts a document as an object', async () => {
   const document: RulesDocument = {
     rules: [{ name: 'sms', limit: { gcra: { limit: 1, period: '1m' } } }],
     tests: [{ given: { rule: 'sms', key: 1, times: 2 }, expect: { denied: 2 } }],
@@ -136,11 +136,11 @@ test.each([
     '{ given: { path: /, times: 1000001 }, expect: { denied: 1 } }',
     /times must be at most 100000, not 1000001/,
   ],
-])('%s is refused', (lines, message) => {
+])('the test %s is refused', (lines, message) => {
   expect(() => parseRules(`${LIMITS}  - ${lines}`)).toThrow(message);
 });
 
-test('a request of a test has an address, a user, a query, cookies and a plan', async () => {
+test('a request of a test can set an address, user, query, cookies and plan', async () => {
   const report = await testRules(
     parseRules(`
 plans: { free: { perHour: 1 }, pro: { perHour: 2 } }

@@ -19,7 +19,7 @@ const ALB =
   '2026-11-22T22:22:59.900000Z "forward" "-" "-" "10.0.0.1:80" "200" "-" "-"';
 
 describe('the combined and the common format', () => {
-  test('time zone, user, query, escapes and headers', async () => {
+  test('the combined format yields time zone, user, query, escapes and headers', async () => {
     const { first, counts } = await read(COMBINED);
     expect(first).toMatchObject({
       time: at('2026-11-22T12:55:36Z'),
@@ -36,7 +36,7 @@ describe('the combined and the common format', () => {
     expect(counts.files).toEqual([{ name: 'stdin', format: 'combined', damage: undefined }]);
   });
 
-  test('the common format, no user, and more fields than expected', async () => {
+  test('the common format, a missing user and extra fields are read', async () => {
     const { requests } = await read(
       '::1 - - [01/Mar/2024:00:00:00 -0530] "POST / HTTP/2.0" 201 -\n' +
         '10.0.0.1 - - [29/Feb/2024:23:59:60 +0000] "GET /a HTTP/1.1" 304 0 "-" "-" "1.2.3.4" 0.003\n',
@@ -61,7 +61,7 @@ describe('the combined and the common format', () => {
   });
 });
 
-test('an Application Load Balancer: the moment of arrival, the duration, the host', async () => {
+test('an ALB line yields the moment of arrival, the duration and the host', async () => {
   const { first, counts } = await read(ALB);
   expect(first).toMatchObject({
     time: at('2026-11-22T22:22:59.900Z'),
@@ -122,7 +122,7 @@ describe('JSON lines', () => {
       },
       250_000,
     ],
-  ])('of %s', async (_, line, duration) => {
+  ])('a line of %s yields method, path, address, duration and headers', async (_, line, duration) => {
     const { first } = await read(JSON.stringify(line));
     const whole = at('2026-11-22T12:00:00Z');
     expect(first).toMatchObject({ method: 'GET', path: '/a', ip: '10.0.0.1', duration });
@@ -130,7 +130,7 @@ describe('JSON lines', () => {
     expect(first.headers['x-api-key']).toBe('k');
   });
 
-  test('fields named by option; a user may be an object', async () => {
+  test('the option fields names the fields; a user may be an object', async () => {
     const line = {
       at: 1_795_348_800,
       m: 'PUT',
@@ -150,13 +150,13 @@ describe('JSON lines', () => {
 });
 
 describe('hostile logs', () => {
-  test('a log of no known format is an error that shows its first line', async () => {
+  test('a log of an unknown format throws an error that shows its first line', async () => {
     const error = await read('nonsense\u0000\n'.repeat(60)).catch((thrown: unknown) => thrown);
     expect(isLogFormatError(error)).toBe(true);
     expect((error as Error).message).toContain('nonsense');
   });
 
-  test('lines of 1 MB, NUL, broken UTF-8, a byte order mark, CRLF, no newline at the end', async () => {
+  test('long lines, NUL, broken UTF-8, a byte order mark and CRLF do not stop the reader', async () => {
     const broken = Buffer.concat([
       Buffer.from('10.0.0.1 - - [22/Nov/2026:13:55:36 +0000] "GET /'),
       Buffer.from([0xff, 0xc3, 0x00]),
@@ -169,7 +169,7 @@ describe('hostile logs', () => {
     expect(requests.map(({ path }) => path)).toEqual(['/v1/a', '/\ufffd\ufffd\u0000', '/v1/a']);
   });
 
-  test('lines that come in pieces are read whole', async () => {
+  test('a line split across chunks is read as one line', async () => {
     const bytes = Buffer.from(`${COMBINED}\n${COMBINED}\n`);
     for (const size of [1, 7, 64, 1_000]) {
       const pieces = [];
@@ -178,7 +178,7 @@ describe('hostile logs', () => {
     }
   });
 
-  test('JSON that is no request', async () => {
+  test('JSON that is not a request counts as a bad line', async () => {
     const lines = [
       '{"time":0,"method":"GET","url":"/"}',
       '[]',
