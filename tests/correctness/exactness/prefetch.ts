@@ -89,7 +89,7 @@ function suitable(name: string, seed: number): { readonly one: Case; readonly se
   for (let tried = seed; ; tried += 1_000_003) {
     const one = cases[name]!(randomFrom(tried));
     const rule = compilePolicy(one.policy);
-    if (rule.algorithm.prefetched?.(rule.parameters, 1) === undefined) continue;
+    if (rule.algorithm.prefetch?.narrow(rule.parameters, 1) === undefined) continue;
     const { prefetch } = prefetching(name, rule, { most: 1, longest: 10_000 });
     if (prefetch !== undefined) return { one, seed: tried };
   }

@@ -29,6 +29,6 @@ test.each<[string, Policy]>([
   '%s has expandRun if and only if it has a take-run.lua: the size of batches depends on it',
   (_, policy) => {
     const { algorithm } = compilePolicy(policy);
-    expect(algorithm.expandRun !== undefined).toBe(supportsRuns.includes(algorithm.tag));
+    expect(algorithm.speed?.expandRun !== undefined).toBe(supportsRuns.includes(algorithm.tag));
   },
 );

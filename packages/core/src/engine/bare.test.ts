@@ -58,7 +58,7 @@ test.each(Object.entries(policies))(
           const { rule } = part!.limit;
           const keyState = new KeyState(part!, entry, now);
           const answer = decide(call, [keyState]);
-          const { step } = rule.algorithm;
+          const step = rule.algorithm.speed?.step;
           if (
             step !== undefined &&
             call.operation === 'consume' &&

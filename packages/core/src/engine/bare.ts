@@ -35,10 +35,11 @@ export function decideBare(
     (before && live(algorithm.normalize(parameters, before, now), now)) ??
     algorithm.initialState?.(parameters, now);
   let changed = state !== before && (taking || before !== undefined);
+  const acquireWait = operation === 'acquire' ? algorithm.booking?.acquireWait : undefined;
   const wait =
-    operation === 'acquire' && algorithm.acquireWait !== undefined
-      ? algorithm.acquireWait(parameters, state, now, cost)
-      : algorithm.wait(parameters, state, now, cost);
+    acquireWait === undefined
+      ? algorithm.wait(parameters, state, now, cost)
+      : acquireWait(parameters, state, now, cost);
   if (wait > 0 && operation === 'acquire') return undefined;
   // A denial counts for an escalation.
   if (wait !== 0 && rule.escalation !== undefined) return undefined;

@@ -47,19 +47,20 @@ export class Counter {
   /** The state after a call took the permits that were booked for `at`. */
   book(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
-    if (algorithm.book !== undefined) return algorithm.book(parameters, state, at, cost);
+    const book = algorithm.booking?.book;
+    if (book !== undefined) return book(parameters, state, at, cost);
     return algorithm.take(parameters, this.#stateAt(state, at), at, cost);
   }
 
   /** The state after a call that other parameters allowed. */
   absorb(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
-    return (algorithm.absorb ?? algorithm.take)(parameters, this.#stateAt(state, at), at, cost);
+    return (algorithm.override?.absorb ?? algorithm.take)(parameters, this.#stateAt(state, at), at, cost);
   }
 
   /** µs that `acquire` of `cost` waits at least, because the cost is above the capacity. */
   saving(cost: number): number {
-    return this.algorithm.saving?.(this.parameters, cost) ?? 0;
+    return this.algorithm.booking?.saving?.(this.parameters, cost) ?? 0;
   }
 
   usage(state: State | undefined, at: number): Usage {
@@ -68,7 +69,7 @@ export class Counter {
 
   /** Does the first call of a full key begin a window, or start the ticks? */
   get anchored(): boolean {
-    return this.algorithm.anchored?.(this.parameters) === true;
+    return this.algorithm.booking?.anchored?.(this.parameters) === true;
   }
 
   /** The moment at which every permit is back, if no other call comes. */
@@ -84,7 +85,7 @@ export class Counter {
   /** The first moment from `from` on at which a call can take `cost`; `NEVER`. `shaped`: as `acquire` takes it. */
   nextMoment(state: State | undefined, from: number, cost: number, shaped: boolean): number {
     const { algorithm, parameters } = this;
-    const wait = (shaped && algorithm.acquireWait) || algorithm.wait;
+    const wait = (shaped && algorithm.booking?.acquireWait) || algorithm.wait;
     const micros = wait(parameters, this.#stateAt(state, from), from, cost);
     return micros === NEVER ? NEVER : from + micros;
   }

@@ -189,9 +189,9 @@ export class KeyState {
     if (this.booking === undefined) return false;
     if (this.#queue.isFull(this.booking.maxWaiting)) return true;
     const { algorithm, parameters } = this.#counter;
-    if (algorithm.maxWait === undefined || this.ownMoment === NEVER) return false;
-    const wait = this.ownMoment - Math.max(this.now, this.#blockedUntil);
-    return wait > algorithm.maxWait(parameters, this.part.cost);
+    const longest = algorithm.booking?.maxWait?.(parameters, this.part.cost);
+    if (longest === undefined || this.ownMoment === NEVER) return false;
+    return this.ownMoment - Math.max(this.now, this.#blockedUntil) > longest;
   }
 
   /** Takes permits as a penalty, even if fewer are left. They also count in full under the policy's own parameters. */
@@ -288,7 +288,7 @@ export class KeyState {
   #overriding(override: Parameters, state: State | undefined): Counter {
     const { algorithm, parameters } = this.#policy;
     this.#override = override;
-    return new Counter(algorithm, algorithm.complete?.(override, parameters) ?? override, state);
+    return new Counter(algorithm, algorithm.override?.complete?.(override, parameters) ?? override, state);
   }
 
   /** @param override parameters that replace the policy's own, unless `micros` is 0 */
@@ -300,7 +300,8 @@ export class KeyState {
       this.#counter = policy;
       this.#overrideUntil = 0;
     } else {
-      const translated = state && (algorithm.translate?.(parameters, override!, state, this.now) ?? state);
+      const translated =
+        state && (algorithm.override?.translate?.(parameters, override!, state, this.now) ?? state);
       this.#counter = this.#overriding(override!, translated);
       this.#overrideUntil = this.now + micros;
       if (this.holders !== undefined) policy.state = undefined;

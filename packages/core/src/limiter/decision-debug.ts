@@ -16,10 +16,10 @@ function policyDebug(part: PolicyPart, { trace, override }: PartAnswer, now: num
   const { parameters, before, after, queue, blockedUntil } = trace!;
   const { name, rule } = part.limit;
   const { algorithm } = rule;
-  const names = algorithm.parameterNames;
+  const names = algorithm.figures.parameterNames;
   const stateOf = (state: State | undefined): StateDebug => {
     const { remaining, reset } = algorithm.usage(parameters, state, now);
-    const view = algorithm.view(parameters, state, now);
+    const view = algorithm.figures.view(parameters, state, now);
     return { state: state ?? [], remaining, resetAfter: reset, view };
   };
   return {

@@ -55,7 +55,7 @@ export class DecisionRecord implements Decision {
     const part = bound === 0 ? first : call.parts[bound]!;
     const own = parts[bound]!;
     const { rule } = part.limit;
-    const size = own.override === undefined ? rule : rule.algorithm.size(own.override);
+    const size = own.override === undefined ? rule : rule.algorithm.figures.size(own.override);
     this.allowed = allowed;
     this.name = name;
     this.policy = part.limit.name;
@@ -162,9 +162,9 @@ function policyDecisions(parts: readonly PolicyPart[], answer: Answer): readonly
     const own = answer.parts[i]!;
     const { name, rule } = parts[i]!.limit;
     const { algorithm } = rule;
-    const { limit, window } = own.override === undefined ? rule : algorithm.size(own.override);
+    const { limit, window } = own.override === undefined ? rule : algorithm.figures.size(own.override);
     const { remaining, reset } = own;
-    const more = algorithm.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
+    const more = algorithm.figures.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
     const decision: { -readonly [field in keyof PolicyDecision]: PolicyDecision[field] } = {
       name,
       cost: parts[i]!.cost,

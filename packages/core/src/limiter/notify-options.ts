@@ -77,7 +77,7 @@ export function checkThresholds(
   algorithm: Algorithm,
 ): Thresholds | undefined {
   if (levels === undefined) return undefined;
-  if (algorithm.hasWindows) return { ...more, levels };
+  if (algorithm.figures.hasWindows) return { ...more, levels };
   throw new TypeError(
     `${where}: notify is for fixedWindow, whose permits are counted in windows with a beginning and an end. Policy '${more.policy}' has ` +
       'none, so a threshold would be reached again and again',

@@ -61,7 +61,7 @@ export class ThresholdWatch implements CallObserver {
       const { notify, rule } = parts[i]!.limit;
       if (notify === undefined || parts[i]!.cost === 0) continue;
       const { remaining, reset, override } = answer.parts[i]!;
-      const { limit } = override === undefined ? rule : rule.algorithm.size(override);
+      const { limit } = override === undefined ? rule : rule.algorithm.figures.size(override);
       const level = levelsReached(notify, limit, limit - remaining);
       if (level > 0) this.#reached(parts[i]!, notify, { level, limit, end: answer.now + reset });
     }
@@ -114,7 +114,11 @@ export class ThresholdWatch implements CallObserver {
     const answer = await this.decider.decide(look);
     const { trace } = answer.parts[0]!;
     if (isDegraded(answer) || trace === undefined) return false;
-    const view = part.limit.rule.algorithm.view(trace.parameters, trace.after, answer.now) as WindowView;
+    const view = part.limit.rule.algorithm.figures.view(
+      trace.parameters,
+      trace.after,
+      answer.now,
+    ) as WindowView;
     const { end, limit } = view;
     if (end === undefined) return false;
     if (key.window?.end !== end || key.window.limit !== limit) {

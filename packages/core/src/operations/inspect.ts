@@ -115,7 +115,7 @@ function inspected(
   return {
     ...debug,
     policy,
-    limit: answer.override === undefined ? limit : algorithm.size(answer.override).limit,
+    limit: answer.override === undefined ? limit : algorithm.figures.size(answer.override).limit,
     remaining: answer.remaining,
     allowed: answer.wait === 0,
     wait: waitOf(answer.wait),

@@ -60,7 +60,7 @@ export function prefetching(
   { most, longest, isDefault }: WantedPrefetch,
 ): { readonly rule: Rule; readonly prefetch?: PrefetchLimits } {
   const { algorithm, parameters } = rule;
-  const prefetched = algorithm.prefetched?.(parameters, longest);
+  const prefetched = algorithm.prefetch?.narrow(parameters, longest);
   if (prefetched === undefined) {
     if (isDefault) return { rule };
     throw new TypeError(
@@ -73,7 +73,7 @@ export function prefetching(
   const prefetch = { most: Math.min(most, Math.floor(rule.limit / SHARE)), longest: prefetched.longest };
   if (prefetched.parameters === parameters || rule.parametersAt !== undefined) return { rule, prefetch };
   return {
-    rule: { algorithm, parameters: prefetched.parameters, ...algorithm.size(prefetched.parameters) },
+    rule: { algorithm, parameters: prefetched.parameters, ...algorithm.figures.size(prefetched.parameters) },
     prefetch,
   };
 }

@@ -185,6 +185,9 @@ function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [first]
   if (first!.override !== undefined) return 0;
   const { longest } = prefetch!.limits;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
-  const life = Math.min(rule.algorithm.usableFor?.(parameters, now, first!.reset) ?? longest, longest);
+  const life = Math.min(
+    rule.algorithm.prefetch?.usableFor?.(parameters, now, first!.reset) ?? longest,
+    longest,
+  );
   return life - Math.ceil(life / DRIFT);
 }

@@ -67,7 +67,7 @@ function parametersOf(where: string, limit: number, window: number): Parameters 
 }
 
 export function configOf({ perClient, parameters, keepAlive }: StoredRate): SharedRateConfig {
-  const { limit, window } = slidingLogAlgorithm.size(parameters);
+  const { limit, window } = slidingLogAlgorithm.figures.size(parameters);
   return {
     mode: perClient === 1 ? 'PER_CLIENT' : 'OVERALL',
     rate: limit,

@@ -3,7 +3,7 @@ import type { State } from '../algorithm.js';
 import { concurrencyAlgorithm } from './concurrency.js';
 
 const { normalize, wait, take, refund } = concurrencyAlgorithm;
-const acquireWait = concurrencyAlgorithm.acquireWait!;
+const acquireWait = concurrencyAlgorithm.booking!.acquireWait!;
 const { last, join, renew, holderStatus, remainingWait, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 

@@ -7,7 +7,7 @@ import {
 } from './concurrency.js';
 
 const { normalize, wait, take, refund, usage } = concurrencyAlgorithm;
-const acquireWait = concurrencyAlgorithm.acquireWait!;
+const acquireWait = concurrencyAlgorithm.booking!.acquireWait!;
 const { last, join, renew, holderStatus, remainingWait, promote } = concurrencyAlgorithm.holders!;
 const START = 1_700_000_000_000_000;
 const sec = (seconds: number) => START + seconds * 1e6;

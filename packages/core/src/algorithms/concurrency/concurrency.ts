@@ -63,6 +63,6 @@ export const concurrencyKind: PolicyKind<ConcurrencyPolicy> = {
   compile: ({ limit, lease, queue = QUEUE }) => {
     const checked = concurrency({ limit, lease, queue });
     const parameters = [limit, toMicros('concurrency: lease', checked.lease), queue];
-    return { algorithm: concurrencyAlgorithm, parameters, ...concurrencyAlgorithm.size(parameters) };
+    return { algorithm: concurrencyAlgorithm, parameters, ...concurrencyAlgorithm.figures.size(parameters) };
   },
 };

@@ -1,3 +1,4 @@
+import type { HoldersView } from '../../decision.js';
 import type { Algorithm, Holders, Parameters, State } from '../algorithm.js';
 import { ANY, NEVER } from '../algorithm.js';
 import {
@@ -77,11 +78,28 @@ function exactWait(p: Parameters, state: State | undefined, now: number, cost: n
   return waitUntil(p, alive, now, cost, alive.list.length);
 }
 
+function holdersView([limit]: Parameters, state: State | undefined, now: number): HoldersView {
+  const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
+  const leases = Array.from({ length: (list.length - HEAD) / EACH }, (_, i) => {
+    const place = HEAD + i * EACH;
+    return { since: list[place]!, until: endOf(list, place), permits: costOf(list, place) };
+  });
+  return {
+    kind: 'holders',
+    limit: limit!,
+    held,
+    holders: leases.slice(0, list[2]!),
+    waiting: leases.slice(list[2]!),
+  };
+}
+
 export const concurrencyAlgorithm: Algorithm = {
   tag: 'cc',
-  parameterNames: ['limit', 'lease', 'queue'],
-  size: ([limit, lease]) => ({ limit: limit!, window: lease! }),
-  bytes: ([limit]) => 24 * (limit! + 1),
+  figures: {
+    parameterNames: ['limit', 'lease', 'queue'],
+    size: ([limit, lease]) => ({ limit: limit!, window: lease! }),
+    view: holdersView,
+  },
 
   /** No lease ends later than one lease from now: later ones come from a clock that went back, or from a longer lease. */
   normalize([, lease], state, now) {
@@ -99,8 +117,6 @@ export const concurrencyAlgorithm: Algorithm = {
     const alive = living(p[0]!, state, now);
     return estimateWait(p[0]!, alive, now, cost, alive.list.length, exact);
   },
-
-  acquireWait: exactWait,
 
   /** The new holder's id is `last`. The sum of costs saturates, so that it stays exact. */
   take([limit, lease], state, now, cost) {
@@ -125,20 +141,7 @@ export const concurrencyAlgorithm: Algorithm = {
     return { remaining: waiting > 0 ? 0 : Math.max(0, limit! - held), reset: last - now };
   },
 
-  view([limit], state, now) {
-    const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
-    const leases = Array.from({ length: (list.length - HEAD) / EACH }, (_, i) => {
-      const place = HEAD + i * EACH;
-      return { since: list[place]!, until: endOf(list, place), permits: costOf(list, place) };
-    });
-    return {
-      kind: 'holders',
-      limit: limit!,
-      held,
-      holders: leases.slice(0, list[2]!),
-      waiting: leases.slice(list[2]!),
-    };
-  },
-
+  booking: { acquireWait: exactWait },
+  speed: { bytes: ([limit]) => 24 * (limit! + 1) },
   holders,
 };

@@ -16,7 +16,7 @@ describe('the policy', () => {
       timeZone: 'Asia/Tokyo',
     });
     const rule = fixedWindowKind.compile(JSON.parse(JSON.stringify(policy)));
-    expect(fixedWindowAlgorithm.size(rule.parameters)).toEqual({ limit: 5, window: 86_400_000_000 });
+    expect(fixedWindowAlgorithm.figures.size(rule.parameters)).toEqual({ limit: 5, window: 86_400_000_000 });
     expect([rule.limit, rule.window, rule.parameters.slice(0, 3)]).toEqual([
       5,
       86_400_000_000,

@@ -1,6 +1,7 @@
 import { toMicros } from '../../duration.js';
-import type { Algorithm, PolicyKind, State } from '../algorithm.js';
+import type { Algorithm, Parameters, PolicyKind, State } from '../algorithm.js';
 import { ANY, NEVER } from '../algorithm.js';
+import type { Cell } from '../cell.js';
 import { shareOfLimit } from '../share.js';
 import { expandWindowRun } from '../window-run.js';
 import { DAYS } from './calendar.js';
@@ -10,6 +11,28 @@ import { CALENDAR, CLOCK, EDGES, endOf, latestEnd, startOf, usedAt, windowView }
 
 export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow } from './policy.js';
 
+function step(parameters: Parameters, cell: Cell, now: number, cost: number): boolean {
+  const { numbers, at } = cell;
+  const limit = parameters[0]!;
+  let end = numbers[at]!;
+  let used = numbers[at + 1]!;
+  if (cost === 0 || cost > limit || end > latestEnd(parameters, now)) return false;
+  if (end <= now) {
+    end = endOf(parameters, now);
+    used = 0;
+  }
+  const allowed = cost <= limit - used;
+  if (allowed) {
+    used += cost;
+    numbers[at] = end;
+    numbers[at + 1] = used;
+  }
+  cell.wait = allowed ? 0 : end - now;
+  cell.remaining = Math.max(0, limit - used);
+  cell.reset = end - now;
+  return true;
+}
+
 /**
  * State: [end of the window (µs), permits used in it].
  * Parameters: [limit, window (µs)], then `CLOCK`, or `CALENDAR` and the moments at which the windows around the present begin. The
@@ -18,9 +41,13 @@ export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow } from './
  */
 export const fixedWindowAlgorithm: Algorithm = {
   tag: 'fw',
-  parameterNames: ['limit', 'window', 'alignment'],
 
-  size: ([limit, window]) => ({ limit: limit!, window: window! }),
+  figures: {
+    parameterNames: ['limit', 'window', 'alignment'],
+    size: ([limit, window]) => ({ limit: limit!, window: window! }),
+    view: windowView,
+    hasWindows: true,
+  },
 
   normalize: (parameters, state, now) =>
     state[0]! > latestEnd(parameters, now) ? [endOf(parameters, now), state[1]!] : state,
@@ -29,28 +56,6 @@ export const fixedWindowAlgorithm: Algorithm = {
     if (cost === 0) return 0;
     if (cost > limit!) return NEVER;
     return cost <= limit! - usedAt(state, now) ? 0 : state![0]! - now;
-  },
-
-  step(parameters, cell, now, cost) {
-    const { numbers, at } = cell;
-    const limit = parameters[0]!;
-    let end = numbers[at]!;
-    let used = numbers[at + 1]!;
-    if (cost === 0 || cost > limit || end > latestEnd(parameters, now)) return false;
-    if (end <= now) {
-      end = endOf(parameters, now);
-      used = 0;
-    }
-    const allowed = cost <= limit - used;
-    if (allowed) {
-      used += cost;
-      numbers[at] = end;
-      numbers[at + 1] = used;
-    }
-    cell.wait = allowed ? 0 : end - now;
-    cell.remaining = Math.max(0, limit - used);
-    cell.reset = end - now;
-    return true;
   },
 
   take(parameters, state, now, cost): State {
@@ -70,27 +75,27 @@ export const fixedWindowAlgorithm: Algorithm = {
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),
 
-  complete: (parameters, policy) =>
-    parameters[2] === CALENDAR && parameters.length === EDGES
-      ? [...parameters, ...policy.slice(EDGES)]
-      : parameters,
+  booking: { anchored: (parameters) => parameters[2] === undefined },
 
-  view: windowView,
-
-  expandRun: expandWindowRun,
-
-  hasWindows: true,
-
-  anchored: (parameters) => parameters[2] === undefined,
-
-  // Until its window ends a permit counts the same whenever it is used.
-  prefetched: (parameters, micros) => ({ parameters, longest: micros }),
-
-  usableFor(parameters, now, reset) {
-    if (parameters[2] !== undefined) return Math.min(reset, endOf(parameters, now) - now);
-    // With a booking for a later window, the end of this one is not known.
-    return reset <= parameters[1]! ? reset : 0;
+  override: {
+    complete: (parameters, policy) =>
+      parameters[2] === CALENDAR && parameters.length === EDGES
+        ? [...parameters, ...policy.slice(EDGES)]
+        : parameters,
   },
+
+  prefetch: {
+    // Until its window ends a permit counts the same whenever it is used.
+    narrow: (parameters, micros) => ({ parameters, longest: micros }),
+
+    usableFor(parameters, now, reset) {
+      if (parameters[2] !== undefined) return Math.min(reset, endOf(parameters, now) - now);
+      // With a booking for a later window, the end of this one is not known.
+      return reset <= parameters[1]! ? reset : 0;
+    },
+  },
+
+  speed: { step, expandRun: expandWindowRun },
 };
 
 export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {

@@ -4,7 +4,9 @@ import { NEVER, type State } from '../algorithm.js';
 import { meterAlgorithm } from '../token-bucket/meter.js';
 import { leakyBucket, leakyBucketKind } from './leaky-bucket.js';
 
-const { wait, take, acquireWait, maxWait } = meterAlgorithm;
+const { wait, take } = meterAlgorithm;
+const acquireWait = meterAlgorithm.booking!.acquireWait!;
+const maxWait = meterAlgorithm.booking!.maxWait!;
 const START = 1_735_689_600_000_000;
 const rule = (capacity: number, leak: number) =>
   leakyBucketKind.compile(leakyBucket({ capacity, leak, every: '1s' }));

@@ -1,3 +1,4 @@
+import type { LogView } from '../../decision.js';
 import { type Algorithm, ANY, NEVER, type Parameters, type State } from '../algorithm.js';
 import { down } from '../arithmetic.js';
 import { expandWindowRun } from '../window-run.js';
@@ -25,9 +26,12 @@ const NOTHING: State = [0, 0];
 export function runningLog(tag: string): Algorithm {
   return {
     tag,
-    parameterNames: ['limit', 'window', 'slot'],
 
-    size: ([limit, window]) => ({ limit: limit!, window: window! }),
+    figures: {
+      parameterNames: ['limit', 'window', 'slot'],
+      size: ([limit, window]) => ({ limit: limit!, window: window! }),
+      view: logView,
+    },
 
     // Moments later than now count as now: the clock went back, or slots were longer. Under another window the state ends at another moment.
     normalize(parameters, state, now) {
@@ -48,9 +52,6 @@ export function runningLog(tag: string): Algorithm {
     },
 
     take: (parameters, state, now, cost) => taken(parameters, state, now, cost, false),
-
-    // The margin of the next booking counts from the moment at which its permits came back, so pairs that have left the window are needed.
-    book: (parameters, state, now, cost) => taken(parameters, state, now, cost, true),
 
     refund(parameters, state, now, cost, at) {
       const window = parameters[1]!;
@@ -78,20 +79,6 @@ export function runningLog(tag: string): Algorithm {
       return lastOf(next) < first ? undefined : next;
     },
 
-    view({ 0: limit, 1: window, 2: slot = 0 }, state = NOTHING, now) {
-      const entries: { at: number; permits: number }[] = [];
-      const first = firstAfter(state, now - window!);
-      for (let pair = first; pair <= lastOf(state); pair += 1) {
-        entries.push({
-          at: momentOf(state, pair),
-          permits: minus(countOf(state, pair), countOf(state, pair - 1)),
-        });
-      }
-      return { kind: 'log', limit: limit!, used: usedFrom(state, first), window: window!, slot, entries };
-    },
-
-    expandRun: expandWindowRun,
-
     usage({ 0: limit, 1: window }, state, now) {
       const used = state === undefined ? 0 : usedFrom(state, firstAfter(state, now - window!));
       if (state === undefined || used === 0) return { remaining: limit!, reset: 0 };
@@ -100,7 +87,30 @@ export function runningLog(tag: string): Algorithm {
         reset: momentOf(state, lastOf(state)) + window! - now,
       };
     },
+
+    booking: {
+      // The margin of the next booking counts from the moment at which its permits came back, so pairs that have left the window are needed.
+      book: (parameters, state, now, cost) => taken(parameters, state, now, cost, true),
+    },
+
+    speed: { expandRun: expandWindowRun },
   };
+}
+
+function logView(
+  { 0: limit, 1: window, 2: slot = 0 }: Parameters,
+  state: State = NOTHING,
+  now: number,
+): LogView {
+  const entries: { at: number; permits: number }[] = [];
+  const first = firstAfter(state, now - window!);
+  for (let pair = first; pair <= lastOf(state); pair += 1) {
+    entries.push({
+      at: momentOf(state, pair),
+      permits: minus(countOf(state, pair), countOf(state, pair - 1)),
+    });
+  }
+  return { kind: 'log', limit: limit!, used: usedFrom(state, first), window: window!, slot, entries };
 }
 
 export const endOfSlot = (slot: number, at: number): number => (down(at, slot) + 1) * slot;

@@ -156,6 +156,6 @@ describe('slidingLog', () => {
       limit: 10_000,
       window: 1_500_000,
     });
-    expect(slidingLogAlgorithm.size([3, 7])).toEqual({ limit: 3, window: 7 });
+    expect(slidingLogAlgorithm.figures.size([3, 7])).toEqual({ limit: 3, window: 7 });
   });
 });

@@ -1,6 +1,6 @@
 import { type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
-import type { Parameters, Policy, PolicyKind } from '../algorithm.js';
+import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
 import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { runningLog } from './running-log.js';
@@ -45,10 +45,12 @@ export function slidingLog(options: SlidingLogOptions): SlidingLogPolicy {
   return notePeriod(policy, 'window', options.window);
 }
 
+const log = runningLog('sl');
+
 /** State: see `runningLog`; exact timestamps. Parameters: [limit, window (µs)]. A large shared rate uses slots. */
-export const slidingLogAlgorithm = {
-  ...runningLog('sl'),
-  bytes: ([limit = 0]: Parameters) => 16 * (Math.min(limit, MAX_LIMIT) + 1),
+export const slidingLogAlgorithm: Algorithm = {
+  ...log,
+  speed: { ...log.speed, bytes: ([limit = 0]) => 16 * (Math.min(limit, MAX_LIMIT) + 1) },
 };
 
 export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {

@@ -139,6 +139,6 @@ describe('slidingWindow', () => {
     });
     expect(slidingWindow({ limit: 7, window: 0.003 }).slots).toBe(3);
     expect(rule(7, '1s', 3)).toEqual([7, 1 * S, 333_334]);
-    expect(slidingWindowAlgorithm.size(rule(7, '1s', 3))).toEqual({ limit: 7, window: 1 * S });
+    expect(slidingWindowAlgorithm.figures.size(rule(7, '1s', 3))).toEqual({ limit: 7, window: 1 * S });
   });
 });

@@ -66,10 +66,11 @@ const slotLength = (micros: number, slots: number): number => Math.ceil(micros /
 export const slidingWindowAlgorithm: Algorithm = {
   ...runningLog('sw'),
 
-  // Until its slot ends a permit counts the same whenever it is used.
-  prefetched: (parameters, micros) => ({ parameters, longest: micros }),
-
-  usableFor: ([, , slot], now) => endOfSlot(slot!, now) - now,
+  prefetch: {
+    // Until its slot ends a permit counts the same whenever it is used.
+    narrow: (parameters, micros) => ({ parameters, longest: micros }),
+    usableFor: ([, , slot], now) => endOfSlot(slot!, now) - now,
+  },
 };
 
 export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {

@@ -46,5 +46,5 @@ export function meterRule(numbers: MeterNumbers): Rule {
   const shape = acquires === 'spaced' ? SPACED : acquires === 'saved' && !closed ? SAVED : 0;
   const start = initial === capacity ? 0 : full - initial * perPermit;
   const parameters: MeterParameters = [perPermit, perTick, full, debt, start, shape, tick];
-  return { algorithm: meterAlgorithm, parameters, ...meterAlgorithm.size(parameters) };
+  return { algorithm: meterAlgorithm, parameters, ...meterAlgorithm.figures.size(parameters) };
 }

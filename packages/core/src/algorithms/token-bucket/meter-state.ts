@@ -1,6 +1,6 @@
 import type { BucketView } from '../../decision.js';
 import { MAX_MICROS } from '../../duration.js';
-import { JITTER, NEVER, type State } from '../algorithm.js';
+import { type Figures, JITTER, NEVER, type State } from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
 
 /**
@@ -128,7 +128,7 @@ const SPAN = 5;
 export const delayed = (state: State, micros: number): State =>
   state.map((value, i) => (i === LATE || i === SPAN ? value : Math.max(0, value - micros)));
 
-export function meterView(p: MeterParameters, state: State | undefined, now: number): BucketView {
+function meterView(p: MeterParameters, state: State | undefined, now: number): BucketView {
   const { 0: perPermit, 1: perTick, 2: full, 6: tick } = p;
   const debt = debtAt(p, state, now);
   const last = lastTick(p, state, now);
@@ -141,3 +141,32 @@ export function meterView(p: MeterParameters, state: State | undefined, now: num
     fullAt: debt > 0 ? last + flowTime(p, debt) : now,
   };
 }
+
+export const meterFigures: Figures = {
+  parameterNames: [
+    'unitsOfPermit',
+    'unitsPerTick',
+    'unitsOfBucket',
+    'unitsOfDebt',
+    'missingAtFirst',
+    'shapes',
+    'tick',
+  ],
+
+  size(p: MeterParameters) {
+    const limit = down(debtLimit(p), p[0]);
+    return { limit, window: flowTime(p, Math.max(1, limit) * p[0]) };
+  },
+
+  view: meterView,
+
+  // At `reset` nothing is missing, so the ticks until then equal the units missing now, rounded up to a tick. `remaining` gives them exactly.
+  more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
+    const bearable = Math.min(full - perPermit, full + borrow - (remaining + 1) * perPermit);
+    if (bearable < 0) return reset;
+    const ticks = Math.ceil(reset / tick);
+    const most = remaining > 0 ? full + borrow - remaining * perPermit : Number.POSITIVE_INFINITY;
+    const needed = Math.ceil(Math.max(0, Math.min(ticks * perTick, most) - bearable) / perTick);
+    return Math.max(0, reset - (ticks - needed) * tick);
+  },
+};

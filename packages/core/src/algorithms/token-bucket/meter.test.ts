@@ -7,7 +7,9 @@ import { Cell } from '../cell.js';
 import { meterAlgorithm } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 
-const { initialState, normalize, wait, take, refund, usage, size } = meterAlgorithm;
+const { normalize, wait, take, refund, usage } = meterAlgorithm;
+const { size } = meterAlgorithm.figures;
+const initialState = meterAlgorithm.initialState!;
 const NOW = 1_735_689_600_000_000;
 
 const policies = fc
@@ -43,7 +45,7 @@ test('computes from `remaining` when more permits return: never early, at most o
         if (wait(p, state, now, cost) === 0) state = take(p, state, now, cost);
         const { remaining, reset } = usage(p, state, now);
         const exact = wait(p, state, now, remaining + 1);
-        const more = meterAlgorithm.more(p, remaining, reset);
+        const more = meterAlgorithm.figures.more!(p, remaining, reset);
         if (exact === -1) expect(more).toBe(reset);
         // The last tick of a debt counts in full, so a call that has borrowed may see one tick more.
         else expect([0, p[6]]).toContain(more - exact);
@@ -227,6 +229,6 @@ test('in place too, a bucket that a reward filled while the clock trembled is a 
   const cell = new Cell();
   cell.numbers = new Float64Array(8);
   cell.write(state);
-  expect(meterAlgorithm.step!(p, cell, now, 1)).toBe(true);
+  expect(meterAlgorithm.speed!.step!(p, cell, now, 1)).toBe(true);
   expect(cell.read()).toEqual(take(p, undefined, now, 1));
 });

@@ -1,5 +1,15 @@
 import { MAX_MICROS } from '../../duration.js';
-import { type Algorithm, ANY, JITTER, NEVER, type State } from '../algorithm.js';
+import {
+  type Algorithm,
+  ANY,
+  type BookingFacet,
+  JITTER,
+  NEVER,
+  type OverrideFacet,
+  type PrefetchFacet,
+  type SpeedFacet,
+  type State,
+} from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
 import {
   debtAt,
@@ -9,7 +19,7 @@ import {
   grown,
   lastTick,
   type MeterParameters,
-  meterView,
+  meterFigures,
   mostOf,
   remainingWith,
   SAVED,
@@ -20,10 +30,6 @@ import {
   waitWith,
   write,
 } from './meter-state.js';
-
-/** With functions that are optional for other algorithms. */
-export type Meter = Algorithm &
-  Required<Pick<Algorithm, 'initialState' | 'translate' | 'acquireWait' | 'maxWait' | 'more'>>;
 
 /** At most this part of a bucket, 1 in 10, is kept in reserve for prefetched permits. */
 const RESERVE = 10;
@@ -42,42 +48,65 @@ function backOf(p: MeterParameters, state: State, now: number, cost: number, at:
   return Math.max(0, price - ticks * p[1]);
 }
 
-/**
- * One moment decides: when the bucket will be whole again (GCRA calls it the theoretical arrival time). The time until then is
- * what is missing now. tokenBucket, gcra and leakyBucket are this machine with different numbers.
- */
-export const meterAlgorithm: Meter = {
-  tag: 'tb',
-  parameterNames: [
-    'unitsOfPermit',
-    'unitsPerTick',
-    'unitsOfBucket',
-    'unitsOfDebt',
-    'missingAtFirst',
-    'shapes',
-    'tick',
-  ],
+function take(p: MeterParameters, state: State | undefined, now: number, cost: number): State {
+  const debt = debtAt(p, state, now) + cost * p[0];
+  return grown(p, state, now, debt > debtLimit(p) ? Math.min(debt, mostOf(p)) : debt);
+}
 
-  size(p: MeterParameters) {
-    const limit = down(debtLimit(p), p[0]);
-    return { limit, window: flowTime(p, Math.max(1, limit) * p[0]) };
+const booking: BookingFacet = {
+  // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
+  acquireWait(p: MeterParameters, state, now, cost) {
+    const debt = debtAt(p, state, now);
+    const last = lastTick(p, state, now);
+    if (isSaved(p, cost)) {
+      if (cost * p[0] > mostOf(p) - debt) return NEVER;
+      return last + flowTime(p, debt + cost * p[0] - debtLimit(p)) - now;
+    }
+    const wait = waitWith(p, debt, last, now, cost);
+    return p[5] !== SPACED || wait === NEVER || cost === 0 ? wait : Math.max(wait, down(debt, p[1]));
   },
 
-  initialState: (p: MeterParameters, now) => (p[4] > 0 ? write(p, now, p[4], now, now) : undefined),
+  saving: (p: MeterParameters, cost) => (isSaved(p, cost) ? flowTime(p, cost * p[0] - debtLimit(p)) : 0),
 
-  normalize(p: MeterParameters, state, now) {
-    const back = state[1]! - now;
-    const kept = back > JITTER ? delayed(state, back) : state;
-    const seen = seenAt(kept, now);
-    const debt = debtAt(p, kept, seen);
-    if (debt <= debtLimit(p)) return kept;
-    const most = kept[5] === spanOf(p) ? mostOf(p) : takenAtMost(p);
-    return debt > most ? write(p, seen, most, kept[2]!, lastTick(p, kept, seen)) : kept;
+  // All permits that flowed in during the wait were for this call, also those above the capacity: the bucket is empty after it.
+  book(p: MeterParameters, state, now, cost): State {
+    if (!isSaved(p, cost)) return take(p, state, now, cost);
+    return grown(p, state, now, Math.min(debtAt(p, state, now) + debtLimit(p), mostOf(p)));
   },
 
-  wait: (p: MeterParameters, state, now, cost) =>
-    waitWith(p, debtAt(p, state, now), lastTick(p, state, now), now, cost),
+  anchored: ({ 6: tick }: MeterParameters) => tick > 1,
 
+  maxWait({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
+    return shape !== SPACED ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
+  },
+};
+
+const override: OverrideFacet = {
+  absorb(p: MeterParameters, state, now, cost): State {
+    const debt = debtAt(p, state, now);
+    return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], takenAtMost(p))));
+  },
+
+  // What is missing counts in permits: after 100 were taken, 900 are left of 1,000. At most a whole bucket is missing.
+  translate(from: MeterParameters, to: MeterParameters, state, now) {
+    const permits = up(debtAt(from, state, now), from[0]);
+    return write(to, seenAt(state, now), Math.min(permits * to[0], takenAtMost(to)), state[2]!, now);
+  },
+};
+
+const prefetch: PrefetchFacet = {
+  // Permits used in a time t were taken in t + longest: a bucket that is smaller by what flows back in `longest` allows no more of them than
+  // the whole bucket allows in t. A batch flows back all at once, so nothing would be left; and many calls would borrow instead of one.
+  narrow([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
+    if (tick > 1 || borrow > 0) return undefined;
+    const longest = Math.min(micros, down(down(full, RESERVE), perTick));
+    const reserve = longest * perTick;
+    const missing = Math.max(0, start - reserve);
+    return { parameters: [perPermit, perTick, full - reserve, borrow, missing, shape, tick], longest };
+  },
+};
+
+const speed: SpeedFacet = {
   step(p: MeterParameters, cell, now, cost) {
     const { numbers, at, length } = cell;
     const { 0: perPermit, 1: perTick, 4: start, 6: tick } = p;
@@ -105,15 +134,35 @@ export const meterAlgorithm: Meter = {
     return true;
   },
 
-  take(p: MeterParameters, state, now, cost): State {
-    const debt = debtAt(p, state, now) + cost * p[0];
-    return grown(p, state, now, debt > debtLimit(p) ? Math.min(debt, mostOf(p)) : debt);
+  expandRun(p: MeterParameters, cost, count, run, each) {
+    let debt = run.owed;
+    for (let i = 0; i < count; i += 1) {
+      debt += cost * p[0];
+      each(run.remaining - i * cost, run.first + flowTime(p, debt));
+    }
+  },
+};
+
+/**
+ * One moment decides: when the bucket will be whole again (GCRA calls it the theoretical arrival time). The time until then is
+ * what is missing now. tokenBucket, gcra and leakyBucket are this machine with different numbers.
+ */
+export const meterAlgorithm: Algorithm = {
+  tag: 'tb',
+  normalize(p: MeterParameters, state, now) {
+    const back = state[1]! - now;
+    const kept = back > JITTER ? delayed(state, back) : state;
+    const seen = seenAt(kept, now);
+    const debt = debtAt(p, kept, seen);
+    if (debt <= debtLimit(p)) return kept;
+    const most = kept[5] === spanOf(p) ? mostOf(p) : takenAtMost(p);
+    return debt > most ? write(p, seen, most, kept[2]!, lastTick(p, kept, seen)) : kept;
   },
 
-  absorb(p: MeterParameters, state, now, cost): State {
-    const debt = debtAt(p, state, now);
-    return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], takenAtMost(p))));
-  },
+  wait: (p: MeterParameters, state, now, cost) =>
+    waitWith(p, debtAt(p, state, now), lastTick(p, state, now), now, cost),
+
+  take,
 
   refund(p: MeterParameters, state, now, cost, at) {
     const since = state[2]!;
@@ -132,65 +181,11 @@ export const meterAlgorithm: Meter = {
     return { remaining: remainingWith(p, debt), reset };
   },
 
-  view: meterView,
+  initialState: (p: MeterParameters, now) => (p[4] > 0 ? write(p, now, p[4], now, now) : undefined),
 
-  // At `reset` nothing is missing, so the ticks until then equal the units missing now, rounded up to a tick. `remaining` gives them exactly.
-  more({ 0: perPermit, 1: perTick, 2: full, 3: borrow, 6: tick }: MeterParameters, remaining, reset) {
-    const bearable = Math.min(full - perPermit, full + borrow - (remaining + 1) * perPermit);
-    if (bearable < 0) return reset;
-    const ticks = Math.ceil(reset / tick);
-    const most = remaining > 0 ? full + borrow - remaining * perPermit : Number.POSITIVE_INFINITY;
-    const needed = Math.ceil(Math.max(0, Math.min(ticks * perTick, most) - bearable) / perTick);
-    return Math.max(0, reset - (ticks - needed) * tick);
-  },
-
-  // What is missing counts in permits: after 100 were taken, 900 are left of 1,000. At most a whole bucket is missing.
-  translate(from: MeterParameters, to: MeterParameters, state, now) {
-    const permits = up(debtAt(from, state, now), from[0]);
-    return write(to, seenAt(state, now), Math.min(permits * to[0], takenAtMost(to)), state[2]!, now);
-  },
-
-  // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
-  acquireWait(p: MeterParameters, state, now, cost) {
-    const debt = debtAt(p, state, now);
-    const last = lastTick(p, state, now);
-    if (isSaved(p, cost)) {
-      if (cost * p[0] > mostOf(p) - debt) return NEVER;
-      return last + flowTime(p, debt + cost * p[0] - debtLimit(p)) - now;
-    }
-    const wait = waitWith(p, debt, last, now, cost);
-    return p[5] !== SPACED || wait === NEVER || cost === 0 ? wait : Math.max(wait, down(debt, p[1]));
-  },
-
-  saving: (p: MeterParameters, cost) => (isSaved(p, cost) ? flowTime(p, cost * p[0] - debtLimit(p)) : 0),
-
-  // All permits that flowed in during the wait were for this call, also those above the capacity: the bucket is empty after it.
-  book(p: MeterParameters, state, now, cost): State {
-    if (!isSaved(p, cost)) return meterAlgorithm.take(p, state, now, cost);
-    return grown(p, state, now, Math.min(debtAt(p, state, now) + debtLimit(p), mostOf(p)));
-  },
-
-  expandRun(p: MeterParameters, cost, count, run, each) {
-    let debt = run.owed;
-    for (let i = 0; i < count; i += 1) {
-      debt += cost * p[0];
-      each(run.remaining - i * cost, run.first + flowTime(p, debt));
-    }
-  },
-
-  anchored: ({ 6: tick }: MeterParameters) => tick > 1,
-
-  maxWait({ 0: perPermit, 1: perTick, 2: full, 5: shape }: MeterParameters, cost) {
-    return shape !== SPACED ? MAX_MICROS : Math.max(0, down(full - cost * perPermit, perTick));
-  },
-
-  // Permits used in a time t were taken in t + longest: a bucket that is smaller by what flows back in `longest` allows no more of them than
-  // the whole bucket allows in t. A batch flows back all at once, so nothing would be left; and many calls would borrow instead of one.
-  prefetched([perPermit, perTick, full, borrow, start, shape, tick]: MeterParameters, micros) {
-    if (tick > 1 || borrow > 0) return undefined;
-    const longest = Math.min(micros, down(down(full, RESERVE), perTick));
-    const reserve = longest * perTick;
-    const missing = Math.max(0, start - reserve);
-    return { parameters: [perPermit, perTick, full - reserve, borrow, missing, shape, tick], longest };
-  },
+  figures: meterFigures,
+  booking,
+  override,
+  prefetch,
+  speed,
 };

@@ -55,7 +55,7 @@ class Key {
     this.state =
       state !== undefined && state[0]! > START + at
         ? meterAlgorithm.normalize(parameters, state, START + at)
-        : meterAlgorithm.initialState(parameters, START + at);
+        : meterAlgorithm.initialState!(parameters, START + at);
   }
 }
 

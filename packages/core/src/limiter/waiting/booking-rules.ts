@@ -59,4 +59,4 @@ export class BookingRules {
 
 /** The queue of a leaky bucket is as long as its calls take to leave: a margin between them would leave room for fewer calls. */
 const isSpaced = ({ algorithm, parameters }: Rule): boolean =>
-  (algorithm.maxWait?.(parameters, 1) ?? MAX_MICROS) < MAX_MICROS;
+  (algorithm.booking?.maxWait?.(parameters, 1) ?? MAX_MICROS) < MAX_MICROS;

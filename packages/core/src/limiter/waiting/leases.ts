@@ -13,7 +13,7 @@ const RENEWALS = 4;
 
 /** µs; an override may have another lease than the policy. */
 export const leaseOf = ({ limit: { rule } }: Part, { override }: PartAnswer): number =>
-  override === undefined ? rule.window : rule.algorithm.size(override).window;
+  override === undefined ? rule.window : rule.algorithm.figures.size(override).window;
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
 

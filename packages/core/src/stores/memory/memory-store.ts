@@ -79,9 +79,10 @@ export class MemoryStore implements Store {
   #step(call: Call, now: number): Answer | undefined {
     if (!(call instanceof KeyCall) || call.operation !== 'consume') return undefined;
     const { rule, shared } = call.limit;
-    if (rule.algorithm.step === undefined || shared !== undefined) return undefined;
+    const step = rule.algorithm.speed?.step;
+    if (step === undefined || shared !== undefined) return undefined;
     if (call.several !== undefined || call.traced) return undefined;
-    const cell = this.#table.step(call, now);
+    const cell = this.#table.step(step, call, now);
     // A denial has taken nothing, and counts for an escalation.
     if (cell === undefined || (cell.wait !== 0 && rule.escalation !== undefined)) return undefined;
     return answerOf(now, cell.wait, cell.wait === 0 ? now : 0, cell.remaining, cell.reset);

@@ -1,4 +1,5 @@
 import { copyOfAscii } from '#platform';
+import type { SpeedFacet } from '../../algorithms/algorithm.js';
 import { CELL_NUMBERS, Cell } from '../../algorithms/cell.js';
 import type { KeyCall } from '../../engine/call.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
@@ -10,6 +11,8 @@ const LEAST = 16;
 const ROOMY = 8;
 /** Most keys to copy: that takes a few ms. */
 const FEW = 5_000;
+
+type Step = NonNullable<SpeedFacet['step']>;
 
 /** The keys of one limit. */
 interface Keyspace {
@@ -76,14 +79,14 @@ export class Table {
   }
 
   /** Decides a `consume` on the state in its record. @returns undefined, with nothing changed, if it cannot */
-  step({ limit, key, cost }: KeyCall, now: number): Cell | undefined {
+  step(step: Step, { limit, key, cost }: KeyCall, now: number): Cell | undefined {
     const { rule, prefix } = limit;
     const slot = this.find(prefix, key);
     const cell = this.#open(slot);
     const { length } = cell;
     if (length === 0) return undefined;
     const parameters = rule.parametersAt === undefined ? rule.parameters : rule.parametersAt(now);
-    if (!rule.algorithm.step!(parameters, cell, now, cost)) return undefined;
+    if (!step(parameters, cell, now, cost)) return undefined;
     if (cell.length !== length) this.#records.setLength(slot, cell.length);
     this.#records.setRank(slot, cell.wait === 0 ? Rank.ordinary : Rank.denied);
     return cell;

@@ -108,12 +108,13 @@ function settleRun(calls: readonly PendingCall[], i: number, now: number, reply:
   const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
   const { cost, limit } = calls[i]!.call.parts[0]!;
   const { algorithm, parameters } = limit.rule;
-  if (algorithm.expandRun === undefined)
+  const expandRun = algorithm.speed?.expandRun;
+  if (expandRun === undefined)
     throw new StoreConfigurationError(
       `redis store: the script returned a run for the algorithm '${algorithm.tag}', which has none`,
     );
   let next = i;
-  algorithm.expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
+  expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
     settleOne(calls[next]!, answerOf(now, 0, now, remaining, reset));
     next += 1;
   });

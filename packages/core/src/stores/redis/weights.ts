@@ -21,10 +21,11 @@ const BOOKED = 0.8;
 const BYTES = 400;
 
 export const keyWeight = ({ algorithm, parameters }: Rule): number =>
-  (algorithm.expandRun !== undefined ? KEY : SLOW_KEY) + (algorithm.bytes?.(parameters) ?? 0) / BYTES;
+  (algorithm.speed?.expandRun !== undefined ? KEY : SLOW_KEY) +
+  (algorithm.speed?.bytes?.(parameters) ?? 0) / BYTES;
 
 export const equalWeight = ({ algorithm }: Rule): number =>
-  algorithm.expandRun !== undefined ? EQUAL : SLOW_EQUAL;
+  algorithm.speed?.expandRun !== undefined ? EQUAL : SLOW_EQUAL;
 
 /** Weight of a call that is not plain and begins a group. */
 export function firstWeight(call: KeyCall): number {
