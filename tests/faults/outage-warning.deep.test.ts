@@ -1,3 +1,4 @@
+import { connectAtStart } from '../../packages/core/src/health/store-health.js';
 import {
   fixedWindow,
   RateLimiter,
@@ -5,7 +6,6 @@ import {
   recommendedRedisOptions,
   redisStore,
 } from '../../packages/core/src/index.js';
-import { connectAtStart } from '../../packages/core/src/stores/store-health.js';
 import { uniqueName } from '../support/redis-url.js';
 import { fromRedis } from './callers.js';
 import { eventually, OwnRedis } from './own-redis.js';

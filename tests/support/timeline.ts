@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import type { Parameters, Policy } from '../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
-import type { Answer, Call, Part } from '../../packages/core/src/engine/call.js';
+import type { Answer, Call, Part } from '../../packages/core/src/call/call.js';
 import { decide } from '../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../packages/core/src/engine/key-state.js';

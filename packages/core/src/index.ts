@@ -31,6 +31,9 @@ export {
   tokenBucket,
 } from './algorithms/token-bucket/token-bucket.js';
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
+export type { Answer, Decider, PartAnswer } from './call/call.js';
+export { type Call, type Operation, type Part, storageKey } from './call/call.js';
+export type { Limit, SharedKeys } from './call/limit.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type {
   BucketView,
@@ -46,19 +49,9 @@ export type {
   WindowView,
 } from './decision.js';
 export type { Duration } from './duration.js';
-export {
-  type Answer,
-  type Call,
-  type Decider,
-  type Limit,
-  type Operation,
-  type Part,
-  type PartAnswer,
-  type SharedKeys,
-  storageKey,
-} from './engine/call.js';
 export type { EscalateOptions } from './engine/escalate-options.js';
 export * from './errors.js';
+export type { StoreHealth } from './health/store-health.js';
 export type { OwnLimiter } from './http/own-limiter.js';
 export type { HttpProblem, RateLimitProblem } from './http/problem.js';
 export type { Reply } from './http/reply.js';
@@ -106,7 +99,7 @@ export type { LimiterBaseOptions, RateLimiterOptions } from './limiter/limiter-o
 export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';
-export type { PrefetchOptions } from './pipeline/prefetch-options.js';
+export type { PrefetchOptions } from './pipeline/prefetch/prefetch-options.js';
 export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
 export { type MemoryStore, memoryStore } from './stores/memory/memory-store.js';
@@ -125,7 +118,6 @@ export type {
 } from './stores/redis/redis-store-options.js';
 export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Store, StoreCaller } from './stores/store.js';
-export type { StoreHealth } from './stores/store-health.js';
 export { subscribe } from './telemetry/channels.js';
 export {
   type DenialLine,

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { directCall, type PendingCall } from '../../../packages/core/src/call/pending-call.js';
 import {
   type Answer,
   type Call,
@@ -10,7 +11,6 @@ import {
   slidingLog,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
-import { directCall, type PendingCall } from '../../../packages/core/src/pipeline/pending-call.js';
 import { OwnRedis } from '../../faults/own-redis.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { uniqueName } from '../../support/redis-url.js';

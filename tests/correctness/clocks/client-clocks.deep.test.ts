@@ -1,6 +1,6 @@
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Call } from '../../../packages/core/src/call/call.js';
 import { type Clock, systemClock } from '../../../packages/core/src/clock.js';
-import type { Call } from '../../../packages/core/src/engine/call.js';
 import { concurrency, gcra, type Policy, RateLimiter, type Store } from '../../../packages/core/src/index.js';
 import { RedisStore } from '../../../packages/core/src/stores/redis/redis-store.js';
 import { limitOf } from '../../support/limit-of.js';

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Parameters } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import type { Answer, Call, Part } from '../../../packages/core/src/engine/call.js';
+import type { Answer, Call, Part } from '../../../packages/core/src/call/call.js';
 import { ManualClock, memoryStore, type Policy } from '../../../packages/core/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { limitOf } from '../../support/limit-of.js';

@@ -8,7 +8,7 @@ import {
   type State,
 } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import { type Answer, type Call, KeyCall, type Operation } from '../../../packages/core/src/engine/call.js';
+import { type Answer, type Call, KeyCall, type Operation } from '../../../packages/core/src/call/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/engine/escalation.js';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import type { Booking } from '../../../packages/core/src/engine/booking.js';
-import type { Operation } from '../../../packages/core/src/engine/call.js';
+import type { Booking } from '../../../packages/core/src/call/booking.js';
+import type { Operation } from '../../../packages/core/src/call/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import type { Escalation } from '../../../packages/core/src/engine/escalation.js';
 import {

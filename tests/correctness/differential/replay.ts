@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import type { State } from '../../../packages/core/src/algorithms/algorithm.js';
-import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
+import type { Answer, Call } from '../../../packages/core/src/call/call.js';
+import { directCall } from '../../../packages/core/src/call/pending-call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
-import { directCall } from '../../../packages/core/src/pipeline/pending-call.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
 import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
 import { settle } from '../../../packages/core/src/stores/redis/reply.js';

@@ -1,13 +1,16 @@
 import type { Redis } from 'ioredis';
-import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
+import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { RateNotSetError } from '../../../packages/core/src/errors.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
-import type { RateChange, StoredRate } from '../../../packages/core/src/stores/shared-rate.js';
-import { SharedRates } from '../../../packages/core/src/stores/shared-rate.js';
+import {
+  type RateChange,
+  SharedRates,
+  type StoredRate,
+} from '../../../packages/core/src/stores/shared-rate.js';
 import { sharedRateScript } from '../../../packages/core/src/stores/shared-rate.script.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { batchOf, HEX } from './replay.js';

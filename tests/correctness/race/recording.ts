@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
+import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import type { Store } from '../../../packages/core/src/index.js';
 
 /**

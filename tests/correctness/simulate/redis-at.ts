@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import type { Clock } from '../../../packages/core/src/clock.js';
-import type { Answer, Call } from '../../../packages/core/src/engine/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import type { Store } from '../../../packages/core/src/stores/store.js';

@@ -19,6 +19,8 @@ const ROOMS = [
   'usage',
   'fleet',
   'engine',
+  'call',
+  'health',
   'algorithms',
   'keys',
   'telemetry',
@@ -26,26 +28,14 @@ const ROOMS = [
 
 const CIRCLES: string[][] = [];
 
-const UPWARD = [
-  // What travels down to a store, and the deadline that ends it.
-  'core/src/stores/redis/batch.ts -> core/src/pipeline/deadlines.ts',
-  'core/src/stores/redis/batch.ts -> core/src/pipeline/pending-call.ts',
-  'core/src/stores/redis/batches.ts -> core/src/pipeline/pending-call.ts',
-  'core/src/stores/redis/redis-store.ts -> core/src/pipeline/deadlines.ts',
-  'core/src/stores/redis/redis-store.ts -> core/src/pipeline/pending-call.ts',
-  'core/src/stores/redis/reply.ts -> core/src/pipeline/pending-call.ts',
-  'core/src/stores/redis/wire.ts -> core/src/pipeline/pending-call.ts',
-  'core/src/stores/store.ts -> core/src/pipeline/deadlines.ts',
-  'core/src/stores/store.ts -> core/src/pipeline/pending-call.ts',
-];
+const UPWARD: string[] = [];
 
 /** Files of more than 200 lines, without generated scripts. */
 const LONG = [
   'core/src/engine/key-state.ts',
   'core/src/limiter/admission.ts',
-  'core/src/pipeline/deadlines.ts',
-  'core/src/pipeline/permit-pool.ts',
   'core/src/pipeline/pipeline.ts',
+  'core/src/pipeline/prefetch/permit-pool.ts',
 ];
 
 /** Files on the longest chain of imports from core's index down, at run time and with types. */

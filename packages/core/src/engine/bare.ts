@@ -1,5 +1,5 @@
 import type { State } from '../algorithms/algorithm.js';
-import { type Answer, answerOf, type Call } from './call.js';
+import { type Answer, answerOf, type Call } from '../call/call.js';
 import { live } from './counter.js';
 import { type Entry, isEnvelope } from './entry.js';
 

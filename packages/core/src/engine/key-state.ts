@@ -1,10 +1,10 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
-import type { Booking } from './booking.js';
-import { EVERYONE, type Operation, type Part, type PartAnswer } from './call.js';
+import type { Booking } from '../call/booking.js';
+import { EVERYONE, type Operation, type Part, type PartAnswer } from '../call/call.js';
+import type { Trace } from '../call/trace.js';
 import { Counter } from './counter.js';
 import { type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
 import { type EscalationState, strike } from './escalation.js';
-import type { Trace } from './trace.js';
 import { WaitQueue } from './wait-queue.js';
 
 /** A shared rate at the moment of a decision, as its store has it. */

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
+import { connectAtStart } from '../health/store-health.js';
 import type { RateLimiter } from '../limiter/rate-limiter.js';
-import { connectAtStart } from '../stores/store-health.js';
 import type { LimiterSource } from './request-limiter.js';
 
 /** The limiter of a limit on requests. */

@@ -1,7 +1,7 @@
 import { ANY, type Parameters } from '../algorithms/algorithm.js';
+import { type Answer, type Decider, type Finisher, isHeld, KeyCall, storageKey } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
-import { type Answer, type Decider, type Finisher, isHeld, KeyCall, storageKey } from '../engine/call.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
@@ -50,8 +50,8 @@ export class Admission implements Finisher<Decision> {
   #closed: LimiterClosedError | undefined;
   /** Makes the decisions that the caller does not enforce. */
   readonly #shadow: Finisher<Decision> = {
-    finish: (call, answer) => this.#finish(call, answer, true),
-    failed: (call, error) => this.#failed(call, error, true),
+    finish: (call, answer) => this.finish(call, answer, true),
+    failed: (call, error) => this.failed(call, error, true),
   };
 
   constructor(
@@ -120,15 +120,7 @@ export class Admission implements Finisher<Decision> {
     }
   }
 
-  finish(call: KeyCall, answer: Answer): Decision {
-    return this.#finish(call, answer, false);
-  }
-
-  failed(call: KeyCall, error: unknown): void {
-    this.#failed(call, error, false);
-  }
-
-  #finish(call: KeyCall, answer: Answer, shadow: boolean): Decision {
+  finish(call: KeyCall, answer: Answer, shadow = false): Decision {
     const { name, decider } = this;
     const parts = call as unknown as PolicyParts & PolicyPart;
     const decision = new DecisionRecord(name, decider, parts, parts, answer, call.operation === 'consume', 0);
@@ -139,7 +131,7 @@ export class Admission implements Finisher<Decision> {
     return decision;
   }
 
-  #failed(call: KeyCall, error: unknown, shadow: boolean): void {
+  failed(call: KeyCall, error: unknown, shadow = false): void {
     if (call.operation === 'consume')
       this.observer?.failed({ parts: policyParts(call) }, error, shadow, false);
   }

@@ -1,5 +1,5 @@
+import type { KeyCall, Operation } from '../call/call.js';
 import type { Decision } from '../decision.js';
-import type { KeyCall, Operation } from '../engine/call.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';

@@ -1,5 +1,5 @@
+import type { Answer, Decider, Finisher, KeyCall, Operation } from '../call/call.js';
 import type { Decision } from '../decision.js';
-import type { Answer, Decider, Finisher, KeyCall, Operation } from '../engine/call.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
 import { BOARD } from '../telemetry/message-board.js';

@@ -1,4 +1,4 @@
-import { KeyCall, type Operation } from '../engine/call.js';
+import { KeyCall, type Operation } from '../call/call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';

@@ -1,6 +1,6 @@
 import type { State } from '../algorithms/algorithm.js';
+import { type Answer, type PartAnswer, storageKey } from '../call/call.js';
 import type { DecisionDebug, PolicyDebug, StateDebug } from '../decision.js';
-import { type Answer, type PartAnswer, storageKey } from '../engine/call.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 
 /** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */

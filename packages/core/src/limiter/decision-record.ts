@@ -1,6 +1,6 @@
 import { NEVER } from '../algorithms/algorithm.js';
+import type { Answer, Decider, PartAnswer } from '../call/call.js';
 import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
-import type { Answer, Decider, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { debugOf } from './decision-debug.js';

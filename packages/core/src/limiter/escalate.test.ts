@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { farStore } from '../../../../tests/support/far-store.js';
 import { Messages } from '../../../../tests/support/messages.js';
+import { StoreHealth } from '../health/store-health.js';
 import {
   CombinedLimiter,
   type Decision,
@@ -12,7 +13,6 @@ import {
   RateLimiter,
 } from '../index.js';
 import { inspectKey, openLimiter } from '../operations/index.js';
-import { StoreHealth } from '../stores/store-health.js';
 
 const once = fixedWindow({ limit: 1, window: '300d' });
 const escalate = { after: 3, within: '1h', block: ['1m', '10m', '1d'], forgive: '1d' } as const;

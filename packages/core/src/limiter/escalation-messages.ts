@@ -1,4 +1,4 @@
-import { type Answer, storageKey } from '../engine/call.js';
+import { type Answer, storageKey } from '../call/call.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import { ESCALATED } from '../telemetry/channels.js';
 

@@ -1,6 +1,6 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import type { Decider } from '../engine/call.js';
+import type { Decider } from '../call/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import { LimiterClosedError } from '../errors.js';
 import type { CallCost, LimiterDefinition } from '../fleet/definition.js';

@@ -3,7 +3,7 @@ import { type Duration, toMicros } from '../duration.js';
 import { compileEscalation, type EscalateOptions } from '../engine/escalate-options.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-policy.js';
-import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch-options.js';
+import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch/prefetch-options.js';
 import type { Store } from '../stores/store.js';
 import { Limits } from './limits.js';
 import type { NotifyOptions } from './notify-options.js';

@@ -1,5 +1,5 @@
+import type { Answer, Decider } from '../call/call.js';
 import type { Decision } from '../decision.js';
-import type { Answer, Decider } from '../engine/call.js';
 import type { PolicyParts } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import type { TopKeys } from '../usage/top-keys.js';

@@ -1,5 +1,5 @@
+import type { Answer } from '../call/call.js';
 import type { Decision } from '../decision.js';
-import type { Answer } from '../engine/call.js';
 import type { PolicyParts } from '../pipeline/policy-limit.js';
 import type { TopKeys } from '../usage/top-keys.js';
 

@@ -1,6 +1,6 @@
 import type { Policy } from '../algorithms/algorithm.js';
+import type { Decider } from '../call/call.js';
 import { type Duration, toMicros } from '../duration.js';
-import type { Decider } from '../engine/call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkInteger, checkOptions } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';

@@ -1,5 +1,5 @@
+import { isHeld } from '../call/call.js';
 import type { Decision } from '../decision.js';
-import { isHeld } from '../engine/call.js';
 import { isStoreUnavailableError } from '../errors.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';

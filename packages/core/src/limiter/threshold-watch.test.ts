@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { compilePolicy } from '../algorithms/index.js';
-import type { Answer, Decider } from '../engine/call.js';
+import type { Answer, Decider } from '../call/call.js';
 import { fixedWindow, memoryStore, subscribe } from '../index.js';
 import type { PolicyPart } from '../pipeline/policy-limit.js';
 import { ThresholdWatch } from './threshold-watch.js';

@@ -1,8 +1,8 @@
 import { performance } from '#platform';
+import { isDegraded } from '../call/answers.js';
+import { type Answer, type Decider, storageKey } from '../call/call.js';
 import { unref } from '../clock.js';
 import type { Decision, WindowView } from '../decision.js';
-import { type Answer, type Decider, storageKey } from '../engine/call.js';
-import { isDegraded } from '../pipeline/answers.js';
 import type { PolicyPart, PolicyParts, Thresholds } from '../pipeline/policy-limit.js';
 import { RecentMap } from '../recent-map.js';
 import { isStoreRefusal } from '../store-refusal.js';

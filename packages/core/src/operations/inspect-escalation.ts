@@ -1,5 +1,5 @@
 import { JITTER } from '../algorithms/algorithm.js';
-import type { Part } from '../engine/call.js';
+import type { Part } from '../call/call.js';
 import { isEnvelope } from '../engine/entry.js';
 import { escalatedAt } from '../engine/escalation.js';
 import type { Store, StoredKey } from '../stores/store.js';

@@ -1,7 +1,7 @@
 import { NEVER, type Policy } from '../algorithms/algorithm.js';
 import { compilePolicy } from '../algorithms/index.js';
+import { KeyCall } from '../call/call.js';
 import type { PolicyDebug } from '../decision.js';
-import { KeyCall } from '../engine/call.js';
 import { decide } from '../engine/decide.js';
 import { isEnvelope } from '../engine/entry.js';
 import { compileEscalation } from '../engine/escalate-options.js';

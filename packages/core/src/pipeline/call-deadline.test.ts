@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { farStore } from '../../../../tests/support/far-store.js';
-import type { Answer, Call } from '../engine/call.js';
+import type { Answer, Call } from '../call/call.js';
+import { CallDeadline } from '../call/call-deadline.js';
+import { Deadlines } from '../call/deadlines.js';
+import { StoreHealth } from '../health/store-health.js';
 import {
   CombinedLimiter,
   fixedWindow,
@@ -9,8 +12,6 @@ import {
   type Store,
   StoreUnavailableError,
 } from '../index.js';
-import { StoreHealth } from '../stores/store-health.js';
-import { CallDeadline, Deadlines } from './deadlines.js';
 
 const DEADLINE = 400;
 const policy = fixedWindow({ limit: 100, window: '1h' });

@@ -1,4 +1,5 @@
 import { farStore } from '../../../../tests/support/far-store.js';
+import { StoreHealth } from '../health/store-health.js';
 import {
   CombinedLimiter,
   concurrency,
@@ -10,7 +11,6 @@ import {
   StoreConfigurationError,
   tokenBucket,
 } from '../index.js';
-import { StoreHealth } from '../stores/store-health.js';
 
 const window = fixedWindow({ limit: 2, window: '10s' });
 

@@ -1,15 +1,8 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import {
-  type Answer,
-  type AnswerSource,
-  isHeld,
-  type KeyCall,
-  type Part,
-  storageKey,
-} from '../engine/call.js';
-import { shiftAnswer } from './answers.js';
+import { shiftAnswer } from '../call/answers.js';
+import { type Answer, type AnswerSource, isHeld, type KeyCall, type Part, storageKey } from '../call/call.js';
+import type { PendingCall, Renewal } from '../call/pending-call.js';
 import { counterOf, type Invalidations } from './invalidations.js';
-import type { PendingCall, Renewal } from './pending-call.js';
 import { currentTurn } from './turns.js';
 
 /** Denials that are cached at once; the older half makes room. */

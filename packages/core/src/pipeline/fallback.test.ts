@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FarStore, farStore } from '../../../../tests/support/far-store.js';
 import { rejection } from '../../../../tests/support/rejection.js';
+import { StoreHealth } from '../health/store-health.js';
 import {
   CombinedLimiter,
   concurrency,
@@ -16,7 +17,6 @@ import {
   type StoreEvents,
   StoreUnavailableError,
 } from '../index.js';
-import { StoreHealth } from '../stores/store-health.js';
 
 const window = fixedWindow({ limit: 4, window: '1h' });
 

@@ -1,8 +1,8 @@
+import { type DegradedAnswer, degraded } from '../call/answers.js';
+import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../call/call.js';
 import type { Clock } from '../clock.js';
-import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js';
-import { type DegradedAnswer, degraded } from './answers.js';
 import type { FailureChoice } from './failure-policy.js';
 import { policyParts } from './policy-limit.js';
 

@@ -1,4 +1,4 @@
-import { type Call, type Operation, storageKey } from '../engine/call.js';
+import { type Call, type Operation, storageKey } from '../call/call.js';
 import { charCodeAt } from '../keys/redis-key.js';
 
 /** Operations that may let a key pass sooner than a denial said. */

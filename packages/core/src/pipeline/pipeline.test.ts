@@ -3,11 +3,11 @@ import { farStore } from '../../../../tests/support/far-store.js';
 import { limitOf } from '../../../../tests/support/limit-of.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
-import type { Answer, Call } from '../engine/call.js';
+import type { Answer, Call } from '../call/call.js';
+import { StoreHealth } from '../health/store-health.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { RateChange } from '../stores/shared-rate.js';
 import type { Store, StoreCaller } from '../stores/store.js';
-import { StoreHealth } from '../stores/store-health.js';
 import { deciderOf, Pipeline } from './pipeline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));

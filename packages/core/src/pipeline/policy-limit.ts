@@ -1,8 +1,9 @@
+import type { Booking } from '../call/booking.js';
+import { KeyCall, type Part } from '../call/call.js';
+import type { Limit } from '../call/limit.js';
 import type { Clock } from '../clock.js';
-import type { Booking } from '../engine/booking.js';
-import { KeyCall, type Limit, type Part } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
-import type { PermitPools } from './permit-pool.js';
+import type { PermitPools } from './prefetch/permit-pool.js';
 
 /** How calls wait for a limit. */
 export interface BookingSource {

@@ -1,7 +1,7 @@
 import { performance } from '#platform';
+import type { Departure } from '../call/deadlines.js';
+import type { PendingCall } from '../call/pending-call.js';
 import type { Store } from '../stores/store.js';
-import type { Departure } from './deadlines.js';
-import type { PendingCall } from './pending-call.js';
 
 /**
  * Sends a call to a store that does not send calls together.

@@ -1,12 +1,12 @@
-import type { Answer, Call } from '../engine/call.js';
+import type { Answer, Call } from '../call/call.js';
+import type { Deadlines } from '../call/deadlines.js';
 import { isStoreConfigurationError, isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import { getOrCreate } from '../get-or-create.js';
+import { type Ticket, whileOpen } from '../health/circuit.js';
+import type { NodeHealth, StoreHealth } from '../health/store-health.js';
 import { isOutage, isStoreRefusal } from '../store-refusal.js';
-import { type Ticket, whileOpen } from '../stores/circuit.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
-import type { NodeHealth, StoreHealth } from '../stores/store-health.js';
-import type { Deadlines } from './deadlines.js';
 import { Fallback } from './fallback.js';
 import { Invalidations } from './invalidations.js';
 import type { TimeLimits } from './time-limits.js';

@@ -1,8 +1,9 @@
 import { performance } from '#platform';
+import { CallDeadline } from '../call/call-deadline.js';
+import { Deadlines } from '../call/deadlines.js';
 import { FIRST_CONNECTION_MS, LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { Store } from '../stores/store.js';
-import { CallDeadline, Deadlines } from './deadlines.js';
 
 /**
  * Bounds of the timeout of a health probe, µs. The result is for all limiters of the store, so a very short or long deadline of one

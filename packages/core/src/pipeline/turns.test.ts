@@ -1,6 +1,6 @@
 import { farStore } from '../../../../tests/support/far-store.js';
+import { StoreHealth } from '../health/store-health.js';
 import { fixedWindow, RateLimiter, SharedLimiter } from '../index.js';
-import { StoreHealth } from '../stores/store-health.js';
 
 const policy = fixedWindow({ limit: 1, window: '1h' });
 

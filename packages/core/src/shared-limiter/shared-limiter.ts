@@ -1,8 +1,8 @@
 import { randomUUID } from '#platform';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
+import { KeyCall } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
-import { KeyCall } from '../engine/call.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { NO_POLICIES } from '../fleet/definition.js';
 import { announce } from '../fleet/definitions.js';

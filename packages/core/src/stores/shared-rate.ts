@@ -1,5 +1,5 @@
 import type { Parameters } from '../algorithms/algorithm.js';
-import type { SharedKeys } from '../engine/call.js';
+import type { SharedKeys } from '../call/limit.js';
 import { RateNotSetError } from '../errors.js';
 
 /** A rate as a store keeps it for all processes. */

@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/algorithm.js';
+import { type Booking, MOST_BOOKED, PLAIN_BOOKING } from '../../call/booking.js';
 import type { Clock } from '../../clock.js';
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
-import { type Booking, MOST_BOOKED, PLAIN_BOOKING } from '../../engine/booking.js';
 import { checkInteger } from '../../options.js';
 
 /** µs; the largest margin that is not set. */

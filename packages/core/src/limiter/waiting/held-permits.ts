@@ -1,7 +1,7 @@
 import { NEVER } from '../../algorithms/algorithm.js';
-import { type Answer, type Decider, isHeld, storageKey } from '../../engine/call.js';
+import { isDegraded, undo } from '../../call/answers.js';
+import { type Answer, type Decider, isHeld, storageKey } from '../../call/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
-import { isDegraded, undo } from '../../pipeline/answers.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { isOutage } from '../../store-refusal.js';
 import { mergeByKey } from '../merge-by-key.js';

@@ -1,5 +1,5 @@
-import { type Answer, type Decider, storageKey } from '../../engine/call.js';
-import { isDegraded, undo } from '../../pipeline/answers.js';
+import { isDegraded, undo } from '../../call/answers.js';
+import { type Answer, type Decider, storageKey } from '../../call/call.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { isOutage } from '../../store-refusal.js';
 import { leaseOf } from './leases.js';

@@ -1,7 +1,7 @@
 import { performance } from '#platform';
 import type { Appointment } from '../../agenda.js';
+import { type Decider, type Part, type PartAnswer, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
-import { type Decider, type Part, type PartAnswer, storageKey } from '../../engine/call.js';
 import { getOrCreate } from '../../get-or-create.js';
 import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { LEASE } from '../../telemetry/channels.js';

@@ -1,4 +1,4 @@
-import { type Decider, EVERYONE } from '../../engine/call.js';
+import { type Decider, EVERYONE } from '../../call/call.js';
 import { isOutage } from '../../store-refusal.js';
 import { onAbort } from './on-abort.js';
 

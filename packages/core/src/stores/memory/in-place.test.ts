@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { history, questionsOf, rates } from '../../../../../tests/correctness/differential/histories.js';
 import { policies } from '../../../../../tests/correctness/differential/policies.js';
 import { runs } from '../../../../../tests/support/runs.js';
+import { type Call, KeyCall } from '../../call/call.js';
 import { ManualClock } from '../../clock.js';
-import { type Call, KeyCall } from '../../engine/call.js';
 import { memoryStore } from './memory-store.js';
 
 test.each(Object.entries(policies))(

@@ -4,8 +4,8 @@ import { limitOf } from '../../../../../tests/support/limit-of.js';
 import { concurrency } from '../../algorithms/concurrency/concurrency.js';
 import { fixedWindow } from '../../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../../algorithms/index.js';
+import { KeyCall } from '../../call/call.js';
 import { ManualClock } from '../../clock.js';
-import { KeyCall } from '../../engine/call.js';
 import { RateLimiter } from '../../limiter/rate-limiter.js';
 import { memoryStore } from './memory-store.js';
 

@@ -1,14 +1,6 @@
+import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
-import {
-  type Answer,
-  answerOf,
-  type Call,
-  isHeld,
-  KeyCall,
-  type Part,
-  storageKey,
-} from '../../engine/call.js';
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';

@@ -1,8 +1,8 @@
 import { performance } from '#platform';
-import { type Call, type KeyCall, type Part, storageKey } from '../../engine/call.js';
+import { type Call, type KeyCall, type Part, storageKey } from '../../call/call.js';
+import type { Departure, DepartureDeadline } from '../../call/deadlines.js';
+import type { PendingCall } from '../../call/pending-call.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
-import type { Departure, DepartureDeadline } from '../../pipeline/deadlines.js';
-import type { PendingCall } from '../../pipeline/pending-call.js';
 import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
 
 /** Consecutive calls with the same keys: the script reads each key once and writes it at most once. */

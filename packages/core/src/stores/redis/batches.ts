@@ -1,9 +1,9 @@
 import { performance } from '#platform';
+import { storageKey } from '../../call/call.js';
+import type { PendingCall } from '../../call/pending-call.js';
 import type { Clock } from '../../clock.js';
-import { storageKey } from '../../engine/call.js';
 import { getOrCreate } from '../../get-or-create.js';
 import { setImmediate } from '../../native-timers.js';
-import type { PendingCall } from '../../pipeline/pending-call.js';
 import { Batch, type KeyGroup } from './batch.js';
 
 /** For microtasks: `queueMicrotask` makes a resource for async hooks each time. */

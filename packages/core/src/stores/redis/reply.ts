@@ -1,4 +1,6 @@
-import { type Answer, answerOf, type PartAnswer } from '../../engine/call.js';
+import { type Answer, answerOf, type PartAnswer } from '../../call/call.js';
+import type { PendingCall } from '../../call/pending-call.js';
+import type { Trace } from '../../call/trace.js';
 import {
   ALLOWED,
   ELSEWHERE,
@@ -10,9 +12,7 @@ import {
   SAME_DENIED,
   UNDECLARED,
 } from '../../engine/reply-codes.js';
-import type { Trace } from '../../engine/trace.js';
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
-import type { PendingCall } from '../../pipeline/pending-call.js';
 import type { RateAnswer } from '../shared-rate.js';
 import type { KeyGroup } from './batch.js';
 import { classified } from './errors.js';

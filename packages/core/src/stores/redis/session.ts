@@ -1,7 +1,7 @@
 import { performance } from '#platform';
 import { FIRST_CONNECTION_MS } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
-import type { StoreHealth } from '../store-health.js';
+import type { StoreHealth } from '../../health/store-health.js';
 import { isReady, type RedisClient, within } from './client.js';
 import { OwnConnection } from './connection.js';
 import { classified, isMistake, storeClosed, tooLate } from './errors.js';

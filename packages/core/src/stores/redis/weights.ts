@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/algorithm.js';
-import type { Answer, Call, KeyCall } from '../../engine/call.js';
+import type { Answer, Call, KeyCall } from '../../call/call.js';
 
 // Weights of a script call: about how long Redis is busy with it, µs, as measured on one core of a server.
 

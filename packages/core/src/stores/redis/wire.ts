@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/algorithm.js';
-import { PLAIN_BOOKING } from '../../engine/booking.js';
-import { type Part, storageKey } from '../../engine/call.js';
-import type { PendingCall } from '../../pipeline/pending-call.js';
+import { PLAIN_BOOKING } from '../../call/booking.js';
+import { type Part, storageKey } from '../../call/call.js';
+import type { PendingCall } from '../../call/pending-call.js';
 import { isSame, type KeyGroup } from './batch.js';
 import type { Written } from './client.js';
 

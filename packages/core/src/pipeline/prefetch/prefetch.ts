@@ -1,10 +1,10 @@
-import type { Answer, AnswerSource, Decider, KeyCall } from '../engine/call.js';
-import type { MaybePromise } from '../maybe-promise.js';
-import { decideByFallback, isDegraded } from './answers.js';
-import type { CallDeadline } from './deadlines.js';
-import type { PendingCall } from './pending-call.js';
+import { decideByFallback, isDegraded } from '../../call/answers.js';
+import type { Answer, AnswerSource, Decider, KeyCall } from '../../call/call.js';
+import type { CallDeadline } from '../../call/call-deadline.js';
+import type { PendingCall } from '../../call/pending-call.js';
+import type { MaybePromise } from '../../maybe-promise.js';
+import { type PolicyPart, policyParts } from '../policy-limit.js';
 import { type PermitPool, refundOf, type Upstream } from './permit-pool.js';
-import { type PolicyPart, policyParts } from './policy-limit.js';
 
 /** The last thousandth of a permit's life is not used, because clocks of two machines drift apart. */
 const DRIFT = 1000;

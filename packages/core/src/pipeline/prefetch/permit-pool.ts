@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js';
-import { type Answer, type AnswerSource, type Call, type Part, storageKey } from '../engine/call.js';
-import { shiftAnswer } from './answers.js';
-import type { CallDeadline } from './deadlines.js';
+import { shiftAnswer } from '../../call/answers.js';
+import { type Answer, type AnswerSource, type Call, type Part, storageKey } from '../../call/call.js';
+import type { CallDeadline } from '../../call/call-deadline.js';
+import type { Clock } from '../../clock.js';
 
 /** How many unneeded permits of a key a process may take, and how long it may use them. */
 export interface PrefetchLimits {

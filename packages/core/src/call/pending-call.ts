@@ -1,7 +1,8 @@
-import { type Answer, type Call, type Finisher, KeyCall } from '../engine/call.js';
+import type { NodeHealth } from '../health/store-health.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import type { NodeHealth } from '../stores/store-health.js';
-import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
+import { type Answer, type Call, type Finisher, KeyCall } from './call.js';
+import type { CallDeadline } from './call-deadline.js';
+import type { Deadlines, Departure, TimedCall } from './deadlines.js';
 
 /** Handles the end of a call: the pipeline, or for a call without a pipeline the call itself. */
 export interface CallOwner {

@@ -1,4 +1,5 @@
-import { farStore } from '../../../../tests/support/far-store.js';
+import { farStore } from '../../../../../tests/support/far-store.js';
+import { StoreHealth } from '../../health/store-health.js';
 import {
   CombinedLimiter,
   concurrency,
@@ -11,8 +12,7 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
-} from '../index.js';
-import { StoreHealth } from '../stores/store-health.js';
+} from '../../index.js';
 import { prefetchDefault } from './prefetch-options.js';
 
 const hundred = fixedWindow({ limit: 100, window: '10s' });

@@ -1,6 +1,6 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import type { Answer, AnswerSource, Call, Part, PartAnswer } from '../engine/call.js';
 import type { StoreUnavailableError } from '../errors.js';
+import type { Answer, AnswerSource, Call, Part, PartAnswer } from './call.js';
 
 /** An answer of the fallback. */
 export interface DegradedAnswer extends Answer {

@@ -1,8 +1,9 @@
-import type { Parameters, Rule } from '../algorithms/algorithm.js';
+import type { Parameters } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Booking } from './booking.js';
+import type { Limit } from './limit.js';
 import type { Trace } from './trace.js';
 
 /**
@@ -84,32 +85,46 @@ export class KeyCall implements Call, Part {
   }
 }
 
-/** What all keys of a limit have in common: one object for all its calls. */
-export interface Limit {
-  readonly rule: Rule;
-  /** A storage key is `prefix`, the part's key, `suffix`. */
-  readonly prefix: string;
-  readonly suffix: string;
-  /** For a rate that lives in the store: where. The rule has no parameters then. */
-  readonly shared?: SharedKeys | undefined;
-}
-
-/** Where a shared rate is stored. */
-export interface SharedKeys {
-  /** For errors. */
-  readonly name: string;
-  /** The key of the rate. */
-  readonly config: string;
-  /** Where the state of this client is stored, if each client has the rate for itself. */
-  readonly client: string;
-}
-
 /** Where the state of a part is stored. */
 export const storageKey = ({ limit, key }: Pick<Part, 'limit' | 'key'>): string =>
   limit.prefix + key + limit.suffix;
 
 /** Does `concurrency` limit it, whose permits are held until they are released? */
 export const isHeld = ({ limit }: Part): boolean => limit.rule.algorithm.holders !== undefined;
+
+/** What a store answers. Times are whole µs of the store's clock. */
+export interface Answer {
+  /** May it go: now, or after `wait`? For `renew`: does it hold its permits? */
+  readonly allowed: boolean;
+  /** It waits in the queue until the permits are released, or for `wait`; then it should `renew`. */
+  readonly queued: boolean;
+  /** The moment of the decision. */
+  readonly now: number;
+  /** When allowed: until the permits are due. When denied: until a retry can pass; `NEVER`. */
+  readonly wait: number;
+  readonly parts: readonly PartAnswer[];
+  /** Present only if the store itself did not answer. */
+  readonly source?: AnswerSource;
+}
+
+/** What a store answers about one part of a call. Times are whole µs. */
+export interface PartAnswer {
+  readonly remaining: number;
+  /** Until this part by itself would let the call go; `NEVER`. */
+  readonly wait: number;
+  /** Until every permit is back. */
+  readonly reset: number;
+  /** What a `refund` of this taking names: the moment at which the permits are due, or the holder. */
+  readonly at: number;
+  /** The parameters by which it was decided when they were not the rule's own. */
+  readonly override: Parameters | undefined;
+  /** With an escalation, if the store counts denials for it: µs until the key's block ends, 0 without one. */
+  readonly blocked?: number | undefined;
+  /** The step of the escalation that this call took: its denial set a block. 0: none. */
+  readonly step?: number | undefined;
+  /** Present only if the call requested it. */
+  readonly trace?: Trace;
+}
 
 /** Who answered, if it was not the store itself. */
 export interface AnswerSource {
@@ -147,40 +162,6 @@ export interface Decider {
 export interface Finisher<T> {
   finish(call: KeyCall, answer: Answer): T;
   failed?(call: KeyCall, error: unknown): void;
-}
-
-/** What a store answers. Times are whole µs of the store's clock. */
-export interface Answer {
-  /** May it go: now, or after `wait`? For `renew`: does it hold its permits? */
-  readonly allowed: boolean;
-  /** It waits in the queue until the permits are released, or for `wait`; then it should `renew`. */
-  readonly queued: boolean;
-  /** The moment of the decision. */
-  readonly now: number;
-  /** When allowed: until the permits are due. When denied: until a retry can pass; `NEVER`. */
-  readonly wait: number;
-  readonly parts: readonly PartAnswer[];
-  /** Present only if the store itself did not answer. */
-  readonly source?: AnswerSource;
-}
-
-/** What a store answers about one part of a call. Times are whole µs. */
-export interface PartAnswer {
-  readonly remaining: number;
-  /** Until this part by itself would let the call go; `NEVER`. */
-  readonly wait: number;
-  /** Until every permit is back. */
-  readonly reset: number;
-  /** What a `refund` of this taking names: the moment at which the permits are due, or the holder. */
-  readonly at: number;
-  /** The parameters by which it was decided when they were not the rule's own. */
-  readonly override: Parameters | undefined;
-  /** With an escalation, if the store counts denials for it: µs until the key's block ends, 0 without one. */
-  readonly blocked?: number | undefined;
-  /** The step of the escalation that this call took: its denial set a block. 0: none. */
-  readonly step?: number | undefined;
-  /** Present only if the call requested it. */
-  readonly trace?: Trace;
 }
 
 /** The answer to a call of one part that books nothing. */
