@@ -10,7 +10,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-test('the first is the earliest, and of equals the one that was added first', () => {
+test('first is the earliest appointment; of equal moments, the one added first', () => {
   fc.assert(
     fc.property(steps, (list) => {
       const agenda = new Agenda<number>();

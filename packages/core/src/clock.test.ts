@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { ManualClock, systemClock } from './clock.js';
 
 describe('ManualClock', () => {
-  test('stands still until advance, and wakes sleepers in the order of their moments', async () => {
+  test('stays still until advance, which wakes sleepers in the order of their moments', async () => {
     const clock = new ManualClock(5_000);
     const woken: [string, number][] = [];
     const sleeper = async (name: string, micros: number) => {
@@ -22,7 +22,7 @@ describe('ManualClock', () => {
     expect(woken).toHaveLength(3);
   });
 
-  test('who sleeps again upon waking is woken again on the way', async () => {
+  test('a sleeper that sleeps again on waking is woken again within the same advance', async () => {
     const clock = new ManualClock(0);
     const moments: number[] = [];
     const ticking = (async () => {
@@ -36,7 +36,7 @@ describe('ManualClock', () => {
     expect(moments).toEqual([1_000, 2_000, 3_000]);
   });
 
-  test('set moves it anywhere and wakes nobody', async () => {
+  test('set moves the clock anywhere and wakes no sleeper', async () => {
     const clock = new ManualClock(1_000_000);
     let awake = false;
     const sleeping = clock.sleep(1_000).then(() => {
@@ -56,7 +56,7 @@ describe.each([
   ['systemClock', systemClock],
   ['ManualClock', new ManualClock()],
 ])('%s', (_, clock) => {
-  test('a sleep ends with the reason of its signal', async () => {
+  test('an aborted sleep rejects with the reason of its signal', async () => {
     const stop = new AbortController();
     const sleeping = clock.sleep(3_600_000_000, stop.signal);
     stop.abort(new Error('enough'));
@@ -64,12 +64,12 @@ describe.each([
     await expect(clock.sleep(1, stop.signal)).rejects.toThrow('enough');
   });
 
-  test('tells whole microseconds', () => {
+  test('now returns whole microseconds', () => {
     expect(Number.isSafeInteger(clock.now())).toBe(true);
   });
 });
 
-test('systemClock sleeps no shorter than its argument, also when a timer comes early', async () => {
+test('systemClock sleeps at least its argument, also if a timer fires early', async () => {
   for (const micros of [0, 1, 999, 1_500, 10_000]) {
     const start = systemClock.now();
     await systemClock.sleep(micros);
@@ -77,7 +77,7 @@ test('systemClock sleeps no shorter than its argument, also when a timer comes e
   }
 });
 
-test('systemClock sleeps longer than a timer can', async () => {
+test('systemClock can sleep longer than one timer', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask'] });
   try {
     let awake = false;
@@ -95,7 +95,7 @@ test('systemClock sleeps longer than a timer can', async () => {
   }
 });
 
-test('the system clock knows how late the sleeps of this process end', async () => {
+test('systemClock.lateness returns how late the sleeps of this process end', async () => {
   const slept = systemClock.sleep(1_000);
   const blockedUntil = performance.now() + 101;
   while (performance.now() < blockedUntil);

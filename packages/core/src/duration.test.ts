@@ -58,17 +58,17 @@ test.each([
   '9'.repeat(1e6),
   '1 month',
   '2 years',
-])('refuses %j', (duration) => {
+])('rejects %j', (duration) => {
   expect(() => toMicros('window', duration as never)).toThrow(RangeError);
   expect(() => toMicros('window', duration as never)).toThrow(/^window must be a duration such as/);
 });
 
-test('0 is a duration only where waiting not at all makes sense', () => {
+test('a duration of 0 is accepted only where it is allowed', () => {
   expect(toMicros('timeout', 0, 0)).toBe(0);
   expect(toMicros('timeout', '0s', 0)).toBe(0);
 });
 
-test('says that a month is none', () => {
+test('a month as a duration is rejected with the remedy', () => {
   expect(() => toMicros('period', '1 month')).toThrow(
     /^period must be a duration .* not "1 month": only the window of fixedWindow is one of the calendar. Write days, such as '30d'/,
   );

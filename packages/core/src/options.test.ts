@@ -24,11 +24,11 @@ test.each([
     { reservoir: 5 },
     "RateLimiter has no option 'reservoir': numbers belong to a policy. Pass policy: tokenBucket(",
   ],
-])('%j of another library is refused, naming ours', (options, message) => {
+])('the option %j of another library is refused with the equivalent one', (options, message) => {
   expect(() => new RateLimiter(options as never)).toThrow(message);
 });
 
-test('a misspelt option is answered with the nearest one, any other with the list', () => {
+test('a misspelt option is refused with the nearest name, any other with the list of options', () => {
   expect(() => new RateLimiter({ polcy: 1 } as never)).toThrow(
     "RateLimiter has no option 'polcy'; did you mean 'policy'?",
   );
@@ -40,7 +40,7 @@ test('a misspelt option is answered with the nearest one, any other with the lis
   );
 });
 
-test('a factory in place of its policy is refused with the call to write', () => {
+test('a factory passed as a policy is refused with the call to write', () => {
   expect(() => new RateLimiter({ policy: fixedWindow as never })).toThrow(
     'policy is the function fixedWindow itself: call it, fixedWindow({ … })',
   );
@@ -49,11 +49,11 @@ test('a factory in place of its policy is refused with the call to write', () =>
 test.each([
   ['monthly', '1 month'],
   ['Daily', '1d'],
-])('the window %j is answered with %j', (window, meant) => {
+])('for the window %j, the error suggests %j', (window, meant) => {
   expect(() => fixedWindow({ limit: 5, window })).toThrow(`not "${window}"; did you mean '${meant}'?`);
 });
 
-test('a Node.js that is too old is refused by version, at start', () => {
+test('a store refuses an old version of Node.js when it is created', () => {
   const [{ process }, old] = [globalThis, { versions: { node: '18.19.1' } }];
   try {
     globalThis.process = old as never;

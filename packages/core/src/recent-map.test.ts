@@ -1,6 +1,6 @@
 import { RecentMap } from './recent-map.js';
 
-test('a large map evicts a few old entries at once, and stays within its size', () => {
+test('a large map evicts a few of the oldest entries and stays within its size', () => {
   const map = new RecentMap<number, number>(10_240, () => false);
   const sizes = new Set<number>();
   for (let i = 0; i < 20_000; i += 1) {
@@ -14,7 +14,7 @@ test('a large map evicts a few old entries at once, and stays within its size', 
   expect(newest.filter((i) => map.get(i) !== i)).toEqual([]);
 });
 
-test('busy entries stay, and a map that is too large becomes smaller once they are not', () => {
+test('busy entries stay, and the map shrinks to its size once they are idle', () => {
   let busy = true;
   const map = new RecentMap<number, number>(10_240, () => busy);
   for (let i = 0; i < 12_000; i += 1) map.set(i, i);

@@ -4,7 +4,7 @@ import supertest from 'supertest';
 import { rateLimit, rateLimitErrors } from './index.js';
 
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' });
-/** Its clock stands still, so headers tell the same seconds on a slow machine. */
+/** Its clock does not advance, so headers show the same seconds on a slow machine. */
 const stillStore = () => memoryStore({ clock: new ManualClock() });
 const ok: RequestHandler = (_request, response) => {
   response.send('ok');
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const limiter of limiters.splice(0)) await limiter.close();
 });
 
-/** A handler that is let through once. */
+/** A handler that one call passes. */
 function once(): RequestHandler {
   const limiter = new RateLimiter({ name: 'inner', policy: hourly(1), store: stillStore() });
   limiters.push(limiter);
@@ -26,7 +26,7 @@ function once(): RequestHandler {
 }
 
 describe('rateLimitErrors', () => {
-  test('answers what was thrown, and adds its headers to those of the limits', async () => {
+  test('responds to a thrown error, and merges its headers with those of the limits', async () => {
     const app = express();
     app.use(rateLimit({ name: 'all', policy: hourly(9), store: stillStore() }), once());
     app.use(rateLimitErrors());
@@ -40,7 +40,7 @@ describe('rateLimitErrors', () => {
       .expect('RateLimit-Policy', '"all";q=9;w=3600, "inner";q=1;w=3600');
   });
 
-  test('lets other errors pass', async () => {
+  test('passes other errors on', async () => {
     const seen: unknown[] = [];
     const app = express();
     app.use(() => {
@@ -55,7 +55,7 @@ describe('rateLimitErrors', () => {
     expect(seen).toEqual(['tea']);
   });
 
-  test('leaves a response alone that has begun', async () => {
+  test('leaves a response that has begun unchanged', async () => {
     const limiter = new RateLimiter({ name: 'inner', policy: hourly(1), store: stillStore() });
     limiters.push(limiter);
     await limiter.consume('k');
@@ -75,9 +75,9 @@ describe('rateLimitErrors', () => {
   });
 });
 
-describe('handler', () => {
-  test('may call next, with the headers and the decision', async () => {
-    const told: unknown[] = [];
+describe('the option handler', () => {
+  test('can call next, after the headers are set, and receives the decision', async () => {
+    const decided: unknown[] = [];
     const app = express();
     app.use(
       rateLimit({
@@ -85,7 +85,7 @@ describe('handler', () => {
         policy: hourly(1),
         store: stillStore(),
         handler: (_request, _response, next, decision) => {
-          told.push(decision.allowed);
+          decided.push(decision.allowed);
           next();
         },
       }),
@@ -93,10 +93,10 @@ describe('handler', () => {
     );
     await supertest(app).get('/').expect(200);
     await supertest(app).get('/').expect(200, 'ok').expect('Retry-After', '3600');
-    expect(told).toEqual([false]);
+    expect(decided).toEqual([false]);
   });
 
-  test('or call it with an error', async () => {
+  test('can call next with an error', async () => {
     const app = express();
     app.use(rateLimit({ policy: hourly(1), handler: (_q, _r, next) => next(new Error('mine')) }), ok);
     const last: ErrorRequestHandler = (error, _request, response, _next) => {
@@ -107,7 +107,7 @@ describe('handler', () => {
     await supertest(app).get('/').expect(420, 'mine');
   });
 
-  test('is not for who is on the denyList', async () => {
+  test('is not called for a request on the denyList', async () => {
     const handler = jest.fn();
     const app = express();
     app.use(rateLimit({ policy: hourly(1), denyList: () => true, handler }), ok);
@@ -116,7 +116,7 @@ describe('handler', () => {
   });
 });
 
-test('a router has limits of its own, and knows the parameters above it', async () => {
+test('a limit of a router reads the parameters of the routers above it', async () => {
   const router = express.Router({ mergeParams: true });
   router.use(rateLimit({ name: 'shop', policy: hourly(1), key: '#{params.shop}|#{path}' }));
   router.get('/items', ok);

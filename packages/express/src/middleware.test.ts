@@ -21,7 +21,7 @@ const ok: express.RequestHandler = (_request, response) => {
   response.send('ok');
 };
 
-test('a policy function has what Express gives, with its types', async () => {
+test("a policy function receives Express's request and response, with their types", async () => {
   const limit = rateLimit({
     policy: (request, response) =>
       fixedWindow({ limit: request.get('x-plan') === 'premium' ? 2 : 1, window: response.locals.window }),
@@ -41,7 +41,7 @@ test('a policy function has what Express gives, with its types', async () => {
   expect(() => limit.limiter).toThrow(TypeError);
 });
 
-test('the limiter of a limit is there for peek and reset', async () => {
+test('limit.limiter offers peek and reset', async () => {
   const limit = rateLimit({ policy: fixedWindow({ limit: 1, window: '1m' }), limitType: 'METHOD' });
   const client = await serve(limit, ok);
   await client.get('/').expect(200);
@@ -49,7 +49,7 @@ test('the limiter of a limit is there for peek and reset', async () => {
   await client.get('/').expect(200);
 });
 
-test('items that other code set, in one line or several, stay', async () => {
+test('RateLimit headers that other code set are kept, in one line or several', async () => {
   const client = await serve(
     (_request, response, next) => {
       response.setHeader('RateLimit', ['"cdn";r=1;t=1', '"edge";r=2;t=2']);

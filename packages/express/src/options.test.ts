@@ -29,13 +29,13 @@ test.each<[string, RateLimitOptions, string]>([
   ['a window as text', { limit: 1, windowMs: '1h' }, '"default";q=1;w=3600'],
   ['identifier', { limit: 1, identifier: 'api' }, '"api";q=1;w=60'],
   ['a function', { limit: () => 1, windowMs: 5000 }, '"default";q=1;w=5'],
-])('takes the words of express-rate-limit: %s', async (_, options, policy) => {
+])('accepts the option names of express-rate-limit: %s', async (_, options, policy) => {
   const client = await serve(options);
   await client.get('/').expect(200).expect('RateLimit-Policy', policy);
   await client.get('/').expect(429);
 });
 
-test('a limit for each request knows request and response, also later', async () => {
+test('a limit function receives the request and the response, also of later requests', async () => {
   const client = await serve({
     limit: async (request, response) => (response.headersSent ? 0 : Number(request.get('x-limit'))),
     windowMs: '1h',
@@ -46,19 +46,19 @@ test('a limit for each request knows request and response, also later', async ()
   await client.get('/').set('x-limit', '2').expect(429);
 });
 
-test.each(['many', '-1', '0.5'])('a function that gives the limit %s is an error', async (given) => {
+test.each(['many', '-1', '0.5'])('a limit function that returns %s causes a 500', async (given) => {
   const client = await serve({ limit: (request) => Number(request.get('x-limit')) });
-  jest.spyOn(console, 'error').mockImplementation(() => {}); // Express logs it
+  jest.spyOn(console, 'error').mockImplementation(() => {}); // Express logs the error
   await client.get('/').set('x-limit', given).expect(500);
   jest.restoreAllMocks();
 });
 
-test('requestPropertyName says where the decision is', async () => {
+test('requestPropertyName names the property that holds the decision', async () => {
   const client = await serve({ limit: 1, requestPropertyName: 'quota' });
   await client.get('/').expect(200, ['quota']);
 });
 
-test('several limits may each have a place of their own', async () => {
+test('several limits can each use a property of their own', async () => {
   const app = express();
   app.use(
     rateLimit({ name: 'hour', limit: 9, requestPropertyName: 'hour' }),
@@ -92,10 +92,10 @@ test.each<[object, RegExp]>([
   [{ policy, handler: () => {}, throw: true }, /throw has no effect with handler/],
   [{ policy, windowMS: 5 }, /no option 'windowMS'/],
   [{}, /rateLimit needs a policy/],
-])('refuses %j', (options, message) => {
+])('rejects the options %j', (options, message) => {
   expect(() => rateLimit(options as RateLimitOptions)).toThrow(message);
 });
 
-test.each([undefined, null, 5, 'limit'])('refuses %p for options', (options) => {
+test.each([undefined, null, 5, 'limit'])('rejects %p as options', (options) => {
   expect(() => rateLimit(options as never)).toThrow(TypeError);
 });

@@ -6,7 +6,7 @@ import { rateLimit } from './index.js';
 const limit = (key: string) =>
   rateLimit({ policy: fixedWindow({ limit: 1, window: '1h' }), key, validate: false });
 
-test('paths ignore case, unless the application routes are case sensitive', async () => {
+test('paths ignore case, unless the routes of the application are case sensitive', async () => {
   const statuses = async (app: express.Express) => {
     app.get('/users/:id', limit('#{path}'), (_request, response) => void response.send('ok'));
     const all = [];
@@ -19,7 +19,7 @@ test('paths ignore case, unless the application routes are case sensitive', asyn
   expect(await statuses(express().enable('case sensitive routing'))).toEqual([200, 404, 200, 429]);
 });
 
-test('a route has the prefix of its router, however the client spells it', async () => {
+test('a route has the prefix of its router, in any spelling of the client', async () => {
   const app = express();
   const router = express.Router();
   router.get('/users/:id', limit('#{route}'), (_request, response) => void response.send('ok'));

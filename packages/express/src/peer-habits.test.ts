@@ -4,8 +4,8 @@ import { type RateLimitOptions, rateLimit } from './index.js';
 
 const serving = (options: RateLimitOptions) => {
   const app = express();
-  app.get('/', rateLimit(options), ({ rateLimit: told }, response) => {
-    response.json({ used: told!.used, current: told!.current, resetTime: told!.resetTime });
+  app.get('/', rateLimit(options), ({ rateLimit: decision }, response) => {
+    response.json({ used: decision!.used, current: decision!.current, resetTime: decision!.resetTime });
   });
   return supertest(app);
 };
@@ -15,10 +15,10 @@ test('the decision on a request has used, current and resetTime, also in a denia
   const client = serving({
     windowMs: 60_000,
     limit: 2,
-    message: ({ rateLimit: told }) => ({
-      used: told!.used,
-      current: told!.current,
-      resetTime: told!.resetTime,
+    message: ({ rateLimit: decision }) => ({
+      used: decision!.used,
+      current: decision!.current,
+      resetTime: decision!.resetTime,
     }),
   });
   for (const [status, used] of [
@@ -35,7 +35,7 @@ test('the decision on a request has used, current and resetTime, also in a denia
   }
 });
 
-test('a handler finds status and message in its fourth argument', async () => {
+test('a handler receives statusCode and message in its fourth argument', async () => {
   const client = serving({
     limit: 1,
     statusCode: 420,
@@ -44,7 +44,10 @@ test('a handler finds status and message in its fourth argument', async () => {
   });
   await client.get('/').expect(200);
   await client.get('/').expect(420, 'Too many requests, please try again later. 0 left');
-  const standard = serving({ limit: 0, handler: (_q, response, _n, told) => response.json(told.statusCode) });
+  const standard = serving({
+    limit: 0,
+    handler: (_q, response, _n, decision) => response.json(decision.statusCode),
+  });
   await standard.get('/').expect(200, '429');
 });
 
@@ -84,6 +87,6 @@ test.each<[unknown, string]>([
   [{ limit: 1, windowMS: 900_000 }, "rateLimit has no option 'windowMS'; did you mean 'windowMs'?"],
   [{}, 'rateLimit needs a policy'],
   [undefined, 'rateLimit needs a policy'],
-])('%j is refused, naming the remedy', (options, message) => {
+])('the options %j are refused, and the error names the remedy', (options, message) => {
   expect(() => rateLimit(options as RateLimitOptions)).toThrow(message);
 });

@@ -28,11 +28,11 @@ test.each<[string, string, number | false | undefined]>([
   ['2001:db8:0:ff::1', '2001:db8::/56', undefined],
   ['2001:db8:0:ff::1', '2001:db8:0:ff::/64', 64],
   ['2001:db8:0:ff::1', '2001:db8:0:ff::1/128', false],
-])('ipKeyGenerator of %s is %s', (ip, key, subnet) => {
+])('ipKeyGenerator of %s with subnet %s is %s', (ip, key, subnet) => {
   expect(ipKeyGenerator(ip, subnet)).toBe(key);
 });
 
-test('identifier may be a function: headers and problems use its name, the counts stay', async () => {
+test('headers and problems show the name that an identifier function returns; counts do not depend on it', async () => {
   const identifier: ValueDeterminingMiddleware<string> = async (request) => `for ${request.get('x-plan')}`;
   const { client } = serving({ windowMs: 60_000, limit: 1, identifier });
   const first = await client.get('/').set('x-plan', 'a').expect(200, '0 left');
@@ -42,12 +42,12 @@ test('identifier may be a function: headers and problems use its name, the count
   expect(denied.body['violated-policies']).toEqual(['for b']);
 });
 
-test('an identifier function that returns no string is an error', async () => {
+test('an identifier function that returns no string causes a 500', async () => {
   const { client } = serving({ limit: 1, identifier: () => undefined as never });
   await client.get('/').expect(500);
 });
 
-test('ipv6Subnet may be a function, or false', async () => {
+test('ipv6Subnet can be a function, or false', async () => {
   const from = (client: ReturnType<typeof serving>['client'], address: string) =>
     client.get('/').set('X-Forwarded-For', address);
   const { client } = serving({
@@ -70,7 +70,7 @@ test.each<[string, Options]>([
   ['a number', { limit: 0 }],
   ['a function', { limit: () => 0 }],
   ['max', { max: async () => 0 }],
-])('limit: 0 denies, without Retry-After: %s', async (_, options) => {
+])('a limit of 0 denies without Retry-After: %s', async (_, options) => {
   const { client } = serving({ ...options, legacyHeaders: true });
   const { headers } = await client.get('/').expect(429);
   expect(headers).not.toHaveProperty('retry-after');

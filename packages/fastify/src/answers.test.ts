@@ -20,7 +20,7 @@ const get = async () => {
   return { statusCode, type: headers['content-type'], body };
 };
 
-test('a problem has no charset, because its type defines none', async () => {
+test('a problem response has no charset, because its type defines none', async () => {
   await serve({});
   await get();
   expect(await get()).toMatchObject({ statusCode: 429, type: 'application/problem+json' });
@@ -28,7 +28,7 @@ test('a problem has no charset, because its type defines none', async () => {
   expect(asJson.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
-test('onExceeding runs for requests that pass, onExceeded for denials, with the key', async () => {
+test('onExceeding runs for requests that pass, onExceeded for denials, both with the key', async () => {
   const calls: unknown[] = [];
   await serve({
     policy: hourly(2),
@@ -46,7 +46,7 @@ test('onExceeding runs for requests that pass, onExceeded for denials, with the 
 });
 
 test.each(['onExceeding', 'onExceeded'] as const)(
-  '%s of a hook also runs, and its error is an error of the request',
+  '%s of a hook runs too, and its error fails the request',
   async (option) => {
     const fails = jest.fn().mockRejectedValueOnce(undefined).mockReturnValue(undefined);
     await app.register(rateLimit);
@@ -72,13 +72,13 @@ test('a key with more denials than `ban` gets 403', async () => {
   });
 });
 
-test('ban 0 answers each denial with 403, and a handler finds the status set', async () => {
+test('ban 0 responds 403 to each denial, and the handler sees that status', async () => {
   await serve({ ban: 0, handler: (_request, reply) => `status ${reply.statusCode}` });
   await get();
   expect(await get()).toMatchObject({ statusCode: 403, body: 'status 403' });
 });
 
-test('routes count their bans separately, the routes of a group together', async () => {
+test('routes count their bans separately, except routes of one group', async () => {
   await app.register(rateLimit, { global: false, max: 1, timeWindow: '1h', ban: 1 });
   for (const url of ['/a', '/b']) app.get(url, { config: { rateLimit: { max: 1 } } }, ok);
   for (const url of ['/c', '/d']) app.get(url, { config: { rateLimit: { groupId: 'g' } } }, ok);
@@ -121,7 +121,7 @@ test('errorResponseBuilder returns the error or object to throw', async () => {
 });
 
 test.each([() => {}, async () => {}])(
-  'without an answer from the handler the default answer is sent',
+  'if the handler sends nothing, the default response is sent',
   async (handler) => {
     await serve({ handler });
     await get();
@@ -129,7 +129,7 @@ test.each([() => {}, async () => {}])(
   },
 );
 
-test.each(['plugin', 'hook'])('a handler of a %s that returns reply may answer later', async (form) => {
+test.each(['plugin', 'hook'])('a handler of a %s that returns reply can respond later', async (form) => {
   const handler = (_request: unknown, reply: FastifyReply) => {
     setTimeout(() => reply.send('later'), 5);
     return reply;
@@ -143,7 +143,7 @@ test.each(['plugin', 'hook'])('a handler of a %s that returns reply may answer l
   expect(served).toHaveBeenCalledTimes(1);
 });
 
-test('an asynchronous onSend hook may handle a denial', async () => {
+test('an asynchronous onSend hook can change a denial', async () => {
   await app.register(rateLimit);
   app.addHook('onSend', async (_request, _reply, payload) => {
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -156,7 +156,7 @@ test('an asynchronous onSend hook may handle a denial', async () => {
   expect(served).toHaveBeenCalledTimes(1);
 });
 
-test('requestWasSuccessful gets the reply', async () => {
+test('requestWasSuccessful receives the reply', async () => {
   await app.register(rateLimit, {
     policy: hourly(1),
     skipSuccessfulRequests: true,
@@ -169,16 +169,16 @@ test('requestWasSuccessful gets the reply', async () => {
   expect(statuses).toEqual([200, 200, 200, 429]);
 });
 
-test('a limit by user may be registered before the hooks that authenticate', async () => {
+test('a limit by user can be registered before the hooks that authenticate', async () => {
   app.decorateRequest('user', null);
   await app.register(rateLimit, { policy: hourly(1), limitType: 'USER', hook: 'preHandler' });
   app.addHook('preHandler', async (request) => {
     Object.assign(request, { user: request.headers['x-user'] });
   });
   app.get('/', ok);
-  const ask = async (user: string) =>
+  const statusFor = async (user: string) =>
     (await app.inject({ url: '/', headers: { 'x-user': user } })).statusCode;
-  expect([await ask('ann'), await ask('bob'), await ask('ann')]).toEqual([200, 200, 429]);
+  expect([await statusFor('ann'), await statusFor('bob'), await statusFor('ann')]).toEqual([200, 200, 429]);
 });
 
 test.each<[object, string]>([
@@ -196,7 +196,7 @@ test.each<[object, string]>([
     { max: 1, handler: () => {}, errorResponseBuilder: () => ({}) },
     'errorResponseBuilder has no effect with handler',
   ],
-])('refuses %j', async (options, message) => {
+])('rejects the options %j', async (options, message) => {
   await expect(app.register(rateLimit, options)).rejects.toThrow(message);
   app = fastify();
 });

@@ -32,12 +32,12 @@ describe.each(['onRequest', 'preParsing', undefined] as const)('at the hook %s',
     ],
     ['a rule', () => ({ rules: rulesOf({ key }) }), "rule 'sms' reads the body"],
     ['a cost', () => ({ rules: rulesOf({ cost: '#{body.tokens}' }) }), "rule 'sms' reads the body"],
-  ])('%s of the body is refused at registration', async (_, options, message) => {
+  ])('%s that reads the body is refused at registration', async (_, options, message) => {
     const registered = app.register(rateLimit, { ...options(), ...hook });
     await expect(registered).rejects.toThrow(message);
   });
 
-  test('also for a route, which may inherit the key', async () => {
+  test('a route with such a key, own or inherited, is refused when it is added', async () => {
     await app.register(rateLimit, { global: false, key, policy, ...hook });
     for (const [i, rateLimit] of [{}, { max: 1 }, { key: '#{body.email}' }].entries()) {
       expect(() => app.post(`/${i}`, { config: { rateLimit } }, ok)).toThrow(
@@ -46,7 +46,7 @@ describe.each(['onRequest', 'preParsing', undefined] as const)('at the hook %s',
     }
   });
 
-  test('also among the hooks of a route', async () => {
+  test('a route with such a limit among its hooks is refused when it is added', async () => {
     await app.register(rateLimit, { global: false, key, policy });
     const at = given ?? 'onRequest';
     for (const limit of [app.rateLimit(), app.rateLimit({ policy, key })]) {
@@ -57,21 +57,24 @@ describe.each(['onRequest', 'preParsing', undefined] as const)('at the hook %s',
   });
 });
 
-test.each(['preValidation', 'preHandler'] as const)('at %s the body is there', async (hook) => {
-  await app.register(rateLimit, { global: false, key, policy });
-  const rules = rulesOf({ cost: '#{body.tokens}' });
-  app.post('/config', { config: { rateLimit: { hook } } }, ok);
-  app.post('/hook', { [hook]: app.rateLimit() }, ok);
-  app.post('/rules', { config: { rateLimit: { hook, rules } } }, ok);
-  const send = async (url: string, payload: object) =>
-    (await app.inject({ url, method: 'POST', payload })).statusCode;
-  for (const url of ['/config', '/hook']) {
-    expect([await send(url, { phone: url }), await send(url, {})]).toEqual([200, 400]);
-  }
-  expect([await send('/rules', { tokens: 2 }), await send('/rules', {})]).toEqual([429, 200]);
-});
+test.each(['preValidation', 'preHandler'] as const)(
+  'at %s, a key or cost can read the body',
+  async (hook) => {
+    await app.register(rateLimit, { global: false, key, policy });
+    const rules = rulesOf({ cost: '#{body.tokens}' });
+    app.post('/config', { config: { rateLimit: { hook } } }, ok);
+    app.post('/hook', { [hook]: app.rateLimit() }, ok);
+    app.post('/rules', { config: { rateLimit: { hook, rules } } }, ok);
+    const send = async (url: string, payload: object) =>
+      (await app.inject({ url, method: 'POST', payload })).statusCode;
+    for (const url of ['/config', '/hook']) {
+      expect([await send(url, { phone: url }), await send(url, {})]).toEqual([200, 400]);
+    }
+    expect([await send('/rules', { tokens: 2 }), await send('/rules', {})]).toEqual([429, 200]);
+  },
+);
 
-test('a body that no hook has parsed is a server error also where the hook is not known', async () => {
+test('a key that reads an unparsed body is a server error (500), also in a hook added by addHook', async () => {
   const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   await app.register(rateLimit);
   app.addHook('onRequest', app.rateLimit({ name: 'early', key, policy }));

@@ -27,27 +27,27 @@ const first = {
   isBanned: false,
 };
 
-test('returns the decision, and leaves the response to the program', async () => {
+test('returns the decision and leaves the response unchanged', async () => {
   await app.register(rateLimit, { global: false });
-  const ask = serve({ max: 2, timeWindow: '1h', ban: 1 });
-  expect(await ask()).toEqual(first);
-  expect(await ask()).toMatchObject({ remaining: 0, isExceeded: false });
-  expect(await ask()).toMatchObject({ remaining: 0, isExceeded: true, isBanned: false });
+  const result = serve({ max: 2, timeWindow: '1h', ban: 1 });
+  expect(await result()).toEqual(first);
+  expect(await result()).toMatchObject({ remaining: 0, isExceeded: false });
+  expect(await result()).toMatchObject({ remaining: 0, isExceeded: true, isBanned: false });
   const { headers, statusCode } = await app.inject('/');
   expect([statusCode, headers.ratelimit]).toEqual([200, undefined]);
-  expect(await ask()).toMatchObject({ isExceeded: true, isBanned: true });
+  expect(await result()).toMatchObject({ isExceeded: true, isBanned: true });
 });
 
-test('without options it is the limit of the plugin', async () => {
+test('without options, applies the limit of the plugin', async () => {
   await app.register(rateLimit, { global: false, max: 2, timeWindow: '1h' });
-  const ask = serve();
+  const result = serve();
   app.get('/limited', { config: { rateLimit: {} } }, async () => 'ok');
-  expect(await ask()).toEqual(first);
+  expect(await result()).toEqual(first);
   expect((await app.inject('/limited')).headers.ratelimit).toMatch(/r=0/);
-  expect(await ask()).toMatchObject({ isExceeded: true });
+  expect(await result()).toMatchObject({ isExceeded: true });
 });
 
-test('increment: false counts nothing', async () => {
+test('with increment: false, counts nothing', async () => {
   await app.register(rateLimit, { global: false, max: 1, timeWindow: '1h' });
   const check = app.createRateLimit({ ban: 1 });
   app.get('/', (request) => check(request));
@@ -62,7 +62,7 @@ test('increment: false counts nothing', async () => {
   expect(await look()).toMatchObject({ isExceeded: true, isBanned: true });
 });
 
-test('the allowList and skip allow a request, the denyList is an error', async () => {
+test('allowList and skip allow a request, denyList throws', async () => {
   await app.register(rateLimit, { global: false, max: 1 });
   const listed = app.createRateLimit({ allowList: (_request, key) => key === '127.0.0.1' });
   const skipped = app.createRateLimit({ skip: () => true });
@@ -77,7 +77,7 @@ test('the allowList and skip allow a request, the denyList is an error', async (
   expect((await app.inject('/denied')).json()).toEqual({ forbidden: true });
 });
 
-test('max and timeWindow are functions of the request and its key; the decision is on the request', async () => {
+test('max and timeWindow can be functions of request and key; request.rateLimit has the decision', async () => {
   const store = memoryStore();
   await app.register(rateLimit, { global: false, store });
   const check = app.createRateLimit({
@@ -87,13 +87,13 @@ test('max and timeWindow are functions of the request and its key; the decision 
     timeWindow: async (_request, key) => (key === 'ann' ? '2h' : 60_000),
   });
   app.get('/', async (request) => [await check(request), request.rateLimit?.name]);
-  const ask = async (user: string) => (await app.inject({ url: '/', headers: { 'x-user': user } })).json();
-  expect(await ask('ann')).toEqual([expect.objectContaining({ max: 5, timeWindow: 7_200_000 }), 'check']);
-  expect(await ask('bob')).toEqual([expect.objectContaining({ max: 1, timeWindow: 60_000 }), 'check']);
+  const result = async (user: string) => (await app.inject({ url: '/', headers: { 'x-user': user } })).json();
+  expect(await result('ann')).toEqual([expect.objectContaining({ max: 5, timeWindow: 7_200_000 }), 'check']);
+  expect(await result('bob')).toEqual([expect.objectContaining({ max: 1, timeWindow: 60_000 }), 'check']);
   await store.close();
 });
 
-test('a missing key is an error, and so is a denial by the failure policy', async () => {
+test('throws for a missing key, and for a denial by the failure policy', async () => {
   const store = redisStore('redis://127.0.0.1:1');
   await app.register(rateLimit, { global: false, max: 1 });
   const byPhone = app.createRateLimit({ key: '#{query.phone}' });
@@ -115,7 +115,7 @@ test('exposes its limiter', async () => {
 });
 
 test.each(['message', 'handler', 'throw', 'onExceeding', 'skipFailedRequests', 'legacyHeaders'])(
-  'refuses %s, which would have no effect',
+  'rejects %s, which would have no effect',
   async (option) => {
     await app.register(rateLimit);
     expect(() => app.createRateLimit({ max: 1, [option]: () => {} })).toThrow(
@@ -124,7 +124,7 @@ test.each(['message', 'handler', 'throw', 'onExceeding', 'skipFailedRequests', '
   },
 );
 
-test('refuses an unknown option of a call', async () => {
+test('rejects an unknown option of a call', async () => {
   await app.register(rateLimit);
   const check = app.createRateLimit({ max: 1 });
   app.get('/', (request) => check(request, { incremnt: false } as object));

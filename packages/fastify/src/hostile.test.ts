@@ -16,7 +16,7 @@ const status = async (url: string, method: 'GET' | 'HEAD' = 'GET', headers = {})
   (await app.inject({ url, method, headers })).statusCode;
 
 test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
-  'a plugin at %s limits, and a thrown undefined is an error',
+  'a plugin at %s limits, and a message function that rejects causes a 500',
   async (hook) => {
     const handler = jest.fn();
     await app.register(rateLimit, {
@@ -30,7 +30,7 @@ test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
   },
 );
 
-test('a denied client that hangs up while its answer is prepared is not served', async () => {
+test('a denied client that disconnects while its response is prepared does not reach the handler', async () => {
   const handler = jest.fn(() => 'ok');
   let prepare = (_socket: Socket) => {};
   const preparing = new Promise<Socket>((resolve) => {
@@ -61,7 +61,7 @@ test('a denied client that hangs up while its answer is prepared is not served',
   expect(handler).toHaveBeenCalledTimes(1);
 });
 
-test('a path has one key, however it is written', async () => {
+test('a path has one key in every spelling', async () => {
   await app.register(rateLimit, { policy: hourly(1), key: '#{path}' });
   app.get('/login', async () => 'ok');
   const written = ['/login?a=1', 'http://evil/login', '/login#1', '/l%6Fgin'];
@@ -69,7 +69,7 @@ test('a path has one key, however it is written', async () => {
   for (const url of written) expect({ url, status: await status(url) }).toEqual({ url, status: 429 });
 });
 
-test('routes that differ in constraints count apart', async () => {
+test('routes that differ only in constraints count separately', async () => {
   await app.register(rateLimit, { global: false });
   for (const [version, max] of [
     ['1.0.0', 1],
@@ -77,13 +77,16 @@ test('routes that differ in constraints count apart', async () => {
   ] as const) {
     app.get('/v', { constraints: { version }, config: { rateLimit: { max } } }, async () => version);
   }
-  const ask = (version: string) => status('/v', 'GET', { 'accept-version': version });
-  expect([await ask('1.0.0'), await ask('1.0.0'), await ask('2.0.0'), await ask('1.0.0')]).toEqual([
-    200, 429, 200, 429,
-  ]);
+  const statusFor = (version: string) => status('/v', 'GET', { 'accept-version': version });
+  expect([
+    await statusFor('1.0.0'),
+    await statusFor('1.0.0'),
+    await statusFor('2.0.0'),
+    await statusFor('1.0.0'),
+  ]).toEqual([200, 429, 200, 429]);
 });
 
-test('a route with `max` alone has the window of the plugin, and HEAD the count of its GET', async () => {
+test("a route with `max` alone uses the plugin's window, and HEAD counts with its GET", async () => {
   await app.register(rateLimit, { max: 100, timeWindow: '1h' });
   app.route({
     method: ['GET', 'POST'],
@@ -96,14 +99,17 @@ test('a route with `max` alone has the window of the plugin, and HEAD the count 
   expect(await status('/m', 'HEAD')).toBe(429);
 });
 
-test.each([true, null, 5, 'x'])('config.rateLimit: %j is refused, with the route', async (own) => {
-  await app.register(rateLimit, { policy: hourly(1) });
-  expect(() => app.get('/r', { config: { rateLimit: own as never } }, async () => 'ok')).toThrow(
-    'config.rateLimit of GET /r must be an object of options or false',
-  );
-});
+test.each([true, null, 5, 'x'])(
+  'config.rateLimit: %j is refused, and the error names the route',
+  async (own) => {
+    await app.register(rateLimit, { policy: hourly(1) });
+    expect(() => app.get('/r', { config: { rateLimit: own as never } }, async () => 'ok')).toThrow(
+      'config.rateLimit of GET /r must be an object of options or false',
+    );
+  },
+);
 
-test('a hook has its limiter', async () => {
+test('a hook exposes its limiter and refund', async () => {
   await app.register(rateLimit);
   const hook = app.rateLimit({ policy: hourly(1), limitType: 'METHOD' });
   app.get('/', { onRequest: hook }, async (request) => {

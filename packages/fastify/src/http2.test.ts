@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** A server of HTTP/2 in clear text, and a client of it. */
+/** An HTTP/2 server in clear text, and a client of it. */
 async function serve(options: object, handler: () => unknown): Promise<ClientHttp2Session> {
   const app = fastify({ http2: true });
   open.push(() => app.close());
@@ -27,7 +27,7 @@ async function get(session: ClientHttp2Session) {
   return { stream, headers };
 }
 
-test('requests are limited, and told of it', async () => {
+test('requests are limited and receive headers', async () => {
   const session = await serve({ policy: fixedWindow({ limit: 1, window: '1h' }) }, () => 'ok');
   const { headers } = await get(session);
   expect(headers).toMatchObject({ ':status': 200, 'ratelimit-policy': '"default";q=1;w=3600' });
@@ -37,24 +37,24 @@ test('requests are limited, and told of it', async () => {
 });
 
 test.each<[string, (stream: { close(): void }, body: PassThrough) => unknown]>([
-  ['is sent', (_, body) => body.end()],
-  ['is broken off by the client', (stream) => stream.close()],
-  ['breaks here', (_, body) => body.destroy(new Error('the disk is gone'))],
-])('what a request holds is released when its stream %s', async (_, end) => {
+  ['ends', (_, body) => body.end()],
+  ['is closed by the client', (stream) => stream.close()],
+  ['fails in the server', (_, body) => body.destroy(new Error('the disk is gone'))],
+])('a held permit is released when the response stream %s', async (_, end) => {
   const limiter = new RateLimiter({ name: 'busy', policy: concurrency({ limit: 1, lease: '1h' }) });
   open.push(() => limiter.close());
   const body = new PassThrough();
   const session = await serve({ limiter, limitType: 'METHOD' }, () => body);
   body.write('begun');
   const { stream } = await get(session);
-  stream.on('error', () => {}); // its own end
+  stream.on('error', () => {}); // the stream may end with an error
   stream.resume();
   expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
   end(stream, body);
   await limiter.release(await limiter.acquire('all'));
 });
 
-test('a client that leaves before its response is complete has no success', async () => {
+test('a client that disconnects before its response is complete does not count as a success', async () => {
   const limiter = new RateLimiter({ name: 'logins', policy: fixedWindow({ limit: 5, window: '1h' }) });
   open.push(() => limiter.close());
   const bodies = [new PassThrough(), new PassThrough()];
@@ -74,7 +74,7 @@ test('a client that leaves before its response is complete has no success', asyn
   expect(await limiter.peek('all')).toMatchObject({ remaining: 3 });
 });
 
-test('hooks and checks have the types of an HTTP/2 server', async () => {
+test('hooks and checks accept the types of an HTTP/2 server', async () => {
   const app = fastify({ http2: true });
   open.push(() => app.close());
   await app.register(rateLimit);

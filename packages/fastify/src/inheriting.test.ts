@@ -26,7 +26,7 @@ async function build(options: RateLimitPluginOptions | undefined, routes: (app: 
   };
 }
 
-describe('each form of a limit counts in one store, so two processes share it', () => {
+describe('two processes with one store share each form of a limit', () => {
   const own: RateLimitOptions = { name: 'mine', policy: hourly(2) };
   const forms: [string, (app: FastifyInstance) => void][] = [
     ['app.rateLimit(options)', (app) => app.get('/', { onRequest: app.rateLimit(own) }, ok)],
@@ -64,7 +64,7 @@ describe('each form of a limit counts in one store, so two processes share it', 
   });
 });
 
-test('a hook inherits keyPrefix, keys, lists and answers, unless it sets them', async () => {
+test('a hook inherits keyPrefix, keys, lists and response options, unless it sets them', async () => {
   const store = memoryStore();
   const plugin: RateLimitPluginOptions = {
     global: false,
@@ -80,16 +80,16 @@ test('a hook inherits keyPrefix, keys, lists and answers, unless it sets them', 
     const key = { name: 'b', max: 1, limitType: 'METHOD', message: 'own' } as const;
     server.get('/b', { onRequest: server.rateLimit(key) }, ok);
   });
-  const ask = async (url: string, headers = {}) => {
+  const responseOf = async (url: string, headers = {}) => {
     const { statusCode, body } = await app.inject({ url, headers: { 'x-user': 'ann', ...headers } });
     return [statusCode, body];
   };
-  expect(await ask('/a')).toEqual([200, 'ok']);
-  expect(await ask('/a')).toEqual([420, '{"slow":"down"}']);
-  expect(await ask('/a', { 'x-user': 'bob' })).toEqual([200, 'ok']);
-  expect(await ask('/a', { 'x-skip': 'yes' })).toEqual([200, 'ok']);
-  expect(await ask('/b')).toEqual([200, 'ok']);
-  expect(await ask('/b', { 'x-user': 'bob' })).toEqual([420, 'own']);
+  expect(await responseOf('/a')).toEqual([200, 'ok']);
+  expect(await responseOf('/a')).toEqual([420, '{"slow":"down"}']);
+  expect(await responseOf('/a', { 'x-user': 'bob' })).toEqual([200, 'ok']);
+  expect(await responseOf('/a', { 'x-skip': 'yes' })).toEqual([200, 'ok']);
+  expect(await responseOf('/b')).toEqual([200, 'ok']);
+  expect(await responseOf('/b', { 'x-user': 'bob' })).toEqual([420, 'own']);
   const same = new RateLimiter({
     name: 'a',
     policy: fixedWindow({ limit: 1, window: '1h' }),
@@ -113,7 +113,7 @@ test.each<[string, (app: FastifyInstance, own: RateLimitOptions) => unknown]>([
   await store.close();
 });
 
-test('a hook inherits the failure policy', async () => {
+test('a hook inherits the failure policy, unless it sets one', async () => {
   const store = redisStore('redis://127.0.0.1:1');
   const { statuses } = await build({ global: false, store, failurePolicy: 'deny' }, (app) => {
     app.get('/', { onRequest: app.rateLimit({ name: 'a', max: 9 }) }, ok);
@@ -140,7 +140,7 @@ test('a hook inherits from the nearest registration, but its own limiter keeps i
 });
 
 test.each(['rateLimit', 'createRateLimit'] as const)(
-  'app.%s in the store of the plugin needs a name, or two limits would share their counts',
+  "app.%s in the plugin's store needs a name of its own, because limits would share counts",
   async (form) => {
     const store = memoryStore();
     const { app } = await build({ global: false, store }, () => {});
@@ -159,12 +159,12 @@ test.each([null, 5, 'login', [], () => {}])('app.rateLimit(%j) is refused', asyn
   expect(() => app.createRateLimit(own as never)).toThrow('app.createRateLimit takes an options object');
 });
 
-test('without a limit of the plugin there is none to inherit', async () => {
+test('app.rateLimit() throws if the plugin has no limit to inherit', async () => {
   const { app } = await build(undefined, () => {});
   expect(() => app.rateLimit()).toThrow('rateLimit needs a policy');
 });
 
-test('the limit of the plugin counts a request once, wherever it is used', async () => {
+test('the limit of the plugin counts a request once, however often it is used', async () => {
   const { app, statuses } = await build({ policy: hourly(2) }, (server) => {
     server.get('/', { preHandler: server.rateLimit() }, ok);
     server.get(
@@ -180,14 +180,14 @@ test('the limit of the plugin counts a request once, wherever it is used', async
   expect((await app.inject('/')).headers.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
 });
 
-describe('a not-found handler with a limit of its own', () => {
+describe('a not-found handler with its own limit', () => {
   const notFound: Parameters<FastifyInstance['setNotFoundHandler']>[1] = (_request, reply) =>
     void reply.code(404).send('nothing here');
 
   test.each([
     ['looser', 4, [404, 404, 404, 404, 429]],
     ['tighter', 1, [404, 429, 429, 429, 429]],
-  ])('that is %s than the plugin has only its own', async (_, max, expected) => {
+  ])("that is %s than the plugin's is limited by its own only", async (_, max, expected) => {
     const { app, statuses } = await build({ max: 2 }, (server) => {
       server.get('/', ok);
       server.setNotFoundHandler({ preHandler: [server.rateLimit({ max })] }, notFound);
@@ -197,7 +197,7 @@ describe('a not-found handler with a limit of its own', () => {
     expect(denied.headers['ratelimit-policy']).toBe(`"default";q=${max};w=60`);
   });
 
-  test('replaces the plugin in its scope only, and takes the config of the handler along', async () => {
+  test("replaces the plugin's limit in its scope only, and keeps the handler's config", async () => {
     const config = { owner: 'admin' };
     const { app, statuses } = await build({ max: 2 }, (server) => {
       server.setNotFoundHandler(notFound);

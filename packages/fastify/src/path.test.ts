@@ -5,7 +5,7 @@ import { rateLimit } from './index.js';
 test.each([
   [true, [200, 404, 200, 429]],
   [false, [200, 429, 429, 429]],
-])('caseSensitive: %s', async (caseSensitive, expected) => {
+])('with caseSensitive: %s, the statuses of four spellings are %j', async (caseSensitive, expected) => {
   const app = fastify({ routerOptions: { caseSensitive } });
   await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{path}' });
   app.get('/users/:id', async () => 'ok');
@@ -21,19 +21,16 @@ test.each<[object, number[]]>([
   [{ useSemicolonDelimiter: true }, [200, 429, 429]],
   [{ routerOptions: { useSemicolonDelimiter: true } }, [200, 429, 429]],
   [{}, [200, 200, 200]],
-])(
-  '%j: text after a semicolon changes the count only if it is part of the path',
-  async (options, expected) => {
-    const app = fastify(options);
-    await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{path}' });
-    app.get('/users/:id', async () => 'ok');
-    const statuses = [];
-    for (const path of ['/users/1', '/users/1;a', '/users/1;b?c'])
-      statuses.push((await app.inject(path)).statusCode);
-    expect(statuses).toEqual(expected);
-    await app.close();
-  },
-);
+])('%j: text after a semicolon changes the key only if it is part of the path', async (options, expected) => {
+  const app = fastify(options);
+  await app.register(rateLimit, { policy: fixedWindow({ limit: 1, window: '1h' }), key: '#{path}' });
+  app.get('/users/:id', async () => 'ok');
+  const statuses = [];
+  for (const path of ['/users/1', '/users/1;a', '/users/1;b?c'])
+    statuses.push((await app.inject(path)).statusCode);
+  expect(statuses).toEqual(expected);
+  await app.close();
+});
 
 test('#{route} is known in every hook, and all 404s share one count', async () => {
   const app = fastify();

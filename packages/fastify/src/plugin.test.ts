@@ -12,13 +12,13 @@ afterEach(() => app.close());
 
 const status = async (url: string) => (await app.inject(url)).statusCode;
 
-test('refuses a hook that there is not, and options that are wrong', async () => {
+test('rejects an unknown hook', async () => {
   await expect(app.register(rateLimit, { policy: policy(1), hook: 'onSend' as never })).rejects.toThrow(
     'hook must be one of onRequest, preParsing, preValidation, preHandler, not "onSend"',
   );
 });
 
-test('refuses a mistyped option', async () => {
+test('rejects a mistyped option', async () => {
   await expect(app.register(rateLimit, { polcy: policy(1) } as never)).rejects.toThrow("no option 'polcy'");
 });
 
@@ -32,7 +32,7 @@ test('limits the routes of the scope in which it is registered', async () => {
   expect([await status('/free'), await status('/free')]).toEqual([200, 200]);
 });
 
-test('a route may have a limit of its own, and also the limit of all routes', async () => {
+test("a route's own limit applies as well as the limit of the plugin", async () => {
   await app.register(rateLimit, { name: 'all', policy: policy(3) });
   const preHandler = app.rateLimit({ name: 'one', policy: policy(1) });
   app.get('/one', { preHandler }, async (request) => request.rateLimit?.name);
@@ -45,7 +45,7 @@ test('a route may have a limit of its own, and also the limit of all routes', as
   expect(await status('/other')).toBe(429);
 });
 
-test('a policy function has what Fastify gives, with its types', async () => {
+test("a policy function receives Fastify's request, with its types", async () => {
   await app.register(rateLimit);
   const onRequest = app.rateLimit({
     policy: ({ routeOptions }) => policy(routeOptions.url === '/big' ? 2 : 1),
@@ -55,7 +55,7 @@ test('a policy function has what Fastify gives, with its types', async () => {
   expect([await status('/big'), await status('/big')]).toEqual([200, 429]);
 });
 
-test('what an injected request holds is released at its end', async () => {
+test('a permit held by an injected request is released when the request ends', async () => {
   const limiter = new RateLimiter({ policy: concurrency({ limit: 1, lease: '1h' }) });
   await app.register(rateLimit, { limiter, limitType: 'METHOD' });
   app.get('/', async () => `${(await limiter.peek('all')).remaining} left`);
@@ -66,7 +66,7 @@ test('what an injected request holds is released at its end', async () => {
   await limiter.close();
 });
 
-test('closes the limiters that it made, and none that was given', async () => {
+test('closes the limiters that it created, and not a limiter that it received', async () => {
   const mine = new RateLimiter({ policy: policy(1) });
   await app.register(rateLimit, { limiter: mine });
   await app.ready();

@@ -17,19 +17,19 @@ const statuses = async (...urls: string[]) => {
   return all;
 };
 
-test('what is not found is limited too, and counts with the rest', async () => {
+test('a request without a route is limited, and counts with the others', async () => {
   await app.register(rateLimit, { policy: hourly(3) });
   app.get('/', ok);
   expect(await statuses('/none', '/', '/other', '/none', '/')).toEqual([404, 200, 404, 429, 429]);
 });
 
-test('also with a handler for it', async () => {
+test('a request without a route is limited also with a not-found handler', async () => {
   await app.register(rateLimit, { policy: hourly(1) });
   app.setNotFoundHandler(async (request) => `${request.url} is not here`);
   expect(await statuses('/none', '/none')).toEqual([200, 429]);
 });
 
-test('a scope has its own limit beside the limit of the server, and its siblings have none', async () => {
+test("a scope's limit applies as well as the server's; its siblings have only the server's", async () => {
   await app.register(rateLimit, { name: 'all', policy: hourly(4) });
   await app.register(
     async (scope) => {
@@ -55,7 +55,7 @@ test('routes of a scope inherit from the nearest registration', async () => {
   expect(await statuses('/inner', '/inner', '/inner')).toEqual([200, 200, 430]);
 });
 
-test('registered twice in one scope, each limits', async () => {
+test('a plugin registered twice in one scope applies both limits', async () => {
   await app.register(rateLimit, { name: 'wide', policy: hourly(9) });
   await app.register(rateLimit, { name: 'tight', policy: hourly(1) });
   await app.register(rateLimit);
@@ -65,7 +65,7 @@ test('registered twice in one scope, each limits', async () => {
   expect(await statuses('/')).toEqual([429]);
 });
 
-test('a route that was added before the plugin is an error, not an unlimited route', async () => {
+test('a limited route added before the plugin responds 500 instead of being unlimited', async () => {
   app.get('/early', { config: { rateLimit: { max: 1 } } }, ok);
   app.get('/free', { config: { rateLimit: false } }, ok);
   await app.register(rateLimit, { global: false });
@@ -78,7 +78,7 @@ test('a route that was added before the plugin is an error, not an unlimited rou
   expect(await statuses('/free', '/late', '/late')).toEqual([200, 200, 429]);
 });
 
-test('the limit of the plugin is for earlier routes of its scope, too', async () => {
+test('the limit of the plugin also applies to earlier routes of its scope', async () => {
   app.get('/early', ok);
   await app.register(rateLimit, { policy: hourly(1) });
   expect(await statuses('/early', '/early')).toEqual([200, 429]);
@@ -92,12 +92,12 @@ test.each<[object, string]>([
   [{ timeWindow: '1m' }, 'timeWindow needs max'],
   [{ max: 1, handler: 5 }, 'handler must be a function, not 5'],
   [{ global: false, nmae: 'x' }, "no option 'nmae'"],
-])('refuses %j', async (options, message) => {
+])('rejects the options %j', async (options, message) => {
   await expect(app.register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(message);
   app = fastify();
 });
 
-test('closes the limiters of all routes with the server, and ends waiting calls', async () => {
+test('server close closes the limiters of all routes and ends waiting calls', async () => {
   const close = jest.spyOn(RateLimiter.prototype, 'close');
   await app.register(rateLimit, { max: 1, timeWindow: '1h', timeout: '1d' });
   app.get('/own', { config: { rateLimit: { max: 1, timeWindow: '1h', timeout: '1d' } } }, ok);
@@ -111,7 +111,7 @@ test('closes the limiters of all routes with the server, and ends waiting calls'
   close.mockRestore();
 });
 
-test('its types are known to Fastify', async () => {
+test("Fastify's types include the limit", async () => {
   await app.register(rateLimit, { global: false });
   const onRequest = app.rateLimit({ max: ({ headers }) => (headers['x-vip'] === undefined ? 1 : 2) });
   app.get(
@@ -128,7 +128,7 @@ test('its types are known to Fastify', async () => {
   expect((await app.inject('/')).json()).toEqual({ left: 4 });
 });
 
-test('a handler answers with reply, or by what it returns; what it throws is an error of its own', async () => {
+test('a handler responds by reply or return value; an error that it throws fails the request', async () => {
   await app.register(rateLimit);
   const { rateLimit: limit } = app;
   const fails = () => Promise.reject(Object.assign(new Error('mine'), { statusCode: 418 }));
@@ -156,7 +156,10 @@ test.each([
   [{ max: 1, skipOnError: true }, "'skipOnError': pass failurePolicy: 'allow' for true, 'deny' for false"],
   [{ limit: 1, windowMs: 1000 }, "rateLimit has no option 'limit': pass max"],
   [{ points: 1 }, "rateLimit has no option 'points': numbers belong to a policy"],
-])('an option of another package names ours: %j', async (options, message) => {
-  await expect(app.register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(message);
-  expect(() => app.rateLimit(options as RateLimitPluginOptions)).toThrow();
-});
+])(
+  'an option of another package is refused, and the error names the one to use: %j',
+  async (options, message) => {
+    await expect(app.register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(message);
+    expect(() => app.rateLimit(options as RateLimitPluginOptions)).toThrow();
+  },
+);

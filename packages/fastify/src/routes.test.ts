@@ -20,7 +20,7 @@ const statuses = async (...urls: string[]) => {
 };
 
 describe('config.rateLimit', () => {
-  test('an object is the limit of its route, instead of the limit of the plugin', async () => {
+  test('as an object is the limit of its route, instead of the limit of the plugin', async () => {
     await app.register(rateLimit, { name: 'all', policy: hourly(1) });
     app.get('/own', { config: { rateLimit: { policy: hourly(2) } } }, ok);
     app.get('/common', ok);
@@ -30,21 +30,21 @@ describe('config.rateLimit', () => {
     expect(headers.ratelimit).toMatch(/^"GET:\/own";r=0;t=\d+$/);
   });
 
-  test('false is none', async () => {
+  test('as false exempts its route', async () => {
     await app.register(rateLimit, { policy: hourly(1) });
     app.get('/free', { config: { rateLimit: false } }, ok);
     expect(await statuses('/free', '/free', '/free')).toEqual([200, 200, 200]);
     expect((await app.inject('/free')).headers).not.toHaveProperty('ratelimit');
   });
 
-  test('an empty object is the limit of the plugin, counted with the others', async () => {
+  test('as an empty object is the limit of the plugin, and counts with the other routes', async () => {
     await app.register(rateLimit, { policy: hourly(2) });
     app.get('/a', { config: { rateLimit: {} } }, ok);
     app.get('/b', ok);
     expect(await statuses('/a', '/b', '/a', '/b')).toEqual([200, 200, 429, 429]);
   });
 
-  test('with global: false only routes that ask for it are limited, with what the plugin says', async () => {
+  test("with global: false limits only its routes, with the plugin's options", async () => {
     await app.register(rateLimit, { global: false, policy: hourly(1), statusCode: 420 });
     app.get('/free', ok);
     app.get('/limited', { config: { rateLimit: {} } }, ok);
@@ -54,14 +54,14 @@ describe('config.rateLimit', () => {
     expect(await statuses('/more', '/more', '/more')).toEqual([200, 200, 420]);
   });
 
-  test('with global: false the plugin needs no limit of its own, but its routes do', async () => {
+  test('with global: false, the plugin needs no policy, but each limited route does', async () => {
     await app.register(rateLimit, { global: false, limitType: 'METHOD' });
     app.get('/own', { config: { rateLimit: { max: 1, timeWindow: '1h' } } }, ok);
     expect(() => app.get('/none', { config: { rateLimit: {} } }, ok)).toThrow('rateLimit needs a policy');
     expect(await statuses('/own', '/own')).toEqual([200, 429]);
   });
 
-  test('routes with limits of their own count by themselves, those of one group together', async () => {
+  test('counts each route separately, and routes of one group together', async () => {
     await app.register(rateLimit, { global: false });
     for (const url of ['/a', '/b']) app.get(url, { config: { rateLimit: { max: 1 } } }, ok);
     for (const url of ['/c', '/d']) app.get(url, { config: { rateLimit: { max: 2, groupId: 'cd' } } }, ok);
@@ -69,7 +69,7 @@ describe('config.rateLimit', () => {
     expect(await statuses('/c', '/d', '/c', '/d')).toEqual([200, 200, 429, 429]);
   });
 
-  test('HEAD counts with the GET beside which Fastify made it', async () => {
+  test('counts HEAD with the GET that Fastify derives it from', async () => {
     await app.register(rateLimit, { global: false });
     app.get('/a', { config: { rateLimit: { max: 2 } } }, ok);
     expect(await status('/a')).toBe(200);
@@ -78,7 +78,7 @@ describe('config.rateLimit', () => {
     expect(await status('/a')).toBe(429);
   });
 
-  test('a route inherits what it leaves open: store, key, answer', async () => {
+  test('inherits store, key and response options from the plugin', async () => {
     const store = memoryStore();
     await app.register(rateLimit, {
       global: false,
@@ -97,7 +97,7 @@ describe('config.rateLimit', () => {
     await store.close();
   });
 
-  test('prefetch of the plugin is for routes whose own policy allows it; one that asks for it must', async () => {
+  test("ignores the plugin's prefetch if its policy does not support it, and refuses its own", async () => {
     const held = concurrency({ limit: 10 });
     await app.register(rateLimit, { global: false, prefetch: { most: 10 } });
     app.get('/held', { config: { rateLimit: { policy: held } } }, ok);
@@ -106,7 +106,7 @@ describe('config.rateLimit', () => {
     expect(await status('/held')).toBe(200);
   });
 
-  test('a key of its own replaces the key of the plugin', async () => {
+  test('with its own key replaces the key of the plugin', async () => {
     await app.register(rateLimit, { policy: hourly(1), limitType: 'USER' });
     app.get('/a', { config: { rateLimit: { limitType: 'METHOD' } } }, ok);
     expect(await statuses('/a', '/a')).toEqual([200, 429]);
@@ -118,13 +118,13 @@ describe('config.rateLimit', () => {
     [{ max: 1, timeWindow: 'soon' }, '"soon"'],
     [{ polcy: 1 }, "no option 'polcy'"],
     [{ max: 1, name: 'a', groupId: 'b' }, 'pass name or groupId, not both'],
-  ])('refuses %j when the route is added', async (own, message) => {
+  ])('rejects %j when the route is added', async (own, message) => {
     await app.register(rateLimit, { global: false });
     expect(() => app.get('/', { config: { rateLimit: own as never } }, ok)).toThrow(message);
   });
 });
 
-test('a route says at which hook it is limited: a key of the body comes late', async () => {
+test("hook: 'preHandler' lets the key of a route read the body", async () => {
   await app.register(rateLimit, { global: false });
   app.post('/', { config: { rateLimit: { max: 1, key: '#{body.phone}', hook: 'preHandler' } } }, ok);
   expect(await status('/', 'POST', { phone: '1' })).toBe(200);
@@ -134,7 +134,7 @@ test('a route says at which hook it is limited: a key of the body comes late', a
 });
 
 test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
-  'at %s it runs after the hooks of the route and later hooks of its scope',
+  'at %s, a limit runs after the hooks of the route and later hooks of its scope',
   async (hook) => {
     const order: string[] = [];
     const own = async () => void order.push('own');

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { rateLimit } from './index.js';
 
-/** What programs write once for several routes, and use again in each app that they build. */
+/** A configuration that programs write once for several routes, and use again in each app that they build. */
 const config = { rateLimit: { max: 1, timeWindow: '1h' } } as const;
 
 async function build() {
@@ -13,14 +13,14 @@ async function build() {
   return { status, close: () => app.close() };
 }
 
-test('routes that share their configuration count by themselves, HEAD with its GET', async () => {
+test('routes that share a configuration object count separately, HEAD with its GET', async () => {
   const { status, close } = await build();
   expect([await status('/a'), await status('/a', 'HEAD')]).toEqual([200, 429]);
   expect([await status('/b', 'HEAD'), await status('/b')]).toEqual([200, 429]);
   await close();
 });
 
-test('an app that is built again has limits of its own, that are open', async () => {
+test('an app built again has limits of its own, which stay open when the first app closes', async () => {
   const first = await build();
   expect([await first.status('/a'), await first.status('/a')]).toEqual([200, 429]);
   const second = await build();
@@ -29,7 +29,7 @@ test('an app that is built again has limits of its own, that are open', async ()
   await second.close();
 });
 
-test('a route that came before the plugin is an error also when a later one has the same configuration', async () => {
+test('a route added before the plugin responds 500 also if a later route shares its configuration', async () => {
   const app = fastify();
   app.get('/early', { config }, async () => 'early');
   await app.register(rateLimit, { global: false });

@@ -4,7 +4,7 @@ import { errorResponse, type RateLimitOptions, rateLimit } from './index.js';
 
 const policy = fixedWindow({ limit: 1, window: '1m' });
 
-/** A Hono app behind limits; addresses come in a header of the test's own. */
+/** A Hono app behind limits; the address of the client is in a header. */
 function served(...all: RateLimitOptions[]) {
   const app = new Hono();
   for (const limit of all.map(rateLimit)) {
@@ -22,7 +22,7 @@ function served(...all: RateLimitOptions[]) {
   return async (path = '/', headers: Record<string, string> = {}) => app.request(path, { headers });
 }
 
-test('lets the limit pass with its headers, then answers a problem', async () => {
+test('lets a request pass with headers, then responds with a problem', async () => {
   const store = memoryStore({ clock: new ManualClock() });
   const get = served({ name: 'api', policy, store });
   const passed = await get();
@@ -37,7 +37,7 @@ test('lets the limit pass with its headers, then answers a problem', async () =>
   expect((await get('/', { 'x-address': '192.0.2.2' })).status).toBe(200);
 });
 
-test('the headers of several limits meet, also on a denial', async () => {
+test('several limits merge their headers, also on a denial', async () => {
   const get = served(
     { name: 'log', policy: slidingLog({ limit: 2, window: '1m' }) },
     { name: 'one', policy },
@@ -52,14 +52,14 @@ test.each([
   ['?a=1', 200],
   ['', 400],
   ['?a=1&a=2', 400],
-])('a key of the query %j is a %d', async (query, status) => {
+])('for the query %j, the status is %d', async (query, status) => {
   const limit = rateLimit({ policy, key: '#{query.a}:#{headers.host}' });
   const answer = limit(new Request(`http://127.0.0.1/${query}`, { headers: { host: 'x' } }));
   if (status === 200) expect(await answer).toBeUndefined();
   else await expect(answer).rejects.toMatchObject({ status });
 });
 
-test('what a request holds, or does not count, comes back when it is complete', async () => {
+test('complete releases held permits, and refunds a request that does not count', async () => {
   const held = served({ policy: concurrency({ limit: 1, lease: '1h' }) });
   for (let i = 0; i < 3; i += 1) expect((await held()).status).toBe(200);
   const failures = served({ policy, skipFailedRequests: true });
@@ -68,7 +68,7 @@ test('what a request holds, or does not count, comes back when it is complete', 
   expect((await failures()).status).toBe(429);
 });
 
-test('a client that leaves while it waits is not counted', async () => {
+test('a client that disconnects while it waits does not count', async () => {
   const limit = rateLimit({ policy, timeout: '1h', limitType: 'METHOD' });
   await limit(new Request('http://127.0.0.1/'));
   const leaving = new AbortController();
@@ -86,7 +86,7 @@ test.each<[object, number]>([
   [{ skipFailedRequests: true }, 1],
   [{ policy: concurrency({ limit: 1, lease: '1h' }) }, 1],
 ])(
-  'a client that leaves while its decision is on its way, with %j, leaves %d',
+  'a client that disconnects during its decision, with %j, leaves %d permits',
   async (options, remaining) => {
     const leaving = new AbortController();
     const limit = rateLimit({
@@ -102,12 +102,12 @@ test.each<[object, number]>([
   },
 );
 
-test('a response of a request that no limit has seen passes as it is', () => {
+test('complete returns the response of a request without a limit unchanged', () => {
   const response = new Response('ok');
   expect(rateLimit({ policy }).complete(new Request('http://127.0.0.1/'), response)).toBe(response);
 });
 
-test('errors are answered by errorResponse', async () => {
+test('errorResponse turns errors into responses', async () => {
   const limit = rateLimit({ policy, throw: true, validate: false });
   const app = new Hono();
   app.use(async (context, next) => {
@@ -125,7 +125,7 @@ test('errors are answered by errorResponse', async () => {
   expect(errorResponse(new Error('other'), new Request('http://127.0.0.1/'))).toBeUndefined();
 });
 
-test('an upgrade passes as it is', async () => {
+test('complete returns a response that cannot carry headers unchanged', async () => {
   const limit = rateLimit({ policy });
   const request = new Request('http://127.0.0.1/');
   await limit(request, { ip: '192.0.2.1' });

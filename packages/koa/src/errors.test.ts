@@ -4,7 +4,7 @@ import Koa from 'koa';
 import supertest from 'supertest';
 import { rateLimit } from './index.js';
 
-/** Its clock stands still, so headers tell the same seconds on a slow machine. */
+/** Its clock does not advance, so headers show the same seconds on a slow machine. */
 const store = memoryStore({ clock: new ManualClock() });
 const limits = ['first', 'second'].map((name) =>
   rateLimit({ name, policy: fixedWindow({ limit: 9, window: '1m' }), store }),
@@ -39,14 +39,14 @@ async function failing(thrown: () => unknown, outermost: Koa.Middleware = (_cont
 
 const both = /^"first";r=(\d);t=\d+, "second";r=\1;t=\d+$/;
 
-test('the answer to an error has the headers of the error and those of the limits', async () => {
+test('an error response has the headers of the error and those of the limits', async () => {
   const error = Object.assign(new Error('no'), { status: 401, headers: { 'WWW-Authenticate': 'Basic' } });
   const client = await failing(() => error);
   await client.get('/').expect(401).expect('WWW-Authenticate', 'Basic').expect('RateLimit', both);
   expect(Object.keys(error)).not.toContain('RateLimit');
 });
 
-test('an error that is thrown again and again tells of each request by itself', async () => {
+test('an error object thrown for several requests carries the headers of each request', async () => {
   const error = new Error('always the same');
   const client = await failing(() => error);
   for (const left of [7, 6, 5]) {
@@ -55,7 +55,7 @@ test('an error that is thrown again and again tells of each request by itself', 
   }
 });
 
-test('a denial adds its own to the lists', async () => {
+test('a denial adds its policy to the RateLimit lists', async () => {
   const limiter = inner();
   await limiter.consume('k');
   const error = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);
@@ -64,7 +64,7 @@ test('a denial adds its own to the lists', async () => {
   expect(headers.ratelimit).toMatch(/^"first";.*, "second";.*, "inner";r=0;t=3600$/);
 });
 
-test('what cannot carry headers passes as it is', async () => {
+test('a frozen error, which cannot carry headers, passes unchanged', async () => {
   const frozen = Object.freeze(Object.assign(new Error('ice'), { status: 400, expose: true }));
   let caught: unknown;
   const client = await failing(
@@ -82,12 +82,12 @@ test('what cannot carry headers passes as it is', async () => {
   expect(caught).toBe(frozen);
 });
 
-test('what is no error is answered as Koa answers it', async () => {
+test('a thrown value that is not an error gets 500', async () => {
   const client = await failing(() => 'text');
   await client.get('/').expect(500);
 });
 
-test('ctx.throw takes our errors', async () => {
+test('ctx.throw accepts Sluice errors', async () => {
   const limiter = inner();
   await limiter.consume('k');
   const denied = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);

@@ -32,7 +32,7 @@ test.each<[string, RateLimitOptions, string]>([
   ['max alone: in an hour', { max: 1 }, '"default";q=1;w=3600'],
   ['a duration as text', { max: 1, duration: '1d' }, '"default";q=1;w=86400'],
   ['a function', { max: async () => 1, duration: 5000 }, '"default";q=1;w=5'],
-])('takes the words of koa-ratelimit: %s', async (_, options, policy) => {
+])('accepts the option names of koa-ratelimit: %s', async (_, options, policy) => {
   const client = await limited(options);
   await client.get('/').expect(200, '0 left').expect('RateLimit-Policy', policy);
   await client.get('/').expect(429);
@@ -55,17 +55,17 @@ test.each<[object, RegExp]>([
   [{ max: 1, handler: 5 }, /handler must be a function, not 5/],
   [{ max: 1, handler: () => {}, throw: true }, /throw has no effect with handler/],
   [{}, /rateLimit needs a policy/],
-])('refuses %j', (options, message) => {
+])('rejects the options %j', (options, message) => {
   expect(() => rateLimit(options as RateLimitOptions)).toThrow(message);
 });
 
-test('the state has no decision of a request that was skipped', async () => {
+test('a skipped request has no decision in its state', async () => {
   const client = await limited({ max: 1, skip: (context) => context.path === '/free' });
   await client.get('/free').expect(200, 'undefined left');
   await client.get('/').expect(200, '0 left');
 });
 
-test('a handler answers, or goes on', async () => {
+test('a handler can respond or call next', async () => {
   const client = await limited({
     max: 1,
     handler: async (context, next, decision) => {
@@ -80,7 +80,7 @@ test('a handler answers, or goes on', async () => {
   await client.get('/').set('x-vip', 'yes').expect(200, '0 left');
 });
 
-test('with throw, what catches the error and writes a body only answers with the status of the denial', async () => {
+test("with throw, a middleware that catches the error and sets a body responds with the denial's status", async () => {
   const app = new Koa();
   app.use(async (context, next) => {
     try {
@@ -100,7 +100,7 @@ test('with throw, what catches the error and writes a body only answers with the
   await as('banned').expect(403, 'RequestForbiddenError');
 });
 
-test('throw passes the error to the middleware that catches it, with its status and headers', async () => {
+test('with throw, the error that a middleware catches has its status and headers', async () => {
   const caught: unknown[] = [];
   const app = new Koa();
   app.use(async (_context, next) => {
@@ -131,7 +131,7 @@ interface AppProperties extends DefaultContext {
 }
 type AppContext = ParameterizedContext<AppState, AppProperties>;
 
-test('functions have the context of the program, with its types', async () => {
+test("functions receive the program's context, with its types", async () => {
   const app = new Koa<AppState, AppProperties>();
   app.context.plan = () => 'premium';
   app.use((context, next) => {

@@ -20,7 +20,7 @@ async function serve<S, C>(app: Koa<S, C>) {
   return supertest(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
 
-test('routes and routers have limits of their own, with parameters in their keys', async () => {
+test('routes and routers have their own limits, with parameters in their keys', async () => {
   const inner = new Router();
   inner.get(
     '/items/:item',
@@ -43,7 +43,7 @@ test('routes and routers have limits of their own, with parameters in their keys
   await client.get('/shops/b/items/1').expect(200);
 });
 
-test('a limit on several routes is one, and their other methods are free', async () => {
+test('a limit on several routes counts them together, and leaves other methods unlimited', async () => {
   const router = new Router();
   const limit = rateLimit({ policy: hourly(2) });
   router.get('/a', limit, (context) => {

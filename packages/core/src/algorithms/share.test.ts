@@ -53,27 +53,27 @@ test.each<[string, Policy, number, Policy]>([
     tokenBucket({ capacity: 2, refill: 1, every: '2s', mode: 'interval' }),
   ],
   [
-    'one permit at the least',
+    'one permit at least',
     fixedWindow({ limit: 3, window: '1m' }),
     0.01,
     fixedWindow({ limit: 1, window: '1m' }),
   ],
-])('a share of %s', (_, policy, share, expected) => {
+])('a share of %s is the expected policy', (_, policy, share, expected) => {
   expect(compileShare(policy, share).parameters).toEqual(compilePolicy(expected).parameters);
 });
 
-test('a share with a period of months stays in whole microseconds', () => {
+test('a share of a period of months is a whole number of µs', () => {
   const policy = gcra({ limit: 246, period: 9_831 * 246, burst: 1 });
   const [all, some] = [compilePolicy(policy), compileShare(policy, 0.000_140_758_104_245_413_3)];
   expect(some.window).toBeGreaterThan(7_000 * all.window);
 });
 
-test('the whole is the policy itself', () => {
+test('a share of 1 is the policy itself', () => {
   const policy = tokenBucket({ capacity: 1.5, refill: 7, every: '13s', initial: 0, borrow: 9 });
   expect(compileShare(policy, 1)).toEqual(compilePolicy(policy));
 });
 
-test('no share admits more than its part of the rate, one permit aside, whatever the numbers', () => {
+test('a share never admits more than its part of the rate, except one permit at least', () => {
   const permits = fc.integer({ min: 1, max: 1_000_000 });
   const rate = fc.integer({ min: 1, max: 1_000 });
   const part = fc.double({ min: 0.000_1, max: 1, noNaN: true });

@@ -26,7 +26,7 @@ test.each<[string, Policy]>([
   ['leakyBucket', leakyBucket({ capacity: 10, leak: 1, every: '1s' })],
   ['concurrency', concurrency({ limit: 10 })],
 ])(
-  '%s has expandRun if and only if it has a take-run.lua: the size of batches depends on it',
+  '%s has expandRun exactly if it has a take-run.lua, because the size of batches depends on it',
   (_, policy) => {
     const { algorithm } = compilePolicy(policy);
     expect(algorithm.speed?.expandRun !== undefined).toBe(supportsRuns.includes(algorithm.tag));

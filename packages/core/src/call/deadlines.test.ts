@@ -10,45 +10,45 @@ class Wait extends Deadline {
 
 const listOf = (ms: number) => new Deadlines(ms, () => new StoreUnavailableError('late'));
 
-/** Begins a wait. @returns what ends it */
+/** Starts a deadline. @returns the function that ends it */
 function begin(deadlines: Deadlines, expire: () => void): () => void {
   const one = new Wait(expire);
   deadlines.begin(one, performance.now());
   return () => deadlines.end(one);
 }
 
-test('deadlines expire in the order in which they began, and once', async () => {
-  const told: string[] = [];
+test('deadlines expire in the order in which they began, once each', async () => {
+  const expired: string[] = [];
   const deadlines = listOf(20);
-  begin(deadlines, () => told.push('first'));
+  begin(deadlines, () => expired.push('first'));
   await sleep(10);
-  const stop = begin(deadlines, () => told.push('second'));
+  const stop = begin(deadlines, () => expired.push('second'));
   await new Promise<void>((resolve) => {
     begin(deadlines, () => {
-      told.push('third');
+      expired.push('third');
       resolve();
     });
   });
-  expect(told).toEqual(['first', 'second', 'third']);
+  expect(expired).toEqual(['first', 'second', 'third']);
   stop();
   await sleep(30);
-  expect(told).toHaveLength(3);
+  expect(expired).toHaveLength(3);
 });
 
-test('a deadline that has ended does not expire, whether or not others run', async () => {
-  const told: string[] = [];
+test('an ended deadline does not expire, whether or not others run', async () => {
+  const expired: string[] = [];
   const deadlines = listOf(10);
-  const stops = ['a', 'b', 'c'].map((name) => begin(deadlines, () => told.push(name)));
+  const stops = ['a', 'b', 'c'].map((name) => begin(deadlines, () => expired.push(name)));
   stops[0]!();
   stops[2]!();
   stops[2]!();
   await new Promise<void>((resolve) => {
     begin(deadlines, resolve); // after all the others
   });
-  expect(told).toEqual(['b']);
+  expect(expired).toEqual(['b']);
 });
 
-test('it begins again after all have gone, and after its timer found nobody', async () => {
+test('the timer starts again after all deadlines ended, and after it fired without any', async () => {
   const deadlines = listOf(10);
   begin(deadlines, () => {})();
   await new Promise<void>((resolve) => {
@@ -74,14 +74,14 @@ async function quiet(): Promise<number> {
   return timers();
 }
 
-test('an expired call may begin again, and there is still one timer', async () => {
+test('an expired call can begin again, and there is still one timer', async () => {
   const before = await quiet();
   const deadlines = listOf(20);
   const stops: (() => void)[] = [];
   const again = () => {
     stops.push(begin(deadlines, () => {}));
   };
-  const told = new Promise<void>((resolve) => {
+  const expired = new Promise<void>((resolve) => {
     begin(deadlines, () => {
       again();
       resolve();
@@ -89,13 +89,13 @@ test('an expired call may begin again, and there is still one timer', async () =
   });
   await sleep(1);
   again();
-  await told;
+  await expired;
   expect(timers()).toBe(before + 1);
   for (const stop of stops) stop();
   expect(timers()).toBe(before);
 });
 
-test('the timer keeps the process alive only while a call waits', async () => {
+test('the timer keeps the process alive only while a deadline runs', async () => {
   const before = await quiet();
   const deadlines = listOf(600_000);
   const stops = [begin(deadlines, () => {}), begin(deadlines, () => {})];
@@ -114,22 +114,22 @@ const busy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; );
 };
 
-test('the store gets back the time in which the event loop was blocked', async () => {
-  const told: string[] = [];
+test('the time in which the event loop was blocked does not count towards the deadline', async () => {
+  const expired: string[] = [];
   const deadlines = listOf(50);
-  const stop = begin(deadlines, () => told.push('answered'));
+  const stop = begin(deadlines, () => expired.push('answered'));
   setImmediate(stop);
   busy(100);
   await sleep(200);
-  expect(told).toEqual([]);
+  expect(expired).toEqual([]);
 });
 
 test('without a reply the deadline expires, however busy the process is', async () => {
   const deadlines = listOf(20);
-  const told = new Promise<string>((resolve) => {
-    begin(deadlines, () => resolve('told'));
+  const expired = new Promise<string>((resolve) => {
+    begin(deadlines, () => resolve('expired'));
   });
   const work = setInterval(() => busy(30), 1);
-  expect(await told).toBe('told');
+  expect(await expired).toBe('expired');
   clearInterval(work);
 });

@@ -8,45 +8,42 @@ import { decide } from './decide.js';
 import { type Entry, isEnvelope } from './entry.js';
 import { KeyState } from './key-state.js';
 
-test.each(Object.entries(policies))(
-  '%s: a call decided the short way is decided as all calls are',
-  (name, policy) => {
-    const seen = new Set<string>();
-    fc.assert(
-      fc.property(fc.tuple(policy, policy), questionsOf(rates), ([first, second], questions) => {
-        let entry: Entry | undefined;
-        for (const { asked } of history([[first], [second]], questions)) {
-          const { now, call } = asked;
-          const [part] = call.parts;
-          const keyState = new KeyState(part!, entry, now);
-          const answer = decide(call, [keyState]);
-          const bare = decideBare(call, entry, now);
-          if (bare !== undefined) {
-            expect(bare).toEqual({
-              answer,
-              state: keyState.entry(),
-              changed: keyState.keeps(call.operation),
-            });
-            seen.add(`${call.operation} ${answer.allowed}`);
-          }
-          if (keyState.keeps(call.operation)) entry = keyState.entry();
+test.each(Object.entries(policies))('%s: the short path decides like the general path', (name, policy) => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(fc.tuple(policy, policy), questionsOf(rates), ([first, second], questions) => {
+      let entry: Entry | undefined;
+      for (const { asked } of history([[first], [second]], questions)) {
+        const { now, call } = asked;
+        const [part] = call.parts;
+        const keyState = new KeyState(part!, entry, now);
+        const answer = decide(call, [keyState]);
+        const bare = decideBare(call, entry, now);
+        if (bare !== undefined) {
+          expect(bare).toEqual({
+            answer,
+            state: keyState.entry(),
+            changed: keyState.keeps(call.operation),
+          });
+          seen.add(`${call.operation} ${answer.allowed}`);
         }
-      }),
-      runs(300),
-    );
-    const each = ['consume true', 'consume false', 'peek true', 'peek false', 'acquire true'];
-    expect([...seen].sort()).toEqual(name === 'concurrency' ? [] : expect.arrayContaining(each));
-  },
-);
+        if (keyState.keeps(call.operation)) entry = keyState.entry();
+      }
+    }),
+    runs(300),
+  );
+  const each = ['consume true', 'consume false', 'peek true', 'peek false', 'acquire true'];
+  expect([...seen].sort()).toEqual(name === 'concurrency' ? [] : expect.arrayContaining(each));
+});
 
-/** Nothing that makes more of an entry than a state, mostly. */
+/** Operations that mostly keep a plain state. */
 const plain = ['consume', 'consume', 'consume', 'charge', 'refund'] as const;
 
-/** States that these policies keep in more than a few numbers, or for which `step` leaves all calls to the general way. */
+/** Policies whose states have more than a few numbers, or whose `step` leaves all calls to the general path. */
 const NEVER_IN_PLACE = ['slidingWindow', 'slidingLog', 'concurrency'];
 
 test.each(Object.entries(policies))(
-  '%s: a call decided in place is decided as all calls are',
+  '%s: a call decided in place decides like the general path',
   (name, policy) => {
     const seen = new Set<string>();
     fc.assert(

@@ -23,13 +23,13 @@ const policies: Record<string, (permits: number) => Policy> = {
   leakyBucket: (n) => leakyBucket({ capacity: n, leak: n, every: '10s' }),
   concurrency: (limit) => concurrency({ limit, lease: '10s' }),
 };
-/** A slot, where there are slots. */
+/** One slot of a sliding window. */
 const MORE = seconds(1);
 
-describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (name, policyOf) => {
+describe.each(Object.entries(policies))('%s: when the clock goes back by an hour,', (name, policyOf) => {
   const start = 2 * HOUR;
 
-  test('and no key is locked out for longer than a window', () => {
+  test('no key is denied for longer than a window', () => {
     const line = new Timeline(policyOf(2));
     line.consume(start, 2);
     const { allowed, wait } = line.ask(start - HOUR, { cost: 2 });
@@ -38,7 +38,7 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
     expect(line.consume(start - HOUR + wait, 2)).toBe(true);
   });
 
-  test('while calls are booked: bookings and the next call keep their distance from now', () => {
+  test('bookings and the next call keep their distance from now', () => {
     if (name === 'concurrency') return;
     const cost = name === 'leakyBucket' ? 1 : 2;
     const line = new Timeline(policyOf(2));
@@ -55,12 +55,12 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
     });
   });
 
-  test('while it is blocked: the block keeps its length', () => {
+  test('a block keeps its length', () => {
     const line = new Timeline(policyOf(2));
     line.ask(start, { operation: 'block', wait: seconds(30) });
     line.ask(start + seconds(10));
     const back = start - HOUR;
-    // What was written last says how far the clock went back: at the latest then 30 s remain.
+    // The moment of the last write shows how far the clock went back: at most 30 s remain.
     const { allowed, wait } = line.ask(back);
     expect(allowed).toBe(false);
     expect(wait).toBeLessThanOrEqual(seconds(30));
@@ -68,7 +68,7 @@ describe.each(Object.entries(policies))('%s: the clock goes back by an hour', (n
     expect(line.consume(back + wait)).toBe(true);
   });
 
-  test('while it is overridden: the override keeps its length', () => {
+  test('an override keeps its length', () => {
     const line = new Timeline(policyOf(2));
     const override = compilePolicy(policyOf(5)).parameters;
     line.ask(start, { operation: 'override', wait: seconds(60), override });

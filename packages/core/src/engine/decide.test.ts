@@ -29,8 +29,8 @@ test('all parts are taken, or none', () => {
   ]);
 });
 
-test('a wait is the first moment at which all have the permits, not the longest of their waits', () => {
-  // The window is free at 10 s; the log, whose permits would be free at 6 s, has them again at 16 s: one more went at 6 s.
+test('the wait is the first moment at which all parts pass, not the longest wait of one', () => {
+  // The window is free at 10 s. The log would be free at 6 s, but one more permit was taken then: it is free at 16 s.
   const line = new Timeline(
     fixedWindow({ limit: 2, window: '10s' }),
     slidingLog({ limit: 2, window: '10s' }),
@@ -43,7 +43,7 @@ test('a wait is the first moment at which all have the permits, not the longest 
     parts: [{ wait: seconds(4) }, { wait: seconds(10) }],
   });
   expect(line.book(seconds(6), 2)).toBe(seconds(10));
-  // Both have it booked for 16 s, where the one could have gone at 10 s: nobody in it has to wait for that.
+  // Both are booked for 16 s, although the window was free at 10 s: its earlier permits stay available.
   expect(line.entries.map((entry) => isEnvelope(entry!) && entry.queue)).toEqual([
     [START + seconds(16), 2],
     [START + seconds(16), 2],
@@ -51,7 +51,7 @@ test('a wait is the first moment at which all have the permits, not the longest 
   expect(line.entries.map((entry) => isEnvelope(entry!) && entry.hasGaps)).toEqual([true, false]);
 });
 
-test('a call that waits for another part is passed by calls that do not delay it', () => {
+test('a call that waits for another part does not delay calls that fit before it', () => {
   const line = new Timeline(gcra({ limit: 10, period: '10s' }), twoIn10s);
   for (let calls = 0; calls < 2; calls += 1) line.ask(0);
   expect(line.book(0)).toBe(seconds(10));
@@ -62,7 +62,7 @@ test('a call that waits for another part is passed by calls that do not delay it
   expect(shared.ask(seconds(10), { operation: 'peek' }).parts).toMatchObject([{ remaining: 9 }]);
 });
 
-test('a block puts everything off until it ends, in all parts', () => {
+test('a block delays calls and bookings of all parts until it ends', () => {
   const line = new Timeline(tenASecond, fixedWindow({ limit: 5, window: '10s' }));
   const block = { operation: 'block', wait: seconds(5) } as const;
   line.ask(0, block);
@@ -74,12 +74,12 @@ test('a block puts everything off until it ends, in all parts', () => {
   expect(line.book(0, 2)).toBe(seconds(5));
   expect(line.book(0, 2)).toBe(seconds(5));
   line.ask(ms(1), { operation: 'block', wait: 0 });
-  // Now there is time before the delayed bookings; four of the five permits belong to them.
+  // There is time before the delayed bookings now; four of the five permits belong to them.
   expect(line.ask(ms(1), { cost: 2 })).toMatchObject({ allowed: false });
   expect(line.ask(ms(1), { cost: 1 })).toMatchObject({ allowed: true });
 });
 
-test('a part that can never be allowed is never waited for, whatever the other parts are', () => {
+test('a part that can never pass denies at once, whatever the other parts are', () => {
   const line = new Timeline(concurrency({ limit: 1 }), twoIn10s);
   expect(line.ask(0, { operation: 'acquire', wait: seconds(100), cost: 3 })).toMatchObject({
     allowed: false,
@@ -90,42 +90,42 @@ test('a part that can never be allowed is never waited for, whatever the other p
 
 describe('held permits and a block', () => {
   const acquire = { operation: 'acquire', wait: seconds(1000) } as const;
-  const standing = (line: Timeline, now: number, at: number) => {
+  const renewed = (line: Timeline, now: number, at: number) => {
     const { allowed, queued, wait } = line.ask(now, { operation: 'renew', at });
     return { allowed, queued, wait };
   };
 
-  test('a call to a blocked key waits in line, and is admitted when the block ends', () => {
+  test('a call to a blocked key waits in the queue, and is admitted when the block ends', () => {
     const line = new Timeline(concurrency({ limit: 1, lease: '1m' }));
     line.ask(0, { operation: 'block', wait: seconds(10) });
     const { queued, wait, parts } = line.ask(0, acquire);
     expect({ queued, wait }).toEqual({ queued: true, wait: seconds(10) });
     const { at } = parts[0]!;
-    expect(standing(line, seconds(4), at)).toEqual({ allowed: false, queued: true, wait: seconds(6) });
-    expect(standing(line, seconds(10), at)).toMatchObject({ allowed: true, queued: false });
+    expect(renewed(line, seconds(4), at)).toEqual({ allowed: false, queued: true, wait: seconds(6) });
+    expect(renewed(line, seconds(10), at)).toMatchObject({ allowed: true, queued: false });
   });
 
-  test('a release admits no call before the block ends; unblocking does', () => {
+  test('a release during a block admits no call; unblocking does', () => {
     const line = new Timeline(concurrency({ limit: 1, lease: '1m' }));
     const holder = line.ask(0).parts[0]!.at;
     const waiter = line.ask(0, acquire).parts[0]!.at;
     line.ask(ms(1), { operation: 'block', wait: seconds(50) });
     line.ask(ms(2), { operation: 'refund', at: holder });
-    expect(standing(line, ms(3), waiter)).toMatchObject({ allowed: false, queued: true });
+    expect(renewed(line, ms(3), waiter)).toMatchObject({ allowed: false, queued: true });
     line.ask(ms(4), { operation: 'block', wait: 0 });
-    expect(standing(line, ms(5), waiter)).toMatchObject({ allowed: true });
+    expect(renewed(line, ms(5), waiter)).toMatchObject({ allowed: true });
   });
 
-  test('a lease that ends while it is blocked has ended', () => {
+  test('a lease still ends while its key is blocked', () => {
     const line = new Timeline(concurrency({ limit: 1, lease: '10s' }));
     const holder = line.ask(0).parts[0]!.at;
     line.ask(0, { operation: 'block', wait: seconds(60) });
-    expect(standing(line, seconds(5), holder)).toMatchObject({ allowed: true });
-    expect(standing(line, seconds(15), holder)).toMatchObject({ allowed: false, queued: false });
+    expect(renewed(line, seconds(5), holder)).toMatchObject({ allowed: true });
+    expect(renewed(line, seconds(15), holder)).toMatchObject({ allowed: false, queued: false });
   });
 });
 
-test('a key that begins with less does not begin again for a call that waits longer than a day', () => {
+test('a key with fewer initial permits keeps its state while a call waits longer than a day', () => {
   const both = new Timeline(
     tokenBucket({ capacity: 1, refill: 1, every: '1s', initial: 0 }),
     fixedWindow({ limit: 1, window: '3d' }),

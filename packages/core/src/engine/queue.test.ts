@@ -33,14 +33,14 @@ test('a later call waits behind all bookings, even with a smaller cost', () => {
   expect(line.ask(seconds(2))).toMatchObject({ allowed: false, wait: seconds(5) });
 });
 
-test('a key that is forgotten at the moment of a call begins as a new key does', () => {
+test('a key that expires at the moment of a call starts with its initial permits', () => {
   const line = new Timeline(tokenBucket({ capacity: 17, refill: 197, every: 1.625, initial: 3 }));
   expect(line.book(0, 8)).toBe(42);
-  // `ask` compares with the answer without the entry, which has just expired: it may still be stored.
+  // The timeline compares with the answer without the entry: it has just expired, but may still be stored.
   expect(line.book(42 + seconds(86_400), 8)).toBe(42);
 });
 
-test('a cancelled booking in the middle is offered to the next call, and the others keep their moments', () => {
+test('a cancelled booking in the middle is offered to the next call; the others keep their moments', () => {
   const line = threeWaiting();
   giveBack(line, ms(1), seconds(2));
   expect(bookings(line.entries[0])).toEqual([
@@ -52,7 +52,7 @@ test('a cancelled booking in the middle is offered to the next call, and the oth
   expect(line.book(ms(2))).toBe(seconds(4) - ms(2));
 });
 
-test('a gap is offered to a call that fits in, and not to one that would delay a booking', () => {
+test('a gap is offered to a call that fits, not to one that would delay a booking', () => {
   const line = new Timeline(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
   line.consume(0, 4);
   expect([line.book(0, 2), line.book(0, 2), line.book(0, 4)]).toEqual([seconds(2), seconds(4), seconds(8)]);
@@ -67,7 +67,7 @@ test('a gap is offered to a call that fits in, and not to one that would delay a
   ]);
 });
 
-test('cancelling the last booking leaves no gap, and neither does cancelling all', () => {
+test('cancelling the last booking, or all bookings, leaves no gap', () => {
   const line = threeWaiting();
   giveBack(line, 0, seconds(3));
   expect(line.entries[0]).toMatchObject({ hasGaps: false });
@@ -77,7 +77,7 @@ test('cancelling the last booking leaves no gap, and neither does cancelling all
   expect(Array.isArray(line.entries[0])).toBe(true);
 });
 
-test('a refund of permits that were not booked, or for another moment, gives nothing back', () => {
+test('a refund of permits that were not booked, or of another moment, changes nothing', () => {
   const line = threeWaiting();
   const before = line.entries[0];
   giveBack(line, 0, seconds(2) + 1);
@@ -87,7 +87,7 @@ test('a refund of permits that were not booked, or for another moment, gives not
 });
 
 test.each([[[2, 5, 3]], [[5, 2, 3]], [[3, 5, 2]], [[5, 3, 2]], [[2, 3, 5]]])(
-  'bookings of one moment are given back in any order, each in full: %j',
+  'bookings of one moment can be refunded in any order, each in full: %j',
   (order) => {
     const line = new Timeline(fixedWindow({ limit: 10, window: '10s' }));
     line.consume(0, 10);
@@ -102,21 +102,21 @@ test('bookings of one moment can be refunded in parts', () => {
   line.consume(0, 10);
   line.book(0, 5);
   line.book(0, 3);
-  for (const part of [1, 5, 2]) giveBack(line, 0, seconds(10), part); // of the 3 one, the 5, and of the 3 the rest
+  for (const part of [1, 5, 2]) giveBack(line, 0, seconds(10), part); // one of the 3, the 5, then the rest of the 3
   expect(bookings(line.entries[0])).toEqual([]);
 });
 
-test('a refund of past permits is offered to the next call, although others wait', () => {
+test('refunded past permits are offered to the next call, although other calls wait', () => {
   const line = new Timeline(slidingLog({ limit: 2, window: '10s' }));
   const taken = line.ask(0, { cost: 2 });
   expect(line.book(ms(1), 1)).toBe(seconds(10) - ms(1));
   line.ask(ms(2), { operation: 'refund', cost: 2, at: taken.parts[0]!.at });
-  expect(line.consume(ms(3), 2)).toBe(false); // one of them would be missing at 10 s
+  expect(line.consume(ms(3), 2)).toBe(false); // the booking at 10 s would lack one of them
   expect(line.consume(ms(3), 1)).toBe(true);
   expect(bookings(line.entries[0])).toEqual([[seconds(10), 1]]);
 });
 
-test('a penalty moves no booking', () => {
+test('a penalty does not move bookings', () => {
   const line = threeWaiting();
   line.ask(0, { operation: 'charge', cost: 10 });
   expect(bookings(line.entries[0]).map(([at]) => at)).toEqual([seconds(1), seconds(2), seconds(3)]);
@@ -128,7 +128,7 @@ const ANCHORED: Record<string, Policy> = {
   ticks: tokenBucket({ capacity: 3, refill: 3, every: '10s', mode: 'interval' }),
 };
 
-/** Books each cost for its second. */
+/** A timeline with each cost booked for its second. */
 function booked(policy: Policy, ...pairs: readonly (readonly [second: number, cost: number])[]) {
   const line = new Timeline(policy);
   for (const [second, cost] of pairs) {
@@ -160,16 +160,19 @@ test.each(Object.entries(ANCHORED))(
   },
 );
 
-test.each(Object.entries(ANCHORED))('%s: the same after a window that has begun', (_, policy) => {
-  const line = booked(policy, [10, 1], [27, 1], [34, 2], [38, 2]);
-  // Those at 34 s and 38 s are too many for one window. Only a window that begins after 24 s, and ends between them, keeps them apart.
-  giveBack(line, 0, seconds(27));
-  const first = seconds(24) + 1;
-  for (const now of [seconds(12), seconds(20), seconds(24)]) {
-    expect(line.ask(now, { operation: 'peek' })).toMatchObject({ allowed: false, wait: first - now });
-  }
-  expect(line.ask(first, { operation: 'peek' })).toMatchObject({ allowed: true });
-});
+test.each(Object.entries(ANCHORED))(
+  '%s: after a window has begun, a call waits until its own window delays no booking',
+  (_, policy) => {
+    const line = booked(policy, [10, 1], [27, 1], [34, 2], [38, 2]);
+    // The bookings at 34 s and 38 s are too many for one window: only a window that begins after 24 s separates them.
+    giveBack(line, 0, seconds(27));
+    const first = seconds(24) + 1;
+    for (const now of [seconds(12), seconds(20), seconds(24)]) {
+      expect(line.ask(now, { operation: 'peek' })).toMatchObject({ allowed: false, wait: first - now });
+    }
+    expect(line.ask(first, { operation: 'peek' })).toMatchObject({ allowed: true });
+  },
+);
 
 const RANDOM: Record<string, Policy> = {
   fixedWindow: fixedWindow({ limit: 5, window: '1s' }),
@@ -181,7 +184,7 @@ const RANDOM: Record<string, Policy> = {
 };
 
 test.each(Object.entries(RANDOM))(
-  '%s: whatever happens, a promise is never moved and never forgotten',
+  '%s: in a random history, a booking is never moved and never lost',
   (name, policy) => {
     let seed = 7;
     const below = (n: number) => {
@@ -190,24 +193,24 @@ test.each(Object.entries(RANDOM))(
     };
     const line = new Timeline(policy);
     let promised: [at: number, cost: number][] = [];
-    const gone: [at: number, cost: number][] = [];
+    const taken: [at: number, cost: number][] = [];
     let now = 0;
     for (let step = 0; step < 1_000; step += 1) {
       now += below(3) === 0 ? below(ms(400)) : 0;
-      gone.push(...promised.filter(([at]) => at <= now));
+      taken.push(...promised.filter(([at]) => at <= now));
       promised = promised.filter(([at]) => at > now);
       const cost = 1 + below(5);
       const kind = below(10);
       if (kind < 5) {
         const wait = line.book(now, cost, seconds(below(8)));
-        if (wait !== undefined) (wait === 0 ? gone : promised).push([now + wait, cost]);
+        if (wait !== undefined) (wait === 0 ? taken : promised).push([now + wait, cost]);
       } else if (kind < 7) {
-        if (line.consume(now, cost)) gone.push([now, cost]);
+        if (line.consume(now, cost)) taken.push([now, cost]);
       } else if (promised.length > 0) {
         const [booked] = promised.splice(below(promised.length), 1);
         giveBack(line, now, booked![0], booked![1]);
       }
-      // Of one moment only the sum is promised to whom it may concern.
+      // Bookings of one moment are merged, so only their sum is compared.
       const sums = (pairs: [number, number][]) => {
         const sum = new Map<number, number>();
         for (const [at, permits] of pairs) sum.set(at, (sum.get(at) ?? 0) + permits);
@@ -216,7 +219,7 @@ test.each(Object.entries(RANDOM))(
       expect(sums(bookings(line.entries[0]).filter(([at]) => at > now))).toEqual(sums(promised));
     }
     if (name.startsWith('sliding')) {
-      const sorted = gone.sort(([a], [b]) => a - b);
+      const sorted = taken.sort(([a], [b]) => a - b);
       for (const [end] of sorted) {
         const inside = sorted.filter(([at]) => at > end - seconds(1) && at <= end);
         expect(inside.reduce((sum, [, permits]) => sum + permits, 0)).toBeLessThanOrEqual(5);
@@ -225,7 +228,7 @@ test.each(Object.entries(RANDOM))(
   },
 );
 
-test('bookings of an ended override count under the policy until they have expired there', () => {
+test('bookings of an ended override count under the policy until they expire there', () => {
   const line = new Timeline(slidingLog({ limit: 10, window: '5s' }));
   line.ask(0, { operation: 'override', wait: seconds(2), override: [1, ms(200)] });
   const waits = Array.from({ length: 10 }, () => line.book(0));

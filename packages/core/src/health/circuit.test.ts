@@ -7,20 +7,20 @@ const failure = (reason: UnavailableReason = 'timeout') =>
 const never = () => new Promise<never>(() => {});
 
 function circuit() {
-  const told: string[] = [];
+  const events: string[] = [];
   const one = new Circuit({
-    opened: (error) => told.push(`opened: ${error.reason}`),
-    closed: (after) => told.push(after >= 0 ? 'closed' : 'closed before it opened'),
+    opened: (error) => events.push(`opened: ${error.reason}`),
+    closed: (after) => events.push(after >= 0 ? 'closed' : 'closed before it opened'),
   });
-  return { one, told };
+  return { one, events };
 }
 
 async function until(so: () => boolean): Promise<void> {
   while (!so()) await sleep(5);
 }
 
-test('five failures in a row open it, and a success resets the count', () => {
-  const { one, told } = circuit();
+test('five failures in a row open the circuit, and a success resets the count', () => {
+  const { one, events } = circuit();
   for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
   one.succeeded(one.enter());
   for (let i = 0; i < 4; i += 1) one.failed(one.enter(), failure(), never);
@@ -28,23 +28,23 @@ test('five failures in a row open it, and a success resets the count', () => {
   const last = failure();
   one.failed(one.enter(), last, never);
   expect(one.error).toBe(last);
-  expect(told).toEqual(['opened: timeout']);
+  expect(events).toEqual(['opened: timeout']);
   one.end();
 });
 
-test('all calls of a lost connection are one failure; each missed deadline is one', () => {
-  const { one, told } = circuit();
+test('all calls of a lost connection count as one failure; each missed deadline counts as one', () => {
+  const { one, events } = circuit();
   const lost = Array.from({ length: 50 }, () => one.enter());
   for (const ticket of lost) one.failed(ticket, failure('connection'), never);
   expect(one.error).toBeUndefined();
   const late = Array.from({ length: 4 }, () => one.enter());
   for (const ticket of late) one.failed(ticket, failure('timeout'), never);
-  expect(told).toEqual(['opened: timeout']);
+  expect(events).toEqual(['opened: timeout']);
   one.end();
 });
 
-test('it probes until there is an answer, lets one call through, and closes when that call is decided', async () => {
-  const { one, told } = circuit();
+test('an open circuit probes until a reply, lets one call through, and closes when that call succeeds', async () => {
+  const { one, events } = circuit();
   let answers = false;
   let probes = 0;
   const probe = async () => {
@@ -57,14 +57,14 @@ test('it probes until there is an answer, lets one call through, and closes when
   answers = true;
   await until(() => one.error === undefined);
   const trial = one.enter();
-  expect(one.error).toBeDefined(); // only one
+  expect(one.error).toBeDefined(); // only one call passes
   one.succeeded(trial);
   expect(one.error).toBeUndefined();
-  expect(told).toEqual(['opened: timeout', 'closed']);
+  expect(events).toEqual(['opened: timeout', 'closed']);
 });
 
-test('a store that answers but does not decide stays out, without another event', async () => {
-  const { one, told } = circuit();
+test('a store that answers probes but fails decisions stays out, without another event', async () => {
+  const { one, events } = circuit();
   const probe = async () => {};
   for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure('OOM'), probe);
   for (let trials = 0; trials < 2; trials += 1) {
@@ -72,9 +72,9 @@ test('a store that answers but does not decide stays out, without another event'
     one.failed(one.enter(), failure('READONLY'), probe);
     expect(one.error).toMatchObject({ reason: 'READONLY' });
   }
-  one.succeeded(0); // of a call that was let in before it opened
+  one.succeeded(0); // of a call sent before the circuit opened
   expect(one.error).toBeDefined();
-  expect(told).toEqual(['opened: OOM']);
+  expect(events).toEqual(['opened: OOM']);
   one.end();
 });
 

@@ -47,7 +47,7 @@ describe('clientIp', () => {
   });
 
   it.each([31, 129, 0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY, '64', null])(
-    'refuses ipv6Subnet %p',
+    'rejects ipv6Subnet %p',
     (value) => {
       expect(() => clientIp('1.2.3.4', { ipv6Subnet: value as number })).toThrow(RangeError);
     },
@@ -103,11 +103,11 @@ describe('clientIp', () => {
     42,
     ['1.2.3.4'],
     { ip: '1.2.3.4' },
-  ])('refuses %p', (address) => {
+  ])('rejects %p', (address) => {
     expect(() => clientIp(address as string)).toThrow(KeyResolutionError);
   });
 
-  it('names the problem without a flood of text', () => {
+  it('the error names the problem in at most 250 characters', () => {
     expect(() => clientIp('unknown')).toThrow('not an IPv4 or IPv6 address: "unknown"');
     expect(() => clientIp(undefined)).toThrow(/^There is no client address.*limit\(request, \{ ip \}\)$/);
     expect(() => clientIp('x'.repeat(100_000))).toThrow(
@@ -115,7 +115,7 @@ describe('clientIp', () => {
     );
   });
 
-  it('agrees with Node on what an address is', () => {
+  it('accepts the addresses that Node accepts', () => {
     const nearly = fc
       .array(fc.constantFrom(':', '::', '0', '1', 'ffff', 'ab', '.', '1.2.3.4', '255', 'g', '12345'), {
         maxLength: 17,
@@ -126,14 +126,14 @@ describe('clientIp', () => {
       fc.property(address, (text) => {
         const valid = isIPv4(text) || isIPv6(text);
         if (valid) expect(clientIp(text)).toMatch(/^[\d.]+$|^[0-9a-f:]+\/64$/);
-        // Node calls a port or a bracket no address; only those may pass here.
+        // Node rejects a port and brackets; only those may pass here.
         else if (!/^[\d.]+:\d+$/.test(text)) expect(() => clientIp(text)).toThrow(KeyResolutionError);
       }),
       runs(5_000),
     );
   });
 
-  it('every spelling of one IPv6 address is one key', () => {
+  it('every spelling of one IPv6 address yields one key', () => {
     const groups = fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(groups, (parts) => {

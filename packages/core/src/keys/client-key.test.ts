@@ -9,7 +9,7 @@ const ADDRESSES = [
   '192.0.2.1:80',
 ];
 
-test.each(ADDRESSES)('%s has the key of clientIp, the first time and again', (address) => {
+test.each(ADDRESSES)('%s has the key of clientIp, also when it is cached', (address) => {
   for (const options of [{}, { ipv6Subnet: 48 }]) {
     const keyOf = compileClientKey(options);
     expect([keyOf({ ip: address }), keyOf({ ip: address })]).toEqual(
@@ -26,7 +26,7 @@ test('limits with different subnets have separate caches', () => {
   ]);
 });
 
-test('more addresses than are known have their keys, too', () => {
+test('an address beyond the size of the cache still has its key', () => {
   const keyOf = compileClientKey({});
   for (let round = 0; round < 2; round += 1) {
     for (let i = 0; i < 2500; i += 1) {
@@ -36,7 +36,7 @@ test('more addresses than are known have their keys, too', () => {
   }
 });
 
-test('an invalid address is refused each time', () => {
+test('an invalid address is rejected each time', () => {
   const keyOf = compileClientKey({});
   for (const address of [undefined, '', '127.1', '1:2', '1:2'])
     expect(() => keyOf({ ip: address })).toThrow(KeyResolutionError);

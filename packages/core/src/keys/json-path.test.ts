@@ -38,7 +38,7 @@ describe('code in an expression never runs', () => {
     expect(marker.sluiceOwned).toBeUndefined();
   });
 
-  it('not even when it is in the data', () => {
+  it('not even if it is in the data', () => {
     const data = { [`?(${code})`]: 1, [`(${code})`]: 2, list: [`@.constructor.constructor("${code}")()`] };
     expect(compileKey('#{data.list[*]}').resolve(() => data)).toContain('constructor');
     expect(() => compileKey('#{data[*]}').resolve(() => data)).toThrow(KeyResolutionError);

@@ -141,7 +141,7 @@ describe('different values never make the same key', () => {
     expect(keyOf(one)).not.toBe(keyOf(two));
   });
 
-  it('for any values and any texts around them', () => {
+  it('holds for any values and any texts around them', () => {
     const tricky = fc.constantFrom('a', 'b', ':', '/', '~', '~3A', ' ', '%', '\ud800', '\udc00', '-');
     const text = fc.array(tricky, { maxLength: 4 }).map((parts) => parts.join(''));
     const value = fc.array(tricky, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));

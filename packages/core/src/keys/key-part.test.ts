@@ -37,12 +37,12 @@ describe('keyPart', () => {
     [cyclic, 'is an object'],
     [() => 'x', 'is a function'],
     [Symbol('s'), 'is a symbol'],
-  ])('refuses %p', (value, problem) => {
+  ])('rejects %p', (value, problem) => {
     expect(() => keyPart(value, 'the id')).toThrow(KeyResolutionError);
     expect(() => keyPart(value, 'the id')).toThrow(`the id ${problem};`);
   });
 
-  it('tells neither the value nor its inside', () => {
+  it('the error contains neither the value nor its contents', () => {
     expect(() => keyPart(['secret'], 'the id')).toThrow(expect.objectContaining({ expression: 'the id' }));
     expect(() => keyPart(['secret'], 'the id')).not.toThrow(/secret/);
   });

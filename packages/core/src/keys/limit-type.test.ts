@@ -17,12 +17,12 @@ describe('parseLimitType', () => {
     0,
     ['IP'],
     { IP: 'IP' },
-  ])('refuses %p and names what is accepted', (value) => {
+  ])('rejects %p and names the accepted types', (value) => {
     expect(() => parseLimitType(value)).toThrow(RangeError);
     expect(() => parseLimitType(value)).toThrow(/IP, USER, METHOD, CUSTOM/);
   });
 
-  it('names the refused value', () => {
+  it('the error names the rejected value', () => {
     expect(() => parseLimitType('ADDRESS')).toThrow('not "ADDRESS"');
   });
 });

@@ -73,7 +73,7 @@ describe('readProperty', () => {
     expect(readProperty(holder, name)).toBeUndefined();
   });
 
-  it('lets an error of an accessor through', () => {
+  it('passes on an error of an accessor', () => {
     class Broken {
       get id(): string {
         throw new Error('not signed in');

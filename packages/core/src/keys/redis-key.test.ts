@@ -7,7 +7,7 @@ import { decodeKey, detach, encodeKey, encodeKeyView, encodePart, separates } fr
 const safe = /^[A-Za-z0-9._~@+=,/:%-]{1,128}$/;
 const MEGABYTE = 1 << 20;
 
-/** Any UTF-16, lone surrogates too, biased to what an encoder confuses. */
+/** Any UTF-16 with lone surrogates, biased to characters that an encoder confuses. */
 const anyString = fc
   .array(
     fc.oneof(
@@ -44,13 +44,13 @@ describe('encodeKey', () => {
   });
 
   it.each(['a'.repeat(129), `${'a'.repeat(126)} `, '用'.repeat(15), '\0'.repeat(MEGABYTE), '%'.repeat(200)])(
-    'hashes what would pass 128 bytes',
+    'hashes a key whose encoding would exceed 128 bytes',
     (key) => {
       expect(encodeKey(key)).toMatch(/^%sha256-[A-Za-z0-9_-]{43}$/);
     },
   );
 
-  it('keeps long keys apart: lone surrogates, U+FFFD, the written escape, a last character after 1 MB', () => {
+  it('long keys stay distinct: lone surrogates, U+FFFD, the written escape, a last character after 1 MB', () => {
     const pad = 'x'.repeat(200);
     const long = 'y'.repeat(MEGABYTE);
     const keys = ['\ud800', '\ud801', '\udc00', '\ufffd', '%uD800', '%EF%BF%BD'].map((end) => pad + end);
@@ -60,12 +60,12 @@ describe('encodeKey', () => {
     expect(new Set(encoded.map(encodeKey)).size).toBe(keys.length);
   });
 
-  it('a user cannot write the hash of another key', () => {
+  it('a key that looks like a hash does not collide with the hashed key', () => {
     const hash = encodeKey('x'.repeat(200));
     expect(encodeKey(hash)).not.toBe(hash);
   });
 
-  it('every result is safe and can be read back', () => {
+  it('every encoded key is safe and can be decoded, unless it is a hash', () => {
     fc.assert(
       fc.property(anyString, (key) => {
         const encoded = encodeKey(key);
@@ -77,11 +77,14 @@ describe('encodeKey', () => {
     );
   });
 
-  it.each(['%', '%zz', '%FF', '%61', 'a b', '%uD83D%uDE00', 'x'.repeat(129)])('%p is no result', (text) => {
-    expect(decodeKey(text)).toBeUndefined();
-  });
+  it.each(['%', '%zz', '%FF', '%61', 'a b', '%uD83D%uDE00', 'x'.repeat(129)])(
+    'decodeKey returns undefined for %p, which encodeKey never returns',
+    (text) => {
+      expect(decodeKey(text)).toBeUndefined();
+    },
+  );
 
-  it('different keys stay different, also as bytes', () => {
+  it('different keys have different encodings, also as bytes', () => {
     fc.assert(
       fc.property(anyString, anyString, fc.nat(200), (a, b, padding) => {
         const [x, y] = [a, b].map((key) => Buffer.from(encodeKey('p'.repeat(padding) + key)).toString('hex'));
@@ -124,7 +127,7 @@ describe('memory', () => {
   it.each([
     ['encodeKey', encodeKey],
     ['detach', detach],
-  ])('%s keeps no 16 kB parent alive', (_name, copy) => {
+  ])('%s does not keep the 16 kB string alive that it was sliced from', (_name, copy) => {
     const count = 1_000;
     const kept: string[] = [];
     collect();

@@ -36,7 +36,7 @@ describe('malformed key templates', () => {
     [`#{${Array(17).fill('a').join('.')}}`, 'at most 16 steps'],
     ['', '1 to 1000 characters'],
     ['x'.repeat(1_001), '1 to 1000 characters'],
-  ])('refuses %s', (template, problem) => {
+  ])('rejects %s', (template, problem) => {
     expect(() => compileKey(template)).toThrow(RangeError);
     expect(() => compileKey(template)).toThrow(problem);
   });
@@ -59,7 +59,7 @@ describe('malformed key templates', () => {
     ['login attempts', '#{user.id}'],
     ['#', '#{user.id}'],
     ['order:', '#{user.id}'],
-  ])('refuses %s, which has no expression, and proposes %s', (template, proposed) => {
+  ])('rejects %s, which has no expression, and proposes %s', (template, proposed) => {
     const refusal = (call: () => unknown): string => {
       try {
         call();
@@ -77,18 +77,18 @@ describe('malformed key templates', () => {
   });
 
   it.each([`\${body.email}:#{ip}`, `#{ip}:\${body.email}`, '#{ip} {{body.email}}'])(
-    'refuses %s, where one expression is plain text',
+    'rejects %s, where one expression is plain text',
     (template) => {
       expect(() => compileKey(template)).toThrow(RangeError);
       expect(() => compileKey(template)).toThrow(/is plain text here.*#\{/);
     },
   );
 
-  it.each([undefined, null, 1, ['#{a}'], { source: '#{a}' }])('refuses %p with a TypeError', (template) => {
+  it.each([undefined, null, 1, ['#{a}'], { source: '#{a}' }])('rejects %p with a TypeError', (template) => {
     expect(() => compileKey(template as unknown as string)).toThrow(TypeError);
   });
 
-  it('lets a deep path and a long template stand up to the bounds', () => {
+  it('accepts the longest path and the longest template', () => {
     expect(compileKey(`#{${Array(16).fill('a').join('.')}}`).roots).toEqual(['a']);
     expect(compileKey('#{a}'.repeat(250)).roots).toEqual(['a']);
   });
@@ -109,12 +109,12 @@ describe('malformed key templates', () => {
     "'",
     '\ud800',
     '0:',
-  ])('refuses 10^5 characters of %p at once', (piece) => {
+  ])('rejects 10^5 characters of %p at once', (piece) => {
     expect(() => compileKey(piece.repeat(Math.ceil(100_000 / piece.length)))).toThrow('1 to 1000 characters');
     expect(() => compileKey(`#{${piece.repeat(498 / piece.length)}`)).toThrow(RangeError);
   });
 
-  it('gives a template or a RangeError for any text', () => {
+  it('returns a template or throws a RangeError for any text', () => {
     const piece = fc.constantFrom(...'}>a.[]*0:-(?@$', "'", '#{', '#<', '..');
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, fc.string({ maxLength: 3 })), { maxLength: 20 }), (parts) => {

@@ -6,14 +6,14 @@ import { isLimiterClosedError, StoreConfigurationError, StoreUnavailableError } 
 import type { Store } from '../stores/store.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Asked without a deadline and a circuit, as a store of this process is. */
+/** A store without a deadline or a circuit, like one in this process. */
 const near = () => farStore({ remote: false });
 
 const window = fixedWindow({ limit: 1, window: '1h' });
 const slot = concurrency({ limit: 1, lease: '30s' });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a wait asks the store once', async () => {
+test('a waiting acquire sends one request to the store', async () => {
   const { clock, store, questions } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   await limiter.acquire('k');
@@ -23,7 +23,7 @@ test('a wait asks the store once', async () => {
   expect(questions).toEqual(['acquire', 'acquire']);
 });
 
-test('waited is the time that was slept, not the time that the store took', async () => {
+test("waited counts the time slept, not the time of the store's reply", async () => {
   const { clock, store, hold } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   const answer = hold();
@@ -36,7 +36,7 @@ test('waited is the time that was slept, not the time that the store took', asyn
 test.each([
   ['window', window],
   ['slot', slot],
-])('close while answers are under way: what they took is given back (%s)', async (_, policy) => {
+])('close during pending requests refunds what they took (%s)', async (_, policy) => {
   const { clock, store, hold, memory } = near();
   const limiter = new RateLimiter({ name: 'demo', policy, store });
   const answer = hold();
@@ -64,7 +64,7 @@ test('an acquire aborted while the store is out rejects with the reason, and the
   expect(await limiter.peek('k')).toMatchObject({ retryAfter: 7_200_000 - 1 });
 });
 
-test('a refund that the store did not answer is not made again: it may have been made', async () => {
+test('a refund with an unknown outcome is not repeated', async () => {
   const { store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 5, window: '1h' }), store });
   const decision = await limiter.consume('k', { cost: 2 });
@@ -75,7 +75,7 @@ test('a refund that the store did not answer is not made again: it may have been
   expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
 });
 
-test('a store that is out while a lease is renewed: it goes on, until the lease has certainly ended', async () => {
+test('a task keeps its lease through a store outage shorter than the lease, and is aborted after a longer one', async () => {
   const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   let signal: AbortSignal | undefined;
@@ -91,7 +91,7 @@ test('a store that is out while a lease is renewed: it goes on, until the lease 
   await clock.advance('15s');
   expect(signal!.aborted).toBe(false);
   mend();
-  await clock.advance('5s'); // two renewals failed, and the third came in time
+  await clock.advance('5s'); // two renewals failed, and the third succeeded in time
   await clock.advance('1m');
   expect(signal!.aborted).toBe(false);
   expect(await limiter.peek('k')).toMatchObject({ allowed: false });
@@ -102,7 +102,7 @@ test('a store that is out while a lease is renewed: it goes on, until the lease 
   await running;
 });
 
-test('what was released is renewed no more', async () => {
+test('a released permit is no longer renewed', async () => {
   const { clock, store, questions } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   await limiter.release(await limiter.consume('k'));
@@ -118,7 +118,7 @@ test('a waiting call renews its place, and joins the queue again if its place ex
   const waiting = limiter.acquire('k');
   await clock.advance('25s');
   expect(questions.filter((operation) => operation === 'renew').length).toBeGreaterThanOrEqual(3);
-  // As if this process had been asleep for longer than a lease: the clock jumps, and nobody says anything meanwhile.
+  // Like a process that was suspended for longer than a lease: the clock jumps, and no call renews meanwhile.
   clock.set(clock.now() + 60_000_000);
   const usurper = await other.acquire('k');
   await other.release(held);
@@ -128,7 +128,7 @@ test('a waiting call renews its place, and joins the queue again if its place ex
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
-test('who was let in while the store went out of reach asks now and then, and not without pause', async () => {
+test('a call admitted during an outage polls with pauses until the store is back', async () => {
   const { clock, store, memory, questions, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
@@ -145,7 +145,7 @@ test('who was let in while the store went out of reach asks now and then, and no
   expect(await waiting).toMatchObject({ allowed: true });
 });
 
-test('a store that is out of reach for less than a lease costs nobody his place in line', async () => {
+test('an outage shorter than a lease does not cost a waiting call its place in the queue', async () => {
   const { clock, store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
@@ -202,8 +202,8 @@ test('a waiting call polls until its subscription starts, then checks once more'
   const held = await limiter.acquire('k');
   const waits = [limiter.acquire('k'), limiter.acquire('k')];
   await clock.advance('10s');
-  const looks = questions.filter((operation) => operation === 'renew').length;
-  expect([looks >= 4, looks <= 20]).toEqual([true, true]);
+  const polls = questions.filter((operation) => operation === 'renew').length;
+  expect([polls >= 4, polls <= 20]).toEqual([true, true]);
   await limiter.release(held);
   await clock.advance('10s');
   await limiter.release(await waits[0]!);
@@ -244,7 +244,7 @@ test('a temporary subscription error is retried, a permanent one rejects the cal
   expect(await rejection(limiter.acquire('k'))).toBe(refusal);
 });
 
-test('an override with a shorter lease is renewed in time, too', async () => {
+test('a lease shortened by an override is renewed in time', async () => {
   const { clock, store } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   await limiter.override('k', concurrency({ limit: 1, lease: '3s' }), { expiresIn: '1h' });
@@ -256,7 +256,7 @@ test('an override with a shorter lease is renewed in time, too', async () => {
   await limiter.release(held);
 });
 
-test('reserved permits that are held are released when the reservation is settled', async () => {
+test('settling a reservation releases its held permits', async () => {
   const { clock, store } = near();
   const policies = { slots: concurrency({ limit: 2 }), tokens: fixedWindow({ limit: 100, window: '1h' }) };
   const limiter = new RateLimiter({ name: 'demo', policies, store });

@@ -44,7 +44,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}, recorded = {}) {
 }
 
 describe('the message of a call', () => {
-  test('has these fields', async () => {
+  test('has the fields of the call and its decision', async () => {
     const { name, limiter, messages } = setUp();
     const before = performance.now();
     const allowed = await limiter.consume('ann');
@@ -103,7 +103,7 @@ describe('the message of a call', () => {
     ]);
   });
 
-  test('of a combination: one message, with the key of each member, also if two keys are the same one', async () => {
+  test('of a combination is one message with the key of each member, also if two keys are equal', async () => {
     const store = memoryStore();
     const [sender, all] = [uniqueName('sender'), uniqueName('all')];
     const member = (name: string, limit: number) => new RateLimiter({ name, policy: hourly(limit), store });
@@ -123,7 +123,7 @@ describe('the message of a call', () => {
     ]);
   });
 
-  test('of a shared limit', async () => {
+  test("of a shared limit has the key 'all'", async () => {
     const limiter = new SharedLimiter({ name: uniqueName('shared'), store: memoryStore() });
     await limiter.setRate({ mode: 'OVERALL', rate: 1, interval: '1h' });
     const messages = open(new Messages(limiter.name, { traced: true }));
@@ -131,14 +131,16 @@ describe('the message of a call', () => {
     expect(messages.log).toEqual(['start', 'end']);
     await limiter.tryAcquire();
     await limiter.tryAcquire();
-    const told = messages.on('sluice:decision').map(({ key, operation, result }) => [key, operation, result]);
-    expect(told).toEqual([
+    const decisions = messages
+      .on('sluice:decision')
+      .map(({ key, operation, result }) => [key, operation, result]);
+    expect(decisions).toEqual([
       ['all', 'acquire', 'allowed'],
       ['all', 'acquire', 'denied'],
     ]);
   });
 
-  test('is not published for a call that is refused at once', async () => {
+  test('is not published for a call that is rejected before its decision', async () => {
     const { limiter, messages } = setUp({}, { traced: true });
     const refused = [
       limiter.consume(undefined as never),
@@ -155,8 +157,8 @@ describe('the message of a call', () => {
   });
 });
 
-describe('what is published, in order', () => {
-  test('in memory: the result is there at `end`', async () => {
+describe('the messages of a call, in order', () => {
+  test('in memory, the decision is published before `end`', async () => {
     const { limiter, messages } = setUp({}, { traced: true });
     limiter.consumeSync('k');
     expect(messages.log).toEqual(['start', 'decision allowed', 'end']);
@@ -164,7 +166,7 @@ describe('what is published, in order', () => {
     expect(messages.log.slice(3)).toEqual(['start', 'end']);
   });
 
-  test('with a remote store: the result is there at `asyncStart`, before the caller has it', async () => {
+  test('with a remote store, the decision is published before `asyncStart` and before the caller resumes', async () => {
     const { store } = farStore();
     const { limiter, messages } = setUp({ store }, { traced: true });
     await limiter.consume('k').then(() => messages.log.push('caller'));
@@ -173,7 +175,7 @@ describe('what is published, in order', () => {
     expect(messages.log.slice(6)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd']);
   });
 
-  test('an error of a remote store, and of stores of a program itself', async () => {
+  test("an error of the store publishes one decision with result 'error'", async () => {
     const failure = new StoreConfigurationError('no right');
     const later = { remote: false, decide: () => Promise.reject(failure) };
     const fails = () => {
@@ -198,19 +200,19 @@ describe('what is published, in order', () => {
     }
   });
 
-  test('a call that a cached denial answers, in this turn and in the next', async () => {
+  test('each of many calls answered by a cached denial publishes its own decision', async () => {
     const { store } = farStore();
     const { limiter, messages } = setUp({ store });
     await limiter.consume('k');
     await limiter.consume('k');
     const decisions = await Promise.all(Array.from({ length: 2_500 }, () => limiter.consume('k')));
-    const told = messages.on('sluice:decision').slice(2);
-    expect(told.map(({ decision }) => decision)).toEqual(decisions);
-    expect(new Set(told.map(({ decision }) => decision!.source))).toEqual(new Set(['deny-cache']));
-    expect(new Set(told).size).toBe(2_500);
+    const decided = messages.on('sluice:decision').slice(2);
+    expect(decided.map(({ decision }) => decision)).toEqual(decisions);
+    expect(new Set(decided.map(({ decision }) => decision!.source))).toEqual(new Set(['deny-cache']));
+    expect(new Set(decided).size).toBe(2_500);
   });
 
-  test('a call that prefetched permits answer', async () => {
+  test('each call answered from prefetched permits publishes a decision', async () => {
     const { store } = farStore();
     const { limiter, messages } = setUp({ store, policy: hourly(1000), prefetch: { most: 10 } });
     for (let i = 0; i < 30; i += 1) await limiter.consume('k');
@@ -219,7 +221,7 @@ describe('what is published, in order', () => {
     expect(sources).toContain('prefetch');
   });
 
-  test('while the store is out: decisions of the failure policy', async () => {
+  test('while the store is out, decisions of the failure policy are published', async () => {
     for (const [failurePolicy, result] of [
       ['local', 'allowed'],
       ['allow', 'allowed'],
@@ -237,7 +239,7 @@ describe('what is published, in order', () => {
     }
   });
 
-  test('a denied acquire and a denied reservation: a decision, and no error', async () => {
+  test('a denied acquire or reservation publishes a decision without an error', async () => {
     const { limiter, messages } = setUp({}, { traced: true });
     await limiter.consume('k');
     messages.log.length = 0;
@@ -245,8 +247,8 @@ describe('what is published, in order', () => {
     expect(messages.log).toEqual(['start', 'end', 'decision denied', 'asyncStart', 'asyncEnd']);
     await rejection(limiter.reserve('k', 1, { timeout: 1 }));
     await rejection(limiter.reserve('k', 1));
-    const told = messages.on('sluice:decision').slice(1);
-    expect(told.map(({ operation, result, error }) => [operation, result, error])).toEqual([
+    const denials = messages.on('sluice:decision').slice(1);
+    expect(denials.map(({ operation, result, error }) => [operation, result, error])).toEqual([
       ['acquire', 'denied', undefined],
       ['acquire', 'denied', undefined],
       ['consume', 'denied', undefined],
@@ -254,8 +256,8 @@ describe('what is published, in order', () => {
   });
 });
 
-describe('waits', () => {
-  test('for a booked moment: the same object twice, then the decision', async () => {
+describe('wait messages', () => {
+  test('for a booked moment are one object, published as waiting and as allowed', async () => {
     const { clock, limiter, messages } = setUp();
     await limiter.acquire('k');
     expect(messages.log).toEqual(['decision allowed']);
@@ -272,7 +274,7 @@ describe('waits', () => {
     expect(begun!.decision).toBe(decision);
   });
 
-  test('for held permits: released, and denied by the timeout', async () => {
+  test('for held permits end as allowed on release, or as denied by the timeout', async () => {
     const { clock, limiter, messages } = setUp({ policy: concurrency({ limit: 1, lease: '1h' }) });
     const held = await limiter.acquire('k');
     const next = limiter.acquire('k');
@@ -290,7 +292,7 @@ describe('waits', () => {
   test.each([
     ['aborted', async (_: RateLimiter, stop: AbortController) => stop.abort(new Error('client left'))],
     ['closed', async (limiter: RateLimiter) => limiter.close()],
-  ])('that are %s are canceled: no error', async (how, cancel) => {
+  ])('of waits that are %s end as canceled, without an error', async (how, cancel) => {
     for (const policy of [hourly(1), concurrency({ limit: 1, lease: '1h' })]) {
       const { clock, limiter, messages } = setUp({ policy }, { traced: true });
       await limiter.acquire('k');
@@ -310,7 +312,7 @@ describe('waits', () => {
 });
 
 describe('the tracing channel', () => {
-  test('runs the call in the stores that are bound to `start`', async () => {
+  test('runs the call in the async storage bound to `start`', async () => {
     const { store, calls } = farStore();
     const storage = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
@@ -331,17 +333,17 @@ describe('the tracing channel', () => {
     expect(seen).toEqual([name]);
   });
 
-  test('alone gets peeks; the decision channel does not', async () => {
+  test('also publishes peeks; the decision channel does not', async () => {
     const { limiter, messages } = setUp();
     await limiter.peek('k');
     expect(messages.log).toEqual([]);
   });
 });
 
-describe('hostile keys', () => {
+describe('hostile keys in messages', () => {
   const hostile = ['a\r\nSet-Cookie: x', '\u001b[2J\u0007', '\u202Egnp.exe', '\0', ' ', '"><script>'];
 
-  test('line breaks, terminal codes and a megabyte are encoded, and stay different', async () => {
+  test('are encoded and stay distinct, also line breaks, terminal codes and a megabyte', async () => {
     for (const store of [memoryStore(), farStore().store]) {
       const { limiter, messages } = setUp({ store, policy: concurrency({ limit: 5, lease: '1h' }) });
       for (const key of [...hostile, 'x'.repeat(2 ** 20), `${'x'.repeat(2 ** 20)}y`])

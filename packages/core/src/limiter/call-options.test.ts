@@ -3,7 +3,7 @@ import { type Costs, checkCost, costFor, costOption, NO_OPTIONS, waitOptions } f
 const POLICIES = ['perMinute', 'perDay'];
 const costsOf = (costs: Costs) => POLICIES.map((policy) => costFor(costs, policy));
 
-test('a cost is for all policies, or by their names; who is not named counts 1', () => {
+test('a cost applies to all policies, or by policy name; an unnamed policy costs 1', () => {
   expect(costsOf(costOption('consume', NO_OPTIONS, POLICIES))).toEqual([1, 1]);
   expect(costsOf(costOption('consume', {}, POLICIES))).toEqual([1, 1]);
   expect(costsOf(costOption('consume', { cost: 5 }, POLICIES))).toEqual([5, 5]);
@@ -22,18 +22,18 @@ test.each([
   [{ perDay: undefined }, RangeError],
   [{ perYear: 1 }, /^cost by policy has no option 'perYear'; its options are perMinute, perDay$/],
   [[1, 2], TypeError],
-])('refuses a cost of %j', (cost, error) => {
+])('rejects a cost of %j', (cost, error) => {
   expect(() => checkCost('cost', cost as never, POLICIES)).toThrow(error);
 });
 
 test.each([[5], [null], [[]], [{ csot: 1 }], [{ cost: 1, timeout: 1 }]])(
-  'refuses the options %j',
+  'rejects the options %j',
   (options) => {
     expect(() => costOption('consume', options as never, POLICIES)).toThrow(TypeError);
   },
 );
 
-test('a timeout is a duration, and a signal a signal', () => {
+test('waitOptions accepts a duration as timeout and an AbortSignal as signal', () => {
   const { signal } = new AbortController();
   expect(waitOptions('acquire', {})).toEqual({ timeout: undefined, signal: undefined });
   expect(waitOptions('acquire', { timeout: '1.5s', signal })).toEqual({ timeout: 1_500_000, signal });

@@ -11,41 +11,41 @@ import { RateLimiter } from './rate-limiter.js';
 
 const policy = fixedWindow({ limit: 5, window: '1h' });
 
-test('in a cluster all members need one hash tag', async () => {
+test('in a cluster, all members need the same hashTag', async () => {
   const store = farStore({ slotted: true }).store;
   const limiter = (name: string, hashTag?: string) =>
     new RateLimiter({ name, policy, store, ...(hashTag && { hashTag }) });
-  const of =
+  const combine =
     (...tags: (string | undefined)[]) =>
     () =>
       new CombinedLimiter({ a: limiter('a', tags[0]), b: limiter('b', tags[1]) });
-  expect(of(undefined, undefined)).toThrow(/give all its limiters the same hashTag/);
-  expect(of('orders', undefined)).toThrow(TypeError);
-  expect(of('orders', 'others')).toThrow(TypeError);
-  expect(await of('orders', 'orders')().consume({ a: 1, b: 2 })).toMatchObject({ allowed: true });
+  expect(combine(undefined, undefined)).toThrow(/give all its limiters the same hashTag/);
+  expect(combine('orders', undefined)).toThrow(TypeError);
+  expect(combine('orders', 'others')).toThrow(TypeError);
+  expect(await combine('orders', 'orders')().consume({ a: 1, b: 2 })).toMatchObject({ allowed: true });
 });
 
-test('a store of a cluster says so from the start: what it cannot do is refused at construction', () => {
+test('with a cluster store, members without a hashTag are refused at construction', () => {
   const store = farStore({ slotted: true }).store;
   const several = new RateLimiter({ name: 'several', policies: { a: policy, b: policy }, store });
   const other = new RateLimiter({ name: 'other', policy, store });
   expect(() => new CombinedLimiter({ several, other })).toThrow(/Redis Cluster/);
 });
 
-test('a combination of one limiter needs no hashTag: its keys are in one slot', async () => {
+test('a combination of one limiter needs no hashTag, because its keys share a slot', async () => {
   const store = farStore({ slotted: true }).store;
   const several = new RateLimiter({ name: 'several', policies: { a: policy, b: policy }, store });
   expect(await new CombinedLimiter({ several }).consume({ several: 1 })).toMatchObject({ allowed: true });
 });
 
 test.each([[undefined], [null], [{}], [[]], [5], [{ a: {} }], [{ a: memoryStore() }]])(
-  'refuses %p as members',
+  'rejects %p as members',
   (members) => {
     expect(() => new CombinedLimiter(members as never)).toThrow(/^CombinedLimiter/);
   },
 );
 
-test('its name joins the names of its members, and policies of a member with several have both names', async () => {
+test('its name joins the names of its members; policies of a member with several have both names', async () => {
   const store = memoryStore();
   const user = new RateLimiter({
     name: 'u',
@@ -64,13 +64,13 @@ test('its name joins the names of its members, and policies of a member with sev
 });
 
 test('consumeSync decides without a promise, for a store in this process', () => {
-  const of = (store: Store) =>
+  const decide = (store: Store) =>
     new CombinedLimiter({ all: new RateLimiter({ name: 'a', policy, store }) }).consumeSync({ all: 'k' });
-  expect(of(memoryStore())).toMatchObject({ allowed: true, remaining: 4 });
-  expect(() => of(farStore().store)).toThrow(/limiter 'all' counts in a far store/);
+  expect(decide(memoryStore())).toMatchObject({ allowed: true, remaining: 4 });
+  expect(() => decide(farStore().store)).toThrow(/limiter 'all' counts in a far store/);
 });
 
-test('closing it ends its own waits; its members go on', async () => {
+test('close ends the waits of the combination, and its members stay open', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const [first, second] = ['a', 'b'].map((name) => new RateLimiter({ name, policy, store })) as [
@@ -91,7 +91,7 @@ test('closing it ends its own waits; its members go on', async () => {
   expect(await second.consume('k')).toMatchObject({ remaining: 4 });
 });
 
-test('an override and a block of a member hold in the combination', async () => {
+test('an override or a block of a member applies in the combination', async () => {
   const store = memoryStore({ clock: new ManualClock() });
   const [user, all] = ['a', 'b'].map((name) => new RateLimiter({ name, policy, store })) as [
     RateLimiter,
@@ -121,7 +121,7 @@ test('a key that two members share counts for both', async () => {
   expect(await user.peek('ada')).toMatchObject({ remaining: 2 });
 });
 
-test('the signal of a task with permits of two members aborts when either is lost', async () => {
+test('the signal of a task aborts when the permit of either member is lost', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const policy = concurrency({ limit: 1, lease: '40s' });
@@ -140,7 +140,7 @@ test('the signal of a task with permits of two members aborts when either is los
   }
 });
 
-test('who meets itself in a limit of one holder does not wait for itself', async () => {
+test('a call that counts twice in one concurrency limit does not wait for itself', async () => {
   const clock = new ManualClock();
   const slots = new RateLimiter({
     name: 'slots',

@@ -38,7 +38,7 @@ describe('options', () => {
     [null, /RateLimiter: escalate/],
   ])('%j is refused', (given, message) => expect(() => make(given)).toThrow(message));
 
-  test('not together with prefetch, unless that is the default of several limits or false', () => {
+  test('escalate and prefetch exclude each other, unless prefetch is a default or false', () => {
     expect(() => make(escalate, { prefetch: { most: 10 } })).toThrow(
       /escalate and prefetch do not go together.*Leave out one of them/,
     );
@@ -46,7 +46,7 @@ describe('options', () => {
     make(false, { prefetch: { most: 10 } });
   });
 
-  test('a factory passes it to its limiters', async () => {
+  test('a factory passes escalate to its limiters', async () => {
     const factory = new LimiterFactory({ escalate: { ...escalate, after: 1 } });
     const limiter = factory.get('sms', () => once);
     await limiter.consume('k');
@@ -54,7 +54,7 @@ describe('options', () => {
     await factory.close();
   });
 
-  test('it is forgiven after a day, or after the time in which denials count', async () => {
+  test('forgive defaults to a day, or to `within` if that is longer', async () => {
     for (const [within, hours] of [
       ['1h', 24],
       ['3d', 72],
@@ -76,7 +76,7 @@ describe('options', () => {
   });
 });
 
-/** The rules of the option as they are written, over everything that ever happened. */
+/** The documented rules of `escalate`, applied to the whole history. */
 class Model {
   readonly #denials: number[] = [];
   readonly #blocks: { readonly at: number; readonly end: number }[] = [];
@@ -103,7 +103,7 @@ class Model {
   }
 }
 
-test('it blocks as a plain model does, whatever the numbers and the moments', async () => {
+test('escalate blocks exactly as a plain model does', async () => {
   const small = fc.integer({ min: 1, max: 40 });
   const options = fc
     .record({
@@ -145,12 +145,12 @@ describe('a remote store', () => {
     return { ...rest, store, limiter };
   }
 
-  test('counts each denial itself, and this process answers during a block, as far as the block goes', async () => {
+  test('a remote store counts each denial, and the block is answered from memory until it ends', async () => {
     const { limiter, asks, clock } = far();
     await limiter.consume('k');
     for (const blockedFor of [undefined, undefined, MINUTE]) {
-      const [decision, asked] = await asks(() => limiter.consume('k'));
-      expect(asked).toEqual(['consume']);
+      const [decision, operations] = await asks(() => limiter.consume('k'));
+      expect(operations).toEqual(['consume']);
       expect(decision.blockedFor).toBe(blockedFor);
     }
     const messages = new Messages('login', { channels: ['sluice:escalated'] });
@@ -166,19 +166,19 @@ describe('a remote store', () => {
     expect((await asks(() => limiter.consume('k')))[1]).toEqual(['consume']);
   });
 
-  test('a block that ends before the limit is over is not answered for longer', async () => {
+  test('a cached denial does not outlive a block that ends before the window', async () => {
     const { limiter, asks, clock } = far({ denyCache: '1h' });
     await limiter.consume('k');
     for (let i = 0; i < 3; i += 1) await limiter.consume('k');
     await clock.advance(MINUTE - 1);
     expect((await asks(() => limiter.consume('k')))[1]).toEqual([]);
     await clock.advance(1);
-    const asked = await asks(() => Promise.all([1, 2, 3].map(() => limiter.consume('k'))));
-    expect(asked[1]).toEqual(['consume', 'consume', 'consume']);
-    expect(asked[0].map(({ blockedFor }) => blockedFor)).toEqual([undefined, undefined, 10 * MINUTE]);
+    const [decisions, operations] = await asks(() => Promise.all([1, 2, 3].map(() => limiter.consume('k'))));
+    expect(operations).toEqual(['consume', 'consume', 'consume']);
+    expect(decisions.map(({ blockedFor }) => blockedFor)).toEqual([undefined, undefined, 10 * MINUTE]);
   });
 
-  test('a denial of a call that is not enforced does not answer one that is', async () => {
+  test('a cached denial in shadow mode does not answer an enforced call', async () => {
     const { limiter, asks } = far();
     await limiter.consume('k');
     await limiter.consume('k', { shadow: true });
@@ -204,7 +204,7 @@ describe('a remote store', () => {
   });
 });
 
-test('in a combination it counts what its own policy denies, and a block of any member stops all counts', async () => {
+test("a combination counts denials of the member's own policy, and a block of any member stops counting", async () => {
   const store = memoryStore();
   const login = new RateLimiter({ name: 'login', policy: once, store, escalate });
   const open = new RateLimiter({ name: 'open', policy: fixedWindow({ limit: 100, window: '1d' }), store });
@@ -216,7 +216,7 @@ test('in a combination it counts what its own policy denies, and a block of any 
   await open.unblock('k');
   const messages = new Messages(undefined, { channels: ['sluice:escalated'] });
   for (let i = 0; i < 3; i += 1) await both.consume({ login: 'k', open: 'k' });
-  // One message, also where two members are one limiter and have one key.
+  // One message, also if two members are one limiter with one key.
   const pair = fixedWindow({ limit: 2, window: '300d' });
   const mail = new RateLimiter({ name: 'mail', policy: pair, store, escalate });
   const twice = new CombinedLimiter({ from: mail, to: mail });
@@ -230,7 +230,7 @@ test('in a combination it counts what its own policy denies, and a block of any 
   await store.close();
 });
 
-test('memory gives its places to blocks of operators before blocks that clients have caused', async () => {
+test('a full memory store evicts blocks by escalation before blocks by operators', async () => {
   const store = memoryStore({ maxKeys: 6 });
   const limiter = new RateLimiter({
     name: 'login',
@@ -245,7 +245,7 @@ test('memory gives its places to blocks of operators before blocks that clients 
   await store.close();
 });
 
-test('tools see the step, the next block and when it is forgiven, and a reset by a tool forgets it', async () => {
+test('inspectKey shows step, next block and forgiveness, and a reset by a tool clears them', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limiter = new RateLimiter({ name: 'login', policy: once, store, escalate });
@@ -253,7 +253,7 @@ test('tools see the step, the next block and when it is forgiven, and a reset by
     JSON.stringify(RateLimiter.internals(limiter).limits.definition('limiter')),
   ) as ReturnType<ReturnType<typeof RateLimiter.internals>['limits']['definition']>;
   expect(definition.escalate).toEqual(escalate);
-  const look = async () => (await inspectKey(store, definition, 'k')).policies[0]!;
+  const inspect = async () => (await inspectKey(store, definition, 'k')).policies[0]!;
   const nothing = {
     step: 0,
     steps: 3,
@@ -263,26 +263,26 @@ test('tools see the step, the next block and when it is forgiven, and a reset by
     next: 60_000_000,
     forgivenAt: undefined,
   };
-  expect((await look()).escalation).toEqual(nothing);
+  expect((await inspect()).escalation).toEqual(nothing);
   for (let i = 0; i < 3; i += 1) await limiter.consume('k');
-  expect((await look()).escalation).toEqual({ ...nothing, denials: 2 });
+  expect((await inspect()).escalation).toEqual({ ...nothing, denials: 2 });
   await limiter.consume('k');
   const forgivenAt = clock.now() + 60_000_000 + 86_400_000_000;
-  expect(await look()).toMatchObject({
+  expect(await inspect()).toMatchObject({
     blockedUntil: clock.now() + 60_000_000,
     escalation: { ...nothing, step: 1, blocks: true, next: 600_000_000, forgivenAt },
   });
   const tool = openLimiter(store, definition);
   await tool.reset('k');
   await tool.close();
-  expect((await look()).escalation).toEqual(nothing);
+  expect((await inspect()).escalation).toEqual(nothing);
   const plain = new RateLimiter({ name: 'plain', policy: once, store });
   const other = RateLimiter.internals(plain).limits.definition('limiter');
   expect((await inspectKey(store, other, 'k')).policies[0]!.escalation).toBeUndefined();
   await store.close();
 });
 
-test('in a store of one key, the denials and the state take turns, and nothing breaks', async () => {
+test('a store of one key evicts either the denials or the state, and still decides', async () => {
   const store = memoryStore({ maxKeys: 1 });
   const limiter = new RateLimiter({ name: 'login', policy: once, store, escalate });
   for (let i = 0; i < 20; i += 1) await limiter.consume(`k${i % 2}`);

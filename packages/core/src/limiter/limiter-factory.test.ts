@@ -21,7 +21,7 @@ test('creates one limiter per name, and each name has its own count', async () =
   await limiters.close();
 });
 
-test('several policies are decided all or nothing', async () => {
+test('several policies of a limiter take permits together, or none do', async () => {
   const limiters = new LimiterFactory();
   const limiter = limiters.get('tenant', () => ({
     burst: slidingLog({ limit: 1, window: '1s' }),
@@ -31,14 +31,14 @@ test('several policies are decided all or nothing', async () => {
   expect(await limiter.consume('user')).toMatchObject({ allowed: false, policy: 'burst' });
 });
 
-test('shares its count with a RateLimiter of the same name, store and policy', async () => {
+test('a limiter of a factory shares its count with a RateLimiter of the same name, store and policy', async () => {
   const store = memoryStore();
   await new LimiterFactory({ store }).get('tenant', twoAnHour).consume('user', { cost: 2 });
   const limiter = new RateLimiter({ name: 'tenant', policy: twoAnHour(), store });
   expect(await limiter.consume('user')).toMatchObject({ allowed: false });
 });
 
-test('20,000 names leave 1000 limiters, and nothing when their counts have expired', async () => {
+test('20,000 names keep 1000 limiters, and no state after the counts expire', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limiters = new LimiterFactory({ store });
@@ -60,7 +60,7 @@ test('keeps the most recently used limiters', () => {
   expect(limiters.get('b', twoAnHour)).not.toBe(b);
 });
 
-test('a limiter with a waiting call or a held permit is not dropped, so close() ends both', async () => {
+test('a limiter with a waiting call or a held permit is not dropped, and close ends both', async () => {
   const limiters = new LimiterFactory({ max: 1, store: memoryStore({ clock: new ManualClock() }) });
   const waiting = limiters.get('waiting', () => fixedWindow({ limit: 1, window: '1h' }));
   await waiting.consume('user');
@@ -76,7 +76,7 @@ test('a limiter with a waiting call or a held permit is not dropped, so close() 
   expect(decision.allowed).toBe(true);
 });
 
-test('after delete a name gets its new policy and keeps its count', async () => {
+test('after delete, a name gets its new policy and keeps its count', async () => {
   const limiters = new LimiterFactory();
   await limiters.get('tenant', twoAnHour).consume('user', { cost: 2 });
   expect(limiters.delete('tenant')).toBe(true);
@@ -85,7 +85,7 @@ test('after delete a name gets its new policy and keeps its count', async () => 
   expect(await limiters.get('tenant', fiveAnHour).consume('user')).toMatchObject({ limit: 5, remaining: 2 });
 });
 
-test('a policy function that throws or returns no policy leaves no limiter', async () => {
+test('a policy function that throws or returns no policy creates no limiter', async () => {
   const limiters = new LimiterFactory();
   const unknownPlan = () => {
     throw new Error('no such plan');
@@ -101,7 +101,7 @@ test.each<[object, string]>([
   [{ name: 'x' }, "LimiterFactory has no option 'name'"],
   [{ deadline: -1 }, 'RateLimiter: deadline'],
   [{ store: {} }, 'store must be memoryStore() or redisStore(…)'],
-])('refuses %p', (options, message) => {
+])('rejects %p', (options, message) => {
   expect(() => new LimiterFactory(options as LimiterFactoryOptions)).toThrow(message);
 });
 
@@ -117,7 +117,7 @@ test('closes its own store and limiters, and leaves a given store open', async (
   await store.close();
 });
 
-test('notify by the names of policies is checked with the policies', async () => {
+test('notify by policy name is checked when a limiter is created', async () => {
   const limiters = new LimiterFactory({ notify: { perMonth: ['80%'] } });
   const perMonth = fixedWindow({ limit: 5, window: '1 month' });
   expect(limiters.get('a', () => ({ perMonth })).policies).toEqual({ perMonth });

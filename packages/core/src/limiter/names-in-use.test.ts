@@ -25,7 +25,7 @@ test('two limiters with one name and different policies cause one warning with a
   ]);
 });
 
-test('it also warns if one of several policies differs', () => {
+test('a difference in one of several policies also warns', () => {
   const store = memoryStore();
   const policies = (limit: number) => ({ day: gcra({ limit: 9, period: '1d' }), hour: policy(limit) });
   for (const limit of [1, 2]) new RateLimiter({ name: 'one-of-several', policies: policies(limit), store });
@@ -55,7 +55,7 @@ test('a closed limiter frees its name', async () => {
   expect(emitted).not.toHaveBeenCalled();
 });
 
-test('a factory may change the policy of a name', () => {
+test('a factory can change the policy of a name without a warning', () => {
   const limiters = new LimiterFactory({ store: memoryStore() });
   for (const limit of [1, 2]) {
     limiters.get('on-purpose', () => policy(limit));

@@ -21,8 +21,8 @@ beforeEach(() => {
 });
 afterEach(() => stop());
 
-/** What was published, in short. */
-const told = async () => {
+/** The messages published since the last call, in short. */
+const published = async () => {
   await settled();
   return messages.splice(0).map(({ key, threshold, used }) => `${key} ${threshold} ${used}`);
 };
@@ -42,7 +42,7 @@ const take = async (limiter: RateLimiter, calls: number, key = 'ann') => {
 test('each threshold is published once for a key and window, when it is reached', async () => {
   const { limiter, clock } = setUp();
   await take(limiter, 7);
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
   await limiter.consume('ann');
   await settled();
   expect(messages).toEqual([
@@ -60,138 +60,138 @@ test('each threshold is published once for a key and window, when it is reached'
   messages.length = 0;
   await take(limiter, 4);
   await take(limiter, 8, 'bob');
-  expect(await told()).toEqual(['ann 100% 10', 'bob 80% 8']);
+  expect(await published()).toEqual(['ann 100% 10', 'bob 80% 8']);
   await clock.advance(31 * DAY);
   await take(limiter, 10);
-  expect(await told()).toEqual(['ann 80% 8', 'ann 100% 10']);
+  expect(await published()).toEqual(['ann 80% 8', 'ann 100% 10']);
 });
 
-test('a call that passes several thresholds publishes each, also if calls of one moment do', async () => {
+test('a call that passes several thresholds publishes each, also among concurrent calls', async () => {
   const { limiter } = setUp({ notify: ['50%', '80%', '100%'] });
   await limiter.consume('ann', { cost: 9 });
-  expect(await told()).toEqual(['ann 50% 9', 'ann 80% 9']);
+  expect(await published()).toEqual(['ann 50% 9', 'ann 80% 9']);
   await Promise.all(Array.from({ length: 12 }, () => limiter.consume('bob')));
-  expect(await told()).toEqual(['bob 50% 5', 'bob 80% 10', 'bob 100% 10']);
+  expect(await published()).toEqual(['bob 50% 5', 'bob 80% 10', 'bob 100% 10']);
 });
 
-test('a refund and a reset let a key pass a threshold again, which is not published again', async () => {
+test('a threshold that a key reaches again after a refund or reset is not published again', async () => {
   const { limiter } = setUp();
   await take(limiter, 7);
   const decision = await limiter.consume('ann');
-  expect(await told()).toEqual(['ann 80% 8']);
+  expect(await published()).toEqual(['ann 80% 8']);
   await limiter.refund(decision);
   await limiter.consume('ann');
   await limiter.reset('ann');
   await take(limiter, 9);
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
   await limiter.consume('ann');
-  expect(await told()).toEqual(['ann 100% 10']);
+  expect(await published()).toEqual(['ann 100% 10']);
 });
 
-test('limiters of one name publish once, and what one could not see the next one publishes', async () => {
+test('limiters of one name publish once; a threshold reached without a subscriber is published by the next', async () => {
   const { limiter, make } = setUp();
   const other = make();
   stop();
   await take(limiter, 9);
   stop = subscribe('sluice:threshold', (message) => messages.push(message));
-  expect(await told()).toEqual([]); // nobody listened
+  expect(await published()).toEqual([]); // there was no subscriber
   await take(other, 1);
-  expect(await told()).toEqual(['ann 80% 10', 'ann 100% 10']);
+  expect(await published()).toEqual(['ann 80% 10', 'ann 100% 10']);
   await take(limiter, 1);
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
 });
 
-test('calls in shadow, looks and blocked keys publish nothing', async () => {
+test('calls in shadow mode, peeks and blocked keys publish nothing', async () => {
   const { limiter } = setUp();
   for (let i = 0; i < 10; i += 1) await limiter.consume('ann', { shadow: true });
   await limiter.peek('ann');
   await limiter.block('bob', '1h');
   await limiter.consume('bob');
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
   await limiter.consume('ann'); // denied
-  expect(await told()).toEqual(['ann 80% 10', 'ann 100% 10']);
+  expect(await published()).toEqual(['ann 80% 10', 'ann 100% 10']);
 });
 
-test('penalties, settled reservations, and calls that waited count', async () => {
+test('penalties, settled reservations and waited calls count', async () => {
   const { limiter, clock } = setUp();
   await limiter.penalty('ann', 25);
-  expect(await told()).toEqual(['ann 80% 25', 'ann 100% 25']);
+  expect(await published()).toEqual(['ann 80% 25', 'ann 100% 25']);
   const reservation = await limiter.reserve('bob', 1);
   await reservation.settle(8);
-  expect(await told()).toEqual(['bob 80% 8']);
+  expect(await published()).toEqual(['bob 80% 8']);
   const waiting = limiter.acquire('bob', { cost: 9 });
   await settled();
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
   await clock.advance(31 * DAY);
   await waiting;
-  expect(await told()).toEqual(['bob 80% 9']);
+  expect(await published()).toEqual(['bob 80% 9']);
 });
 
-test('what a look does not find is looked for again a second later', async () => {
+test('a threshold that a check does not confirm is checked again a second later', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'hrtime'] });
   try {
     const { limiter, clock } = setUp();
     await limiter.consume('ann', { cost: 9 });
-    const waiting = limiter.acquire('ann', { cost: 9 }); // its answer says that nothing is left, here and now
+    const waiting = limiter.acquire('ann', { cost: 9 }); // its answer shows that no permit is left now
     await clock.advance(31 * DAY);
     await waiting;
-    expect(await told()).toEqual(['ann 80% 9', 'ann 80% 9']);
+    expect(await published()).toEqual(['ann 80% 9', 'ann 80% 9']);
     await limiter.consume('ann');
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
     jest.advanceTimersByTime(1_000);
-    expect(await told()).toEqual(['ann 100% 10']);
+    expect(await published()).toEqual(['ann 100% 10']);
   } finally {
     jest.useRealTimers();
   }
 });
 
-test('after a change of the limit the same part of the new limit is published, once for all processes', async () => {
+test('after a change of the limit, the thresholds of the new limit are published once for all processes', async () => {
   const { limiter, make } = setUp();
   await take(limiter, 10);
-  expect(await told()).toEqual(['ann 80% 8', 'ann 100% 10']);
+  expect(await published()).toEqual(['ann 80% 8', 'ann 100% 10']);
   const larger = fixedWindow({ limit: 100, window: '1 month' });
   await limiter.close();
   const upgraded = [make({ policy: larger }), make({ policy: larger })] as const;
   await take(upgraded[0], 69);
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
   await take(upgraded[0], 1);
   await take(upgraded[1], 20);
-  expect(await told()).toEqual(['ann 80% 80', 'ann 100% 100']);
+  expect(await published()).toEqual(['ann 80% 80', 'ann 100% 100']);
   await take(upgraded[0], 1);
   for (const one of upgraded) await one.close();
   await take(make(), 1); // the old limit, as in another process during a roll-out
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
 });
 
-test('an override that begins in a window has thresholds of its own, and its end tells nothing again', async () => {
+test('an override that begins in a window has its own thresholds, and its end publishes nothing again', async () => {
   const { limiter } = setUp();
   await take(limiter, 10);
-  expect(await told()).toEqual(['ann 80% 8', 'ann 100% 10']);
+  expect(await published()).toEqual(['ann 80% 8', 'ann 100% 10']);
   await limiter.override('ann', fixedWindow({ limit: 20, window: '1 month' }), { expiresIn: '1h' });
   await take(limiter, 6);
-  expect(await told()).toEqual(['ann 80% 16']);
+  expect(await published()).toEqual(['ann 80% 16']);
   await take(limiter, 4);
-  expect(await told()).toEqual(['ann 100% 20']);
+  expect(await published()).toEqual(['ann 100% 20']);
   await limiter.removeOverride('ann');
   await take(limiter, 2);
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
 });
 
-test('during an override the thresholds are parts of its limit, and a lower limit is found at the next call', async () => {
+test('during an override, thresholds are parts of its limit; a lower limit is checked at the next call', async () => {
   const { limiter, make } = setUp({ policy: fixedWindow({ limit: 10, window: '1h' }) });
   await limiter.override('ann', fixedWindow({ limit: 100, window: '1h' }), { expiresIn: '1d' });
   await take(limiter, 79);
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
   await take(limiter, 1);
-  expect(await told()).toEqual(['ann 80% 80']);
+  expect(await published()).toEqual(['ann 80% 80']);
   await take(limiter, 6, 'bob');
   await limiter.close();
   const lower = make({ policy: fixedWindow({ limit: 5, window: '1h' }) });
   expect((await lower.consume('bob')).allowed).toBe(false);
-  expect(await told()).toEqual(['bob 80% 6', 'bob 100% 6']);
+  expect(await published()).toEqual(['bob 80% 6', 'bob 100% 6']);
 });
 
-test('each of several policies has its own; a combination publishes as its members do', async () => {
+test('each policy has its own thresholds; a combination publishes those of its members', async () => {
   const { store, make, limiter } = setUp({
     policy: undefined,
     policies: {
@@ -217,7 +217,7 @@ test('a closed limit and a cost of 0 publish nothing', async () => {
   const { limiter } = setUp({ policy: fixedWindow({ limit: 0, window: '1h' }) });
   await take(limiter, 2);
   await limiter.consume('ann', { cost: 0 });
-  expect(await told()).toEqual([]);
+  expect(await published()).toEqual([]);
 });
 
 test.each([
@@ -237,12 +237,12 @@ test.each([
     { policy: undefined, policies: { a: fixedWindow({ limit: 1, window: 1 }) }, notify: { b: ['80%'] } },
     /there is no policy 'b'; the policies are a/,
   ],
-])('refuses %j', (options, message) => {
+])('rejects the options %j', (options, message) => {
   const { make } = setUp();
   expect(() => make(options)).toThrow(message);
 });
 
-test('refuses a store that cannot let one process report', () => {
+test('rejects a store that cannot claim a threshold for one process', () => {
   const store = memoryStore();
   const own = { name: 'own', remote: false, slotted: false, clock: store.clock, decide: () => {} };
   expect(() => setUp({ store: own as never })).toThrow(/notify needs a store .*claim\(\)/);

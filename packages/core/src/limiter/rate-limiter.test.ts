@@ -25,7 +25,7 @@ function limiterOf(options: Partial<RateLimiterOptions> = {}) {
 }
 
 describe('consumeSync', () => {
-  test('decides as consume does, at once, and throws what that rejects with', async () => {
+  test('decides like consume without a promise, and throws the errors that consume rejects with', async () => {
     const { limiter } = limiterOf();
     expect(limiter.consumeSync('ann')).toMatchObject({ allowed: true, remaining: 1 });
     expect(await limiter.consume('ann')).toMatchObject({ allowed: true, remaining: 0 });
@@ -35,7 +35,7 @@ describe('consumeSync', () => {
     expect(() => limiter.consumeSync('ann')).toThrow(LimiterClosedError);
   });
 
-  test('a remote store has no answer at once', () => {
+  test('throws for a remote store, which cannot decide at once', () => {
     const store = redisStore('redis://127.0.0.1:1');
     const { limiter } = limiterOf({ store });
     expect(() => limiter.consumeSync('ann')).toThrow(/limiter 'demo' counts in a redis store.*use consume/);
@@ -43,7 +43,7 @@ describe('consumeSync', () => {
 });
 
 describe('consume', () => {
-  test('policies and moreAfter are computed: a spread leaves them out, JSON and console.log show them', async () => {
+  test('policies and moreAfter are getters: a spread omits them, JSON and console.log show them', async () => {
     const decision = await limiterOf().limiter.consume('ann');
     const { policies, moreAfter } = decision;
     const copy = { ...decision };
@@ -54,7 +54,7 @@ describe('consume', () => {
     expect(inspect(decision)).toBe(inspect(whole));
   });
 
-  test('tells the whole decision, in milliseconds', async () => {
+  test('returns the whole decision, in milliseconds', async () => {
     const { clock, limiter } = limiterOf({ name: 'login' });
     const times = { retryAfter: 0, resetAfter: 10_000, moreAfter: 10_000 };
     const figures = { cost: 1, limit: 2, window: 10_000, remaining: 1, ...times };
@@ -89,7 +89,7 @@ describe('consume', () => {
     expect(await limiter.consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('a cost above the limit says that it never passes', async () => {
+  test('a cost above the limit has an infinite retryAfter', async () => {
     const { limiter } = limiterOf();
     expect(await limiter.consume('k', { cost: 3 })).toMatchObject({
       allowed: false,
@@ -105,7 +105,7 @@ describe('consume', () => {
   });
 
   test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null, 2 ** 53])(
-    'refuses a cost of %p',
+    'rejects a cost of %p',
     async (cost) => {
       const { limiter, store } = limiterOf();
       await expect(limiter.consume('k', { cost: cost as never })).rejects.toThrow(
@@ -124,13 +124,13 @@ describe('consume', () => {
     [''],
     [Symbol('k')],
     [() => 1],
-  ])('refuses %p as a key', async (key) => {
+  ])('rejects %p as a key', async (key) => {
     const { limiter, store } = limiterOf();
     await expect(limiter.consume(key as never)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
     expect(store.size).toBe(0);
   });
 
-  test('keys that differ stay apart, whatever they are made of', async () => {
+  test('different keys have separate counts, whatever their characters', async () => {
     const { limiter, store } = limiterOf({ policy: fixedWindow({ limit: 1, window: '1s' }) });
     const keys = [
       'a',
@@ -154,7 +154,7 @@ describe('consume', () => {
   });
 });
 
-test('peek takes nothing and tells what is left now; reset gives all back', async () => {
+test('peek takes nothing and returns the present remaining; reset returns all permits', async () => {
   const { limiter } = limiterOf();
   await limiter.consume('k');
   expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 1 });
@@ -168,7 +168,7 @@ test('peek takes nothing and tells what is left now; reset gives all back', asyn
 });
 
 describe('acquire', () => {
-  test('serves in the order of asking, each at its moment', async () => {
+  test('serves calls in their order, each at its moment', async () => {
     const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '1s' }) });
     const start = clock.now();
     const served: [string, number][] = [];
@@ -189,7 +189,7 @@ describe('acquire', () => {
     ]);
   });
 
-  /** The default margin, as the wait of the first call that has to wait is longer than `wait`, ms. */
+  /** The default margin, in ms: how much longer than `wait` the first waiting call waits. */
   async function marginOf(policy: Policy, wait: number, lateness: number): Promise<number> {
     const clock = Object.assign(new ManualClock(), { lateness: () => lateness });
     const limiter = new RateLimiter({ name: 'demo', policy, store: memoryStore({ clock }) });
@@ -200,13 +200,7 @@ describe('acquire', () => {
   }
 
   test.each<[string, Policy, number, number, number]>([
-    [
-      'twice as long as the waits of its process end late',
-      slidingLog({ limit: 1, window: '1s' }),
-      1000,
-      3000,
-      6,
-    ],
+    ['twice the lateness of sleeps in this process', slidingLog({ limit: 1, window: '1s' }), 1000, 3000, 6],
     ['at most 5 % of the window', slidingLog({ limit: 1, window: '100ms' }), 100, 9000, 5],
     ['at most 50 ms', fixedWindow({ limit: 1, window: '1m' }), 60_000, 900_000, 50],
     [
@@ -216,13 +210,13 @@ describe('acquire', () => {
       9000,
       0,
     ],
-    ['0 if they end in time', slidingWindow({ limit: 1, window: '1s', slots: 1 }), 2000, 0, 0],
+    ['0 if sleeps end in time', slidingWindow({ limit: 1, window: '1s', slots: 1 }), 2000, 0, 0],
   ])('the margin of a waiting call is %s', async (_, policy, wait, lateness, margin) => {
-    // A window with slots lets a permit go when the slot has left it.
+    // A window with slots returns a permit when its slot has left the window.
     expect(await marginOf(policy, wait, lateness)).toBe(margin);
   });
 
-  test('refuses at once, and books nothing, when the wait would pass the timeout', async () => {
+  test('rejects at once and books nothing if the wait would exceed the timeout', async () => {
     const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
     await limiter.acquire('k');
     const error = await limiter.acquire('k', { timeout: '9s' }).catch((caught: unknown) => caught);
@@ -241,7 +235,7 @@ describe('acquire', () => {
     expect(await waiting).toMatchObject({ allowed: true, waited: 10_000 });
   });
 
-  test('an abort ends the wait with its reason and gives the permit back', async () => {
+  test('an abort rejects the wait with its reason and refunds the permit', async () => {
     const { clock, limiter } = limiterOf({ policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }) });
     await limiter.acquire('k');
     const abort = new AbortController();
@@ -255,14 +249,14 @@ describe('acquire', () => {
     expect(await limiter.peek('k')).toMatchObject({ retryAfter: 9_000 });
   });
 
-  test.each([-1, 'soon', Number.NaN])('refuses a timeout of %p', async (timeout) => {
+  test.each([-1, 'soon', Number.NaN])('rejects a timeout of %p', async (timeout) => {
     await expect(limiterOf().limiter.acquire('k', { timeout })).rejects.toThrow(
       /^acquire: timeout must be a duration/,
     );
   });
 });
 
-test('close ends the waits, gives their permits back, and refuses new calls', async () => {
+test('close ends waiting calls, refunds their permits, and rejects new calls', async () => {
   const { limiter, store, clock } = limiterOf({
     policy: tokenBucket({ capacity: 1, refill: 1, every: '10s' }),
   });
@@ -299,13 +293,13 @@ test.each([
   [{ maxWaiting: 1001 }, /maxWaiting must be a whole number from 0 to 1000, not 1001/],
   [{ policies: {} }, /not both/],
   [{ policy: undefined, policies: null }, /policies must be an object of 1 to 20 policies .*, not null/],
-])('refuses %j', (wrong, message) => {
+])('rejects the options %j', (wrong, message) => {
   const right = Object.keys(wrong).length === 0 ? {} : { policy: fixedWindow({ limit: 1, window: '1s' }) };
   expect(() => new RateLimiter({ ...right, ...wrong } as never)).toThrow(message);
 });
 
 test.each([fixedWindow({ limit: 1, window: '10m' }), tokenBucket({ capacity: 1, refill: 1, every: '10m' })])(
-  'close gives back what all waits had booked: $algorithm',
+  'close refunds everything that waiting calls had booked: $algorithm',
   async (policy) => {
     const { limiter, store, clock } = limiterOf({ policy });
     await limiter.consume('k');
@@ -318,7 +312,7 @@ test.each([fixedWindow({ limit: 1, window: '10m' }), tokenBucket({ capacity: 1, 
   },
 );
 
-test('an acquire whose signal is aborted while the store is asked gives its permit back', async () => {
+test('an acquire aborted while its request is pending refunds its permit', async () => {
   const limiter = new RateLimiter({ policy: fixedWindow({ limit: 3, window: '10m' }) });
   const stop = new AbortController();
   const waiting = limiter.acquire('k', { signal: stop.signal });
@@ -332,13 +326,13 @@ test.each([
   [null, /^consume takes an options object \(cost, debug, shadow\), not null$/],
   [{ csot: 5 }, /^consume has no option 'csot'; did you mean 'cost'\?$/],
   [{ timeout: '1s' }, /^consume has no option 'timeout'/],
-])('consume refuses %j, which would count as 1', async (options, message) => {
+])('consume rejects %j, which would count as 1', async (options, message) => {
   const { limiter } = limiterOf();
   await expect(limiter.consume('k', options as never)).rejects.toThrow(message);
   expect(await limiter.peek('k')).toMatchObject({ remaining: 2 });
 });
 
-test('acquire refuses options that are not its own', async () => {
+test('acquire rejects unknown and invalid options', async () => {
   const { limiter } = limiterOf();
   await expect(limiter.acquire('k', { tiemout: 1 } as never)).rejects.toThrow(
     "acquire has no option 'tiemout'",
@@ -359,13 +353,13 @@ test.each([
   [null],
   [5],
   [Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`p${i}`, 1]))],
-])('refuses %j as policies', (policies) => {
+])('rejects %j as policies', (policies) => {
   expect(() => new RateLimiter({ policies } as never)).toThrow(
     /policies must be an object of 1 to 20 policies/,
   );
 });
 
-test('refuses the name of a policy that keys could not tell from another', () => {
+test('rejects a policy name that could make keys ambiguous', () => {
   const policies = { 'a|b': fixedWindow({ limit: 1, window: '1s' }) };
   expect(() => new RateLimiter({ policies })).toThrow(/the name of a policy must be/);
 });
@@ -380,7 +374,7 @@ describe('several policies', () => {
     return { clock, limiter: new RateLimiter({ name: 'api', policies, store: memoryStore({ clock }) }) };
   };
 
-  test('the decision names the one that bound: that with least left, or when denied that to wait for longest', async () => {
+  test('the decision names the policy with the least remaining, or of a denial the longest wait', async () => {
     const { clock, limiter } = several();
     expect(limiter.policies).toEqual(policies);
     expect(await limiter.consume('k')).toMatchObject({
@@ -415,7 +409,7 @@ describe('several policies', () => {
     expect(never).toMatchObject({ policy: 'perMinute', cost: 3, retryAfter: Number.POSITIVE_INFINITY });
   });
 
-  test('with a single policy the cost may be by the name of the limiter, as policies is', async () => {
+  test('with a single policy, the cost can be given by the name of the limiter', async () => {
     const { limiter } = limiterOf();
     expect(await limiter.consume('k', { cost: { demo: 2 } })).toMatchObject({
       allowed: true,
@@ -425,7 +419,7 @@ describe('several policies', () => {
     await expect(limiter.consume('k', { cost: { other: 2 } })).rejects.toThrow("no option 'other'");
   });
 
-  test('a policy is not mixed up with a limiter of the name, nor one prefix with another', async () => {
+  test('policies, limiters, prefixes and hash tags of different names have separate counts', async () => {
     const store = memoryStore({ clock: new ManualClock() });
     const policy = fixedWindow({ limit: 1, window: '1h' });
     const limiters = [

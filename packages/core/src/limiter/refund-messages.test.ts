@@ -20,10 +20,10 @@ function setUp(policies: Record<string, typeof window> | undefined = undefined) 
   return { ...far, name, limiter };
 }
 
-const told = () =>
+const refunds = () =>
   messages.on('sluice:refund').map(({ reason, policy, permits }) => [reason, policy, permits]);
 
-test('a refund has these fields, and a second refund none', async () => {
+test('a refund publishes its fields once; a second refund publishes nothing', async () => {
   const { limiter, name } = setUp();
   const decision = await limiter.consume('ann', { cost: 3 });
   await limiter.refund(decision);
@@ -34,31 +34,31 @@ test('a refund has these fields, and a second refund none', async () => {
   expect(messages.log).toHaveLength(1);
 });
 
-test('each policy has its own; one that took nothing has none', async () => {
+test('each policy publishes its own refund, unless it took nothing', async () => {
   const { limiter } = setUp({ calls: window, tokens: window, images: window });
   await limiter.refund(await limiter.consume('k', { cost: { tokens: 7, images: 0 } }));
-  expect(told()).toEqual([
+  expect(refunds()).toEqual([
     ['refund', 'calls', 1],
     ['refund', 'tokens', 7],
   ]);
 });
 
-test('a release returns held permits only', async () => {
+test('a release publishes only the held permits', async () => {
   const { limiter } = setUp({ calls: window, slots: concurrency({ limit: 2, lease: '1h' }) as never });
   await limiter.release(await limiter.consume('k'));
   await limiter.schedule('k', () => {});
-  expect(told()).toEqual([
+  expect(refunds()).toEqual([
     ['release', 'slots', 1],
     ['release', 'slots', 1],
   ]);
 });
 
-test('a reservation that cost less, the same or more, and one that is canceled', async () => {
+test('a settled reservation publishes the difference, a canceled one all its permits', async () => {
   const { limiter, name, memory } = setUp();
   const reserved = () => limiter.reserve('k', 10);
   for (const actual of [4, 10, 25]) await (await reserved()).settle(actual);
   await (await reserved()).cancel();
-  expect(told()).toEqual([
+  expect(refunds()).toEqual([
     ['settle', name, 6],
     ['settle', name, 0],
     ['settle', name, -15],
@@ -70,7 +70,7 @@ test('a reservation that cost less, the same or more, and one that is canceled',
   });
 });
 
-test('a canceled wait, and a reward', async () => {
+test('a canceled wait and a reward publish their permits', async () => {
   const { clock, limiter, name } = setUp();
   await limiter.consume('k', { cost: 100 });
   const stop = new AbortController();
@@ -79,13 +79,13 @@ test('a canceled wait, and a reward', async () => {
   stop.abort();
   await waiting;
   await limiter.reward('k', 2);
-  expect(told()).toEqual([
+  expect(refunds()).toEqual([
     ['cancel', name, 5],
     ['reward', name, 2],
   ]);
 });
 
-test('what the store did not do has its error, once', async () => {
+test('a refund that the store did not make is published once, with its error', async () => {
   const { limiter, name, fail } = setUp();
   const decision = await limiter.consume('k');
   const reservations = [await limiter.reserve('k', 10), await limiter.reserve('k', 10)] as const;
@@ -98,7 +98,7 @@ test('what the store did not do has its error, once', async () => {
   ];
   expect(errors.every(isStoreUnavailableError)).toBe(true);
   expect(messages.on('sluice:refund').map(({ error }) => error)).toEqual(errors);
-  expect(told()).toEqual([
+  expect(refunds()).toEqual([
     ['refund', name, 1],
     ['settle', name, 6],
     ['settle', name, -2],

@@ -15,7 +15,7 @@ import {
 const START = new ManualClock().now();
 const SECOND = 1_000_000;
 
-/** What `debug` shows of a key, with its moments counted from the beginning of the test. */
+/** The `debug` view of a key, with moments counted from the start of the test. */
 async function started(policy: Policy) {
   const clock = new ManualClock();
   const limiter = new RateLimiter({ name: 'viewed', policy, store: memoryStore({ clock }) });
@@ -30,7 +30,7 @@ async function started(policy: Policy) {
   return { clock, limiter, view };
 }
 
-test('a bucket has a level, also a part of a permit', async () => {
+test('a token bucket has a level with parts of a permit, below 0 after a penalty', async () => {
   const { clock, limiter, view } = await started(tokenBucket({ capacity: 10, refill: 2, every: '1s' }));
   const full = { kind: 'bucket', capacity: 10, level: 10, perSecond: 2, fullAt: 0 };
   expect(await view()).toEqual(full);
@@ -41,7 +41,7 @@ test('a bucket has a level, also a part of a permit', async () => {
   expect(await view()).toMatchObject({ level: -2.5 });
 });
 
-test('a bucket that fills in batches has the moment of the next one', async () => {
+test('a bucket that fills in batches has the moment of the next batch', async () => {
   const policy = tokenBucket({ capacity: 6, refill: 3, every: '2s', mode: 'interval' });
   const { clock, limiter, view } = await started(policy);
   expect(await view()).not.toHaveProperty('nextBatch');
@@ -53,13 +53,13 @@ test('a bucket that fills in batches has the moment of the next one', async () =
 test.each([
   ['gcra', gcra({ limit: 4, period: '2s' })],
   ['leakyBucket', leakyBucket({ capacity: 4, leak: 2, every: '1s' })],
-])('%s is a bucket, too', async (_, policy) => {
+])('%s has the view of a bucket', async (_, policy) => {
   const { limiter, view } = await started(policy);
   await limiter.consume('ada');
   expect(await view()).toMatchObject({ kind: 'bucket', capacity: 4, level: 3, perSecond: 2 });
 });
 
-test('a fixed window begins with a call and has an end', async () => {
+test('a fixed window has a start, an end and its use', async () => {
   const { clock, limiter, view } = await started(fixedWindow({ limit: 5, window: '10s' }));
   expect(await view()).toEqual({ kind: 'window', limit: 5, used: 0 });
   await clock.advance('1s');
@@ -101,7 +101,7 @@ test('a sliding log has the moments of its calls, a sliding window the ends of i
   expect(await view()).toEqual({ ...common, used: 0, slot: 0, entries: [] });
 });
 
-test('held permits have leases, and waiting calls a line', async () => {
+test('held permits have leases, and waiting calls are listed', async () => {
   const { clock, limiter, view } = await started(concurrency({ limit: 2, lease: '10s' }));
   expect(await view()).toEqual({ kind: 'holders', limit: 2, held: 0, holders: [], waiting: [] });
   const first = await limiter.acquire('ada', { cost: 2 });

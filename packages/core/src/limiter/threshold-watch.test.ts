@@ -8,7 +8,7 @@ import { ThresholdWatch } from './threshold-watch.js';
 const NOW = 1_800_000_000_000_000;
 const DAY = 86_400_000_000;
 
-test('a look that finds less than a call saw is not made again and again, also with another one due', async () => {
+test('a check that finds less than a call is not repeated endlessly, also with another check pending', async () => {
   const stop = subscribe('sluice:threshold', () => {});
   const rule = compilePolicy(fixedWindow({ limit: 10, window: '1d' }));
   const notify = { limiter: 'api', policy: 'api', prefix: 'p', suffix: '', levels: [5_000, 10_000] };
@@ -19,11 +19,11 @@ test('a look that finds less than a call saw is not made again and again, also w
     const part = { remaining, reset: DAY, wait: 0, at: 0, override: undefined, trace };
     return { allowed: true, queued: false, now: NOW, wait: 0, parts: [part] } as unknown as Answer;
   };
-  let looks = 0;
-  // The eleventh look would be one too many; it never ends, so that a loop fails this test and does not hang it.
+  let checks = 0;
+  // The eleventh check would be one too many. It never resolves, so an endless loop fails the test instead of hanging it.
   const decide = () => {
-    looks += 1;
-    return looks > 10 ? new Promise<Answer>(() => {}) : answer(10, 0);
+    checks += 1;
+    return checks > 10 ? new Promise<Answer>(() => {}) : answer(10, 0);
   };
   const store = memoryStore();
   const watch = new ThresholdWatch(store, { decide } as unknown as Decider);
@@ -31,12 +31,12 @@ test('a look that finds less than a call saw is not made again and again, also w
   try {
     watch.charged({ parts }, answer(5, 0));
     await turn();
-    watch.charged({ parts }, answer(5, 0)); // a look is due in a second
-    watch.charged({ parts }, answer(0, 0)); // a higher level: a look at once
+    watch.charged({ parts }, answer(5, 0)); // schedules a check in a second
+    watch.charged({ parts }, answer(0, 0)); // a higher level: checks at once
     await turn();
-    expect(looks).toBe(2);
+    expect(checks).toBe(2);
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(looks).toBe(2);
+    expect(checks).toBe(2);
   } finally {
     jest.useRealTimers();
     stop();

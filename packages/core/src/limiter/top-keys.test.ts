@@ -30,7 +30,7 @@ async function decisionsOf(store: Parameters<typeof readUsage>[0]) {
   );
 }
 
-test('lists the keys that were denied most, and that took most', async () => {
+test('topKeys lists the most denied keys, and the keys that took the most permits', async () => {
   const api = limiterOf();
   for (let i = 0; i < 5; i += 1) await api.consume('ann');
   for (let i = 0; i < 3; i += 1) await api.consume('bob');
@@ -53,7 +53,7 @@ test('lists the keys that were denied most, and that took most', async () => {
   });
 });
 
-test('calls in shadow mode are apart', async () => {
+test('calls in shadow mode are listed separately', async () => {
   const store = plain();
   const api = limiterOf({ store });
   for (let i = 0; i < 5; i += 1) await api.consume('ann', { shadow: true });
@@ -71,7 +71,7 @@ test('calls in shadow mode are apart', async () => {
   });
 });
 
-test('keys are hashed by default, and hashKey finds a given one', async () => {
+test('keys are hashed by default, and hashKey returns the hash of a key', async () => {
   const api = limiterOf({ store: memoryStore({ usage: true }) });
   await api.consume('+49 170 1234567');
   await api.consume(7);
@@ -86,13 +86,13 @@ test.each([
   ['\u001b[31mred\u009b', '%1B%5B31mred%C2%9B'],
   ['a key {with} braces', 'a%20key%20%7Bwith%7D%20braces'],
   ['x'.repeat(1_000_000), expect.stringMatching(/^%sha256-[\w-]{43}$/)],
-])('a hostile key is listed as it is stored', async (key, listed) => {
+])('a hostile key is listed in its stored form', async (key, listed) => {
   const api = limiterOf();
   await api.consume(key);
   expect(api.topKeys().costly).toEqual([{ key: listed, count: 1, error: 0 }]);
 });
 
-test('the policies of one limiter have one key, and the largest of their costs counts', async () => {
+test('a call with several policies counts once for its key, with the largest cost', async () => {
   const policies = {
     requests: fixedWindow({ limit: 9, window: '1h' }),
     tokens: tokenBucket({ capacity: 100, refill: 1, every: '1h' }),
@@ -107,7 +107,7 @@ test('the policies of one limiter have one key, and the largest of their costs c
   ]);
 });
 
-test('a combination counts the key of each member, and the denied member', async () => {
+test('a combination counts the key of each member, and the member that denied', async () => {
   const store = plain();
   const everybody = new RateLimiter({ name: 'all', policy: fixedWindow({ limit: 9, window: '1h' }), store });
   const both = new CombinedLimiter({ perUser: limiterOf({ store }), everybody });
@@ -121,7 +121,7 @@ test('a combination counts the key of each member, and the denied member', async
   expect(everybody.topKeys().costly).toEqual([]);
 });
 
-test('a limiter of a combination counts what passed, and what it denied itself; limiters of one name do not', async () => {
+test('a member of a combination counts what passed and what it denied; members of one name do not', async () => {
   const store = plain();
   const everybody = new RateLimiter({ name: 'all', policy: fixedWindow({ limit: 9, window: '1h' }), store });
   const both = new CombinedLimiter(
@@ -147,7 +147,7 @@ test('a limiter of a combination counts what passed, and what it denied itself; 
   ]);
 });
 
-test('each call counts once, by how it ended', async () => {
+test('each call counts once, by its outcome', async () => {
   const store = plain();
   const api = limiterOf({ store, policy: concurrency({ limit: 1, lease: '1m' }) });
   const held = await api.reserve('ann', 1);
@@ -170,7 +170,7 @@ test('each call counts once, by how it ended', async () => {
   await api.close();
 });
 
-test('limiters with names from requests share the counts of (other), and see their own keys', async () => {
+test('limiters with names from requests share the counts of (other), but list their own keys', async () => {
   const store = plain();
   const limiters = Array.from({ length: 60 }, (_, i) => limiterOf({ store, name: `tenant-${i}` }));
   for (const limiter of limiters)
@@ -192,7 +192,7 @@ test('limiters with names from requests share the counts of (other), and see the
   });
 });
 
-test('a store that does not count says how to count', () => {
+test('without usage, topKeys throws and names the option', () => {
   for (const store of [memoryStore(), memoryStore({ usage: false })]) {
     expect(() => limiterOf({ store }).topKeys()).toThrow(
       new TypeError(
@@ -217,6 +217,6 @@ test.each([
     { usage: { keys: 'none' } },
     `memoryStore: usage.keys must be 'hash', or 'plain' to show keys as they are stored, not "none"`,
   ],
-])('a wrong option is a TypeError: %j', (options, message) => {
+])('an invalid option is a TypeError: %j', (options, message) => {
   expect(() => memoryStore(options as never)).toThrow(new TypeError(message));
 });

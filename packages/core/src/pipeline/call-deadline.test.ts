@@ -16,7 +16,7 @@ import {
 const DEADLINE = 400;
 const policy = fixedWindow({ limit: 100, window: '1h' });
 
-/** A store that holds its answers back after `hold`. `release` sends them one by one. */
+/** A store that holds its replies back after `hold`. `release` sends them one by one. */
 function setup(options: Partial<RateLimiterOptions> = {}) {
   const health = new StoreHealth(() => undefined);
   const held: (() => void)[] = [];
@@ -47,7 +47,7 @@ function setup(options: Partial<RateLimiterOptions> = {}) {
   };
 }
 
-/** Which call ends first: one that asks the store twice, or a later one that is never answered? */
+/** Which call ends first: one that calls the store twice, or a later one without a reply? */
 async function firstOf(
   { limiter, release, hold, end }: ReturnType<typeof setup>,
   twice: () => Promise<unknown>,
@@ -71,11 +71,11 @@ async function firstOf(
 
 const WITHOUT_STORE = { degraded: true, source: 'local' };
 
-test('prefetch: waiting for a refused block and then asking alone share one deadline', async () => {
+test('prefetch: waiting for a denied block and then calling the store share one deadline', async () => {
   const it = setup({ prefetch: { most: 100 } });
   const one = it.limiter('demo');
   for (let i = 0; i < 6; i += 1) await one.consume('k'); // uses up blocks of 1 and 2 permits
-  await it.elsewhere('demo').consume('k', { cost: 93 }); // 1 is left: too few for the next block
+  await it.elsewhere('demo').consume('k', { cost: 93 }); // 1 is left: not enough for the next block
   const { ended, decision } = await firstOf(it, async () => {
     const [, second] = await Promise.all([one.consume('k'), one.consume('k')]);
     return second;
@@ -83,11 +83,11 @@ test('prefetch: waiting for a refused block and then asking alone share one dead
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
 
-test('prefetch: a refused block and the call alone share one deadline', async () => {
+test('prefetch: a denied block and the call without prefetch share one deadline', async () => {
   const it = setup({ prefetch: { most: 100 } });
   const one = it.limiter('demo');
   await one.consume('k');
-  await it.elsewhere('demo').consume('k', { cost: 98 }); // 1 is left: too few for a block
+  await it.elsewhere('demo').consume('k', { cost: 98 }); // 1 is left: not enough for a block
   const { ended, decision } = await firstOf(it, () => one.consume('k'));
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
@@ -102,7 +102,7 @@ test('prefetch: a denied combined call and its retry with local permits share on
   expect([ended, decision]).toMatchObject([['twice', 'later'], { allowed: false }]);
 });
 
-test('deny cache: waiting for the answer to another call counts towards the deadline', async () => {
+test('deny cache: waiting for the reply to another call counts towards the deadline', async () => {
   const it = setup({ denyCache: '10s' });
   const one = it.limiter('demo');
   await one.consume('k', { cost: 100 });
@@ -117,7 +117,7 @@ test('deny cache: waiting for the answer to another call counts towards the dead
   expect([ended, decision]).toMatchObject([['twice', 'later'], WITHOUT_STORE]);
 });
 
-test('an expired deadline fails each later stage at once; an ended one fails none', async () => {
+test('an expired deadline fails each later stage at once; an ended deadline fails no stage', async () => {
   const error = new StoreUnavailableError('late');
   const deadlines = new Deadlines(1, () => error);
   const start = (deadline: CallDeadline) => {

@@ -22,7 +22,7 @@ function far(parts: Partial<Store> = {}) {
   return { ...rest, store, limiter, elsewhere };
 }
 
-test('what was denied is denied here, with the time that is left, until a second has passed', async () => {
+test('a denied key is denied from memory for one second, with the remaining wait', async () => {
   const { clock, limiter, asks } = far();
   const one = limiter();
   await one.consume('k', { cost: 2 });
@@ -46,7 +46,7 @@ test('what was denied is denied here, with the time that is left, until a second
   ]);
 });
 
-test('never past the moment at which it could pass', async () => {
+test('a cached denial ends at the moment at which the call would pass', async () => {
   const { clock, limiter, asks } = far();
   const one = limiter(tokenBucket({ capacity: 1, refill: 10, every: '1s' }));
   await one.consume('k');
@@ -57,7 +57,7 @@ test('never past the moment at which it could pass', async () => {
   expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
 });
 
-test('calls of one turn share readings of the clock, and still see time pass', async () => {
+test('calls of one turn share a reading of the clock, and still notice that time passes', async () => {
   const { clock, limiter } = far();
   const one = limiter(tokenBucket({ capacity: 1, refill: 10, every: '1s' }));
   await one.consume('k');
@@ -69,7 +69,7 @@ test('calls of one turn share readings of the clock, and still see time pass', a
   expect(await one.consume('k')).toMatchObject({ allowed: true });
 });
 
-test('another cost, another key and a peek are asked', async () => {
+test('another cost, another key and a peek are sent to the store', async () => {
   const { limiter, asks } = far();
   const one = limiter();
   await one.consume('k');
@@ -84,7 +84,7 @@ test.each<[string, (one: RateLimiter) => Promise<unknown>]>([
   ['reset', (one) => one.reset('k')],
   ['reward', (one) => one.reward('k')],
   ['override', (one) => one.override('k', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1h' })],
-])('%s in this process is seen at once', async (_, loosen) => {
+])('%s in this process ends a cached denial at once', async (_, loosen) => {
   const { limiter } = far();
   const one = limiter();
   await one.consume('k', { cost: 2 });
@@ -93,7 +93,7 @@ test.each<[string, (one: RateLimiter) => Promise<unknown>]>([
   expect(await one.consume('k')).toMatchObject({ allowed: true });
 });
 
-test('a refund and the end of a block are seen at once, too', async () => {
+test('a refund and an unblock end a cached denial at once', async () => {
   const { limiter } = far();
   const one = limiter();
   const taken = await one.consume('k', { cost: 2 });
@@ -106,7 +106,7 @@ test('a refund and the end of a block are seen at once, too', async () => {
   expect(await one.consume('k')).toMatchObject({ allowed: true });
 });
 
-test('a denial that was on its way meanwhile is not remembered', async () => {
+test('a denial in flight during a reset is not cached', async () => {
   const { limiter } = far();
   const one = limiter();
   await one.consume('k', { cost: 2 });
@@ -116,7 +116,7 @@ test('a denial that was on its way meanwhile is not remembered', async () => {
   expect(await one.consume('k')).toMatchObject({ allowed: true });
 });
 
-test('whichever limiter of the store lets a key pass sooner in this process', async () => {
+test('any limiter of the store that resets a key ends its cached denials in this process', async () => {
   const { store, limiter } = far();
   const many = new RateLimiter({ name: 'many', policy: fixedWindow({ limit: 9, window: '1h' }), store });
   for (const denyCache of ['1s', false] as const) {
@@ -130,7 +130,7 @@ test('whichever limiter of the store lets a key pass sooner in this process', as
   }
 });
 
-test('what happens elsewhere is seen after a second, or as told', async () => {
+test('a change in another process applies after denyCache, by default one second', async () => {
   const { clock, limiter, elsewhere } = far();
   const [one, quick, none] = [
     limiter(),
@@ -149,7 +149,7 @@ test('what happens elsewhere is seen after a second, or as told', async () => {
   expect(await one.consume('k')).toMatchObject({ allowed: true });
 });
 
-test('several policies are one question', async () => {
+test('a cached denial of several policies answers for all of them', async () => {
   const { store, asks } = far();
   const policies = {
     few: fixedWindow({ limit: 1, window: '1h' }),
@@ -168,7 +168,7 @@ test('several policies are one question', async () => {
   ]);
 });
 
-test('what is held is asked each time: it may be released at any moment', async () => {
+test('a concurrency denial is not cached, because a permit can be released at any moment', async () => {
   const { limiter, asks } = far();
   const one = limiter(concurrency({ limit: 1 }));
   await one.consume('k');
@@ -177,7 +177,7 @@ test('what is held is asked each time: it may be released at any moment', async 
   await one.close();
 });
 
-test('a cost that can never pass is asked each time, and told as ever', async () => {
+test('a cost above the limit is sent to the store each time', async () => {
   const { limiter, asks } = far();
   const one = limiter();
   await one.consume('k', { cost: 3 });
@@ -187,7 +187,7 @@ test('a cost that can never pass is asked each time, and told as ever', async ()
   ]);
 });
 
-describe('many calls of a denied key at the moment of its renewal', () => {
+describe('many calls of a denied key when its cached denial expires', () => {
   async function flooded(options: Partial<RateLimiterOptions> = {}, parts: Partial<Store> = {}) {
     const { clock, limiter, elsewhere, asks, fail } = far(parts);
     const one = limiter(window, options);
@@ -198,47 +198,47 @@ describe('many calls of a denied key at the moment of its renewal', () => {
     return { one, elsewhere, asks, fail, flood };
   }
 
-  test('are one question', async () => {
+  test('send one request to the store', async () => {
     const { flood } = await flooded();
-    const [decisions, questions] = await flood();
-    expect(questions).toEqual(['consume']);
+    const [decisions, operations] = await flood();
+    expect(operations).toEqual(['consume']);
     expect(decisions.map(({ allowed, retryAfter }) => [allowed, retryAfter])).toEqual(
       Array(50).fill([false, 9_000]),
     );
     expect((await flood())[1]).toEqual([]);
   });
 
-  test('each ask when it has been let in elsewhere', async () => {
+  test('are each sent to the store if that request is allowed', async () => {
     const { elsewhere, flood } = await flooded();
     await elsewhere.reset('k');
-    const [decisions, questions] = await flood();
+    const [decisions, operations] = await flood();
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(2);
-    expect(questions).toHaveLength(50);
+    expect(operations).toHaveLength(50);
   });
 
-  test('are decided by the failure policy when the store is out, and asked once for all', async () => {
+  test('are decided by the failure policy if the store is out, after one request', async () => {
     const health = new StoreHealth(() => undefined);
     const { fail, flood } = await flooded({}, { health });
     fail();
-    const [decisions, questions] = await flood();
+    const [decisions, operations] = await flood();
     expect(decisions.map(({ source }) => source)).toEqual(Array(50).fill('local'));
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(2);
-    expect(questions).toEqual(['consume']);
+    expect(operations).toEqual(['consume']);
     health.end();
   });
 
-  test('fail when the question fails, and none of them waits for another', async () => {
+  test('reject with the error of that request, without further requests', async () => {
     const { fail, one, asks } = await flooded();
     fail(new StoreConfigurationError('WRONGTYPE'));
-    const [told, questions] = await asks(() =>
+    const [outcomes, operations] = await asks(() =>
       Promise.allSettled(Array.from({ length: 50 }, () => one.consume('k'))),
     );
-    expect(told).toMatchObject(Array(50).fill({ reason: { message: 'WRONGTYPE' } }));
-    expect(questions).toEqual(['consume']);
+    expect(outcomes).toMatchObject(Array(50).fill({ reason: { message: 'WRONGTYPE' } }));
+    expect(operations).toEqual(['consume']);
   });
 });
 
-test('a flood of keys fills no memory: the oldest denial makes room', async () => {
+test('the cache is bounded: a new denial evicts the oldest', async () => {
   const { limiter, asks } = far();
   const one = limiter(fixedWindow({ limit: 1, window: '1h' }));
   for (let i = 0; i <= 10_000; i += 1) {
@@ -249,7 +249,7 @@ test('a flood of keys fills no memory: the oldest denial makes room', async () =
   expect((await asks(() => one.consume(10_000)))[1]).toEqual([]);
 });
 
-test('a clock that goes back makes no denial last longer', async () => {
+test('a clock that goes back does not prolong a cached denial', async () => {
   const { clock, limiter, asks } = far();
   const one = limiter();
   await one.consume('k', { cost: 2 });
@@ -258,7 +258,7 @@ test('a clock that goes back makes no denial last longer', async () => {
   expect((await asks(() => one.consume('k')))[1]).toEqual(['consume']);
 });
 
-test.each([0, -1, 'soon', true, Number.NaN])('refuses %p', (denyCache) => {
+test.each([0, -1, 'soon', true, Number.NaN])('rejects %p', (denyCache) => {
   expect(() => new RateLimiter({ policy: window, denyCache: denyCache as never })).toThrow(
     /RateLimiter: denyCache must be a duration/,
   );

@@ -5,12 +5,12 @@ import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
 
 const error = new StoreUnavailableError('out', { reason: 'BUSY' });
 
-test.each(['local', 'allow', 'deny'] as const)('a word is what it says: %s', (word) => {
+test.each(['local', 'allow', 'deny'] as const)('the word %s is the choice, with the whole limit', (word) => {
   const { choose, share } = compileFailurePolicy('here', 'login', word);
   expect([choose(error), share]).toEqual([word, 1]);
 });
 
-test('unless given it is local, with the whole limit', () => {
+test('the default is local, with the whole limit', () => {
   const { choose, share } = compileFailurePolicy('here', 'login');
   expect([choose(error), share]).toEqual(['local', 1]);
 });
@@ -20,7 +20,7 @@ test('a share is local with a part of the limit', () => {
   expect([choose(error), share]).toEqual(['local', 0.25]);
 });
 
-test('a function gets the reason, and chooses each time', () => {
+test('a function receives the reason, and chooses for each call', () => {
   const policy = jest.fn(({ reason }) => (reason === 'BUSY' ? ('allow' as const) : ('deny' as const)));
   const { choose } = compileFailurePolicy('here', 'login', policy);
   expect(choose(error)).toBe('allow');
@@ -28,9 +28,9 @@ test('a function gets the reason, and chooses each time', () => {
   expect(policy).toHaveBeenCalledWith({ reason: 'BUSY', error, limiter: 'login' });
 });
 
-test('rethrows an error of the function, and refuses an unknown choice', () => {
-  const { choose } = compileFailurePolicy('here', 'login', ({ error: told }) => {
-    throw told;
+test('rethrows an error of the function, and throws for an unknown choice', () => {
+  const { choose } = compileFailurePolicy('here', 'login', ({ error: reason }) => {
+    throw reason;
   });
   expect(() => choose(error)).toThrow(error);
   const wrong = compileFailurePolicy('here', 'login', (() => 'maybe') as never);
@@ -51,7 +51,7 @@ test.each<[unknown, RegExp]>([
   [{ local: { share: 1.5 } }, /not 1.5/],
   [{ local: { share: Number.NaN } }, /not NaN/],
   [{ local: { shares: 1 } }, /has no option 'shares'/],
-])('refused at construction: %p', (failurePolicy, message) => {
+])('rejects the failure policy %p at construction', (failurePolicy, message) => {
   const policy = fixedWindow({ limit: 1, window: '1s' });
   expect(() => new RateLimiter({ policy, failurePolicy: failurePolicy as FailurePolicy })).toThrow(message);
 });

@@ -21,12 +21,12 @@ import {
 const window = fixedWindow({ limit: 4, window: '1h' });
 
 const open: { close(): unknown }[] = [];
-/** A store that can be out, and what it tells of that. */
+/** A store that can be out, with the events that it emits. */
 function far(nodeOf?: (key: string) => string) {
   const health = new StoreHealth(() => undefined);
   const events: [keyof StoreEvents, unknown][] = [];
   for (const event of ['storeError', 'degraded', 'recovered'] as const) {
-    health.on(event, (told) => events.push([event, told]));
+    health.on(event, (message) => events.push([event, message]));
   }
   const one = farStore({ health, ...(nodeOf && { nodeOf, slotted: true }) });
   open.push({ close: () => health.end() }, one.store);
@@ -38,7 +38,7 @@ afterEach(async () => {
 const limiterOf = ({ store }: FarStore, failurePolicy?: FailurePolicy, name = 'demo') =>
   new RateLimiter({ name, policy: window, store, failurePolicy });
 
-test("'local': this process counts by itself, and says so", async () => {
+test("'local' counts in this process, and marks decisions as degraded", async () => {
   const one = far();
   const limiter = limiterOf(one);
   expect(await limiter.consume('k')).toMatchObject({ degraded: false, source: 'far', remaining: 3 });
@@ -55,7 +55,7 @@ test("'local': this process counts by itself, and says so", async () => {
   expect(await limiter.peek('other')).toMatchObject({ allowed: true, degraded: true, limit: 4 });
 });
 
-test('a share of the limit is what it tells as the limit', async () => {
+test('a share of the limit is the limit of its decisions', async () => {
   const one = far();
   const limiter = limiterOf(one, { local: { share: 0.5 } });
   one.fail();
@@ -64,14 +64,14 @@ test('a share of the limit is what it tells as the limit', async () => {
   expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 2 });
 });
 
-test('limiters of one name in one store count together while it is out, too', async () => {
+test('limiters of one name in one store share a count while the store is out', async () => {
   const one = far();
   one.fail();
   await limiterOf(one).consume('k', { cost: 3 });
   expect(await limiterOf(one).consume('k')).toMatchObject({ remaining: 0 });
 });
 
-test("'allow' and 'deny' are decisions, too", async () => {
+test("'allow' and 'deny' return decisions; acquire, reserve and schedule reject under 'deny'", async () => {
   const one = far();
   one.fail();
   expect(await limiterOf(one, 'allow').consume('k', { cost: 9 })).toMatchObject({
@@ -88,8 +88,8 @@ test("'allow' and 'deny' are decisions, too", async () => {
     remaining: 0,
     retryAfter: 1000,
   });
-  for (const asked of [denying.acquire('k'), denying.reserve('k', 1), denying.schedule('k', () => 1)]) {
-    const error = await rejection(asked);
+  for (const call of [denying.acquire('k'), denying.reserve('k', 1), denying.schedule('k', () => 1)]) {
+    const error = await rejection(call);
     expect(isStoreUnavailableError(error) && error).toMatchObject({
       reason: 'READONLY',
       decision: { source: 'deny' },
@@ -99,7 +99,7 @@ test("'allow' and 'deny' are decisions, too", async () => {
   }
 });
 
-test('a function decides for each call, and what it throws is thrown', async () => {
+test('a function chooses for each call, and its error rejects the call', async () => {
   const one = far();
   one.fail();
   const limiter = limiterOf(one, ({ reason, error, limiter: name }) => {
@@ -111,12 +111,12 @@ test('a function decides for each call, and what it throws is thrown', async () 
   expect(await limiter.consume('k')).toMatchObject({ allowed: true, source: 'allow' });
 });
 
-test('a function is asked once for each limiter of a decision, however many policies that has', async () => {
+test('a function is called once for each limiter of a decision, for all its policies', async () => {
   const one = far();
   one.fail();
-  const asked: string[] = [];
+  const called: string[] = [];
   const failurePolicy: FailurePolicy = ({ limiter }) => {
-    asked.push(limiter);
+    called.push(limiter);
     return 'allow';
   };
   const several = new RateLimiter({
@@ -126,13 +126,13 @@ test('a function is asked once for each limiter of a decision, however many poli
     failurePolicy,
   });
   await several.consume('k');
-  expect(asked.splice(0)).toEqual(['several']);
+  expect(called.splice(0)).toEqual(['several']);
   const single = limiterOf(one, failurePolicy, 'single');
   await new CombinedLimiter({ several, single }).consume({ several: 'k', single: 'k' });
-  expect(asked).toEqual(['several', 'single']);
+  expect(called).toEqual(['several', 'single']);
 });
 
-test('what the fallback took is waited for, held, and given back there', async () => {
+test('waits, leases and refunds of fallback permits stay in the fallback', async () => {
   const one = far();
   one.fail();
   const limiter = limiterOf(one);
@@ -141,12 +141,12 @@ test('what the fallback took is waited for, held, and given back there', async (
   await one.clock.advance('1h');
   expect(await waiting).toMatchObject({ degraded: true, waited: 3_600_000 });
   one.mend();
-  await limiter.refund(decision); // long over, and nothing of the store's
+  await limiter.refund(decision); // expired, and not a permit of the store
   const slots = new RateLimiter({ name: 'slots', policy: concurrency({ limit: 1 }), store: one.store });
   one.fail();
   const held = await slots.acquire('k');
   const next = slots.acquire('k');
-  await one.clock.advance('5m'); // its lease is renewed where it is held
+  await one.clock.advance('5m'); // the fallback renews its lease
   one.mend();
   await slots.release(held);
   expect(await next).toMatchObject({ allowed: true, degraded: true, source: 'local' });
@@ -165,7 +165,7 @@ test('a reservation of the fallback is settled there, also for more than its est
   expect(await limiter.peek('k')).toMatchObject({ degraded: false, remaining: 3 });
 });
 
-test('no policy decides a call whose store is set up wrongly, and the circuit stays closed', async () => {
+test('a misconfigured store rejects calls without the failure policy, and the circuit stays closed', async () => {
   const one = far();
   one.fail(new StoreConfigurationError('foreign value', { reason: 'WRONGTYPE' }));
   for (let i = 0; i < 9; i += 1) {
@@ -176,7 +176,7 @@ test('no policy decides a call whose store is set up wrongly, and the circuit st
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'WRONGTYPE' })]]);
 });
 
-test('policies decide each call that lacks a right, and the store is asked for the next one', async () => {
+test('a missing right is decided by the failure policy, and the next call is still sent', async () => {
   const one = far();
   const granted = limiterOf(one, 'deny', 'granted');
   const error = new StoreUnavailableError('no right', { reason: 'NOPERM' });
@@ -192,7 +192,7 @@ test('policies decide each call that lacks a right, and the store is asked for t
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
 });
 
-test('a right that is missing for a wait lets the policy decide its rest, and emits an event', async () => {
+test('a missing right to subscribe lets the failure policy decide the wait, and emits an event', async () => {
   const one = far();
   const error = new StoreUnavailableError('no right to subscribe', { reason: 'NOPERM' });
   const store: Store = { ...one.store, listen: () => Promise.reject(error) };
@@ -205,7 +205,7 @@ test('a right that is missing for a wait lets the policy decide its rest, and em
   const held = await slots.acquire('k');
   expect(await slots.acquire('k')).toMatchObject({ allowed: true, source: 'allow' });
   await slots.release(held);
-  expect(await slots.peek('k')).toMatchObject({ source: 'far', remaining: 1 }); // nothing waits any more
+  expect(await slots.peek('k')).toMatchObject({ source: 'far', remaining: 1 }); // no call waits
   await sleep(1);
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'NOPERM' })]]);
 });
@@ -238,14 +238,14 @@ test('another reason emits an event, the same reason does not', async () => {
     await limiter.consume('k');
   }
   await sleep(1);
-  expect(one.events.map(([, told]) => (told as { reason: string }).reason)).toEqual([
+  expect(one.events.map(([, message]) => (message as { reason: string }).reason)).toEqual([
     'timeout',
     'OOM',
     'timeout',
   ]);
 });
 
-test('of a cluster only the node that is out is not asked, and it is named', async () => {
+test('in a cluster, only the node that is out gets no calls, and events name it', async () => {
   const one = far((key) => (key.includes('{a}') ? 'host:1' : 'host:2'));
   const limiter = limiterOf(one);
   one.fail();
@@ -254,21 +254,21 @@ test('of a cluster only the node that is out is not asked, and it is named', asy
   expect(await limiter.consume('a')).toMatchObject({ degraded: true });
   expect(await limiter.consume('b')).toMatchObject({ degraded: false });
   await sleep(1);
-  expect(one.events.map(([event, told]) => [event, (told as { node: string }).node])).toEqual([
+  expect(one.events.map(([event, message]) => [event, (message as { node: string }).node])).toEqual([
     ['storeError', 'host:1'],
     ['degraded', 'host:1'],
   ]);
 });
 
-test('of several limiters together the strictest policy holds', async () => {
+test('of several limiters in a combination, the strictest policy applies', async () => {
   const one = far();
   one.fail();
-  const together = (a: FailurePolicy, b: FailurePolicy) =>
+  const combined = (a: FailurePolicy, b: FailurePolicy) =>
     new CombinedLimiter({ a: limiterOf(one, a, 'a'), b: limiterOf(one, b, 'b') }).consume({ a: 'k', b: 'k' });
-  expect(await together('allow', 'allow')).toMatchObject({ allowed: true, source: 'allow' });
-  expect(await together('allow', 'local')).toMatchObject({ allowed: true, source: 'local' });
-  expect(await together('local', 'deny')).toMatchObject({ allowed: false, source: 'deny' });
-  const shares = await together({ local: { share: 0.25 } }, 'local');
+  expect(await combined('allow', 'allow')).toMatchObject({ allowed: true, source: 'allow' });
+  expect(await combined('allow', 'local')).toMatchObject({ allowed: true, source: 'local' });
+  expect(await combined('local', 'deny')).toMatchObject({ allowed: false, source: 'deny' });
+  const shares = await combined({ local: { share: 0.25 } }, 'local');
   expect(shares).toMatchObject({ allowed: false, policy: 'a', limit: 1 });
 });
 
@@ -293,7 +293,7 @@ test('a shared rate has no fallback: its calls reject, at once if the store is k
   expect(await shared.tryAcquire()).toBe(true);
 });
 
-test('denials of the fallback are denials of the limit', async () => {
+test('a denial of the fallback is a RateLimitExceededError', async () => {
   const one = far();
   one.fail();
   const limiter = limiterOf(one);
@@ -301,7 +301,7 @@ test('denials of the fallback are denials of the limit', async () => {
   expect(isRateLimitExceededError(await rejection(limiter.acquire('k', { timeout: 0 })))).toBe(true);
 });
 
-test('a limiter in a greater hurry than the network allows does not keep the others from their store', async () => {
+test('timeouts of a limiter with a short deadline open the circuit only until the store answers', async () => {
   const { store } = far();
   let arrive = () => {};
   const trip = new Promise<void>((resolve) => {
@@ -320,7 +320,7 @@ test('a limiter in a greater hurry than the network allows does not keep the oth
   while ((await patient.peek('k')).degraded) await sleep(10);
 });
 
-test('a store that its owner has closed tells of no error', async () => {
+test('a closed store emits no error', async () => {
   const one = far();
   one.fail(new StoreUnavailableError('it was closed', { reason: 'closed' }));
   expect(await rejection(limiterOf(one).consume('k'))).toMatchObject({ reason: 'closed' });
@@ -328,7 +328,7 @@ test('a store that its owner has closed tells of no error', async () => {
   expect(one.events).toEqual([]);
 });
 
-test('an event that there is not is refused', () => {
+test('on rejects an unknown event', () => {
   expect(() => far().store.health!.on('degrade' as never, () => {})).toThrow(
     'A store has no event "degrade"; its events are storeError, degraded, recovered',
   );

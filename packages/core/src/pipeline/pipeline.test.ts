@@ -28,10 +28,10 @@ test('a store in this process has no deadline', () => {
   expect(deciderOf(store, { deadline: 1, denyCache: 0 })).toBe(store);
 });
 
-test('a question that is not answered in time is an error, and marked as given up', async () => {
+test('a request without a reply rejects after the deadline, and is marked as abandoned', async () => {
   const marks: (StoreCaller | undefined)[] = [];
-  const silent = (_: unknown, asked?: StoreCaller) => {
-    marks.push(asked);
+  const silent = (_: unknown, caller?: StoreCaller) => {
+    marks.push(caller);
     return new Promise<never>(() => {});
   };
   const store = limited(remote({ decide: silent, rate: silent }), 5_000);
@@ -46,7 +46,7 @@ test('a question that is not answered in time is an error, and marked as given u
   ]);
 });
 
-test('an answer and a late failure after the deadline are ignored', async () => {
+test('a late failure after the deadline is ignored', async () => {
   let fail: (error: Error) => void = () => {};
   const late = new Promise<Answer>((_, reject) => {
     fail = reject;
@@ -56,7 +56,7 @@ test('an answer and a late failure after the deadline are ignored', async () => 
   await sleep(5); // an unhandled rejection would end the test run
 });
 
-test('answers and errors in time pass as they are', async () => {
+test('replies and errors before the deadline pass unchanged', async () => {
   expect(await limited(remote({}), LONG).decide(call)).toMatchObject({ allowed: true });
   expect(await limited(remote({}), LONG).rate(change)).toMatchObject({ changed: false });
   const error = new Error('its own');
@@ -64,7 +64,7 @@ test('answers and errors in time pass as they are', async () => {
   await expect(limited(store, LONG).decide(call)).rejects.toBe(error);
 });
 
-test('what a store throws at once is a rejection as any other, and nobody waits on', async () => {
+test('an error that a store throws synchronously rejects the call and ends its deadline', async () => {
   const error = new Error('thrown, not rejected');
   const store = limited(
     remote({
@@ -75,10 +75,10 @@ test('what a store throws at once is a rejection as any other, and nobody waits 
     1_000,
   );
   await expect((async () => store.decide(call))()).rejects.toBe(error);
-  await sleep(10); // a wait that went on would end as an unhandled rejection
+  await sleep(10); // a deadline that still ran would cause an unhandled rejection
 });
 
-test('what this process has to load first does not count', async () => {
+test('the time to load the client does not count towards the deadline', async () => {
   const loading = sleep(50);
   const store = limited(remote({ loading }), 40_000);
   expect(await store.decide(call)).toMatchObject({ allowed: true });
@@ -92,7 +92,7 @@ test('if loading fails, each call rejects with its error', async () => {
   await expect(store.decide(call)).rejects.toThrow('not installed');
 });
 
-test('where there is no connection, that is the reason', async () => {
+test('without a connection, the connection error is the reason', async () => {
   const cause = new Error('connect ECONNREFUSED');
   const silent = () => new Promise<never>(() => {});
   const store = limited(remote({ decide: silent, health: new StoreHealth(() => cause) }), 5_000);

@@ -5,12 +5,12 @@ import { fixedWindow, RateLimiter, SharedLimiter } from '../index.js';
 const policy = fixedWindow({ limit: 1, window: '1h' });
 
 /** Calls without a pause until a timer fires. @returns whether one did */
-async function firesWhile(ask: () => Promise<unknown>): Promise<boolean> {
+async function firesWhile(call: () => Promise<unknown>): Promise<boolean> {
   let fired = false;
   const timer = setTimeout(() => {
     fired = true;
   }, 1);
-  for (let tries = 0; tries < 100_000 && !fired; tries += 1) await ask().catch(() => {});
+  for (let tries = 0; tries < 100_000 && !fired; tries += 1) await call().catch(() => {});
   clearTimeout(timer);
   return fired;
 }
@@ -52,7 +52,7 @@ test('calls without a pause let timers run while their denial is cached', async 
   expect(await firesWhile(() => limiter.consume('k'))).toBe(true);
 });
 
-test('many calls at once are all answered, in order', async () => {
+test('many concurrent calls are all decided, in order', async () => {
   const { health, store } = await outage();
   const limiter = new RateLimiter({ name: 'demo', policy, store, failurePolicy: 'allow' });
   const answered: number[] = [];

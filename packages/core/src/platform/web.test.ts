@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import * as node from './node.js';
 import * as web from './web.js';
 
-test('the web has a twin of everything that core takes from Node.js', () => {
+test('the web platform has the same exports as the Node.js platform', () => {
   expect(Object.keys(web).sort()).toEqual(Object.keys(node).sort());
 });
 
-test('the web hashes with SHA-256 as Node.js does, texts of any length and character', () => {
+test('the web platform computes the same SHA-256 as Node.js, for any text', () => {
   const parts = ['a', 'é', '€', '\u{1f600}', '\ud800', '\u0000'];
   const texts = Array.from({ length: 300 }, (_, n) => parts[n % parts.length]!.repeat(n));
   for (const text of texts) {
@@ -17,7 +17,7 @@ test('the web hashes with SHA-256 as Node.js does, texts of any length and chara
   }
 });
 
-test('a channel of the web calls its subscribers, and none after they left', () => {
+test('a web channel calls its subscribers until they unsubscribe', () => {
   const channel = web.channel('sluice:test');
   const heard: unknown[] = [];
   const listener = (message: unknown) => void heard.push(message);
@@ -29,7 +29,7 @@ test('a channel of the web calls its subscribers, and none after they left', () 
   expect([heard, channel.hasSubscribers]).toEqual([[1], false]);
 });
 
-test('a wide path and a Redis store are errors that name the remedy', () => {
+test('on the web, a wide path and a Redis store fail with an error that names the remedy', () => {
   expect(() => web.jsonPath()).toThrow(/need the package jsonpath-plus.*Compute the key in a function/);
   expect(web.noRedis).toMatch(/Node\.js only.*export const runtime = 'nodejs'.*memoryStore\(\)/);
 });

@@ -16,7 +16,7 @@ const built = DecideMessage as unknown as jest.Mock;
 
 const window = fixedWindow({ limit: 5, window: '1h' });
 
-test('subscribe calls the listener until it is ended, as a plain subscription does', async () => {
+test('subscribe calls the listener until it is stopped, like a plain subscription', async () => {
   const limiter = new RateLimiter({ name: 'subscribed', policy: window });
   const [ours, plain]: [unknown[], unknown[]] = [[], []];
   const stop = subscribe('sluice:decision', (message) => ours.push(message));
@@ -33,7 +33,7 @@ test('subscribe calls the listener until it is ended, as a plain subscription do
   expect(plain[0]).toBe(ours[0]);
 });
 
-test('two subscriptions of one listener are two, and end one by one', async () => {
+test('two subscriptions of one listener are separate, and end separately', async () => {
   const limiter = new RateLimiter({ name: 'twice', policy: window });
   const listener = jest.fn();
   const stops = [subscribe('sluice:decision', listener), subscribe('sluice:decision', listener)];
@@ -44,7 +44,7 @@ test('two subscriptions of one listener are two, and end one by one', async () =
   expect(listener).toHaveBeenCalledTimes(3);
 });
 
-test('subscribe refuses what would never be called', () => {
+test('subscribe rejects an unknown channel and a listener that is not a function', () => {
   expect(() => subscribe('sluice:decisions' as never, () => {})).toThrow(
     /^subscribe: there is no channel "sluice:decisions"; the channels are sluice:decision, .*sluice:warning$/,
   );
@@ -53,7 +53,7 @@ test('subscribe refuses what would never be called', () => {
   );
 });
 
-test('without subscribers nothing is built, and no clock is read', async () => {
+test('without subscribers no message is built and no clock is read', async () => {
   const limiter = new RateLimiter({
     name: 'unheard',
     policies: { window, slots: concurrency({ limit: 2, lease: '1h' }) },
@@ -74,7 +74,7 @@ test('without subscribers nothing is built, and no clock is read', async () => {
   expect(built).not.toHaveBeenCalled();
 });
 
-test('a peek builds nothing for the decision channel', async () => {
+test('a peek builds no message for the decision channel', async () => {
   const messages = new Messages('peeked');
   built.mockClear();
   const limiter = new RateLimiter({ name: 'peeked', policy: window });
@@ -85,7 +85,7 @@ test('a peek builds nothing for the decision channel', async () => {
   messages.stop();
 });
 
-test('a warning is published as it is emitted', () => {
+test('a warning is published when it is emitted', () => {
   const emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
   const messages = new Messages();
   warn('SLUICE_EVICTION', 'the server evicts keys');

@@ -15,7 +15,7 @@ function start(logger: DenialLogger, options?: LogDenialsOptions) {
   return stop;
 }
 
-/** What pino, the logger of Fastify, wrote, as a log collector reads it. */
+/** The lines that pino, the logger of Fastify, wrote, parsed as a log collector does. */
 function pinoLines(options?: LogDenialsOptions) {
   const written: string[] = [];
   const app = fastify({ logger: { base: null, stream: { write: (text) => written.push(text) } } });
@@ -31,7 +31,7 @@ async function deny(limiter: RateLimiter, key: string, times = 1) {
   for (let i = 0; i < times; i += 1) await limiter.consume(key);
 }
 
-test('pino gets one structured line for a denial, and none for an allowed call', async () => {
+test('pino receives one structured line for a denial, and none for an allowed call', async () => {
   const { lines } = pinoLines({ keys: 'plain' });
   const api = closed('api');
   await api.consume('ann');
@@ -56,7 +56,7 @@ test('pino gets one structured line for a denial, and none for an allowed call',
   ]);
 });
 
-test('a console gets one line of JSON text', async () => {
+test('a console receives one line of JSON', async () => {
   const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
   try {
     start(console, { keys: 'plain' });
@@ -75,7 +75,7 @@ test('a console gets one line of JSON text', async () => {
   }
 });
 
-test('of one key one in `sample` is logged, with the number suppressed', async () => {
+test('one denial in `sample` of a key is logged, with the number suppressed', async () => {
   const { lines } = pinoLines({ sample: 4, keys: 'plain' });
   const api = closed('api');
   await deny(api, 'ann', 9);
@@ -88,7 +88,7 @@ test('of one key one in `sample` is logged, with the number suppressed', async (
   ]);
 });
 
-test('the default logs one in 100; a sample of 1 logs all', async () => {
+test('the default logs one denial in 100; a sample of 1 logs all', async () => {
   const some = pinoLines();
   const all = pinoLines({ sample: 1, maxPerSecond: 1000 });
   await deny(closed('api'), 'ann', 201);
@@ -96,7 +96,7 @@ test('the default logs one in 100; a sample of 1 logs all', async () => {
   expect(all.lines()).toHaveLength(201);
 });
 
-test('a second has at most `maxPerSecond` lines; a line that did not fit comes later, with its number', async () => {
+test('at most `maxPerSecond` lines are logged per second; later lines count the suppressed ones', async () => {
   const { lines } = pinoLines({ sample: 1, maxPerSecond: 2, keys: 'plain' });
   const clock = jest.spyOn(performance, 'now').mockReturnValue(10_000);
   try {
@@ -115,21 +115,21 @@ test('a second has at most `maxPerSecond` lines; a line that did not fit comes l
   }
 });
 
-test('keys are hashed unless they are asked for', async () => {
+test('keys are hashed by default', async () => {
   const { lines } = pinoLines();
   await deny(closed('api'), 'ann@example.com');
   const hash = createHash('sha256').update('ann@example.com').digest('base64url').slice(0, 16);
   expect(lines()[0]!.key).toBe(`#${hash}`);
 });
 
-test('limiters that are not named are not logged', async () => {
+test('limiters that are not listed in `limiters` are not logged', async () => {
   const { lines } = pinoLines({ limiters: ['login'] });
   await deny(closed('api'), 'ann');
   await deny(closed('login'), 'ann');
   expect(lines().map(({ limiter }) => limiter)).toEqual(['login']);
 });
 
-test('it ends when it is stopped', async () => {
+test('logging ends when it is stopped', async () => {
   const { lines, stop } = pinoLines();
   stop();
   await deny(closed('api'), 'ann');
@@ -139,7 +139,7 @@ test('it ends when it is stopped', async () => {
 test.each([
   ['line breaks', 'ann\n{"level":50,"msg":"forged"}\r\n'],
   ['terminal codes', '\u001b[2J\u001b[31mann\u009b1m\u0007'],
-  ['separators of lines', 'ann\u2028\u2029\u0085'],
+  ['line separators', 'ann\u2028\u2029\u0085'],
   ['1 MB', 'x'.repeat(1_000_000)],
   ['1 MB of line breaks', '\n'.repeat(1_000_000)],
 ])('a key with %s stays one short line', async (_, key) => {
@@ -153,7 +153,7 @@ test.each([
   expect(texts).toEqual([expect.stringMatching(/^[ -~]{1,500}$/)]);
 });
 
-test('a million keys are not all remembered: the least recent ones count as new', async () => {
+test('among a million keys, the least recently denied are forgotten and count as new', async () => {
   const { lines } = pinoLines({ sample: 1000, keys: 'plain', maxPerSecond: 100_000 });
   const api = closed('api');
   await deny(api, 'first');
@@ -181,7 +181,7 @@ describe('a logger that fails', () => {
     ['rejects', () => Promise.reject(new Error('the disk is full'))],
   ];
 
-  test.each(failures)('and %s breaks no decision; the process warns once', async (_, warnOf) => {
+  test.each(failures)('and %s does not change decisions; the process warns once', async (_, warnOf) => {
     const warn = jest.fn(warnOf);
     start({ warn }, { sample: 1 });
     const uncaught = jest.fn();
@@ -201,7 +201,7 @@ describe('a logger that fails', () => {
     ]);
   });
 
-  test.each([undefined, null, 'text', Object.create(null)])('with %p warns, too', async (thrown) => {
+  test.each([undefined, null, 'text', Object.create(null)])('with %p also warns', async (thrown) => {
     start({
       warn() {
         throw thrown;

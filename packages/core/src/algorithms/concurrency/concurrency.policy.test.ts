@@ -1,6 +1,6 @@
 import { concurrency, concurrencyAlgorithm, concurrencyKind } from './concurrency.js';
 
-test('a policy is plain data, with the defaults filled in', () => {
+test('a policy is plain data with the defaults filled in', () => {
   expect(concurrency({ limit: 2 })).toEqual({ algorithm: 'concurrency', limit: 2, lease: 30_000 });
   expect(concurrency({ limit: 2, lease: '1m', queue: 1000 })).not.toHaveProperty('queue');
   expect(concurrency({ limit: 1, lease: 100, queue: 0 })).toEqual({
@@ -11,7 +11,7 @@ test('a policy is plain data, with the defaults filled in', () => {
   });
 });
 
-test('a policy is made into a rule, and checked again: it may come from a file', () => {
+test('compile checks a policy again, because it may come from a file', () => {
   expect(concurrencyKind.compile(concurrency({ limit: 3 }))).toEqual({
     algorithm: concurrencyAlgorithm,
     parameters: [3, 30_000_000, 1000],
@@ -35,6 +35,6 @@ test.each([
   [{ limit: 5, lease: 0 }, /lease must be a duration .* not 0/],
   [{ limit: 5, window: '1s' }, /no option 'window'; its options are limit, lease, queue/],
   [undefined, /takes an options object/],
-])('refuses %j', (options, message) => {
+])('rejects the options %j', (options, message) => {
   expect(() => concurrency(options as never)).toThrow(message);
 });

@@ -14,7 +14,7 @@ interface Moment {
   readonly now: number;
 }
 
-/** Times are small, so that leases end together, and at the very moment of other things. */
+/** Short pauses, so that leases end at the same moment as other events. */
 const steps = fc.array(
   fc.record({
     what: fc.constantFrom('come', 'come', 'come', 'release', 'renew', 'pass'),
@@ -43,14 +43,14 @@ function open(p: Numbers, { state, now }: Moment) {
   return promote(p, normalize(p, state, now), now);
 }
 
-/** Plays the steps; at each, `look` sees the moment. Who cannot go waits; who finds the queue full leaves. */
+/** Plays the steps and shows `look` each moment. A call that cannot pass waits, unless the queue is full. */
 function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
   let now = START;
   let state: State | undefined;
   let line: number[] = [];
   const letIn = (granted: readonly number[]) => {
     for (const id of granted) {
-      while (line.length > 0 && line[0] !== id && holderStatus(state!, line[0]!) < 0) line.shift(); // gave up, or was silent for too long
+      while (line.length > 0 && line[0] !== id && holderStatus(state!, line[0]!) < 0) line.shift(); // cancelled, or did not renew in time
       expect(line.shift()).toBe(id);
     }
   };
@@ -59,17 +59,17 @@ function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
     let opened = open(p, { state, now });
     state = opened.state;
     letIn(opened.granted);
-    // Who gave up, or was silent for too long. With leases this short, another may come under the same number.
+    // Drops calls that were cancelled or did not renew. With leases this short, a later call may reuse the number.
     line = line.filter((waiter) => state !== undefined && holderStatus(state, waiter) >= 0);
     const ids = [...(state ?? [])].filter((_, at) => at >= 3 && at % 3 === 0);
     const id = ids[who % Math.max(1, ids.length)];
     if (what === 'come') {
       const before = state;
-      const goes = wait(p, state, now, cost) === 0;
-      if (goes) expect(line.filter((waiter) => state && holderStatus(state, waiter) === 0)).toEqual([]);
-      if (goes) state = take(p, state, now, cost);
+      const passes = wait(p, state, now, cost) === 0;
+      if (passes) expect(line.filter((waiter) => state && holderStatus(state, waiter) === 0)).toEqual([]);
+      if (passes) state = take(p, state, now, cost);
       else if (cost <= p[0]!) state = join(p, state, now, cost);
-      if (!goes && state !== before) line.push(last(state!));
+      if (!passes && state !== before) line.push(last(state!));
       if (state !== before) expect(ids.every((other) => other < last(state!))).toBe(true);
     } else if (state !== undefined && id !== undefined && what !== 'pass') {
       state = what === 'renew' ? renew(p, state, now, id) : refund(p, state, now, 1, id);
@@ -81,7 +81,7 @@ function play(p: Numbers, list: Steps, look: (at: Moment) => void) {
   }
 }
 
-test('never more than the limit is held, no waiting call is overtaken, and the state keeps its order', () => {
+test('the limit is never exceeded, no waiting call is overtaken, and the state stays sorted', () => {
   fc.assert(
     fc.property(policies, steps, (p, list) =>
       play(p, list, ({ state, now }) => {
@@ -97,7 +97,7 @@ test('never more than the limit is held, no waiting call is overtaken, and the s
   );
 });
 
-/** The state at `then` if nobody releases, renews (but who is `alive`) or leaves, while waiting calls look every µs. */
+/** The state at `then` if no call is released, renewed (except `alive`) or cancelled, while waiting calls poll every µs. */
 function silence(p: Numbers, { state, now }: Moment, then: number, alive = -1): State | undefined {
   let kept = state;
   for (let at = now; at <= then; at += 1) {
@@ -107,7 +107,7 @@ function silence(p: Numbers, { state, now }: Moment, then: number, alive = -1): 
   return kept;
 }
 
-test('a retry after `acquireWait` is allowed, and not 1 µs earlier, if no call releases, renews or leaves', () => {
+test('a retry after acquireWait passes, and not 1 µs earlier, if no call releases, renews or cancels', () => {
   fc.assert(
     fc.property(policies, steps, (p, list) =>
       play(p, list, ({ state, now }) => {
@@ -115,11 +115,11 @@ test('a retry after `acquireWait` is allowed, and not 1 µs earlier, if no call 
           const pause = acquireWait(p, state, now, cost);
           const then = now + pause;
           expect(pause).toBeLessThanOrEqual(2 * p[1]);
-          // The estimate for a denial is within the leases, and denies when they do.
+          // The estimate for a denial is never above the wait by leases, and 0 exactly when that is 0.
           expect(Math.sign(wait(p, state, now, cost))).toBe(Math.sign(pause));
           expect(wait(p, state, now, cost)).toBeLessThanOrEqual(pause);
           expect(acquireWait(p, silence(p, { state, now }, then), then, cost)).toBe(0);
-          expect(acquireWait(p, open(p, { state, now: then }).state, then, cost)).toBe(0); // nor if nobody looks
+          expect(acquireWait(p, open(p, { state, now: then }).state, then, cost)).toBe(0); // also if no call polls meanwhile
           if (pause > 0)
             expect(acquireWait(p, silence(p, { state, now }, then - 1), then - 1, cost)).toBeGreaterThan(0);
         }
@@ -129,7 +129,7 @@ test('a retry after `acquireWait` is allowed, and not 1 µs earlier, if no call 
   );
 });
 
-test('a waiting call that renews is admitted after `remainingWait`, and not 1 µs earlier', () => {
+test('a waiting call that renews is admitted after remainingWait, and not 1 µs earlier', () => {
   let seen = 0;
   fc.assert(
     fc.property(policies, steps, (p, list) =>

@@ -12,7 +12,7 @@ const { last, join, renew, holderStatus, remainingWait, promote } = concurrencyA
 const START = 1_700_000_000_000_000;
 const sec = (seconds: number) => START + seconds * 1e6;
 
-/** One key, asked as `decide.ts` asks: whatever comes, the state is repaired and those whose turn it is are let in first. */
+/** One key, decided as `decide.ts` does: each step first repairs the state and admits waiting calls. */
 class Room {
   state: State | undefined;
   now = START;
@@ -59,7 +59,7 @@ class Room {
   }
 }
 
-test('2 at once: the third is allowed after a release, or to the µs when the first lease of 10 s ends', () => {
+test('with limit 2, a third call passes after a release, or exactly when the first lease ends', () => {
   const room = new Room();
   room.at(sec(0)).take();
   const b = room.at(sec(3)).take();
@@ -67,16 +67,16 @@ test('2 at once: the third is allowed after a release, or to the µs when the fi
   expect(room.at(sec(4)).usage()).toEqual({ remaining: 0, reset: 9e6 });
   expect([room.wait(1), room.wait(2), room.wait(3) * 1e6, room.wait(0)]).toEqual([6, 9, NEVER, 0]);
   expect(new Room({}, room.state).refund(b).wait()).toBe(0);
-  expect(room.at(sec(10) - 1).wait()).toBe(1e-6); // nobody heard of the first again: its process died
+  expect(room.at(sec(10) - 1).wait()).toBe(1e-6); // the first holder never released: its process died
   room.at(sec(10)).take();
   expect(room.usage()).toEqual({ remaining: 0, reset: 10e6 });
 });
 
-test('a denial estimates its wait by how long the holders have held their permits, within the lease', () => {
+test('a denial estimates its wait from how long permits have been held, up to the lease', () => {
   const room = new Room({ limit: 2, lease: '60s' });
   const a = room.at(sec(0)).take();
   room.take();
-  expect(room.estimate()).toBe(60); // no time has passed: nothing is known
+  expect(room.estimate()).toBe(60); // no time has passed: there is no estimate
   // Both have worked for 0.3 s, so one of them is done in about 0.15 s, and both in 0.3 s.
   expect([room.at(sec(0.3)).estimate(1), room.estimate(2), room.wait(1)]).toEqual([0.15, 0.3, 59.7]);
   room.renew(a);
@@ -87,7 +87,7 @@ test('a denial estimates its wait by how long the holders have held their permit
   expect(room.at(sec(59)).estimate(1)).toBe(1.3); // two permits in 59 s would be later than the leases end
 });
 
-test('a renewed lease starts again; one that ended cannot be renewed', () => {
+test('renewing restarts a lease; an ended lease cannot be renewed', () => {
   const room = new Room({ limit: 1 });
   const a = room.at(sec(0)).take();
   room.at(sec(7)).renew(a);
@@ -101,18 +101,18 @@ test('a renewed lease starts again; one that ended cannot be renewed', () => {
   expect(room.at(sec(17)).state).toBeUndefined();
 });
 
-test('first come, first served: a large cost at the head is not overtaken by small ones', () => {
+test('waiting calls are served in order: small costs do not overtake a large one', () => {
   const room = new Room({ limit: 3 });
   const a = room.at(sec(0)).take(2);
   const [large, small, more] = [room.at(sec(1)).join(2), room.join(1), room.join(3)];
-  expect(room.wait()).toBeGreaterThan(0); // one is free, but not for a new call
+  expect(room.wait()).toBeGreaterThan(0); // one permit is free, but the waiting calls come first
   expect(room.usage().remaining).toBe(0);
   expect(room.at(sec(2)).refund(a).granted).toEqual([large, small]);
   expect([a, large, small, more].map(room.holderStatus)).toEqual([-1, 1, 1, 0]);
   expect(room.state!.slice(0, 9)).toEqual([sec(12), more, 2, large, sec(12), 2, small, sec(12), 1]);
 });
 
-test('a waiting call leaves the line: the calls behind it move up at once', () => {
+test('when a waiting call cancels, the calls behind it move up at once', () => {
   const room = new Room({ limit: 3 });
   room.at(sec(0)).take(2);
   const [large, small] = [room.join(2), room.join(1)];
@@ -124,38 +124,38 @@ test('without a release, waiting calls are admitted as leases end', () => {
   const room = new Room({ limit: 1 });
   room.at(sec(0)).take();
   const [b, c] = [room.at(sec(4)).join(), room.at(sec(5)).join()];
-  // At 10 b is let in, until 20; c, silent since 5, is gone at 15, or alive and next at 20.
+  // b is admitted at 10 and holds until 20. c does not renew after 5: dropped at 15, or admitted at 20 if it renews.
   expect([room.remainingWait(b), room.remainingWait(c), room.wait()]).toEqual([5, 15, 15]);
   expect(room.at(sec(10) - 1).granted).toEqual([]);
   expect(room.at(sec(10)).granted).toEqual([b]);
   room.at(sec(14)).renew(c);
   expect([room.remainingWait(c), room.wait()]).toEqual([6, 16]); // c would hold from 20 to 30
-  expect(room.at(sec(20)).granted).toEqual([b, c]); // b was let in and never came: its lease ended like any other
+  expect(room.at(sec(20)).granted).toEqual([b, c]); // b never used its permit: its lease ended like any other
 });
 
-test('a waiting call that does not renew for a lease is dropped', () => {
+test('a waiting call that does not renew within a lease is dropped', () => {
   const room = new Room({ limit: 1 });
   const a = room.at(sec(0)).take();
   const b = room.at(sec(1)).join();
   room.at(sec(9)).renew(a);
-  expect(room.wait()).toBe(10); // b is gone at 11, a at 19
+  expect(room.wait()).toBe(10); // b is dropped at 11, the lease of a ends at 19
   expect(room.at(sec(11)).holderStatus(b)).toBe(-1);
   expect(room.refund(a).granted).toEqual([]);
 });
 
-test('a full queue takes no call: the same state', () => {
+test('a call that finds the queue full leaves the state unchanged', () => {
   const room = new Room({ limit: 1, queue: 1 });
   room.at(sec(0)).take();
   room.join();
   const { state } = room;
   room.join();
   expect(room.state).toBe(state);
-  const nobodyWaits = new Room({ limit: 1, queue: 0 }, state);
-  nobodyWaits.join();
-  expect(nobodyWaits.state).toBe(state);
+  const withoutQueue = new Room({ limit: 1, queue: 0 }, state);
+  withoutQueue.join();
+  expect(withoutQueue.state).toBe(state);
 });
 
-test('a release gives all back whatever it names, once; strangers and gifts change nothing', () => {
+test('a release returns all permits of its id once; an unknown id or a reward changes nothing', () => {
   const room = new Room({ limit: 5 });
   const a = room.at(sec(0)).take(4);
   const { state } = room;
@@ -165,17 +165,17 @@ test('a release gives all back whatever it names, once; strangers and gifts chan
   expect(room.at(sec(1)).refund(a).state).toBeUndefined();
 });
 
-test('an id is given once, also within one µs and after all calls have left', () => {
+test('an id is used once, even within one µs and after all calls were released', () => {
   const room = new Room();
   const a = room.take();
   expect(room.refund(a).state).toEqual([START + 1, START, 0]);
   const b = room.take();
   expect(b).toBe(START + 1);
-  expect(room.refund(a).holderStatus(b)).toBe(1); // released twice: not the permit of the next
+  expect(room.refund(a).holderStatus(b)).toBe(1); // a second release does not release the next holder
   expect(room.at(START + 2).refund(b).state).toBeUndefined();
 });
 
-test('a clock that goes back an hour: no permit is held for longer than one lease, and ids grow on', () => {
+test('after the clock passes back an hour, permits are held for one lease at most, and ids still grow', () => {
   const room = new Room({ limit: 1 });
   const a = room.at(sec(3600)).take();
   const b = room.join();
@@ -186,19 +186,19 @@ test('a clock that goes back an hour: no permit is held for longer than one leas
   expect(room.at(sec(10)).state).toBeUndefined();
 });
 
-test('changed limits meet the same state', () => {
+test('a changed limit applies to the stored state', () => {
   const room = new Room({ limit: 4 });
   const [a, b, large] = [room.at(sec(0)).take(2), room.take(2), room.join(4)];
   const lower = new Room({ limit: 2, lease: '5s' }, room.state).at(sec(1));
-  expect(lower.holderStatus(large)).toBe(-1); // could never go, and would stand in the way of all others
+  expect(lower.holderStatus(large)).toBe(-1); // could never pass, and would block all others
   expect(lower.usage()).toEqual({ remaining: 0, reset: 5e6 });
-  expect(lower.refund(a).wait(1)).toBe(5); // the others stay
+  expect(lower.refund(a).wait(1)).toBe(5); // the other holder keeps its permits
   expect(lower.refund(b).wait(2)).toBe(0);
   const higher = new Room({ limit: 8, lease: '20s' }, room.state).at(sec(1));
   expect(higher.granted).toEqual([large]);
 });
 
-test('more than there is can be taken, up to 2^53-1, and ends with its lease', () => {
+test('a take above the limit, up to 2^53-1, is stored and ends with its lease', () => {
   const { p } = new Room();
   const most = Number.MAX_SAFE_INTEGER;
   const state = take(p, take(p, take(p, undefined, START, 1), START, most), START, most);

@@ -18,14 +18,14 @@ const ZONES = [
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The date that the clocks of a zone show, as `2025-01-31`: so that texts compare as dates do. */
+/** The date that the clocks of a zone show, as `2025-01-31`: such texts sort as dates do. */
 function dateIn(timeZone: string, ms: number): string {
   const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
   formats.set(timeZone, format);
   return format.format(ms);
 }
 
-/** The plain calendar: does a window begin with this date? Told from the date alone, without any arithmetic of days. */
+/** The plain calendar: does a window begin with this date? Decided from the date alone, without arithmetic of days. */
 type Begins = (date: string) => boolean;
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -86,7 +86,7 @@ const several = fc
 const compile = (timeZone: string, options: object) =>
   fixedWindowKind.compile(fixedWindow({ limit: 1, timeZone, window: '1d', ...options }));
 
-/** The end of the window that has the moment in it. */
+/** The end of the window that contains the moment. */
 function endAt(timeZone: string, options: object, now: number, callers = now): number {
   const { algorithm, parametersAt } = compile(timeZone, options);
   return algorithm.take(parametersAt!(callers * 1000), undefined, now * 1000, 1)[0]! / 1000;
@@ -98,7 +98,7 @@ const moments = fc.oneof(
   fc.integer({ min: Date.parse('2018-01-01'), max: Date.parse('2018-12-31') }), // São Paulo skips midnight
 );
 
-test('windows end where those of a plain calendar do, and the callers clock may be a week wrong', () => {
+test("windows end where those of a plain calendar do, even if the caller's clock is a week wrong", () => {
   const calendars = fc.oneof(monthly, weekly, several);
   fc.assert(
     fc.property(
@@ -139,7 +139,7 @@ test.each([
   ],
   ['UTC', { window: '1 week' }, '2025-01-01T00:00Z', ['2025-01-06', '2025-01-13']],
   ['UTC', { window: '1 month', anchor: 29 }, '2100-01-29T00:00Z', ['2100-02-28', '2100-03-29']],
-] as const)('%s %j from %s', (zone, options, from, ends) => {
+] as const)('windows of %s %j from %s end at %j', (zone, options, from, ends) => {
   expect(windowsOf(zone, options, from, ends.length)).toEqual(ends.map((end) => `${end}T00:00:00.000Z`));
 });
 
@@ -158,7 +158,7 @@ test.each([
   expect(new Date(endAt(zone, options, Date.parse(now))).toISOString()).toBe(end);
 });
 
-test('a moment outside of what was sent has steps of the longest window', () => {
+test('outside the sent calendar, a window is no longer than the longest window', () => {
   const now = Date.parse('2025-06-15T00:00Z');
   const end = endAt('UTC', { window: '1 month' }, now, now + 3650 * DAY);
   expect(end - now).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ const daysIn = (timeZone: string, limit = 2) =>
   fixedWindowKind.compile(fixedWindow({ limit, window: '1d', align: 'clock', timeZone }));
 const edgesAt = (timeZone: string, now: string) => daysIn(timeZone).parametersAt!(at(now)).slice(3);
 
-/** Where days begin, from the one that has `now` in it; and how many hours each lasts. */
+/** Beginnings of days, from the day that contains `now`, with the length of each in hours. */
 function days(timeZone: string, now: string, count: number): [string, number][] {
   const edges = edgesAt(timeZone, now);
   const first = edges.filter((edge) => edge <= at(now)).length - 1;
@@ -20,7 +20,7 @@ function days(timeZone: string, now: string, count: number): [string, number][] 
 }
 
 describe('calendar days', () => {
-  test('of Berlin: 23 hours when summer time begins, 25 when it ends', () => {
+  test('in Berlin last 23 hours when summer time begins, and 25 when it ends', () => {
     expect(days('Europe/Berlin', '2025-03-29T12:00:00Z', 3)).toEqual([
       ['2025-03-28T23:00:00.000Z', 24],
       ['2025-03-29T23:00:00.000Z', 23],
@@ -47,11 +47,11 @@ describe('calendar days', () => {
     ['Pacific/Apia', '2011-12-30T09:00:00Z', '2011-12-29T10:00:00.000Z', 24],
     ['Pacific/Apia', '2011-12-30T11:00:00Z', '2011-12-30T10:00:00.000Z', 24],
     ['UTC', '2025-01-01T00:00:00Z', '2025-01-01T00:00:00.000Z', 24],
-  ])('of %s at %s', (timeZone, now, start, hours) => {
+  ])('in %s at %s begin at %s and last %d hours', (timeZone, now, start, hours) => {
     expect(days(timeZone, now, 1)).toEqual([[start, hours]]);
   });
 
-  test('reach from two days before to nine days after, at any time of the UTC day and in any zone', () => {
+  test('are sent from two days before to nine days after, at any time of the UTC day and in any zone', () => {
     for (const zone of ['Pacific/Kiritimati', 'Etc/GMT+12', 'Europe/Berlin']) {
       for (const now of ['2025-03-30T00:00:00Z', '2025-03-30T23:59:59.999Z']) {
         const edges = edgesAt(zone, now);
@@ -62,7 +62,7 @@ describe('calendar days', () => {
     }
   });
 
-  test('are reckoned once a day, and alike by every process', () => {
+  test('are computed once a day, with the same result in every process', () => {
     const rule = daysIn('Europe/Berlin');
     const morning = rule.parametersAt!(at('2025-06-01T00:00:00Z'));
     expect(rule.parametersAt!(at('2025-06-01T23:59:59.999Z'))).toBe(morning);
@@ -70,7 +70,7 @@ describe('calendar days', () => {
     expect(daysIn('Europe/Berlin').parametersAt!(at('2025-06-01T12:00:00Z'))).toEqual(morning);
   });
 
-  test('before 1970 there are none: no moment is negative', () => {
+  test('do not begin before 1970: no moment is negative', () => {
     expect(daysIn('Europe/Berlin').parametersAt!(0)[3]).toBe(23 * HOUR);
   });
 });
@@ -81,7 +81,7 @@ describe('2 a day in Berlin', () => {
   const parameters = rule.parametersAt!(noon);
   const midnight = at('2025-03-30T22:00:00Z');
 
-  test('both permits are back at midnight there, after a day of 23 hours', () => {
+  test('both permits return at local midnight, after a day of 23 hours', () => {
     const state = take(parameters, undefined, noon, 2);
     expect(state).toEqual([midnight, 2]);
     expect(usage(parameters, state, noon)).toEqual({ remaining: 0, reset: 12 * HOUR });
@@ -91,19 +91,19 @@ describe('2 a day in Berlin', () => {
     expect(take(parameters, state, midnight, 1)).toEqual([midnight + DAY, 1]);
   });
 
-  test('a refund is for this day only', () => {
+  test('a refund counts only for permits of the same day', () => {
     const state = take(parameters, undefined, noon, 2);
     expect(refund(parameters, state, noon, 1, midnight - 23 * HOUR - 1)).toBe(state);
     expect(refund(parameters, state, noon, 1, midnight - 23 * HOUR)).toEqual([midnight, 1]);
   });
 
-  test('the clock of the store picks the day, not the clock of the caller, within the days of the calendar', () => {
+  test("the store's clock picks the day, not the caller's, within the sent days", () => {
     for (const skew of [-8 * DAY, -DAY, DAY, 2 * DAY]) {
       expect(take(rule.parametersAt!(noon + skew), undefined, noon, 1)).toEqual([midnight, 1]);
     }
   });
 
-  test('outside the calendar, days are steps of 24 hours from its nearest edge', () => {
+  test('outside the sent days, windows are steps of 24 hours from the nearest edge', () => {
     const [first, last] = [parameters[3]!, parameters.at(-1)!];
     const end = (now: number) => take(parameters, undefined, now, 1)[0];
     expect([end(last - 1), end(last), end(last + 100 * DAY - 1)]).toEqual([
@@ -120,7 +120,7 @@ describe('2 a day in Berlin', () => {
     expect(take([2, DAY, 2], undefined, noon, 1)).toEqual([at('2025-03-31T00:00:00Z'), 1]);
   });
 
-  test('a state of another zone, or of a first hit, ends with this day at the latest', () => {
+  test('a state of another zone, or of a first-hit window, ends with this day at the latest', () => {
     const hit = take([2, DAY], undefined, noon, 2);
     expect(normalize(parameters, hit, noon)).toEqual([midnight, 2]);
     const tokyo = take(daysIn('Asia/Tokyo').parametersAt!(noon), undefined, noon, 2);

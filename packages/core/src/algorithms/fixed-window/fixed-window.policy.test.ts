@@ -1,7 +1,7 @@
 import { fixedWindow, fixedWindowAlgorithm, fixedWindowKind } from './fixed-window.js';
 
 describe('the policy', () => {
-  test('is plain data that names only what is not the default', () => {
+  test('is plain data without the defaults', () => {
     expect(fixedWindow({ limit: 5, window: '1s', align: 'first-hit' })).toEqual({
       algorithm: 'fixedWindow',
       limit: 5,
@@ -33,7 +33,7 @@ describe('the policy', () => {
     [{ window: '3 months', anchor: '02-29' }, { window: '3 months', anchor: '02-29' }, 92],
     [{ window: '12 months', anchor: '01-01' }, { window: '1 year' }, 366],
     [{ window: '1 day', timeZone: 'UTC' }, { window: 86_400_000, timeZone: 'UTC' }, 1],
-  ] as const)('of the calendar is named in one way: %j', (options, named, longest) => {
+  ] as const)('of the calendar has one canonical form: %j', (options, named, longest) => {
     const policy = fixedWindow({ limit: 5, ...options });
     expect(policy).toEqual({ algorithm: 'fixedWindow', limit: 5, align: 'clock', ...named });
     const rule = fixedWindowKind.compile(JSON.parse(JSON.stringify(policy)));
@@ -82,11 +82,11 @@ describe('the policy', () => {
     [{ limit: 5, window: '1d', align: 'clock', timeZone: '+01:00' }, /not "\+01:00"/],
     [{ limit: 5, window: '1d', align: 'clock', timeZone: null }, /not null/],
     [undefined, /takes an options object/],
-  ])('refuses %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => fixedWindow(options as never)).toThrow(message);
   });
 
-  test('refuses the same in a policy that comes from a file', () => {
+  test('rejects the same in a policy from a file', () => {
     const policy = { algorithm: 'fixedWindow', limit: 5, window: 1000, aling: 'clock' } as const;
     expect(() => fixedWindowKind.compile(policy)).toThrow(/no option 'aling'/);
     expect(() => fixedWindowKind.compile({ ...policy, limit: -1 })).toThrow(TypeError);

@@ -4,7 +4,7 @@ import { gcra, gcraKind } from './gcra.js';
 
 const START = 1_735_689_600_000_000;
 
-/** Asks for one permit at each of the moments (µs after START): how long each had to wait, 0 when it went. */
+/** Takes one permit at each of the moments (µs after START). Returns the wait of each, 0 if it passed. */
 function waits(options: Parameters<typeof gcra>[0], moments: readonly number[]): number[] {
   const { algorithm, parameters } = gcraKind.compile(gcra(options));
   let state: State | undefined;
@@ -17,7 +17,7 @@ function waits(options: Parameters<typeof gcra>[0], moments: readonly number[]):
   });
 }
 
-test('5 a second without a burst: one each 200 ms', () => {
+test('with 5 a second and a burst of 1, one call passes each 200 ms', () => {
   expect(waits({ limit: 5, period: '1s', burst: 1 }, [0, 1, ms(199), ms(200), ms(399), ms(400)])).toEqual([
     0,
     ms(200) - 1,
@@ -28,7 +28,7 @@ test('5 a second without a burst: one each 200 ms', () => {
   ]);
 });
 
-test('the arrival time moves on by one interval a call: three at once are the tolerance', () => {
+test('each call moves the arrival time on by one interval; a burst of 3 allows three at once', () => {
   const moments = [0, 0, 0, 0, ms(200), ms(200), ms(1000), ms(1000), ms(1000), ms(1000)];
   expect(waits({ limit: 5, period: '1s', burst: 3 }, moments)).toEqual([
     0,
@@ -44,13 +44,13 @@ test('the arrival time moves on by one interval a call: three at once are the to
   ]);
 });
 
-test('the burst is the limit by default, and then not part of the policy', () => {
+test('burst defaults to the limit, and is then not part of the policy', () => {
   expect(waits({ limit: 2, period: '1s' }, [0, 0, 0])).toEqual([0, 0, ms(500)]);
   expect(gcra({ limit: 2, period: '1s', burst: 2 })).toEqual({ algorithm: 'gcra', limit: 2, period: 1000 });
   expect(gcra({ limit: 2, period: '1s', burst: 7 })).toMatchObject({ burst: 7 });
 });
 
-test('an interval that is no whole number of µs is exact: 7 a second make 7,000 in 1,000 s', () => {
+test('an interval that is not a whole number of µs is exact: 7 a second allow 7,000 in 1,000 s', () => {
   const { algorithm, parameters } = gcraKind.compile(gcra({ limit: 7, period: '1s', burst: 2 }));
   let state: State | undefined;
   let now = START;
@@ -62,7 +62,7 @@ test('an interval that is no whole number of µs is exact: 7 a second make 7,000
   expect(now - START).toBe(1_000_000_000);
 });
 
-test('is known by its burst, and a cost above it never passes', () => {
+test('the limit of a policy is its burst, and a cost above it never passes', () => {
   const { algorithm, parameters, limit, window } = gcraKind.compile(
     gcra({ limit: 5, period: '1s', burst: 3 }),
   );
@@ -80,7 +80,7 @@ test.each([
     { limit: 1, period: '1d', burst: 4000 },
     /burst 4000 with limit 1 in a period of 86400000 ms .* 3650 days/,
   ],
-])('refuses %j', (options, message) => {
+])('rejects the options %j', (options, message) => {
   expect(() => gcra(options as never)).toThrow(message);
   expect(() => gcraKind.compile({ algorithm: 'gcra', ...options } as never)).toThrow(message);
 });

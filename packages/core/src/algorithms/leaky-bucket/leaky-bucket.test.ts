@@ -11,7 +11,7 @@ const START = 1_735_689_600_000_000;
 const rule = (capacity: number, leak: number) =>
   leakyBucketKind.compile(leakyBucket({ capacity, leak, every: '1s' }));
 
-/** `count` calls that come at once and queue up: when each leaves, or the wait that was too long. */
+/** `count` calls at once that queue up: the moment at which each passes, or the wait that was too long. */
 function queued(
   capacity: number,
   leak: number,
@@ -37,7 +37,7 @@ function queued(
   return { left, refused };
 }
 
-test('as a meter: a call that fits is allowed at once, one that would overflow is denied', () => {
+test('without waiting, a call that fits passes and one that would overflow is denied', () => {
   const { parameters } = rule(3, 2);
   let state: State | undefined;
   for (let i = 0; i < 3; i++) {
@@ -48,22 +48,22 @@ test('as a meter: a call that fits is allowed at once, one that would overflow i
   expect(wait(parameters, state, START + ms(500), 1)).toBe(0);
 });
 
-test('as a queue: calls leave half a second apart, as many as the bucket holds, and the next is refused', () => {
+test('waiting calls pass half a second apart, up to the capacity, and the next is denied', () => {
   expect(queued(3, 2, 5)).toEqual({ left: [0, ms(500), ms(1000)], refused: [ms(1500), ms(1500)] });
 });
 
-test('a call that costs two permits leaves room for two', () => {
+test('a call that costs two permits takes the room of two', () => {
   expect(queued(6, 2, 4, 2)).toEqual({ left: [0, ms(1000), ms(2000)], refused: [ms(3000)] });
 });
 
-test('an interval that is no whole number of µs: the rate is exact, and so is the size of the queue', () => {
+test('with a fractional interval in µs, rate and queue length are exact', () => {
   expect(queued(4, 3, 5)).toEqual({ left: [0, 333_333, 666_666, 1_000_000], refused: [1_333_333] });
   const { left } = queued(70_000, 700_000, 80_000);
   expect(left).toHaveLength(70_000);
   expect(left.at(-1)).toBe(99_998); // the 69,999th interval of 10/7 µs ends at 99,998.57
 });
 
-test('a call as large as the bucket waits until the bucket is empty; a larger one never passes', () => {
+test('a call as large as the bucket waits until it is empty; a larger one never passes', () => {
   const { parameters } = rule(3, 3);
   const state = take(parameters, undefined, START, 1);
   expect(acquireWait(parameters, state, START, 3)).toBe(333_334);
@@ -75,7 +75,7 @@ test('a call as large as the bucket waits until the bucket is empty; a larger on
   ]);
 });
 
-test('one µs before it is due a call is not due, then it is', () => {
+test('a call waits until exactly its moment, and not 1 µs less', () => {
   const { parameters } = rule(9, 7);
   const state = take(parameters, undefined, START, 5);
   const wait = acquireWait(parameters, state, START, 1);
@@ -84,7 +84,7 @@ test('one µs before it is due a call is not due, then it is', () => {
   expect(acquireWait(parameters, state, START + wait, 1)).toBe(0);
 });
 
-test('other buckets do not shape: acquire gets the moment of consume, and no bound on the wait', () => {
+test('a bucket that does not queue gives acquire the moment of consume, without a bound on the wait', () => {
   const [perPermit, perTick, full, borrow, start] = rule(3, 2).parameters;
   const meter = [perPermit!, perTick!, full!, borrow!, start!, 0, 1];
   const state = take(meter, undefined, START, 1);
@@ -92,7 +92,7 @@ test('other buckets do not shape: acquire gets the moment of consume, and no bou
   expect(maxWait(meter, 1)).toBe(MAX_MICROS);
 });
 
-test('is plain data, known by its capacity', () => {
+test('a policy is plain data, and its capacity is the limit', () => {
   expect(leakyBucket({ capacity: 3, leak: 2, every: '1s' })).toEqual({
     algorithm: 'leakyBucket',
     capacity: 3,
@@ -108,7 +108,7 @@ test.each([
   [{ capacity: 5, leak: 1, every: 'soon' }, /every must be a duration/],
   [{ capacity: 5, refill: 1, every: '1s' }, /no option 'refill'/],
   [{ capacity: 5000, leak: 1, every: '1d' }, /capacity 5000 with leak 1 every 86400000 ms .* 3650 days/],
-])('refuses %j', (options, message) => {
+])('rejects the options %j', (options, message) => {
   expect(() => leakyBucket(options as never)).toThrow(message);
   expect(() => leakyBucketKind.compile({ algorithm: 'leakyBucket', ...options } as never)).toThrow(message);
 });

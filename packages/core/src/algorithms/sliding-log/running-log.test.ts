@@ -8,9 +8,9 @@ const calls = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 4 })), { m
 const limits = fc.integer({ min: 1, max: 8 });
 const windows = fc.integer({ min: 1, max: 100 });
 
-/** Permits that went in (now - length, now]. */
-const within = (went: readonly [number, number][], now: number, length: number) =>
-  went.reduce((sum, [at, cost]) => sum + (at > now - length && at <= now ? cost : 0), 0);
+/** Permits taken in (now - length, now]. */
+const within = (taken: readonly [number, number][], now: number, length: number) =>
+  taken.reduce((sum, [at, cost]) => sum + (at > now - length && at <= now ? cost : 0), 0);
 
 describe.each([
   ['slidingLog', slidingLogAlgorithm, fc.constant(0)],
@@ -18,22 +18,22 @@ describe.each([
 ])('%s, over random histories', (_, algorithm, slots) => {
   const { normalize, wait, take, refund, usage } = algorithm;
 
-  test('never more than the limit in any window, and a denial only where the limit was used within a window and a slot', () => {
+  test('the limit is never exceeded in any window; a denial needs a full window and slot', () => {
     fc.assert(
-      fc.property(limits, windows, slots, calls, (limit, window, slot, asked) => {
+      fc.property(limits, windows, slots, calls, (limit, window, slot, history) => {
         const parameters = [limit, window, slot];
-        const went: [number, number][] = [];
+        const taken: [number, number][] = [];
         let state: State | undefined;
         let now = 1_000_000;
-        for (const [pause, wish] of asked) {
+        for (const [pause, wish] of history) {
           now += pause;
           const cost = Math.min(wish, limit);
           const sooner = wait(parameters, state, now, cost);
           const { remaining, reset } = usage(parameters, state, now);
           expect(sooner === 0).toBe(cost <= remaining);
           expect(reset).toBe(state === undefined ? 0 : Math.max(0, state[0]! - now));
-          if (slot === 0) expect(remaining).toBe(limit - within(went, now, window));
-          else expect(remaining).toBeGreaterThanOrEqual(limit - within(went, now, window + slot));
+          if (slot === 0) expect(remaining).toBe(limit - within(taken, now, window));
+          else expect(remaining).toBeGreaterThanOrEqual(limit - within(taken, now, window + slot));
 
           if (sooner > 0) {
             // A retry at the named moment passes, and a µs earlier it does not.
@@ -43,11 +43,11 @@ describe.each([
           }
           state = take(parameters, state, now, cost);
           expect(normalize(parameters, state, now)).toBe(state);
-          went.push([now, cost]);
+          taken.push([now, cost]);
         }
-        for (const [at] of went) {
-          expect(within(went, at, window)).toBeLessThanOrEqual(limit);
-          expect(within(went, at + window - 1, window)).toBeLessThanOrEqual(limit);
+        for (const [at] of taken) {
+          expect(within(taken, at, window)).toBeLessThanOrEqual(limit);
+          expect(within(taken, at + window - 1, window)).toBeLessThanOrEqual(limit);
         }
       }),
     );
@@ -55,17 +55,17 @@ describe.each([
 
   test('refunded permits can be taken again, and no others', () => {
     fc.assert(
-      fc.property(windows, slots, calls, fc.nat(59), fc.boolean(), (window, slot, asked, which, gift) => {
+      fc.property(windows, slots, calls, fc.nat(59), fc.boolean(), (window, slot, history, which, gift) => {
         const parameters = [1_000, window, slot];
-        const went: [number, number][] = [];
+        const taken: [number, number][] = [];
         let state: State | undefined;
         let now = 1_000_000;
-        for (const [pause, cost] of asked) {
+        for (const [pause, cost] of history) {
           now += pause;
           state = take(parameters, state, now, cost);
-          went.push([now, cost]);
+          taken.push([now, cost]);
         }
-        const [at, cost] = went[which % went.length]!;
+        const [at, cost] = taken[which % taken.length]!;
         const before = usage(parameters, state, now).remaining;
         const given = refund(parameters, state!, now, cost, gift ? ANY : at);
         const counted = gift || algorithm.take(parameters, undefined, at, 1)[0]! > now;
@@ -75,13 +75,13 @@ describe.each([
     );
   });
 
-  test('no more entries than the limit, whatever penalties; and each wait as if all had been kept', () => {
+  test('a state never has more entries than the limit, and each wait is as if all were kept', () => {
     fc.assert(
-      fc.property(limits, windows, slots, calls, fc.nat(150), (limit, window, slot, asked, later) => {
+      fc.property(limits, windows, slots, calls, fc.nat(150), (limit, window, slot, history, later) => {
         let state: State | undefined;
         let all: State | undefined;
         let now = 1_000_000;
-        for (const [pause, cost] of asked) {
+        for (const [pause, cost] of history) {
           now += pause;
           state = take([limit, window, slot], state, now, cost);
           all = take([1_000, window, slot], all, now, cost);
@@ -98,17 +98,17 @@ describe.each([
     );
   });
 
-  test('a clock that went back, other limits, windows and slots: locked out for one window and a slot at most', () => {
+  test('after the clock goes back or a policy changes, a key is denied for one window and slot at most', () => {
     fc.assert(
       fc.property(
         fc.tuple(limits, windows, slots),
         fc.tuple(limits, windows, slots),
         calls,
         fc.integer({ min: -500, max: 60 }),
-        (before, parameters, asked, jump) => {
+        (before, parameters, history, jump) => {
           let state: State | undefined;
           let now = 1_000_000;
-          for (const [pause, cost] of asked) {
+          for (const [pause, cost] of history) {
             now += pause;
             state = take(before, state, now, cost);
           }

@@ -13,7 +13,7 @@ const after = (parameters: readonly number[], ...at: number[]) =>
 describe('slidingLog', () => {
   const two = rule(2, '10s');
 
-  test('2 per 10 s: each permit comes back 10 s after it went, to the µs', () => {
+  test('with 2 per 10 s, each permit returns exactly 10 s after it was taken', () => {
     const state = after(two, 3, 5);
     expect(usage(two, undefined, 3 * S)).toEqual({ remaining: 2, reset: 0 });
     expect(usage(two, after(two, 3), 3 * S)).toEqual({ remaining: 1, reset: 10 * S });
@@ -25,7 +25,7 @@ describe('slidingLog', () => {
     expect(wait(two, state, 13 * S, 2)).toBe(2 * S);
   });
 
-  test('the seeds: 1000 per 3 s stay 1000 where a fixed window let 1980 through', () => {
+  test('1000 per 3 s admit at most 1000 in any 3 s, where a fixed window admits 1980', () => {
     const parameters = rule(1000, '3s');
     let state: State | undefined;
     const admitted = (from: number, calls: number) => {
@@ -38,18 +38,18 @@ describe('slidingLog', () => {
       return count;
     };
     expect([admitted(0, 10), admitted(1, 10), admitted(2, 980)]).toEqual([10, 10, 980]);
-    // 10 come back 3 s after second 0 and 10 after second 1; the 980 of second 2 do not before second 5.
+    // 10 come back 3 s after second 0 and 10 after second 1; the 980 of second 2 do not return before second 5.
     expect([admitted(3.01, 900), admitted(4, 100), admitted(4.5, 100)]).toEqual([10, 10, 0]);
     expect(admitted(5, 1)).toBe(1);
   });
 
-  test('the state: its expiry, the count before, then moments with running counts', () => {
+  test('the state holds its expiry, the earlier count, then moments with running counts', () => {
     expect(after(two, 3, 5)).toEqual([15 * S, 0, 3 * S, 1, 5 * S, 2]);
     expect(take(two, after(two, 3, 5), 13 * S, 1)).toEqual([23 * S, 1, 5 * S, 2, 13 * S, 3]);
     expect(take(two, after(two, 3), 3 * S, 1)).toEqual([13 * S, 0, 3 * S, 2]);
   });
 
-  test('several permits at once wait until enough of the oldest are back; above the limit they never pass', () => {
+  test('several permits wait for enough of the oldest to return; a cost above the limit never passes', () => {
     const five = rule(5, '10s');
     const state = take(five, take(five, undefined, 0, 2), 1 * S, 3);
     expect([1, 2, 3, 5, 6].map((cost) => wait(five, state, 2 * S, cost))).toEqual([
@@ -64,7 +64,7 @@ describe('slidingLog', () => {
     expect(wait(five, state, 2 * S, 0)).toBe(0);
   });
 
-  test('a refund gives back what went at that moment, up to what went', () => {
+  test('a refund returns permits taken at that moment, up to their number', () => {
     const state = after(rule(9, '10s'), 3, 5, 7);
     const back = (cost: number, at: number, now = 8 * S) => refund(two, state, now, cost, at);
     expect(back(1, 5 * S)).toEqual([17 * S, 0, 3 * S, 1, 7 * S, 2]);
@@ -76,7 +76,7 @@ describe('slidingLog', () => {
     expect(refund(two, after(two, 3, 9), 14 * S, 1, 9 * S)).toBeUndefined();
   });
 
-  test('a reward gives back the latest permits, never more than were taken', () => {
+  test('a reward returns the latest permits, up to the number taken', () => {
     const five = rule(5, '10s');
     const state = take(five, take(five, undefined, 3 * S, 3), 5 * S, 2);
     const gift = (cost: number, now = 6 * S) => refund(five, state, now, cost, ANY);
@@ -86,7 +86,7 @@ describe('slidingLog', () => {
     expect(usage(five, gift(3), 6 * S).remaining).toBe(3);
   });
 
-  test('a penalty may be above the limit, saturates, and can be given back', () => {
+  test('a penalty can exceed the limit, saturates, and can be refunded', () => {
     const fined = take(two, after(two, 3), 5 * S, 7);
     expect(usage(two, fined, 5 * S)).toEqual({ remaining: 0, reset: 10 * S });
     expect(wait(two, fined, 5 * S, 1)).toBe(10 * S);
@@ -98,14 +98,14 @@ describe('slidingLog', () => {
     expect(wait(two, all, 7 * S, 1)).toBe(9 * S);
   });
 
-  test('penalties never make more entries than the limit, and no wait longer or shorter', () => {
+  test('penalties add no entries beyond the limit, and do not change waits', () => {
     const fined = after(two, 0, 1, 2, 3);
     expect(fined).toEqual([13 * S, 0, 2 * S, 3, 3 * S, 4]);
     expect([1, 2].map((cost) => wait(two, fined, 4 * S, cost))).toEqual([8 * S, 9 * S]);
     expect(usage(two, fined, 12 * S)).toEqual({ remaining: 1, reset: 1 * S });
   });
 
-  test('a clock that goes back an hour locks out for one window at most', () => {
+  test('after the clock goes back an hour, a key is denied for one window at most', () => {
     const state = after(two, 1, 3600, 3601);
     expect(normalize(two, state, 3601 * S)).toBe(state);
     const repaired = normalize(two, state, 20 * S);
@@ -114,7 +114,7 @@ describe('slidingLog', () => {
     expect(wait(two, repaired, 20 * S, 1)).toBe(10 * S);
   });
 
-  test('changed limits and windows meet the same state', () => {
+  test('a changed limit or window applies to the stored state', () => {
     const state = after(rule(8, '1m'), 0, 10, 20, 30, 40, 50);
     expect(usage(rule(8, '1m'), state, 50 * S)).toEqual({ remaining: 2, reset: 60 * S });
     const stricter = rule(3, '1m');
@@ -140,7 +140,7 @@ describe('slidingLog', () => {
     [{ limit: 5, window: '3651d' }, /not "3651d"/],
     [{ limit: 5, window: '1s', slots: 5 }, /no option 'slots'; its options are limit, window/],
     [undefined, /takes an options object/],
-  ])('refuses %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => slidingLog(options as never)).toThrow(message);
     expect(() =>
       slidingLogKind.compile({ algorithm: 'slidingLog', ...options } as Policy as never),

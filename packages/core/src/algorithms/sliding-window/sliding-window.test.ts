@@ -14,7 +14,7 @@ const after = (parameters: readonly number[], ...at: number[]) =>
 describe('slidingWindow', () => {
   const three = rule(3, '10s', 5);
 
-  test('3 per 10 s in slots of 2 s: a permit comes back when its whole slot has left the window', () => {
+  test('with 3 per 10 s in slots of 2 s, a permit returns when its slot has left the window', () => {
     // Slots [2, 4) and [4, 6) have 2 permits and 1; they leave the window of 10 s at 14 and 16.
     const state = after(three, 3, 3.5, 5);
     expect(usage(three, after(three, 3), 3 * S)).toEqual({ remaining: 2, reset: 11 * S });
@@ -26,7 +26,7 @@ describe('slidingWindow', () => {
     expect(wait(three, state, 6 * S, 0)).toBe(0);
   });
 
-  test('more slots are less cautious: the same call comes back after 20 s, 11 s, 10.1 s', () => {
+  test('more slots return permits sooner: after 20 s, 11 s, 10.1 s', () => {
     const resets = [1, 10, 100].map((slots) => {
       const parameters = rule(1, '10s', slots);
       return usage(parameters, after(parameters, 0), 0).reset / S;
@@ -34,12 +34,12 @@ describe('slidingWindow', () => {
     expect(resets).toEqual([20, 11, 10.1]);
   });
 
-  test('the state: ends of slots with permits only, and running counts', () => {
+  test('the state holds only the ends of slots with permits, and running counts', () => {
     expect(after(three, 3, 3.5, 9)).toEqual([20 * S, 0, 4 * S, 2, 10 * S, 3]);
     expect(take(three, after(three, 3, 3.5, 9), 14 * S, 1)).toEqual([26 * S, 2, 10 * S, 3, 16 * S, 4]);
   });
 
-  test('a refund gives back to the slot of its moment, up to what it has', () => {
+  test('a refund returns permits to the slot of their moment, up to its count', () => {
     const state = after(rule(9, '10s', 5), 3, 3.5, 5);
     const back = (cost: number, at: number, now = 8 * S) => refund(three, state, now, cost, at);
     expect(back(1, 2 * S)).toEqual([16 * S, 0, 4 * S, 1, 6 * S, 2]);
@@ -51,7 +51,7 @@ describe('slidingWindow', () => {
     expect(refund(three, after(three, 3), 4 * S, 1, 3 * S)).toBeUndefined();
   });
 
-  test('a reward gives back the latest permits, never more than were taken', () => {
+  test('a reward returns the latest permits, up to the number taken', () => {
     const state = after(rule(9, '10s', 5), 3, 3.5, 5, 5.5);
     const gift = (cost: number) => refund(three, state, 6 * S, cost, ANY);
     expect(gift(1)).toEqual([16 * S, 0, 4 * S, 2, 6 * S, 3]);
@@ -59,7 +59,7 @@ describe('slidingWindow', () => {
     expect([gift(4), gift(99)]).toEqual([undefined, undefined]);
   });
 
-  test('a penalty may be above the limit and saturates; a limit may be as large as numbers are', () => {
+  test('a penalty can exceed the limit and saturates; a limit can be 2^53-1', () => {
     const fined = take(three, after(three, 3), 5 * S, 7);
     expect([usage(three, fined, 5 * S).remaining, wait(three, fined, 5 * S, 1)]).toEqual([0, 11 * S]);
     expect(take(three, fined, 7 * S, LARGEST)).toEqual([18 * S, 0, 8 * S, LARGEST]);
@@ -72,7 +72,7 @@ describe('slidingWindow', () => {
     expect(usage(huge, take(huge, state, 11 * S, 5), 11 * S).remaining).toBe(LARGEST - 6);
   });
 
-  test('a clock that goes back an hour locks out for one window and a slot at most', () => {
+  test('after the clock goes back an hour, a key is denied for one window and a slot at most', () => {
     const state = after(three, 1, 3600, 3603);
     expect(normalize(three, state, 3603 * S)).toBe(state);
     const repaired = normalize(three, state, 5 * S);
@@ -80,7 +80,7 @@ describe('slidingWindow', () => {
     expect(normalize(three, repaired, 5 * S)).toBe(repaired);
   });
 
-  test('changed slots: what was counted stays counted until its own slot has left the new window', () => {
+  test('after a change of slots, permits count until their own slot has left the new window', () => {
     const coarse = after(three, 1, 5, 5); // slots end at 2 and 6
     const fine = rule(3, '10s', 10);
     expect(normalize(fine, coarse, 5.5 * S)).toBe(coarse);
@@ -99,12 +99,12 @@ describe('slidingWindow', () => {
       10 * S,
       4,
     ]);
-    // A moment from before the change has no slot any more: its refund gives nothing rather than too much.
+    // A moment from before the change no longer has a slot: its refund returns nothing instead of too much.
     const changed = normalize(one, coarse, 5 * S);
     expect(refund(one, changed, 5 * S, 1, 5 * S)).toBe(changed);
   });
 
-  test('changed limits and windows meet the same state', () => {
+  test('a changed limit or window applies to the stored state', () => {
     const state = after(three, 1, 3, 5);
     expect(usage(rule(2, '10s', 5), state, 5 * S).remaining).toBe(0);
     expect(wait(rule(2, '10s', 5), state, 5 * S, 1)).toBe(9 * S);
@@ -121,14 +121,14 @@ describe('slidingWindow', () => {
     [{ limit: 5, window: 0.005, slots: 6 }, /slots must be at most 5, the microseconds of the window, not 6/],
     [{ limit: 5, window: '3650d' }, /at most 3650 days together, not "3650d" with 10 slots/],
     [{ limit: 5, window: '1s', align: 'clock' }, /no option 'align'; its options are limit, window, slots/],
-  ])('refuses %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => slidingWindow(options as never)).toThrow(message);
     expect(() => slidingWindowKind.compile({ algorithm: 'slidingWindow', ...options } as never)).toThrow(
       message,
     );
   });
 
-  test('a policy is plain data; ten slots unless said, as long as the window has them', () => {
+  test('a policy is plain data, with ten slots by default or one per µs of a shorter window', () => {
     const policy = slidingWindow({ limit: 7, window: '1m' });
     expect(policy).toEqual({ algorithm: 'slidingWindow', limit: 7, window: 60_000, slots: 10 });
     expect(slidingWindowKind.compile(JSON.parse(JSON.stringify(policy)))).toEqual({

@@ -27,13 +27,13 @@ type Options = typeof policies extends fc.Arbitrary<infer T> ? T : never;
 const parametersOf = (options: Options): Parameters =>
   tokenBucketKind.compile(tokenBucket(options)).parameters;
 
-/** As the frame does it: what has expired is gone, a key that is met for the first time is seen, all else is repaired. */
+/** Opens a state as `decide.ts` does: expired states and new keys get the initial state, others are normalized. */
 const open = (p: Parameters, state: State | undefined, now: number): State | undefined =>
   state !== undefined && state[0]! > now ? normalize(p, state, now) : initialState(p, now);
 
 const steps = fc.array(fc.tuple(fc.nat(3_000_000), fc.integer({ min: 1, max: 3 })), { maxLength: 200 });
 
-test('computes from `remaining` when more permits return: never early, at most one tick late', () => {
+test('more permits return at the moment computed from remaining: never early, at most one tick late', () => {
   fc.assert(
     fc.property(policies, steps, (options, calls) => {
       const p = parametersOf(options);
@@ -54,7 +54,7 @@ test('computes from `remaining` when more permits return: never early, at most o
   );
 });
 
-test('admits exactly what a bucket in rational arithmetic admits, at any rate, and says exactly when', () => {
+test('admits exactly what a bucket in rational arithmetic admits, with exact waits', () => {
   fc.assert(
     fc.property(policies, steps, (options, calls) => {
       const p = parametersOf(options);
@@ -80,7 +80,7 @@ test('admits exactly what a bucket in rational arithmetic admits, at any rate, a
         const price = BigInt(cost) * every;
         const passes = () => exact >= every && exact + debt >= price;
         flow(now);
-        // Without start a key is forgotten when whole; with it, never within this test.
+        // Without `initial` a full bucket is forgotten; with it, not within this test.
         state = open(p, state, now);
         const retry = wait(p, state, now, cost);
         const { remaining } = usage(p, state, now);
@@ -108,7 +108,7 @@ const histories = fc.array(
   { maxLength: 80 },
 );
 
-test('in any span at most capacity + borrow + refill × time permits are taken, less those refunded in it', () => {
+test('a span admits at most capacity + borrow + refill × time, plus the permits refunded in it', () => {
   fc.assert(
     fc.property(policies, histories, (options, history) => {
       const p = parametersOf(options);
@@ -143,7 +143,7 @@ test('in any span at most capacity + borrow + refill × time permits are taken, 
   );
 });
 
-test('after any calls numbers are whole and exact, and no state outlives ten years', () => {
+test('after any calls, all numbers are safe integers and no state outlives ten years', () => {
   const move = fc.record({
     step: fc.oneof(fc.integer({ min: -4_000_000_000, max: 4_000_000_000 }), fc.nat(1000)),
     cost: fc.oneof(
@@ -176,7 +176,7 @@ test('after any calls numbers are whole and exact, and no state outlives ten yea
   );
 });
 
-test('after a jump of the clock, or under other limits, no call waits longer than the new bucket takes to fill', () => {
+test('after a clock jump or a policy change, no call waits longer than a full refill', () => {
   fc.assert(
     fc.property(
       policies,
@@ -199,7 +199,7 @@ test('after a jump of the clock, or under other limits, no call waits longer tha
   );
 });
 
-test('quotients are exact up to 2^53, also where they are nearly whole', () => {
+test('quotients are exact up to 2^53, also if they are nearly whole', () => {
   const most = Number.MAX_SAFE_INTEGER;
   const divisors = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: most }));
   const nearlyWhole = divisors.chain((b) =>
@@ -217,7 +217,7 @@ test('quotients are exact up to 2^53, also where they are nearly whole', () => {
   );
 });
 
-test('in place too, a bucket that a reward filled while the clock trembled is a new one', () => {
+test('the in-place step treats a bucket filled by a reward during clock jitter as new', () => {
   const p = parametersOf({ capacity: 3, refill: 1, every: 5, mode: 'continuous', borrow: 0, initial: 3 });
   const taken = take(p, undefined, NOW, 3);
   const state = refund(p, taken, NOW - 9_000, 4, ANY)!;

@@ -20,7 +20,7 @@ function setUp(limit = 1) {
   return { ...far, name, limiter: new RateLimiter({ name, policy: slots(limit), store: far.store }) };
 }
 
-test('the same object when permits are held and when they are released; renewals publish nothing', async () => {
+test('a lease publishes one object when it is held and when it is released, and nothing for renewals', async () => {
   const { clock, limiter, name } = setUp(3);
   const held = await limiter.consume('ann', { cost: 2 });
   const [message] = messages.on('sluice:lease');
@@ -35,7 +35,7 @@ test('the same object when permits are held and when they are released; renewals
   expect(message).toEqual({ ...fields, state: 'released', endedAt: expect.any(Number) });
 });
 
-test('denied calls, calls that cost nothing and other algorithms hold nothing', async () => {
+test('denied calls, calls of cost 0 and other algorithms publish no lease', async () => {
   const { limiter, memory, name } = setUp();
   await limiter.consume('k', { cost: 0 });
   await limiter.consume('k', { cost: 2 });
@@ -44,7 +44,7 @@ test('denied calls, calls that cost nothing and other algorithms hold nothing', 
   expect(messages.log).toEqual([]);
 });
 
-test('a call that waited for several permits holds each once', async () => {
+test('a call that waited for several permits holds each of them once', async () => {
   const { clock, memory, name } = setUp();
   const policies = { one: slots(1), two: slots(1) };
   const limiter = new RateLimiter({ name, policies, store: memory });
@@ -60,28 +60,28 @@ test('a call that waited for several permits holds each once', async () => {
   expect(new Set(messages.on('sluice:lease')).size).toBe(4);
 });
 
-test('lost: the store does not renew it any more, was out for a lease, or the limiter is closed', async () => {
-  const gone = setUp(3);
-  const held = await gone.limiter.consume('k');
-  await gone.limiter.reset('k');
-  await gone.clock.advance('10m');
+test('a lease is lost if it was reset, the store was out for a whole lease, or the limiter closed', async () => {
+  const demo = setUp(3);
+  const held = await demo.limiter.consume('k');
+  await demo.limiter.reset('k');
+  await demo.clock.advance('10m');
   expect(messages.log).toEqual(['lease held', 'lease lost']);
 
-  const again = await gone.limiter.consume('k');
-  gone.fail();
-  await gone.clock.advance('2h');
+  const again = await demo.limiter.consume('k');
+  demo.fail();
+  await demo.clock.advance('2h');
   expect(messages.log.slice(2)).toEqual(['lease held', 'lease lost']);
-  expect(await gone.limiter.release(again).catch(isStoreUnavailableError)).toBe(true);
+  expect(await demo.limiter.release(again).catch(isStoreUnavailableError)).toBe(true);
   expect(messages.log).toHaveLength(4);
 
-  gone.mend();
-  const last = await gone.limiter.consume('k');
-  await gone.limiter.close();
+  demo.mend();
+  const last = await demo.limiter.consume('k');
+  await demo.limiter.close();
   expect(messages.log.slice(4)).toEqual(['lease held', 'lease lost']);
-  expect([held, again, last]).toHaveLength(3); // what is garbage is not renewed
+  expect([held, again, last]).toHaveLength(3); // garbage-collected decisions are not renewed
 });
 
-test('abandoned: the decision was garbage collected', async () => {
+test('a lease is abandoned if its decision was garbage collected', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const { clock, limiter, calls } = setUp();
@@ -95,7 +95,7 @@ test('abandoned: the decision was garbage collected', async () => {
   expect(messages.log).toEqual(['lease held', 'lease abandoned']);
 });
 
-test('a subscriber that comes later gets no end without a beginning, if it is the only one', async () => {
+test('a later subscriber receives no end of a lease whose beginning it missed', async () => {
   const { limiter } = setUp();
   messages.stop();
   const held = await limiter.consume('k');

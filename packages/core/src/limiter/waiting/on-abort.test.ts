@@ -5,52 +5,52 @@ import { memoryStore } from '../../stores/memory/memory-store.js';
 import { RateLimiter } from '../rate-limiter.js';
 import { onAbort } from './on-abort.js';
 
-test('all who listen to one signal share one listener on it', () => {
+test('all listeners of one signal share one event listener', () => {
   const stop = new AbortController();
-  const told: number[] = [];
-  const ignore = Array.from({ length: 20 }, (_, i) => onAbort(stop.signal, () => told.push(i)));
+  const called: number[] = [];
+  const ignore = Array.from({ length: 20 }, (_, i) => onAbort(stop.signal, () => called.push(i)));
   expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
   ignore[0]!();
   ignore[7]!();
   stop.abort();
-  expect(told).toEqual([1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+  expect(called).toEqual([1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
   expect(() => onAbort(undefined, () => {})()).not.toThrow();
 });
 
-test('the listener on a signal goes with the last who listens, and comes again with the next', () => {
+test('the event listener is removed with the last listener, and added again with the next', () => {
   const stop = new AbortController();
-  const told: string[] = [];
+  const called: string[] = [];
   const listeners = () => getEventListeners(stop.signal, 'abort').length;
-  const [first, second] = [onAbort(stop.signal, () => told.push('first')), onAbort(stop.signal, () => {})];
+  const [first, second] = [onAbort(stop.signal, () => called.push('first')), onAbort(stop.signal, () => {})];
   first();
   expect(listeners()).toBe(1);
   second();
   second();
   expect(listeners()).toBe(0);
-  onAbort(stop.signal, () => told.push('third'));
+  onAbort(stop.signal, () => called.push('third'));
   second();
   expect(listeners()).toBe(1);
   stop.abort();
-  expect(told).toEqual(['third']);
+  expect(called).toEqual(['third']);
 });
 
-test('a listener may remove or add listeners', () => {
+test('a listener can remove or add listeners', () => {
   const stop = new AbortController();
-  const told: string[] = [];
+  const called: string[] = [];
   onAbort(stop.signal, () => {
-    told.push('first');
+    called.push('first');
     ignoreSecond();
-    onAbort(stop.signal, () => told.push('late'));
+    onAbort(stop.signal, () => called.push('late'));
   });
-  const ignoreSecond = onAbort(stop.signal, () => told.push('second'));
+  const ignoreSecond = onAbort(stop.signal, () => called.push('second'));
   stop.abort();
-  expect(told).toEqual(['first', 'second']);
+  expect(called).toEqual(['first', 'second']);
 });
 
 test.each([
   ['booked', gcra({ limit: 1, period: '1h' })],
   ['in line', concurrency({ limit: 1 })],
-])('20 waits on one signal, %s, print no warning, and end when it is aborted', async (_, policy) => {
+])('20 waits on one signal, %s, print no warning, and all end when it is aborted', async (_, policy) => {
   const warnings: Error[] = [];
   const warn = (warning: Error) => warnings.push(warning);
   process.on('warning', warn);
@@ -61,7 +61,7 @@ test.each([
     const stop = new AbortController();
     const waits = Array.from({ length: 20 }, () => limiter.acquire('k', { signal: stop.signal }));
     const ended = Promise.allSettled(waits);
-    await clock.advance('10m'); // signs of life, too
+    await clock.advance('10m'); // long enough for renewals
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
     stop.abort(new Error('enough'));
     for (const { status, reason } of (await ended) as PromiseRejectedResult[]) {

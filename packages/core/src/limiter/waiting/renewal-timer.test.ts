@@ -16,7 +16,7 @@ function setUp(through = (sleep: Promise<void>) => sleep) {
   return { manual, timer, ran, sleeps };
 }
 
-test('entries run at their moments, also one that comes while a longer sleep lasts', async () => {
+test('entries run at their moments, also one added during a longer sleep', async () => {
   const { manual, timer, ran } = setUp();
   timer.add(8_000, 'late');
   timer.add(3_000, 'early');
@@ -28,7 +28,7 @@ test('entries run at their moments, also one that comes while a longer sleep las
   expect(ran).toEqual(['early 3', 'early too 3', 'between 5', 'late 8']);
 });
 
-test('a removed entry does not run; a thousand that come and go need one sleep', async () => {
+test('a removed entry does not run, and a thousand added and removed entries use one sleep', async () => {
   const { manual, timer, ran, sleeps } = setUp();
   for (let i = 0; i < 1_000; i += 1) timer.remove(timer.add(4_000 + i, 'released'));
   timer.add(9_000, 'held');
@@ -49,7 +49,7 @@ test('close ends the last sleep', async () => {
   expect(sleeps.map((signal) => signal?.aborted)).toEqual([true]);
 });
 
-test('a clock may reject with an error of its own when it is woken', async () => {
+test('a clock can reject a woken sleep with its own error', async () => {
   const { manual, timer, ran } = setUp((sleep) => sleep.catch(() => Promise.reject(new Error('AbortError'))));
   timer.add(8_000, 'late');
   timer.add(3_000, 'early');
@@ -57,7 +57,7 @@ test('a clock may reject with an error of its own when it is woken', async () =>
   expect(ran).toEqual(['early 3', 'late 8']);
 });
 
-test('a clock that cannot sleep causes no unhandled rejection', async () => {
+test('a clock whose sleep rejects causes no unhandled rejection', async () => {
   let broken = true;
   const { manual, timer, ran } = setUp((sleep) => (broken ? Promise.reject(new Error('no timer')) : sleep));
   timer.add(3_000, 'first');

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js';
 import { fixedWindow, gcra, memoryStore, type Policy, RateLimiter } from '../../index.js';
 import { WakeOrder } from './wake-order.js';
 
-/** A clock that fires all due timers together, latest first. Node may do so with timers that are due at nearly the same time. */
+/** A clock that fires all expired timers together, latest first. Node.js can do so with timers that are almost equal. */
 class UnorderedClock implements Clock {
   #now = 1_735_689_600_000_000;
   #sleepers: { due: number; wake: () => void; stop: (reason: unknown) => void }[] = [];
@@ -35,16 +35,16 @@ test.each<[string, Policy]>([
 ])('120 calls %s resolve in booking order, whatever the order of timers', async (_, policy) => {
   const clock = new UnorderedClock();
   const limiter = new RateLimiter({ name: 'order', policy, store: memoryStore({ clock }) });
-  const gone: number[] = [];
-  const waits = numbers(120).map((place) => limiter.acquire('k').then(() => gone.push(place)));
+  const resolved: number[] = [];
+  const waits = numbers(120).map((place) => limiter.acquire('k').then(() => resolved.push(place)));
   await turn();
-  for (let passed = 0; gone.length < 120; passed += 1) {
+  for (let passed = 0; resolved.length < 120; passed += 1) {
     expect(passed).toBeLessThan(10);
     clock.advance(33_000);
     await turn();
   }
   await Promise.all(waits);
-  expect(gone).toEqual(numbers(120));
+  expect(resolved).toEqual(numbers(120));
 });
 
 test('no call resolves before its moment, and an aborted call delays no other', async () => {
@@ -52,11 +52,11 @@ test('no call resolves before its moment, and an aborted call delays no other', 
   const order = new WakeOrder();
   const never = new AbortController();
   const stop = new AbortController();
-  const gone: string[] = [];
+  const resolved: string[] = [];
   const wait = (name: string, moment: number, micros: number, { signal }: AbortController) =>
     order.wait('q', moment, micros, clock, signal).then(
-      () => gone.push(name),
-      () => gone.push(`not ${name}`),
+      () => resolved.push(name),
+      () => resolved.push(`not ${name}`),
     );
   const waits = [
     wait('second', 20, 15, never), // its reply arrived before the reply to 'first'
@@ -65,31 +65,31 @@ test('no call resolves before its moment, and an aborted call delays no other', 
   ];
   clock.advance(20);
   await turn();
-  expect(gone).toEqual([]);
+  expect(resolved).toEqual([]);
   stop.abort();
   await turn();
-  expect(gone).toEqual(['not first', 'second']);
+  expect(resolved).toEqual(['not first', 'second']);
   const late = wait('late', 25, 0, never); // its moment is before the moment of 'third'
   await turn();
-  expect(gone.at(-1)).toBe('late');
+  expect(resolved.at(-1)).toBe('late');
   clock.advance(20);
   await Promise.all([...waits, late]);
-  expect(gone).toEqual(['not first', 'second', 'late', 'third']);
+  expect(resolved).toEqual(['not first', 'second', 'late', 'third']);
 });
 
 test('a call without a wait does not overtake an earlier booking', async () => {
   const clock = new UnorderedClock();
   const order = new WakeOrder();
   const { signal } = new AbortController();
-  const gone: string[] = [];
+  const resolved: string[] = [];
   const waits = [
-    order.wait('q', 10, 10, clock, signal).then(() => gone.push('booked')),
-    order.wait('q', 12, 0, clock, signal).then(() => gone.push('free')),
-    order.wait('other', 12, 0, clock, signal).then(() => gone.push('elsewhere')),
+    order.wait('q', 10, 10, clock, signal).then(() => resolved.push('booked')),
+    order.wait('q', 12, 0, clock, signal).then(() => resolved.push('free')),
+    order.wait('other', 12, 0, clock, signal).then(() => resolved.push('elsewhere')),
   ];
   clock.advance(10);
   await Promise.all(waits);
-  expect(gone).toEqual(['elsewhere', 'booked', 'free']);
+  expect(resolved).toEqual(['elsewhere', 'booked', 'free']);
 });
 
 test('calls still resolve after the clock of the store went back by an hour', async () => {

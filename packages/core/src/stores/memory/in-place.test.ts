@@ -7,7 +7,7 @@ import { ManualClock } from '../../clock.js';
 import { memoryStore } from './memory-store.js';
 
 test.each(Object.entries(policies))(
-  '%s: a store that decides in place answers, ranks and evicts like a store that does not',
+  '%s: deciding in place yields the same answers, ranks and evictions',
   (_, policy) => {
     fc.assert(
       fc.property(

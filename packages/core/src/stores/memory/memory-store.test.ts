@@ -34,7 +34,7 @@ test('a flood of new keys does not admit a denied key again', async () => {
   }
 });
 
-test('a flood of new keys evicts no block, no override and no waiting call', async () => {
+test('a flood of new keys does not evict a block, an override or a waiting call', async () => {
   const { limiter, clock } = limiterOn(100, 5);
   await limiter.block('blocked', '1h');
   await limiter.override('overridden', fixedWindow({ limit: 1, window: '10s' }), { expiresIn: '1h' });
@@ -48,13 +48,13 @@ test('a flood of new keys evicts no block, no override and no waiting call', asy
   expect(await waiting).toMatchObject({ waited: 10_000 });
 });
 
-test('a flood of new keys evicts no held permit', async () => {
+test('a flood of new keys does not evict a held permit', async () => {
   const { limiter, clock, store } = limiterOn(100);
   const locks = new RateLimiter({ name: 'locks', policy: concurrency({ limit: 1, lease: '1h' }), store });
   const holder = await locks.acquire('job');
   for (let key = 0; key < 2_000; key += 1) await limiter.consume(key);
   expect(await locks.consume('job')).toMatchObject({ allowed: false });
-  // A denial and a renewed lease do not change that.
+  // That also holds after a denial and a renewed lease.
   await clock.advance('30m');
   for (let key = 0; key < 2_000; key += 1) await limiter.consume(`later-${key}`);
   expect(await locks.consume('job')).toMatchObject({ allowed: false });
@@ -62,7 +62,7 @@ test('a flood of new keys evicts no held permit', async () => {
   expect(await locks.consume('job')).toMatchObject({ allowed: true });
 });
 
-test('no denied key is evicted, however many were denied before and after it', async () => {
+test('a denied key is not evicted while there are other keys', async () => {
   const { limiter } = limiterOn(1_000);
   const keys = Array.from({ length: 500 }, (_, i) => `denied-${i}`);
   for (const key of keys) for (let call = 0; call < 2; call += 1) await limiter.consume(key);
@@ -70,7 +70,7 @@ test('no denied key is evicted, however many were denied before and after it', a
   for (const key of keys) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
 });
 
-test('a denied key that is admitted again is an ordinary key', async () => {
+test('a denied key that passes again is evicted like other keys', async () => {
   const { limiter, clock, store } = limiterOn(3);
   for (const key of ['a', 'a', 'b', 'b']) await limiter.consume(key);
   await clock.advance('10s');
@@ -82,7 +82,7 @@ test('a denied key that is admitted again is an ordinary key', async () => {
   expect(await limiter.peek('b')).toMatchObject({ allowed: false });
 });
 
-test('among denied keys only, the key denied first is evicted, and no block or override', async () => {
+test('among denied keys only, the key denied first is evicted; blocks and overrides stay', async () => {
   const { limiter, store } = limiterOn(10);
   await limiter.block('blocked', '1h');
   await limiter.override('overridden', fixedWindow({ limit: 9, window: '10s' }), { expiresIn: '1h' });
@@ -98,7 +98,7 @@ test('among denied keys only, the key denied first is evicted, and no block or o
   expect(await limiter.peek('overridden')).toMatchObject({ limit: 9 });
 });
 
-test('among blocked keys only, the first is evicted', async () => {
+test('among blocked keys only, the key blocked first is evicted', async () => {
   const { limiter, store } = limiterOn(3);
   for (const key of ['a', 'b', 'c', 'd']) await limiter.block(key, '1h');
   expect(store.size).toBe(3);
@@ -106,7 +106,7 @@ test('among blocked keys only, the first is evicted', async () => {
   for (const key of ['b', 'c', 'd']) expect(await limiter.peek(key)).toMatchObject({ allowed: false });
 });
 
-test('a key that is no longer blocked is an ordinary key', async () => {
+test('a key that is no longer blocked is evicted like other keys', async () => {
   const { limiter } = limiterOn(3, 5);
   await limiter.block('a', '1h');
   await limiter.consume('a');
@@ -116,7 +116,7 @@ test('a key that is no longer blocked is an ordinary key', async () => {
   expect(await limiter.peek('a')).toMatchObject({ remaining: 5 });
 });
 
-test('evictions go on after sweeps and after the store was empty', async () => {
+test('evictions continue after sweeps and after the store was empty', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
   try {
     const { limiter, store, clock } = limiterOn(10);
@@ -132,7 +132,7 @@ test('evictions go on after sweeps and after the store was empty', async () => {
   }
 });
 
-test('a block and an override end, and leave no entry', async () => {
+test('an ended block or override leaves no entry', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
   try {
     const { limiter, store, clock } = limiterOn(100);
@@ -150,7 +150,7 @@ test('a block and an override end, and leave no entry', async () => {
   }
 });
 
-test('a peek takes no memory, and a refund frees it', async () => {
+test('a peek uses no memory, and a refund frees it', async () => {
   const { limiter, store } = limiterOn(100);
   await limiter.peek('k');
   await limiter.unblock('k');
@@ -161,26 +161,26 @@ test('a peek takes no memory, and a refund frees it', async () => {
   expect(store.size).toBe(0);
 });
 
-test('a listener gets the ids of admitted calls until it unsubscribes', async () => {
+test('a listener receives the ids of admitted calls until it unsubscribes', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limiter = new RateLimiter({ name: 'demo', policy: concurrency({ limit: 1 }), store });
-  const told: number[] = [];
-  const stop = await store.listen('sluice:v2:cc:demo:{k}', (id) => told.push(id));
+  const received: number[] = [];
+  const stop = await store.listen('sluice:v2:cc:demo:{k}', (id) => received.push(id));
   const held = await limiter.acquire('k');
   const waits = [limiter.acquire('k'), limiter.acquire('k')];
   await clock.advance(1);
   await limiter.release(held);
   const next = await waits[0]!;
-  expect(told).toHaveLength(1);
+  expect(received).toHaveLength(1);
   stop();
   stop();
   await limiter.release(next);
   await limiter.release(await waits[1]!);
-  expect(told).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
-test('with denied keys only it still evicts, and stays within maxKeys', async () => {
+test('a store of denied keys only still evicts, and stays within maxKeys', async () => {
   const { limiter, store } = limiterOn(10);
   for (let key = 0; key < 100; key += 1) {
     await limiter.consume(key);
@@ -223,7 +223,7 @@ test.each([
     (i: number, length: number) =>
       `${i}${Buffer.alloc(length - 8, 'x').toString('latin1')}`.padEnd(length, 'yz'),
   ],
-])('keys that were %s keep no other text alive', (_, keyOf) => {
+])('keys that were %s do not keep other text alive', (_, keyOf) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   for (const length of [12, 13, 40]) {
@@ -245,6 +245,6 @@ test.each([
   [{ maxKeys: 1.5 }, /not 1.5/],
   [{ maxkeys: 5 }, /no option 'maxkeys'/],
   [null, /takes an options object/],
-])('refuses %j', (options, message) => {
+])('rejects %j', (options, message) => {
   expect(() => memoryStore(options as never)).toThrow(message);
 });

@@ -10,7 +10,7 @@ interface Known {
   rank: Rank;
 }
 
-/** The same, as plainly as can be: a list in the order in which keys came into their ranks. */
+/** A plain model: a list of keys in the order in which they got their ranks. */
 class PlainEntries {
   list: Known[] = [];
 
@@ -37,12 +37,12 @@ class PlainEntries {
     this.list = this.list.filter(({ entry }) => (entry as number[])[0]! > now);
   }
 
-  /** From what is forgotten first to what is forgotten last. */
+  /** In order of eviction. */
   inOrder = () => [...this.list].sort((a, b) => a.rank - b.rank);
 }
 
 const names = fc.tuple(fc.constantFrom('a:{', 'b:{', undefined), fc.integer({ min: 0, max: 60 }));
-/** From those that lie in a record to logs. */
+/** From entries that fit into a record to longer ones. */
 const entries = fc.array(fc.integer({ min: 0, max: 2 ** 53 - 1 }), { minLength: 2, maxLength: 8 });
 const steps = fc.oneof(
   {
@@ -56,7 +56,7 @@ const steps = fc.oneof(
 
 const keyOf = ([prefix = '', n]: [string | undefined, number]) => [prefix, `key-${n}`] as const;
 
-test('stores what a plain list stores, and evicts in the same order', () => {
+test('stores and evicts like a plain list', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(steps, { maxLength: 400 }), (maxKeys, all) => {
       const plain = new PlainEntries(maxKeys);
@@ -92,7 +92,7 @@ test('stores what a plain list stores, and evicts in the same order', () => {
   );
 });
 
-test('finds all of thousands of keys of many limits that come and go, and no others', () => {
+test('finds all keys among thousands that were added and removed, and no others', () => {
   const table = new Table(20_000);
   const place = (n: number) => [`limit-${n % 700}:{`, `user:${n}`] as const;
   for (let n = 0; n < 60_000; n += 1) table.add(...place(n), [n + 1, n], Rank.ordinary);
@@ -115,7 +115,7 @@ test('a sweep continues where the last one ended', () => {
   }
 });
 
-test('after a flood a table is copied to a small one', () => {
+test('after a flood the table is copied to a smaller one', () => {
   const table = new Table(10_000);
   for (let n = 0; n < 10_000; n += 1) table.add('', String(n), [n, 0], Rank.ordinary);
   expect(table.roomy).toBe(false);

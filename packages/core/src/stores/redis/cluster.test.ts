@@ -1,6 +1,6 @@
 import { slotOf } from './cluster.js';
 
-// What CLUSTER KEYSLOT says; tests/integration/cluster/nodes.test.ts asks a server about many more.
+// The results of CLUSTER KEYSLOT; tests/integration/cluster/nodes.test.ts compares many more with a server.
 test.each([
   ['', 0],
   ['123456789', 0x31c3], // the check value of CRC-16/XMODEM
@@ -12,6 +12,6 @@ test.each([
   ['foo{}{bar}', 8_363],
   ['{foo', 13_308],
   ['ключ', 10_303],
-])('%j lies in slot %i', (key, slot) => {
+])('%j is in slot %i', (key, slot) => {
   expect(slotOf(key)).toBe(slot);
 });

@@ -7,7 +7,7 @@ class ReplyError extends Error {
 }
 const withParts = (message: string, parts: object) => Object.assign(new Error(message), parts);
 
-describe('unavailable', () => {
+describe('classified as unavailable', () => {
   test.each([
     ['LOADING', 'LOADING Redis is loading the dataset in memory'],
     ['BUSY', 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'],
@@ -58,9 +58,9 @@ describe('unavailable', () => {
     ['connection', 'ERR max daily request limit exceeded. Limit: 10000, Usage: 10001.'],
   ])('%s: %s', (reason, message) => {
     for (const error of [new ReplyError(message), new Error(message)]) {
-      const told = classified(error);
-      expect(isStoreUnavailableError(told) && told).toMatchObject({ reason, cause: error });
-      expect(told.message).toContain(message);
+      const result = classified(error);
+      expect(isStoreUnavailableError(result) && result).toMatchObject({ reason, cause: error });
+      expect(result.message).toContain(message);
     }
   });
 
@@ -96,13 +96,13 @@ describe('unavailable', () => {
     ['connection', 'read ECONNRESET'],
     ['connection', 'getaddrinfo ENOTFOUND redis.internal'],
   ])('%s: %s', (reason, message) => {
-    const told = classified(new Error(message));
-    expect(isStoreUnavailableError(told) && told.reason).toBe(reason);
-    expect(told.message).not.toMatch(/maxRetriesPerRequest|Stream isn't writeable/);
+    const result = classified(new Error(message));
+    expect(isStoreUnavailableError(result) && result.reason).toBe(reason);
+    expect(result.message).not.toMatch(/maxRetriesPerRequest|Stream isn't writeable/);
   });
 });
 
-describe('set up wrongly', () => {
+describe('classified as misconfigured', () => {
   test.each([
     [
       'WRONGTYPE',
@@ -117,23 +117,23 @@ describe('set up wrongly', () => {
     ['other', 'ERR user_script:22: SLUICE nothing of ours: LOADING NOPERM'],
   ])('%s: %s', (reason, message) => {
     for (const error of [new ReplyError(message), new Error(message)]) {
-      const told = classified(error);
-      expect(isStoreConfigurationError(told) && told).toMatchObject({ reason, cause: error });
-      expect(told.message).toContain(message);
+      const result = classified(error);
+      expect(isStoreConfigurationError(result) && result).toMatchObject({ reason, cause: error });
+      expect(result.message).toContain(message);
     }
   });
 });
 
-test("a caller's key in an error of our script does not change the meaning, and only cause shows it", () => {
+test("a caller's key in a script error does not change the class, and only `cause` contains it", () => {
   const cause = new ReplyError(
     'ERR user_script:22: SLUICE foreign value in sluice:v2:fw:x:{LOADING NOPERM WRONGPASS}',
   );
-  const told = classified(cause);
-  expect(isStoreConfigurationError(told) && told).toMatchObject({ reason: 'other', cause });
-  expect(told.message).toBe('redis store: a key of this limit holds a foreign value; `cause` names it');
+  const result = classified(cause);
+  expect(isStoreConfigurationError(result) && result).toMatchObject({ reason: 'other', cause });
+  expect(result.message).toBe('redis store: a key of this limit holds a foreign value; `cause` names it');
 });
 
-test('an error that wraps others has their meaning', () => {
+test('an error that wraps others has their class', () => {
   const down = new AggregateError([
     new Error('connect ECONNREFUSED ::1:6379'),
     new Error('connect ECONNREFUSED 127.0.0.1:6379'),
@@ -155,7 +155,7 @@ test('an error that wraps others has their meaning', () => {
   expect(classified(own).reason).toBe('connection');
 });
 
-test("where there was no connection, the connection's last error is the reason", () => {
+test('without a connection, the last error of the connection is the reason', () => {
   const none = new NoConnectionError('no connection');
   const refused = new Error('connect ECONNREFUSED 127.0.0.1:6379');
   expect(classified(none, refused)).toMatchObject({
@@ -170,11 +170,11 @@ test("where there was no connection, the connection's last error is the reason",
     ),
   });
   expect(classified(none, new ReplyError('LOADING Redis is loading')).reason).toBe('LOADING');
-  // What the server said to this very call is not what it said to another.
+  // A reply to this call takes precedence over an error of another one.
   expect(classified(new ReplyError('OOM command not allowed'), refused).reason).toBe('OOM');
 });
 
-test('withoutCommand removes only the command, also from the errors of cluster nodes', () => {
+test('withoutCommand removes only the command, also from errors of cluster nodes', () => {
   const command = { name: 'hello', args: ['AUTH', 'secret'] };
   const error = Object.assign(new ReplyError('WRONGPASS no'), { command, code: 'x' });
   const all = withParts('None of the nodes is available', { lastNodeError: error });

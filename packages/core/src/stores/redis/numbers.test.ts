@@ -26,7 +26,7 @@ const EDGES = [
   2 ** 53 - 1,
 ];
 
-test('numbers and texts of every size come back', async () => {
+test('numbers and strings of every size are unpacked', async () => {
   const texts = [0, 1, 31, 32, 255, 256, 65_535, 65_536].map(
     (size) => 'é'.repeat(size / 2) + 'x'.repeat(size % 2),
   );
@@ -48,12 +48,12 @@ test('numbers and texts of every size come back', async () => {
   expect(unpacked(await pack(`{${list}}`))).toEqual([...numbers, ...texts]);
 });
 
-test.each([1, 15, 16, 65_535, 65_536])('lists of %d numbers come back', async (size) => {
+test.each([1, 15, 16, 65_535, 65_536])('a list of %d numbers is unpacked', async (size) => {
   const bytes = await pack(`(function() local t = {} for i = 1, ${size} do t[i] = i end return t end)()`);
   expect(unpacked(bytes)).toEqual(Array.from({ length: size }, (_, i) => i + 1));
 });
 
-test('anything else is a StoreConfigurationError', async () => {
+test('any other data throws a StoreConfigurationError', async () => {
   const list = await pack(`{${EDGES.map((n) => n.toFixed(0))}, 'text'}`);
   const cut = Array.from(list, (_, i) => list.subarray(0, i));
   const others = await Promise.all(

@@ -21,7 +21,7 @@ test.each([
   ['client', () => ({ client: client() }), false],
   ['a client', client, false],
   ['a cluster client', () => ({ client: new Cluster([at], { lazyConnect: true }) }), true],
-])('takes %s, and does nothing with it before the first call', async (_, place, slotted) => {
+])('accepts %s, and does not connect before the first call', async (_, place, slotted) => {
   const store = storeOnDefaults(place());
   expect(store.slotted).toBe(slotted);
   expect(store.nodeOf('k')).toBe('');
@@ -45,22 +45,22 @@ test.each<[string, object, RegExp]>([
   ],
   ['an option of another place', { cluster: [at], name: 'mymaster' }, /no option 'name'/],
   ['settings for a client that has its own', { client: client(), password: 'x' }, /no option 'password'/],
-  ['what is no client', { client: { evalsha: 1 } }, /redisStore takes .*, not an object/],
-  ['what is no address', { url: 'localhost:6379' }, /takes an address such as .*, not "localhost:6379"/],
+  ['a value that is not a client', { client: { evalsha: 1 } }, /redisStore takes .*, not an object/],
+  ['an invalid address', { url: 'localhost:6379' }, /takes an address such as .*, not "localhost:6379"/],
   [
-    'an address that is misspelt, without telling its password',
+    'a misspelt address, without printing its password',
     { url: 'redis//shop:s3cret@host:6379' },
     /takes an address such as .*, not "…@host:6379"/,
   ],
   [
-    'a cluster as text, likewise',
+    'a cluster as a string, without printing its password',
     { cluster: 'redis://shop:s3cret@host' },
     /cluster must be .*, not "…@host"/,
   ],
   ['no sentinels', { sentinels: [], name: 'mymaster' }, /sentinels must be a list of \{ host, port \}/],
-  ['sentinels as text', { sentinels: ['127.0.0.1:26379'], name: 'mymaster' }, /sentinels must be a list/],
+  ['sentinels as strings', { sentinels: ['127.0.0.1:26379'], name: 'mymaster' }, /sentinels must be a list/],
   ['sentinels without a name', { sentinels: [at] }, /name must be the sentinels' name of the primary/],
-  ['a cluster of text that is no address', { cluster: ['127.0.0.1'] }, /cluster must be a list/],
+  ['a cluster of an invalid address', { cluster: ['127.0.0.1'] }, /cluster must be a list/],
   ['a database that is not a number', { url: 'redis://h/shop' }, /is a database number.*"\/shop"/],
   [
     'a db that is not a number',
@@ -69,47 +69,47 @@ test.each<[string, object, RegExp]>([
   ],
   ['a negative db', { url: 'redis://h', options: { db: -1 } }, /whole number ≥ 0 as db, not -1/],
   ['a db in the query', { url: 'redis://h?db=x' }, /whole number ≥ 0 as db/],
-  ['options that are none', { url: 'redis://h', options: 'db=1' }, /options must be an object/],
+  ['options that are a string', { url: 'redis://h', options: 'db=1' }, /options must be an object/],
   [
     'a password among options',
     { url: 'redis://h', options: { password: 'x' } },
     /'password' is an option of redisStore itself/,
   ],
   [
-    'what is ours to set',
+    'an option that only the store sets',
     { url: 'redis://h', options: { maxRetriesPerRequest: 3 } },
     /cannot set 'maxRetriesPerRequest'/,
   ],
   [
-    'the same, in a cluster',
+    'such an option of a cluster',
     { cluster: [at], options: { retryDelayOnFailover: 100 } },
     /cannot set 'retryDelayOn/,
   ],
   [
-    'the same, for its nodes',
+    'such an option of cluster nodes',
     { cluster: [at], options: { redisOptions: { enableOfflineQueue: true } } },
     /options\.redisOptions cannot set 'enableOfflineQueue'/,
   ],
   [
-    'the same, in an address',
+    'such an option in an address',
     { url: 'redis://h?maxRetriesPerRequest=3' },
     /the query of the address cannot set/,
   ],
   [
-    'a wrong usage',
+    'an invalid usage',
     { url: 'redis://h', usage: 'yes' },
     /^redisStore: usage must be true, false or an object/,
   ],
   [
-    'a wrong option of usage',
+    'an invalid option of usage',
     { cluster: [at], usage: { keys: 'all' } },
     /usage\.keys must be 'hash', or 'plain' to .*, not "all"/,
   ],
-])('refuses %s', (_, options, message) => {
+])('rejects %s', (_, options, message) => {
   expect(() => redisStore(options as never)).toThrow(TypeError);
   expect(() => redisStore(options as never)).toThrow(message);
 });
 
-test('refuses an address that sets an option of the store', () => {
+test('rejects an address that sets an option of the store', () => {
   expect(() => redisStore('redis://h?autoResendUnfulfilledCommands=true')).toThrow(/cannot set/);
 });
