@@ -8,7 +8,7 @@ import { memoryStore, redisStore } from '../index.js';
 describe('Redis', () => {
   fleetBoardContract(() => redisStore(redisUrl()));
 
-  test('the keys have a time to live, and the index keeps no process whose text has expired', async () => {
+  test('keys expire, and the index drops a process whose text has expired', async () => {
     const server = await startRedis();
     const admin = new Redis(server.url);
     const stores = [redisStore(server.url), redisStore(server.url)] as const;
@@ -32,7 +32,7 @@ describe('Redis', () => {
     }
   });
 
-  test('what other programs write is left out with a note, not sent if it is large, and the others are read', async () => {
+  test('a foreign value is omitted with a note, and not transferred if it is large; other texts are read', async () => {
     const server = await startRedis();
     const admin = new Redis(server.url);
     const store = redisStore(server.url);
@@ -50,7 +50,7 @@ describe('Redis', () => {
       await admin.set(keyOf('long'), 'x'.repeat(1_000_001));
       await admin.set(keyOf('whole'), 'x'.repeat(1_000_000));
       await admin.lpush(keyOf('list'), 'x');
-      const names = ['long', 'whole', 'list', 'gone', 'a}b\n', 'n'.repeat(100_000)];
+      const names = ['long', 'whole', 'list', 'missing', 'a}b\n', 'n'.repeat(100_000)];
       for (const name of names) await admin.zadd(index, Date.now(), name);
       await admin.zadd(index, '-inf', 'before-all');
       await admin.zadd(index, '+inf', 'after-all');
@@ -77,7 +77,7 @@ describe('Redis', () => {
     }
   });
 
-  test('nothing is kept for a server that is out, and nothing rejects', async () => {
+  test('nothing is queued for a server that is out, and publish resolves to false', async () => {
     const server = await startRedis();
     const store = redisStore(server.url);
     try {
@@ -95,7 +95,7 @@ describe('Redis', () => {
     }
   });
 
-  test('a server that refuses it is asked once, and a warning says what to do', async () => {
+  test('a server that refuses publish is called once, and a warning names the remedy', async () => {
     const server = await startRedis();
     const admin = new Redis(server.url);
     await admin.call('ACL', 'SETUSER', 'old', 'on', '>pw', '~*', '&*', '+@all', '-zadd');
@@ -120,7 +120,7 @@ describe('Redis', () => {
   });
 });
 
-test('the board of a memory store has the texts of its own process', async () => {
+test("a memory store's board holds only the texts of its own process", async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   expect(await store.fleet.read('usage')).toEqual([]);

@@ -28,7 +28,7 @@ const namesAre = (store: Store, ...names: string[]) =>
     return limiters.map(({ name }) => name).join() === names.join() && limiters;
   });
 
-test('the limiters of a process are known to another one, until they are closed', async () => {
+test('another process can read the definitions of a limiter until it is closed', async () => {
   const server = await startRedis();
   const [store, reader] = [redisStore(server.url), redisStore(server.url)];
   const login = new RateLimiter({
@@ -66,7 +66,7 @@ test('the limiters of a process are known to another one, until they are closed'
   }
 });
 
-test('limiters created at run time are one definition; combinations and shared rates have their own', async () => {
+test('limiters created at run time share one definition; combinations and shared rates have their own', async () => {
   const store = memoryStore();
   const factory = new LimiterFactory({ store, keyPrefix: 'app' });
   for (let i = 0; i < 30; i += 1) await factory.get(`tenant-${i}`, () => policy).consume('k');
@@ -83,7 +83,7 @@ test('limiters created at run time are one definition; combinations and shared r
   await store.close();
 });
 
-test('a limit whose policy is a function says what it counts by', async () => {
+test('a limit whose policy is a function publishes its key', async () => {
   const store = memoryStore();
   const limits = new RequestLimit<[]>('rateLimit', {
     name: 'api',
@@ -98,7 +98,7 @@ test('a limit whose policy is a function says what it counts by', async () => {
   await store.close();
 });
 
-test('many limiters are bounded, and the same limiter is published once', async () => {
+test('at most 200 definitions are published, each limiter once', async () => {
   const store = memoryStore();
   for (let i = 0; i < 250; i += 1) named(store, `l${i}`);
   for (let i = 0; i < 50; i += 1) named(store, 'l0');
@@ -111,7 +111,7 @@ test('many limiters are bounded, and the same limiter is published once', async 
   await store.close();
 });
 
-test('`definitions: false` publishes nothing; a wrong value is refused', async () => {
+test('`definitions: false` publishes nothing; an invalid value is rejected', async () => {
   const store = memoryStore({ definitions: false, clock: new ManualClock() });
   const another = memoryStore();
   for (const one of [store, another]) named(one, 'silent');
@@ -125,7 +125,7 @@ test('`definitions: false` publishes nothing; a wrong value is refused', async (
   await Promise.all([store.close(), another.close()]);
 });
 
-test('what other programs write to the board is left out with a reason', async () => {
+test('a foreign text on the board is omitted with a reason', async () => {
   const store = memoryStore();
   const read = async (text: string) => {
     await store.fleet.publish('definitions', text, 60_000);
@@ -150,7 +150,7 @@ test('what other programs write to the board is left out with a reason', async (
   await store.close();
 });
 
-test('limiters that would make the text too long to be read are counted', async () => {
+test('definitions beyond the maximum length of a text are counted as omitted', async () => {
   const store = memoryStore();
   const names = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(100, 'p'));
   const policies = Object.fromEntries(names.map((name) => [name, policy]));

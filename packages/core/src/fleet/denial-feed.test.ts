@@ -5,7 +5,7 @@ import { CombinedLimiter, fixedWindow, hashKey, memoryStore, RateLimiter, type S
 import { type DenialReport, decodeKey, followDenials } from '../operations/index.js';
 import { DECISION, STORE_CALL } from '../telemetry/channels.js';
 
-// In memory: the processes of a Redis are in tests/integration/fleet.
+// In memory. Processes that share a Redis are tested in tests/integration/fleet.
 
 const limiterOf = (store: Store, name = uniqueName('feed')) =>
   new RateLimiter({ name, policy: fixedWindow({ limit: 1, window: '1h' }), store });
@@ -17,7 +17,7 @@ function following(store: Store) {
   return { reports, denials, stop };
 }
 
-test('nothing listens to decisions without a follower, nor after the last one', async () => {
+test('the decision channel has a subscriber only while there is a follower', async () => {
   const store = memoryStore();
   const limiter = limiterOf(store);
   await limiter.consume('k');
@@ -33,7 +33,7 @@ test('nothing listens to decisions without a follower, nor after the last one', 
   await store.close();
 });
 
-test('close() ends it at once', async () => {
+test('close ends following at once', async () => {
   const store = memoryStore();
   following(store);
   await store.close();
@@ -42,7 +42,7 @@ test('close() ends it at once', async () => {
   expect(DECISION.hasSubscribers).toBe(false);
 });
 
-test('a denial says who, where, what and when; equal ones are counted', async () => {
+test('a report has key, limiter, cost and moment of a denial, and counts equal denials', async () => {
   const [store, other] = [memoryStore(), memoryStore()];
   const limiter = limiterOf(store);
   const elsewhere = limiterOf(other);
@@ -78,7 +78,7 @@ test('a denial says who, where, what and when; equal ones are counted', async ()
   await Promise.all([store.close(), other.close()]);
 });
 
-test('of a combination the key of the member that denied; hashed if the store hashes keys', async () => {
+test('a combination reports the key of the member that denied, hashed if the store hashes keys', async () => {
   const store = memoryStore({ usage: true });
   const [ip, user] = [limiterOf(store), limiterOf(store)];
   const both = new CombinedLimiter({ ip, user }, { name: uniqueName('both') });
@@ -91,7 +91,7 @@ test('of a combination the key of the member that denied; hashed if the store ha
   await store.close();
 });
 
-test('a flood is bounded: 100 denials that differ, and the number of the others', async () => {
+test('a report has at most 100 different denials, and the number of the others', async () => {
   const store = memoryStore();
   const limiter = limiterOf(store);
   const { denials, reports, stop } = following(store);
@@ -108,7 +108,7 @@ test('a flood is bounded: 100 denials that differ, and the number of the others'
   await store.close();
 });
 
-test('what other programs publish is left out', async () => {
+test('a foreign report is ignored', async () => {
   const store = memoryStore();
   const { reports, stop } = following(store);
   const denial = {
@@ -151,7 +151,7 @@ test('what other programs publish is left out', async () => {
   await store.close();
 });
 
-test('`definitions: false` publishes nothing, and is followed in its own process', async () => {
+test('with `definitions: false` only followers in the same process receive reports', async () => {
   const store = memoryStore({ definitions: false });
   const limiter = limiterOf(store);
   const { denials, stop } = following(store);
@@ -163,7 +163,7 @@ test('`definitions: false` publishes nothing, and is followed in its own process
   await store.close();
 });
 
-test('a store without a notice board', () => {
+test('followDenials throws for a store without a board', () => {
   expect(() => followDenials({} as Store, { report: () => {} })).toThrow(
     /followDenials: the store must be memoryStore\(\) or redisStore\(…\), not an object/,
   );

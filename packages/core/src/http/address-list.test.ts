@@ -33,7 +33,7 @@ test.each<[string, string, boolean]>([
   ['::/0', 'not an address', false],
   ['0.0.0.0/0', '127.1', false],
   ['0.0.0.0/0', '', false],
-])('%s holds the client %s: %s', (entry, ip, listed) => {
+])('the list of %s matches the client %s: %s', (entry, ip, listed) => {
   expect(compileList(where, [entry])(ip, [])).toBe(listed);
 });
 
@@ -49,11 +49,11 @@ test.each<[string, string | number | bigint | boolean, boolean]>([
   ['order:7', 'order:7', true],
   ['192.0.2.7:login', '192.0.2.7:login', true],
   ['192.0.2.7', '192.0.2.7', false],
-])('the entry %s holds the key %p: %s', (entry, key, listed) => {
+])('the entry %s matches the key %p: %s', (entry, key, listed) => {
   expect(compileList(where, [entry])(undefined, ['other', key])).toBe(listed);
 });
 
-test('any entry will do, and an empty list holds nobody', () => {
+test('a list matches if any entry does, and an empty list never does', () => {
   const list = compileList(where, ['ann', '10.0.0.0/8', '2001:db8::/32']);
   expect(list('10.1.1.1', [])).toBe(true);
   expect(list('2001:db8::1', [])).toBe(true);
@@ -90,7 +90,7 @@ test.each([
   '[2001:db8::1]:443',
   '::ffff:10.0.0.0/8',
   '::ffff:300.0.0.1',
-])('%j looks like an address or a range and is none', (entry) => {
+])('%j is rejected as a misspelt address or range', (entry) => {
   expect(() => compileList(where, ['ann', entry])).toThrow(
     new TypeError(
       `rateLimit: allowList: ${JSON.stringify(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, ` +
@@ -106,6 +106,6 @@ test.each<[unknown, RegExp]>([
   [[7], /an entry must be a non-empty string, not 7/],
   [[''], /an entry must be a non-empty string, not ""/],
   [['ann', undefined], /not undefined/],
-])('refuses %j', (entries, message) => {
+])('rejects the entries %j', (entries, message) => {
   expect(() => compileList(where, entries as string[])).toThrow(message);
 });

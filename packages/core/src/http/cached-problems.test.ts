@@ -23,13 +23,13 @@ const denial = (retryAfter: number, name = 'api', ...more: string[]): Decision =
   };
 };
 
-test('a problem is the same as long as the seconds to wait are', () => {
+test('problems with the same whole seconds to wait are one object', () => {
   const problem = cachedProblems(429);
   expect(problem(denial(1001))).toBe(problem(denial(2000)));
   expect(problem(denial(2001))).not.toBe(problem(denial(2000)));
 });
 
-test('it equals the result of problemOf, also for other limits, several policies and a cost beyond the limit', () => {
+test('a cached problem equals the result of problemOf for every denial', () => {
   const problem = cachedProblems(503);
   const denials = [
     denial(1000),

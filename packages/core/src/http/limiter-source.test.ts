@@ -21,7 +21,7 @@ function limit(options: object = {}) {
   return Object.assign(limits, { decide: deciding(limits) });
 }
 
-test('numbers may change with each request, and used permits stay used', async () => {
+test('the numbers can change with each request, and used permits stay used', async () => {
   const { decide } = limit();
   expect(await decide(request, hourly(1))).toMatchObject({ allowed: true, limit: 1, remaining: 0 });
   expect(await decide(request, hourly(1))).toMatchObject({ allowed: false });
@@ -37,7 +37,7 @@ test('another algorithm has its own count', async () => {
 });
 
 test.each([undefined, null, 5, 'fixedWindow', {}, []])(
-  '%j is no policy: the error names the option',
+  'rejects %j as a policy, and names the option',
   async (given) => {
     await expect(limit().decide(request, given)).rejects.toThrow(TypeError);
     await expect(limit().decide(request, given)).rejects.toThrow(
@@ -47,7 +47,7 @@ test.each([undefined, null, 5, 'fixedWindow', {}, []])(
 );
 
 test.each([undefined, {}, { one: null }, hourly(1)])(
-  '%j are no policies: the error names the option',
+  'rejects %j as policies, and names the option',
   async (given) => {
     const { decide } = limit({ policy: undefined, policies: async () => given });
     await expect(decide(request, 0)).rejects.toThrow(
@@ -61,7 +61,7 @@ test('invalid numbers and unknown names reject each request', async () => {
   await expect(limit({ cost: { other: 1 } }).decide(request, hourly(1))).rejects.toThrow("no option 'other'");
 });
 
-test('there is no single limiter; one with the same name and store counts in the same place', async () => {
+test('limit.limiter throws; a limiter with the same name and store shares the counts', async () => {
   const store = memoryStore();
   const each = limit({ name: 'plan', store });
   expect(() => each.limiter).toThrow(/'plan' has a policy for each request/);
@@ -70,11 +70,11 @@ test('there is no single limiter; one with the same name and store counts in the
   expect(await each.decide(request, hourly(1))).toMatchObject({ allowed: true });
 });
 
-test('skipped requests need no policy', async () => {
+test('a skipped request needs no policy', async () => {
   await expect(limit({ skip: () => true }).decide(request, undefined)).resolves.toBeUndefined();
 });
 
-test('permits are released also when the limiter was evicted meanwhile', async () => {
+test('held permits are released even if their limiter was evicted', async () => {
   const held = limit();
   const { decide } = held;
   const policy = concurrency({ limit: 1, lease: '1h' });
@@ -86,7 +86,7 @@ test('permits are released also when the limiter was evicted meanwhile', async (
   expect(await decide(request, policy)).toMatchObject({ allowed: true });
 });
 
-test('a closed limit rejects, and does not close a store that was passed', async () => {
+test('a closed limit rejects, and does not close a store that it received', async () => {
   const store = memoryStore();
   const close = jest.spyOn(store, 'close');
   const given = limit({ name: 'plan', store });
@@ -110,15 +110,15 @@ describe('the cache', () => {
 
   test('keeps 1,000 limiters and evicts the least recently used', () => {
     const limiters = new LimiterPool({}, 1000);
-    const of = (limit: number) => limiters.byPolicies(hourly(limit));
-    const first = of(1);
+    const limiterFor = (limit: number) => limiters.byPolicies(hourly(limit));
+    const first = limiterFor(1);
     const made = new Map<number, unknown>();
     for (let i = 2; i <= 5000; i += 1) {
-      made.set(i, of(i));
-      expect(of(1)).toBe(first);
+      made.set(i, limiterFor(i));
+      expect(limiterFor(1)).toBe(first);
     }
     expect(limiters.limiters.size).toBe(1000);
-    expect(of(4002)).toBe(made.get(4002));
-    expect(of(4001)).not.toBe(made.get(4001));
+    expect(limiterFor(4002)).toBe(made.get(4002));
+    expect(limiterFor(4001)).not.toBe(made.get(4001));
   });
 });

@@ -34,12 +34,12 @@ afterEach(() => jest.restoreAllMocks());
 
 const make = (options: object = {}) =>
   new RequestLimit(where, { policy, name: `made-${test_}`, ...options } as never);
-const ask = (limit: ReturnType<typeof make>, ip?: string) =>
+const handle = (limit: ReturnType<typeof make>, ip?: string) =>
   limit.handle(request(ip), new OpenResponse() as never);
 
 test('a limit created for each request causes one warning', async () => {
   for (let i = 0; i < 10; i += 1) {
-    expect((await ask(make())).outcome).toBe('passed'); // with a limit of 2
+    expect((await handle(make())).outcome).toBe('passed'); // with a limit of 2
     await sleep(1);
   }
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
@@ -49,23 +49,23 @@ test('a limit created for each request causes one warning', async () => {
   );
 });
 
-test('it also warns with requests of many clients in between', async () => {
+test('requests of many clients in between do not prevent the warning', async () => {
   for (let i = 0; i < 3; i += 1) {
-    for (let client = 0; client < 50; client += 1) await ask(make(), `192.0.2.${client}`);
+    for (let client = 0; client < 50; client += 1) await handle(make(), `192.0.2.${client}`);
   }
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
 });
 
-test('it also warns if the policy depends on the request', async () => {
-  for (let i = 0; i < 3; i += 1) await ask(make({ policy: () => policy }));
+test('a policy that depends on the request also causes the warning', async () => {
+  for (let i = 0; i < 3; i += 1) await handle(make({ policy: () => policy }));
   expect(codes()).toEqual(['SLUICE_LIMIT_PER_REQUEST']);
 });
 
-test('it also warns if the handler awaits before the limit', async () => {
+test('a handler that awaits before the limit also causes the warning', async () => {
   const server = createServer(async (_, response) => {
     const limit = make();
     await Promise.resolve();
-    response.end((await ask(limit)).outcome);
+    response.end((await handle(limit)).outcome);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -82,7 +82,7 @@ test('a limit per tenant, created on first use and kept, causes no warning', asy
   for (const tenant of [1, 2, 1, 3, 2, 4, 5, 6]) {
     const limit = limits.get(tenant) ?? make();
     limits.set(tenant, limit);
-    await ask(limit);
+    await handle(limit);
   }
   expect(codes()).toEqual([]);
 });
@@ -91,7 +91,7 @@ test('limits created before their requests, as in tests, cause no warning', asyn
   for (let i = 0; i < 5; i += 1) {
     const limit = make();
     await sleep(1);
-    await ask(limit);
+    await handle(limit);
   }
   expect(codes()).toEqual([]);
 });
@@ -100,19 +100,19 @@ test('limits that share a store cause no warning, however often they are created
   const store = memoryStore();
   const limiter = new RateLimiter({ policy });
   const outcomes = [];
-  for (let i = 0; i < 3; i += 1) outcomes.push((await ask(make({ store }))).outcome);
+  for (let i = 0; i < 3; i += 1) outcomes.push((await handle(make({ store }))).outcome);
   expect(outcomes).toEqual(['passed', 'passed', 'denied']);
-  for (let i = 0; i < 5; i += 1) await ask(new RequestLimit(where, { limiter }));
+  for (let i = 0; i < 5; i += 1) await handle(new RequestLimit(where, { limiter }));
   expect(codes()).toEqual([]);
   await Promise.all([store.close(), limiter.close()]);
 });
 
 test('validate: false turns the warning off', async () => {
-  for (let i = 0; i < 5; i += 1) await ask(make({ validate: false }));
+  for (let i = 0; i < 5; i += 1) await handle(make({ validate: false }));
   expect(codes()).toEqual([]);
 });
 
 test('names and keys from requests do not fill the memory', async () => {
-  for (let i = 0; i < 3000; i += 1) await ask(make({ name: `n${i}` }), `2001:db8:${i.toString(16)}::1`);
+  for (let i = 0; i < 3000; i += 1) await handle(make({ name: `n${i}` }), `2001:db8:${i.toString(16)}::1`);
   expect(codes()).toEqual([]);
 });

@@ -21,7 +21,7 @@ const forwarded = { ...request, headers: { 'x-forwarded-for': '203.0.113.9' } };
 
 let emitted: jest.SpyInstance;
 let subject = 0;
-/** A name without a warning so far. */
+/** A name that has no warning yet. */
 const fresh = () => {
   subject += 1;
   return `limit-${subject}`;
@@ -47,7 +47,7 @@ const checksOf = (limit = limitOf()) => {
   };
 };
 
-test('a warning has a code, a type and a section in the documents', () => {
+test('a warning has a code, a type and a link to the documentation', () => {
   const name = fresh();
   warnOnce('SLUICE_REFUND_LOST', name, 'lost');
   expect(emitted.mock.calls).toEqual([
@@ -69,7 +69,7 @@ test('a warning is emitted once for each code and subject', () => {
   expect(codes()).toEqual(['SLUICE_REFUND_LOST', 'SLUICE_REFUND_LOST', 'SLUICE_DRY_RUN_FAILED']);
 });
 
-test('copies of the package warn once together', async () => {
+test('copies of the package emit a warning once in total', async () => {
   const name = fresh();
   warnOnce('SLUICE_REFUND_LOST', name, '');
   await jest.isolateModulesAsync(async () => {
@@ -81,7 +81,7 @@ test('copies of the package warn once together', async () => {
 });
 
 describe('a framework that trusts every proxy', () => {
-  test('gets a warning', () => {
+  test('causes a warning', () => {
     const check = checksOf();
     for (let i = 0; i < 3; i += 1) check({ ...request, proxies: 'all' });
     expect(codes()).toEqual(['SLUICE_TRUST_PROXY_ALL']);
@@ -95,7 +95,7 @@ describe('a framework that trusts every proxy', () => {
     ['a number', request, 7, false, false],
     ['a path', request, 'orders/64', true, false],
     ['a user where there is no address', { ...request, ip: '' }, 'ann', false, false],
-  ])('when the key is %s', (_name, view, key, ownKey, warned) => {
+  ])('with a key of %s', (_name, view, key, ownKey, warned) => {
     checksOf({ ...limitOf(), ownKey })({ ...view, proxies: 'all' }, key);
     expect(codes()).toEqual(warned ? ['SLUICE_TRUST_PROXY_ALL'] : []);
   });
@@ -105,7 +105,7 @@ describe('a framework that trusts no proxy', () => {
   const none = { ...request, proxies: 'none' } as const;
 
   test.each([{ 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }])(
-    'gets a warning when there is one: %j',
+    'causes a warning if a request passed one: %j',
     (headers) => {
       const check = checksOf();
       check(none);
@@ -115,20 +115,20 @@ describe('a framework that trusts no proxy', () => {
     },
   );
 
-  test('gets no warning about a header that a client sends much later', () => {
+  test('causes no warning for a header that a client sends much later', () => {
     const check = checksOf();
     for (let i = 0; i < 1000; i += 1) check(none);
     check({ ...forwarded, proxies: 'none' });
     expect(emitted).not.toHaveBeenCalled();
   });
 
-  test.each([undefined, null, 'x'])('gets no warning with headers of %p', (headers) => {
+  test.each([undefined, null, 'x'])('causes no warning with headers of %p', (headers) => {
     checksOf()({ ...none, headers });
     expect(emitted).not.toHaveBeenCalled();
   });
 });
 
-test('a framework that trusts some proxies, or does not say, gets no warning', () => {
+test('a framework that trusts some proxies, or does not report it, causes no warning', () => {
   const check = checksOf();
   check({ ...forwarded, proxies: undefined });
   check(forwarded);
@@ -143,16 +143,16 @@ test.each<[string | number, boolean, boolean]>([
   ['a:b', true, false],
   [7, true, false],
   ['2001:db8::1', false, false],
-])('a key %p of your own (%p) is a whole IPv6 address: %p', (key, ownKey, warned) => {
+])('the key %p (own: %p) warns about a whole IPv6 address: %p', (key, ownKey, warned) => {
   const check = checksOf({ ...limitOf(), ownKey });
   for (let i = 0; i < 2; i += 1) check(request, key);
   expect(codes()).toEqual(warned ? ['SLUICE_IPV6_KEY'] : []);
 });
 
-describe('a request that is counted twice gives a warning', () => {
+describe('a request that is counted twice causes a warning', () => {
   const view = () => ({ ...request, source: {} });
 
-  test('by one limiter for one key', () => {
+  test('by one limiter with one key', () => {
     const check = checksOf();
     const [first, second] = [view(), view()];
     check(first);
@@ -162,7 +162,7 @@ describe('a request that is counted twice gives a warning', () => {
     expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
   });
 
-  test('by limiters of one name in one store, with another between them', () => {
+  test('by limiters of one name in one store, with another limiter in between', () => {
     const [name, store, one] = [fresh(), {}, view()];
     checksOf(limitOf(name, 'redis', store))(one);
     checksOf(limitOf(fresh(), 'redis', store))(one);
@@ -181,7 +181,7 @@ describe('a request that is counted twice gives a warning', () => {
     expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
   });
 
-  test('not when the key, the name, the store or the request differs', () => {
+  test('unless the key, the name, the store or the request differs', () => {
     const [name, store, one] = [fresh(), {}, view()];
     const check = checksOf(limitOf(name, 'redis', store));
     check(one);
@@ -200,19 +200,19 @@ describe('a worker of a cluster', () => {
   beforeEach(() => Object.assign(cluster, { isWorker: true }));
   afterEach(() => Object.assign(cluster, { isWorker }));
 
-  test('gets a warning if it counts in memory', () => {
+  test('causes a warning if it counts in memory', () => {
     const check = checksOf(limitOf(fresh(), 'memory'));
     expect(emitted).not.toHaveBeenCalled();
     check(request);
     expect(codes()).toEqual(['SLUICE_MEMORY_IN_CLUSTER']);
   });
 
-  test('gets none if it counts in Redis', () => {
+  test('causes no warning if it counts in Redis', () => {
     checksOf()(request);
     expect(emitted).not.toHaveBeenCalled();
   });
 
-  test('gets none with validate: false', () => {
+  test('causes no warning with validate: false', () => {
     const policy = fixedWindow({ limit: 9, window: '1h' });
     const limit = new RequestLimit('rateLimit', { policy, validate: false });
     expect(limit.handle(request, new OpenResponse())).toMatchObject({ outcome: 'passed' });
@@ -220,7 +220,7 @@ describe('a worker of a cluster', () => {
   });
 });
 
-test('a process without a cluster may count in memory', () => {
+test('a process outside a cluster can count in memory without a warning', () => {
   checksOf(limitOf(fresh(), 'memory'))(request);
   expect(emitted).not.toHaveBeenCalled();
 });

@@ -35,7 +35,7 @@ describe('limits', () => {
       limits: { perIp: { policy: hourly(3) }, perAccount: { policy: hourly(1), key: '#{body.account}' } },
     });
 
-  test('a denial by one takes nothing from the others', async () => {
+  test('a denial by one limit takes no permit of the others', async () => {
     const login = both();
     const decide = deciding(login);
     expect(await decide(request)).toMatchObject({ allowed: true, name: 'login' });
@@ -47,20 +47,20 @@ describe('limits', () => {
     await expect(decide(request)).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
   });
 
-  test('headers name each by the limit and itself', async () => {
+  test('headers name each limit after the whole and itself', async () => {
     const response = new OpenResponse();
     await deciding(both(), response)(request);
     expect(response.headers.RateLimit).toBe('"login.perIp";r=2;t=3600, "login.perAccount";r=0;t=3600');
   });
 
-  test('a key that is missing counts for none of them', async () => {
+  test('a missing key takes no permit of any limit', async () => {
     const login = both();
     const account = { ...request, body: {} };
     await expect(deciding(login)(account)).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION' });
     expect(await login.limiters.perIp!.peek('192.0.2.1')).toMatchObject({ remaining: 3 });
   });
 
-  test('costs and limiters are by name', async () => {
+  test('costs and limiters are given by the name of the limit', async () => {
     const login = limit({ limits: { a: { policy: hourly(9) }, b: { policy: hourly(9) } }, cost: { a: 4 } });
     const decision = await deciding(login)(request);
     expect(decision!.policies.map(({ remaining }) => remaining)).toEqual([5, 8]);
@@ -68,7 +68,7 @@ describe('limits', () => {
   });
 });
 
-test('a dry run that cannot decide lets the request pass and warns once', async () => {
+test('a dry run that cannot decide lets the request pass, and warns once', async () => {
   const policy = hourly(1);
   const dry = limit({ name: 'shadow', policy, dryRun: true, onLimited: () => {}, key: '#{body.phone}' });
   for (let i = 0; i < 2; i += 1) {
@@ -77,7 +77,7 @@ test('a dry run that cannot decide lets the request pass and warns once', async 
   expect(warnings).toMatchObject([{ code: 'SLUICE_DRY_RUN_FAILED', message: /shadow.*body.phone/ }]);
 });
 
-test('permits that cannot be refunded stay used, and a warning says so', async () => {
+test('permits whose refund fails stay used, and a warning reports it', async () => {
   const store = memoryStore();
   const name = 'refunded';
   const refunding = limit({ name, policy: hourly(2), store, skipFailedRequests: true, limitType: 'METHOD' });
@@ -97,13 +97,13 @@ test('if requestWasSuccessful throws, permits stay used and held permits are rel
     throw new Error('cannot tell');
   };
   const policies = { atOnce: concurrency({ limit: 1 }), rate: hourly(2) };
-  const judging = limit({ policies, skipFailedRequests: true, requestWasSuccessful, limitType: 'METHOD' });
+  const counted = limit({ policies, skipFailedRequests: true, requestWasSuccessful, limitType: 'METHOD' });
   const response = new OpenResponse();
-  await deciding(judging, response)(request);
+  await deciding(counted, response)(request);
   response.end();
   await new Promise(setImmediate);
   expect(warnings).toMatchObject([{ code: 'SLUICE_REFUND_LOST', message: /cannot tell/ }]);
-  const { policies: left } = await judging.limiter.peek('all');
+  const { policies: left } = await counted.limiter.peek('all');
   expect(left.map(({ remaining }) => remaining)).toEqual([1, 1]);
 });
 
@@ -122,7 +122,7 @@ test('a request that has a response, or whose client disconnected, gets no secon
   expect(await verdict).toEqual({ outcome: 'aborted' });
 });
 
-test('thrown, a denial has the headers of all limits of the response', async () => {
+test('with throw, the error of a denial has the headers of all limits', async () => {
   const response = new OpenResponse();
   const first = limit({ name: 'first', policy: hourly(9) });
   const second = limit({ name: 'second', policy: hourly(1), throw: true, statusCode: 420 });
@@ -139,7 +139,7 @@ test('thrown, a denial has the headers of all limits of the response', async () 
   });
 });
 
-test('lists ask about addresses before there is a key, and about keys only when they are plain', async () => {
+test('lists match addresses before the key is resolved, and keys only if they are strings or numbers', async () => {
   const limiter = new RateLimiter({ policy: hourly(1) });
   const key = '#{body.account}';
   const allowing = limit({ limiter, key, allowList: ['192.0.2.0/24', 'admin'] });
@@ -154,7 +154,7 @@ test('lists ask about addresses before there is a key, and about keys only when 
 });
 
 describe('refund', () => {
-  test('refunds the permits of all limits', async () => {
+  test('returns the permits of all limits', async () => {
     const both = limit({ limits: { a: { policy: hourly(1) }, b: { policy: hourly(1) } } });
     const decision = await deciding(both)(request);
     await both.refund(decision!);
@@ -162,7 +162,7 @@ describe('refund', () => {
     await expect(both.refund({} as never)).rejects.toThrow(TypeError);
   });
 
-  test('knows by which policy a request was decided', async () => {
+  test('returns permits to the policy that decided the request', async () => {
     let policy = concurrency({ limit: 1, lease: '1h' }) as object;
     const each = limit({ policy: () => policy, limitType: 'METHOD' });
     const held = await deciding(each)(request);
@@ -181,20 +181,17 @@ test.each([
   [true, false, 0],
   [false, true, 1],
   [false, false, 1],
-])(
-  'requestWasSuccessful is asked also when the client has left: %j, complete %j',
-  async (successful, complete, left) => {
-    const requestWasSuccessful = () => successful;
-    const asking = limit({ policy: hourly(1), skipFailedRequests: true, requestWasSuccessful });
-    const response = new OpenResponse();
-    await deciding(asking, response)(request);
-    response.end(200, complete);
-    await new Promise(setImmediate);
-    expect(await asking.limiter.peek('192.0.2.1')).toMatchObject({ remaining: left });
-  },
-);
+])('requestWasSuccessful returns %j with a response complete: %j', async (successful, complete, left) => {
+  const requestWasSuccessful = () => successful;
+  const counting = limit({ policy: hourly(1), skipFailedRequests: true, requestWasSuccessful });
+  const response = new OpenResponse();
+  await deciding(counting, response)(request);
+  response.end(200, complete);
+  await new Promise(setImmediate);
+  expect(await counting.limiter.peek('192.0.2.1')).toMatchObject({ remaining: left });
+});
 
-test('a cost that rejects while the policy is still to come is an error of its request alone', async () => {
+test('a cost that rejects before the policy resolves fails only its request', async () => {
   const policy = async () => {
     await new Promise(setImmediate);
     return hourly(1);
@@ -204,7 +201,7 @@ test('a cost that rejects while the policy is still to come is an error of its r
   await each.close();
 });
 
-test('an error of `message` is the error of the request', async () => {
+test('an error of `message` fails the request', async () => {
   const throwing = limit({ policy: hourly(1), message: () => Promise.reject(undefined) });
   await deciding(throwing)(request);
   const verdict = await throwing.handle(request, new OpenResponse());
@@ -212,9 +209,9 @@ test('an error of `message` is the error of the request', async () => {
   await expect(reply()).rejects.toThrow('rateLimit: an option threw undefined');
 });
 
-test('a disconnected client, which has no address, is no error', async () => {
+test('a disconnected client without an address is not an error', async () => {
   const left = new OpenResponse();
   left.end(0, false);
-  const gone = { ...request, ip: undefined };
-  expect(await limit({ policy: hourly(1) }).handle(gone, left)).toEqual({ outcome: 'aborted' });
+  const disconnected = { ...request, ip: undefined };
+  expect(await limit({ policy: hourly(1) }).handle(disconnected, left)).toEqual({ outcome: 'aborted' });
 });

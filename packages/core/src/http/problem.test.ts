@@ -23,7 +23,7 @@ const denied = (policies: PolicyDecision[]): Decision => ({
   policies,
 });
 
-test('says when to come again, or that it is of no use', () => {
+test('the detail says when to retry, or that a retry cannot pass', () => {
   expect(problemOf(denied([policy]))).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
     title: 'Too Many Requests',
@@ -38,7 +38,7 @@ test('says when to come again, or that it is of no use', () => {
   });
 });
 
-test('names the policies that denied, and no others', () => {
+test('lists exactly the policies that denied', () => {
   const perMinute = { ...policy, name: 'perMinute' };
   const perHour = { ...perMinute, name: 'perHour', retryAfter: 0 };
   const perDay = { ...perMinute, name: 'perDay', retryAfter: Number.POSITIVE_INFINITY };
@@ -48,7 +48,7 @@ test('names the policies that denied, and no others', () => {
   ]);
 });
 
-test('names the policy that bound when none by itself would have denied', () => {
+test('lists the deciding policy if none alone would have denied', () => {
   const one = { ...policy, name: 'one', retryAfter: 0 };
   expect(problemOf(denied([one, { ...one, name: 'two' }]))['violated-policies']).toEqual(['login.one']);
 });
@@ -57,11 +57,11 @@ test.each([
   [503, 'Service Unavailable'],
   [400, 'Bad Request'],
   [499, 'Too Many Requests'],
-])('a status of %i is in the problem, with its title', (status, title) => {
+])('a status of %i sets the status and title of the problem', (status, title) => {
   expect(problemOf(denied([policy]), status)).toMatchObject({ status, title, detail: 'Try again in 2 s.' });
 });
 
-test('a client on a deny list learns nothing else', () => {
+test('a client on the denyList receives no more than status and title', () => {
   expect(FORBIDDEN).toEqual({
     type: 'about:blank',
     title: 'Forbidden',

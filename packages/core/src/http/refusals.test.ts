@@ -82,11 +82,11 @@ test.each<[object, RegExp]>([
     { policy, key: '#{user.id}', ipv6Subnet: 56 },
     /ipv6Subnet has no effect with limitType CUSTOM: use 'IP' or a key/,
   ],
-])('refuses %j', (options, message) => {
+])('rejects %j', (options, message) => {
   expect(() => new RequestLimit('rateLimit', options as never)).toThrow(message);
 });
 
-test('the error names the keys of a CombinedLimiter', () => {
+test('the error for a CombinedLimiter without keyGenerator names its keys', () => {
   const limiter = new CombinedLimiter({ one: new RateLimiter({ policy }) });
   expect(() => new RequestLimit('rateLimit', { limiter })).toThrow('keyGenerator: (…) => ({ one: … })');
 });
@@ -106,10 +106,10 @@ describe("a fixed window in a framework's option names", () => {
     expect(read({ policy, limit: undefined, max: undefined, windowMs: undefined })).toEqual(own);
   });
 
-  test('a function becomes a function', async () => {
-    const { policy: of } = read({ limit: async (n: number) => n, windowMs: 1000 });
-    expect(await (of as (n: number) => unknown)(7)).toEqual(fixedWindow({ limit: 7, window: 1000 }));
-    await expect((of as (n: number) => unknown)(0.5)).rejects.toThrow(RangeError);
+  test('becomes a function if the limit is a function', async () => {
+    const { policy: policyFor } = read({ limit: async (n: number) => n, windowMs: 1000 });
+    expect(await (policyFor as (n: number) => unknown)(7)).toEqual(fixedWindow({ limit: 7, window: 1000 }));
+    await expect((policyFor as (n: number) => unknown)(0.5)).rejects.toThrow(RangeError);
   });
 
   test.each<[object, RegExp]>([
@@ -120,5 +120,5 @@ describe("a fixed window in a framework's option names", () => {
     [{ limit: -1 }, /limit must be a whole number from 0/],
     [{ limit: '5' }, /limit must be a whole number from 0 .* not "5"/],
     [{ limit: 5, windowMs: 'soon' }, /window/],
-  ])('refuses %j', (options, message) => expect(() => read(options)).toThrow(message));
+  ])('rejects %j', (options, message) => expect(() => read(options)).toThrow(message));
 });

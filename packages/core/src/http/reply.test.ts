@@ -17,32 +17,32 @@ const CHROME =
 test.each<[string, string | undefined, string]>([
   ['no Accept', undefined, PROBLEM],
   ['curl and fetch', '*/*', PROBLEM],
-  ['what asks for it', 'application/problem+json, application/json;q=0.9', PROBLEM],
+  ['a client that accepts problems', 'application/problem+json, application/json;q=0.9', PROBLEM],
   ['any application', 'application/*', PROBLEM],
   ['axios', 'application/json, text/plain, */*', 'application/json'],
-  ['what knows JSON only', 'application/json', 'application/json'],
+  ['a client that accepts JSON only', 'application/json', 'application/json'],
   ['Chrome', CHROME, 'text/html; charset=utf-8'],
   ['Firefox', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
-  ['what reads text', 'text/plain', 'text/plain; charset=utf-8'],
-  ['what prefers text', 'text/html;q=0.5, text/plain', 'text/plain; charset=utf-8'],
+  ['a client that accepts text', 'text/plain', 'text/plain; charset=utf-8'],
+  ['a client that prefers text', 'text/html;q=0.5, text/plain', 'text/plain; charset=utf-8'],
   ['capitals', 'TEXT/Plain', 'text/plain; charset=utf-8'],
-  ['pictures only', 'image/png', PROBLEM],
-  ['nothing at all', '*/*;q=0', PROBLEM],
+  ['images only', 'image/png', PROBLEM],
+  ['no type at all', '*/*;q=0', PROBLEM],
   ['an empty Accept', '', PROBLEM],
-  ['no Accept that can be read', ';;;,,,/', PROBLEM],
+  ['an invalid Accept', ';;;,,,/', PROBLEM],
   ['a long Accept', `text/html,${' '.repeat(10_000)}`, PROBLEM],
-])('%s is answered in its form', (_name, accept, type) => {
+])('for %s, the response has the right type', (_name, accept, type) => {
   const reply = replyTo(problem, accept);
   expect(reply).toMatchObject({ status: 429, type });
   if (type.endsWith('json')) expect(JSON.parse(reply.body)).toEqual(problem);
   else expect(reply.body).toContain('Try again in 2 s.');
 });
 
-test('text is the title and the detail', () => {
+test('a text response is the title and the detail', () => {
   expect(replyTo(problem, 'text/plain').body).toBe('Too Many Requests\nTry again in 2 s.\n');
 });
 
-test('a page is escaped', () => {
+test('a page escapes the problem', () => {
   const hostile: HttpProblem = {
     ...problem,
     title: `</title><b>&amp;'"`,
@@ -59,17 +59,17 @@ test.each<[string | object, string, string]>([
   [{ error: 'slow down' }, 'application/json', '{"error":"slow down"}'],
   [['slow', 'down'], 'application/json', '["slow","down"]'],
   [{ toJSON: () => undefined }, 'application/json', 'null'],
-])('the message %j goes before what the client accepts', (message, type, body) => {
+])('the message %j takes precedence over Accept', (message, type, body) => {
   expect(replyTo(problem, 'text/html', message)).toEqual({ status: 429, type, body });
 });
 
-test('a message that cannot be written fails', () => {
+test('a message that cannot be serialized throws', () => {
   const circle: { itself?: object } = {};
   circle.itself = circle;
   expect(() => replyTo(problem, undefined, circle)).toThrow(TypeError);
 });
 
-test('no Accept fails', () => {
+test('replyTo handles any Accept', () => {
   const parts = fc.constantFrom(
     'text/html',
     '*/*',
@@ -101,7 +101,7 @@ test.each<[unknown, string]>([
   ['Origin, accept', 'Origin, accept'],
   ['*', '*'],
   ['Accept-Encoding', 'Accept-Encoding, Accept'],
-])('a problem depends on Accept: a Vary of %j', (before, after) => {
+])('a problem extends a Vary of %j', (before, after) => {
   const headers = new Map<string, unknown>([['Vary', before]]);
   const response = {
     get: (name: string) => headers.get(name),

@@ -90,7 +90,7 @@ test.each<[object, RegExp]>([
   [{ policy: () => policy, cost: { any: 0.5 } }, /cost.any must be a whole number/],
   [{ policy, cost: -1 }, /cost must be a whole number from 0 to \d+, not -1/],
   [{ policy, ipv6Subnet: 129 }, /ipv6Subnet must be a whole number from 32 to 128, not 129/],
-])('refuses %j', (options, message) => expect(() => limit(options)).toThrow(message));
+])('rejects %j', (options, message) => expect(() => limit(options)).toThrow(message));
 
 test.each<[object, string]>([
   [{}, '192.0.2.1'],
@@ -100,7 +100,7 @@ test.each<[object, string]>([
   [{ key: "#{headers['x-tenant']}" }, 'acme'],
   [{ keyGenerator: () => 'made' }, 'made'],
   [{ key: '#{ip}' }, '192.0.2.1'],
-])('%j counts by %s', async (options, key) => {
+])('%j counts by the key %s', async (options, key) => {
   const given = limit({ policy, ...options });
   expect(await deciding(given)(request)).toMatchObject({ allowed: true });
   expect(await given.limiter.peek(key)).toMatchObject({ remaining: 0 });
@@ -132,7 +132,7 @@ test.each([
     500,
     'parser',
   ],
-])('%#: a request without its key is refused', async (view, options, status, cause) => {
+])('%#: a request without its key is rejected', async (view, options, status, cause) => {
   await expect(
     deciding(limit({ policy, validate: false, ...options }))(view as RequestView),
   ).rejects.toMatchObject({
@@ -146,18 +146,18 @@ test.each([
   });
 });
 
-test('an address in a template is a client: IPv6 by subnet, without its port', async () => {
+test('an address in a template counts as a client: IPv6 by subnet, without the port', async () => {
   const decide = deciding(limit({ policy, key: '#{ip}|#{method}', ipv6Subnet: 48 }));
   const allowed = async (ip: string) => (await decide({ ...request, ip }))?.allowed;
   expect([await allowed('2001:db8::1'), await allowed('2001:db8:0:5::2')]).toEqual([true, false]);
   expect([await allowed('192.0.2.1:80'), await allowed('::ffff:192.0.2.1')]).toEqual([true, false]);
 });
 
-test('a cost that a function gives is checked', async () => {
+test('a cost that a function returns is checked', async () => {
   await expect(deciding(limit({ policy, cost: () => Number.NaN }))(request)).rejects.toThrow(RangeError);
 });
 
-test('held permits are released when the response is over', async () => {
+test('held permits are released when the response ends', async () => {
   const held = limit({ policy: concurrency({ limit: 2 }), limitType: 'METHOD' });
   const [first, second] = [new OpenResponse(), new OpenResponse()];
   for (const response of [first, second]) await deciding(held, response)(request);
@@ -169,7 +169,7 @@ test('held permits are released when the response is over', async () => {
   expect(await held.limiter.peek('all')).toMatchObject({ remaining: 2 });
 });
 
-test('other permits stay used when held permits are released', async () => {
+test('a release of held permits does not refund other permits', async () => {
   const policies = { atOnce: concurrency({ limit: 1 }), rate: fixedWindow({ limit: 2, window: '1h' }) };
   const held = limit({ policies, limitType: 'METHOD' });
   for (let i = 0; i < 2; i += 1) {
@@ -181,7 +181,7 @@ test('other permits stay used when held permits are released', async () => {
   expect(left.map(({ remaining }) => remaining)).toEqual([1, 0]);
 });
 
-test('closes its own limiter, never one that was passed', async () => {
+test("close closes the limit's own limiter, but not one that it received", async () => {
   const limiter = new RateLimiter({ policy });
   const given = limit({ limiter });
   await given.close();

@@ -24,7 +24,7 @@ test.each([
   ['/.well-known/x', '/.well-known/x'],
   ['/a..b/...', '/a..b/...'],
   ['/Users/Ann', '/Users/Ann'],
-])('%s is %s', (url, path) => {
+])('the path of %s is %s', (url, path) => {
   expect(pathOf(url)).toBe(path);
   expect(pathOf(path.replaceAll('é', '%C3%A9'))).toBe(path);
 });
@@ -41,13 +41,13 @@ test.each([
   'HTTP://a/login',
   'ws://a/login',
   'a:443',
-])('%s is refused, because routers differ on its path', (url) => {
+])('%s is rejected, because routers differ on its path', (url) => {
   const refusal = expect.objectContaining({ status: 400, expose: true });
   expect(() => pathOf(url)).toThrow(refusal);
   expect(() => writtenPathOf(`x${url}/../x`)).toThrow(refusal);
 });
 
-test('upper and lower case are the same if the router ignores case', () => {
+test('upper and lower case yield one path if the router ignores case', () => {
   expect(pathOf('/Users/%41nn', false)).toBe('/users/ann');
 });
 
@@ -62,7 +62,7 @@ test.each([
   ['/files/%2e%2e%2fa', undefined],
   ['/files?/../a', undefined],
   ['/', undefined],
-])('%s as it was written is %s', (url, path) => {
+])('the written path of %s is %s', (url, path) => {
   expect(writtenPathOf(url)).toBe(path);
 });
 
@@ -82,7 +82,7 @@ test.each([
   ['5.5.0', '/users'],
   ['5.6.2', '/users'],
   ['5.12.8', '/Users'],
-])('Fastify %s with router options that do not tell whether they ignore case: %s', (version, path) => {
+])('in Fastify %s, router options without caseSensitive yield the path %s', (version, path) => {
   const initialConfig = { caseSensitive: true, routerOptions: { maxParamLength: 100 } };
   expect(fastifyPathOf(pathOf, '/Users', { initialConfig, version })).toBe(path);
 });

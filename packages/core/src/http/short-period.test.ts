@@ -15,7 +15,7 @@ import { RequestLimit } from './request-limit.js';
 let emitted: jest.SpyInstance;
 let name = '';
 let tests = 0;
-const told = () => emitted.mock.calls.map(([text, { code }]) => [code, text]);
+const warnings = () => emitted.mock.calls.map(([text, { code }]) => [code, text]);
 
 beforeEach(() => {
   emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
@@ -24,9 +24,9 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const warning = (of: string, option: string, value: number) => [
+const warning = (limit: string, option: string, value: number) => [
   'SLUICE_SHORT_WINDOW',
-  `rateLimit: ${option}: ${value} of limit '${of}' is ${value} milliseconds. Write '${value}s' if you mean seconds, '${value}ms' if ` +
+  `rateLimit: ${option}: ${value} of limit '${limit}' is ${value} milliseconds. Write '${value}s' if you mean seconds, '${value}ms' if ` +
     'you mean milliseconds',
 ];
 
@@ -40,30 +40,30 @@ test.each<[string, number, Policy]>([
 ])('%s: %d causes a warning', (option, value, policy) => {
   new RequestLimit('rateLimit', { policy, name });
   new RequestLimit('rateLimit', { policy, name });
-  expect(told()).toEqual([warning(name, option, value)]);
+  expect(warnings()).toEqual([warning(name, option, value)]);
 });
 
 test.each<[string, Policy]>([
-  ['a text', fixedWindow({ limit: 1, window: '60ms' })],
+  ['a string', fixedWindow({ limit: 1, window: '60ms' })],
   ['a second', fixedWindow({ limit: 1, window: 1000 })],
   ['a minute', tokenBucket({ capacity: 1, refill: 1, every: 60_000 })],
   ['a rate', tokenBucketOfRate({ rate: 1000, burst: 1 })],
   ['a lease', concurrency({ limit: 1, lease: 500 })],
 ])('%s causes no warning', (_, policy) => {
   new RequestLimit('rateLimit', { policy, name });
-  expect(told()).toEqual([]);
+  expect(warnings()).toEqual([]);
 });
 
-test('it warns for each of several policies, and of several limits', () => {
+test('each of several policies and limits can cause a warning', () => {
   const [short, long] = [fixedWindow({ limit: 1, window: 60 }), fixedWindow({ limit: 1, window: '1h' })];
   new RequestLimit('rateLimit', { policies: { long, short }, name });
   new RequestLimit('rateLimit', { limits: { long: { policy: long }, short: { policy: short } }, name });
-  expect(told()).toEqual([warning(name, 'window', 60), warning(`${name}.short`, 'window', 60)]);
+  expect(warnings()).toEqual([warning(name, 'window', 60), warning(`${name}.short`, 'window', 60)]);
 });
 
-test('it warns for policies that depend on the request', async () => {
+test('a policy that depends on the request can cause a warning', async () => {
   const limit = new RequestLimit('rateLimit', { policy: () => fixedWindow({ limit: 9, window: 60 }), name });
-  expect(told()).toEqual([]);
+  expect(warnings()).toEqual([]);
   const request = {
     ip: '192.0.2.1',
     user: undefined,
@@ -75,10 +75,10 @@ test('it warns for policies that depend on the request', async () => {
     headers: {},
   };
   for (let i = 0; i < 2; i += 1) await limit.handle(request, new OpenResponse() as never);
-  expect(told()).toEqual([warning(name, 'window', 60)]);
+  expect(warnings()).toEqual([warning(name, 'window', 60)]);
 });
 
 test('validate: false turns the warning off', () => {
   new RequestLimit('rateLimit', { policy: fixedWindow({ limit: 1, window: 60 }), name, validate: false });
-  expect(told()).toEqual([]);
+  expect(warnings()).toEqual([]);
 });

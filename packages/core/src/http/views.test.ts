@@ -24,7 +24,7 @@ async function pipelined(requests: number) {
   return { responses, socket };
 }
 
-const told = (responses: readonly ServerResponse[]) => {
+const outcomesOf = (responses: readonly ServerResponse[]) => {
   const over: boolean[] = [];
   responses.forEach((response, i) => {
     new NodeResponseView(response).whenOver((complete) => {
@@ -34,29 +34,29 @@ const told = (responses: readonly ServerResponse[]) => {
   return over;
 };
 
-test('responses are complete one after the other, and a later listener is called at once', async () => {
+test('pipelined responses complete in order, and a later listener is called at once', async () => {
   const { responses } = await pipelined(2);
-  const over = told(responses);
+  const over = outcomesOf(responses);
   for (const response of responses) response.end('answer');
   while (over.length < 2) await new Promise(setImmediate);
   expect(over).toEqual([true, true]);
-  const late = told(responses);
+  const late = outcomesOf(responses);
   while (late.length < 2) await new Promise(setImmediate);
   expect(late).toEqual([true, true]);
 });
 
-test('a broken connection also ends the responses behind the first one', async () => {
+test('a broken connection also ends the responses queued behind the first one', async () => {
   const { responses, socket } = await pipelined(3);
-  const over = told(responses);
+  const over = outcomesOf(responses);
   socket.destroy();
   while (over.filter((each) => each === false).length < 3) await new Promise(setImmediate);
-  responses[1]!.end('nobody hears');
-  const late = told(responses);
+  responses[1]!.end('too late');
+  const late = outcomesOf(responses);
   while (late.length < 3) await new Promise(setImmediate);
   expect(late).toEqual([false, false, false]);
 });
 
-test('many limits on one response are no leak of listeners', () => {
+test('many limits on one response do not leak listeners', () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   for (let i = 0; i < 100; i += 1) new NodeResponseView(raw).whenOver(() => {});
   const most = Math.max(...raw.eventNames().map((name) => raw.listenerCount(name)));
@@ -73,11 +73,11 @@ describe('cookies', () => {
     ['a=b=c; d; =e; f=', { a: 'b=c', '': 'e', f: '' }],
     ['', {}],
     [';;=;', { '': '' }],
-  ])('%j are read as the package cookie reads them', (header, cookies) => {
+  ])('%j is parsed like the package cookie does', (header, cookies) => {
     expect({ ...parseCookies(header) }).toEqual(cookies);
   });
 
-  test('a cookie named __proto__ is a cookie, and changes no object', () => {
+  test('a cookie named __proto__ is an ordinary cookie, and does not change the prototype', () => {
     const cookies = parseCookies('__proto__=x; constructor=y');
     expect(Object.entries(cookies)).toEqual([
       ['__proto__', 'x'],
@@ -86,13 +86,13 @@ describe('cookies', () => {
     expect(readProperty(parseCookies('a=1'), '__proto__')).toBeUndefined();
   });
 
-  test('at most 300 are read, and a long header takes linear time', () => {
+  test('at most 300 cookies are read, and a long header takes linear time', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `c${i}=${i}`).join(';');
     expect(Object.keys(parseCookies(many))).toHaveLength(300);
     expect(parseCookies(`a=${' \t'.repeat(500_000)}x${' '.repeat(500_000)}`).a).toMatch(/^x$/);
   });
 
-  test("a cookie parser's result comes first, and a Cookie header that occurs twice is one", () => {
+  test('parsed cookies take precedence, and two Cookie headers are merged', () => {
     const view = { headers: { cookie: ['a=1', 'b=2'] } } as unknown as RequestView;
     expect(cookiesOf(view)).toMatchObject({ a: '1', b: '2' });
     expect(cookiesOf({ ...view, cookies: { a: 'parsed' } })).toEqual({ a: 'parsed' });

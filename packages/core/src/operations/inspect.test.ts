@@ -30,11 +30,11 @@ describe.each(stores)('%s', (_, open) => {
     limiters.push(limiter);
     return limiter;
   };
-  const look = (limiter: RateLimiter, key: string, options = {}) =>
+  const inspect = (limiter: RateLimiter, key: string, options = {}) =>
     inspectKey(store, RateLimiter.internals(limiter).limits.definition('limiter'), key, options);
 
   describe.each(Object.entries(policies))('%s', (_name, policyOf) => {
-    test('what it says is what peek says, whatever the key holds', async () => {
+    test('inspectKey shows the same as peek, whatever the key holds', async () => {
       const limiter = limiterOf(policyOf('1h'), { hashTag: 'tag' });
       const isHeld = limiter.policies[limiter.name]!.algorithm === 'concurrency';
       const steps: [string, () => Promise<unknown>][] = [
@@ -50,7 +50,7 @@ describe.each(stores)('%s', (_, open) => {
         if (step !== 'booked') await waiting;
         else (waiting as Promise<unknown>).catch(() => {});
         const { debug, allowed, remaining } = await limiter.peek('k', { debug: true });
-        const seen = await look(limiter, 'k');
+        const seen = await inspect(limiter, 'k');
         const [policy] = seen.policies;
         const { name, key, numbers, overridden, booked, blockedUntil, after } = debug!.policies[0]!;
         expect({ step, allowed: seen.allowed, ...policy }).toMatchObject({
@@ -63,13 +63,13 @@ describe.each(stores)('%s', (_, open) => {
     });
   });
 
-  test('a cost above the limit never passes', async () => {
+  test('a cost above the limit has no wait', async () => {
     const limiter = limiterOf(tokenBucket({ capacity: 5, refill: 1, every: '1h' }));
     await limiter.consume('k', { cost: 4 });
-    expect(await look(limiter, 'k', { cost: 6 })).toMatchObject({ allowed: false, wait: undefined });
-    expect(await look(limiter, 'k', { cost: 1 })).toMatchObject({ allowed: true, wait: 0, known: true });
-    expect(await look(limiter, 'k', { cost: 2 })).toMatchObject({ allowed: false, cost: 2 });
-    expect(await look(limiter, 'nobody')).toMatchObject({
+    expect(await inspect(limiter, 'k', { cost: 6 })).toMatchObject({ allowed: false, wait: undefined });
+    expect(await inspect(limiter, 'k', { cost: 1 })).toMatchObject({ allowed: true, wait: 0, known: true });
+    expect(await inspect(limiter, 'k', { cost: 2 })).toMatchObject({ allowed: false, cost: 2 });
+    expect(await inspect(limiter, 'nobody')).toMatchObject({
       known: false,
       allowed: true,
       policies: [{ remaining: 5, timeToLive: undefined }],
@@ -77,7 +77,7 @@ describe.each(stores)('%s', (_, open) => {
   });
 });
 
-test('a look writes nothing, also for a user without a right to write', async () => {
+test('inspectKey does not write, and works for a user without write access', async () => {
   const server = await startRedis();
   const admin = new Redis(server.url);
   await admin.call(

@@ -31,7 +31,7 @@ describe.each(stores)('%s', (_, open) => {
   });
 });
 
-test('refuses limiters without keys, and other layouts', async () => {
+test('throws for a definition without keys, and for another layout', async () => {
   const store = memoryStore();
   const limiter = new RateLimiter({ name: 'login', policy, store });
   const definition = definitionOf(limiter);

@@ -27,7 +27,7 @@ test.each([
   [86_400_000 + 3_595_000, '1 d 1 h'],
   [97_500_000, '1 d 4 h'],
   [1e300, expect.stringMatching(/ d/)],
-])('%s ms is %s', (ms, text) => {
+])('lengthText of %s ms is %s', (ms, text) => {
   expect(lengthText(ms)).toEqual(text);
 });
 
@@ -46,6 +46,6 @@ test.each([
   [fixedWindow({ limit: 5, window: 1_500 }), '5 per 1 s 500 ms'],
   [fixedWindow({ limit: 5, window: 0.25 }), '5 per 0.25 ms'],
   [{ algorithm: 'newer', numbers: 3 } as never, '{"numbers":3}'],
-])('a policy in words: %o', (policy, text) => {
+])('policyText of %o is %s', (policy, text) => {
   expect(policyText(policy)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { KeySample, mergeSamples, SAMPLE, sampleHash } from './key-sample.js';
 import { keyUseOf } from './key-use.js';
 
-/** What each of `keys` keys used at most: the square of its rank, so most use little. */
+/** The highest use of each of `keys` keys: the square of its rank, so most keys use little. */
 const peakOf = (i: number, keys: number) => ((i + 1) / keys) ** 2;
 
 function sampled(from: number, to: number, keys: number) {
@@ -14,7 +14,7 @@ function sampled(from: number, to: number, keys: number) {
   return sample.summary;
 }
 
-test('up to 1,024 keys are exact', () => {
+test('a sample of up to 1,024 keys is exact', () => {
   const { keys, error, policies } = keyUseOf(sampled(0, SAMPLE, SAMPLE));
   expect([keys, error]).toEqual([SAMPLE, 0]);
   const half = (share: number) => Math.round(share * 200) / 200;
@@ -28,7 +28,7 @@ test('up to 1,024 keys are exact', () => {
   ]);
 });
 
-test.each([1_025, 2_049, 10_000, 300_000])('%i keys are within the stated error', (count) => {
+test.each([1_025, 2_049, 10_000, 300_000])('a sample of %i keys is within the stated error', (count) => {
   const summary = sampled(0, count, count);
   expect(summary.hashes.length).toBeLessThanOrEqual(SAMPLE);
   const { keys, error, policies } = keyUseOf(summary);
@@ -46,7 +46,7 @@ test.each([1_025, 2_049, 10_000, 300_000])('%i keys are within the stated error'
   expect(use!.max).toBe(1);
 });
 
-test('merged samples are the sample of all', () => {
+test('merged samples equal a sample of all keys', () => {
   const count = 20_000;
   const parts = [sampled(0, 9_000, count), sampled(6_000, 15_000, count), sampled(15_000, count, count)];
   const merged = mergeSamples(parts);
@@ -57,7 +57,7 @@ test('merged samples are the sample of all', () => {
   expect(keyUseOf(mergeSamples([]))).toEqual({ keys: 0, error: 0, policies: [] });
 });
 
-test('keys that differ in one character are spread, and names of policies are bounded', () => {
+test('similar keys are spread over the sample, and the number of policy names is bounded', () => {
   const halves = [0, 0];
   for (let i = 0; i < 10_000; i += 1) halves[sampleHash(`10.0.${i >> 8}.${i & 255}`) >>> 31]! += 1;
   expect(Math.abs(halves[0]! - 5_000)).toBeLessThan(200);

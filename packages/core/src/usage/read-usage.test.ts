@@ -8,8 +8,8 @@ import type { UsageKeys } from './usage-options.js';
 
 const name = 'redis';
 
-/** The text that a process tells after its calls. */
-async function told(
+/** The text that a process publishes after these calls. */
+async function published(
   calls: (counterOf: (limiter: string) => CallCounter) => void,
   keys: UsageKeys = 'plain',
   keyUse = false,
@@ -44,14 +44,14 @@ const fill = (counter: CallCounter, times: number) => {
   for (let i = 0; i < 256; i += 1) deny(counter, `filler-${i}`, times);
 };
 
-test('adds the counts of all processes', async () => {
-  const one = await told((of) => {
-    deny(of('api'), 'ann', 5);
-    of('login').took('bob', 3);
+test('readUsage adds the counts of all processes', async () => {
+  const one = await published((counterOf) => {
+    deny(counterOf('api'), 'ann', 5);
+    counterOf('login').took('bob', 3);
   });
-  const other = await told((of) => {
-    deny(of('api'), 'ann', 2);
-    deny(of('api'), 'eve', 4);
+  const other = await published((counterOf) => {
+    deny(counterOf('api'), 'ann', 2);
+    deny(counterOf('api'), 'eve', 4);
   });
   const { limiters, processes, refused, keys } = await read(one, other);
   expect(limiters.map(({ limiter, denied, costly }) => [limiter, denied, costly])).toEqual([
@@ -74,12 +74,12 @@ test('adds the counts of all processes', async () => {
   expect([refused, keys]).toEqual([[], 'plain']);
 });
 
-test('a key that a process does not list may have had the smallest count there', async () => {
-  const one = await told((of) => {
-    fill(of('api'), 2);
-    deny(of('api'), 'new');
+test('a key that a process does not list may have the smallest listed count there', async () => {
+  const one = await published((counterOf) => {
+    fill(counterOf('api'), 2);
+    deny(counterOf('api'), 'new');
   });
-  const other = await told((of) => deny(of('api'), 'ann', 9));
+  const other = await published((counterOf) => deny(counterOf('api'), 'ann', 9));
   const { denied, unlisted } = (await read(one, other)).limiters[0]!;
   expect(denied.slice(0, 2)).toEqual([
     { key: 'ann', count: 11, error: 2 },
@@ -89,51 +89,51 @@ test('a key that a process does not list may have had the smallest count there',
   expect(unlisted.denied).toBe(2);
 });
 
-test('slots are placed by their age', async () => {
-  const text = await told((of) => of('api').count('allowed', false));
+test('slots are aligned by their age', async () => {
+  const text = await published((counterOf) => counterOf('api').count('allowed', false));
   const note = (age: number) => ({ process: 'a', age, text });
   const { decisions, span } = (await read(note(0), note(9_000), note(31_000), note(10_000_000))).limiters[0]!;
   expect(decisions.allowed.slice(-4)).toEqual([1, 0, 0, 2]);
   expect(span).toBeGreaterThanOrEqual(10_000_000);
 });
 
-test('if one process hashes its keys, all are shown hashed', async () => {
-  const calls = (of: (limiter: string) => CallCounter) => deny(of('api'), 'ann');
-  const { limiters, keys } = await read(await told(calls, 'hash'), await told(calls));
+test('if one process hashes its keys, all keys are shown hashed', async () => {
+  const calls = (counterOf: (limiter: string) => CallCounter) => deny(counterOf('api'), 'ann');
+  const { limiters, keys } = await read(await published(calls, 'hash'), await published(calls));
   expect(keys).toBe('hash');
   expect(limiters[0]!.denied).toEqual([{ key: hashKey('ann'), count: 2, error: 0 }]);
 });
 
-test('a limiter may have counts of its own in one process, and not in another', async () => {
-  const crowded = await told((of) => {
-    for (let i = 0; i < 50; i += 1) deny(of(`tenant-${i}`), 'x');
-    deny(of('api'), 'ann', 2);
-    deny(of('lone'), 'bob', 3);
+test('a limiter can have its own counts in one process and be part of (other) in another', async () => {
+  const crowded = await published((counterOf) => {
+    for (let i = 0; i < 50; i += 1) deny(counterOf(`tenant-${i}`), 'x');
+    deny(counterOf('api'), 'ann', 2);
+    deny(counterOf('lone'), 'bob', 3);
   });
-  const { limiters } = await read(crowded, await told((of) => deny(of('api'), 'ann', 1)));
+  const { limiters } = await read(crowded, await published((counterOf) => deny(counterOf('api'), 'ann', 1)));
   const deniedOf = (limiter: string) => limiters.find((one) => one.limiter === limiter)?.denied;
   expect(deniedOf('api')).toEqual([{ key: 'ann', count: 3, error: 0 }]);
   expect(deniedOf('(other)')).toEqual([{ scope: 'lone', key: 'bob', count: 3, error: 0 }]);
 });
 
-test('a combination among the other limiters has its member behind its name', async () => {
-  const crowded = await told((of) => {
-    for (let i = 0; i < 50; i += 1) deny(of(`tenant-${i}`), 'x');
-    deny(of('user+ip'), 'user ann', 2);
+test('a combination in (other) names its member after its own name', async () => {
+  const crowded = await published((counterOf) => {
+    for (let i = 0; i < 50; i += 1) deny(counterOf(`tenant-${i}`), 'x');
+    deny(counterOf('user+ip'), 'user ann', 2);
   }, 'hash');
   const { limiters, refused } = await read(crowded);
   expect(refused).toEqual([]);
   expect(limiters[0]!.denied).toEqual([{ scope: 'user+ip user', key: hashKey('ann'), count: 2, error: 0 }]);
-  const own = await told((of) => deny(of('user+ip'), 'user ann', 1), 'hash');
+  const own = await published((counterOf) => deny(counterOf('user+ip'), 'user ann', 1), 'hash');
   const report = (await read(crowded, own)).limiters.find(({ limiter }) => limiter === 'user+ip');
   expect(report?.denied).toEqual([{ scope: 'user', key: hashKey('ann'), count: 3, error: 0 }]);
 });
 
-test('a text is bounded: with many keys and limiters each has fewer keys, and larger errors', async () => {
+test('a text is bounded: with many keys and limiters, each lists fewer keys with larger errors', async () => {
   const key = (i: number) => `${i}-`.padEnd(128, 'k');
-  const text = await told((of) => {
+  const text = await published((counterOf) => {
     for (let i = 0; i < 50; i += 1)
-      for (let k = 0; k < 300; k += 1) deny(of(`api-${i}`), key(k), k < 5 ? 3 : 1);
+      for (let k = 0; k < 300; k += 1) deny(counterOf(`api-${i}`), key(k), k < 5 ? 3 : 1);
   });
   expect(text.length).toBeLessThanOrEqual(256_000);
   const { limiters } = await read(text);
@@ -145,17 +145,17 @@ test('a text is bounded: with many keys and limiters each has fewer keys, and la
   }
 });
 
-test('a key of several processes is one key, and used the most that one of them says', async () => {
+test('a key of several processes counts once, with its highest use', async () => {
   const use = (key: string, share: number) =>
-    told(
-      (of) => {
-        of('api').used(key, '', share, false);
-        of('api').used(key, 'perDay', share / 2, true);
+    published(
+      (counterOf) => {
+        counterOf('api').used(key, '', share, false);
+        counterOf('api').used(key, 'perDay', share / 2, true);
       },
       'hash',
       true,
     );
-  const off = await told((of) => of('api').used('cyd', '', 1, false));
+  const off = await published((counterOf) => counterOf('api').used('cyd', '', 1, false));
   const { limiters } = await read(await use('ann', 0.5), await use('ann', 0.8), await use('bob', 0.1), off);
   const [{ keyUse, shadowKeyUse } = {}] = limiters;
   expect(keyUse).toEqual({
@@ -170,10 +170,10 @@ test('a key of several processes is one key, and used the most that one of them 
 });
 
 test('with many limiters, samples are smaller and their errors larger', async () => {
-  const text = await told(
-    (of) => {
+  const text = await published(
+    (counterOf) => {
       for (let i = 0; i < 51; i += 1)
-        for (let k = 0; k < 3_000; k += 1) of(`api-${i}`).used(`${k}`, '', 0.5, false);
+        for (let k = 0; k < 3_000; k += 1) counterOf(`api-${i}`).used(`${k}`, '', 0.5, false);
     },
     'hash',
     true,
@@ -202,13 +202,13 @@ const text = (fields: object) =>
 const withList = (list: object) =>
   text({ limiters: [{ ...LIMITER, denied: { total: 9, unlisted: 0, ...list } }] });
 
-/** Two keys, and one policy. */
+/** Two keys and one policy. */
 const SAMPLE = { theta: 9, hashes: 'AAAAAQAAAAU=', policies: [{ policy: '', max: 200, peaks: 'AP8=' }] };
 const withSample = (sample: object) => text({ limiters: [{ ...LIMITER, keyUse: { ...SAMPLE, ...sample } }] });
 const withPolicy = (policy: unknown) => withSample({ policies: [policy] });
 const [POLICY] = SAMPLE.policies;
 
-test('a sample that it can read', async () => {
+test('a valid sample is read', async () => {
   const { limiters, refused } = await read(withSample({}));
   expect([limiters.length, refused]).toEqual([1, []]);
 });
@@ -252,22 +252,24 @@ test.each([
   [withPolicy({ ...POLICY, peaks: 'AMk=' }), 'its keyUse cannot be read'],
   [withPolicy({ ...POLICY, peaks: 'AA==' }), 'its keyUse cannot be read'],
   [' '.repeat(1_000_001), 'it has 1000001 characters'],
-])('a text that it cannot read is reported, and the others count: text %#', async (foreign, reason) => {
-  const ours = await told((of) => deny(of('api'), 'ann'));
+])('a text that cannot be read is reported, and the others are counted: text %#', async (foreign, reason) => {
+  const ours = await published((counterOf) => deny(counterOf('api'), 'ann'));
   const { limiters, processes, refused } = await read({ process: 'a\u001bb', age: 5, text: foreign }, ours);
   expect(refused).toEqual([{ process: 'a%1Bb', reason }]);
   expect(processes).toHaveLength(1);
   expect(limiters[0]!.denied).toEqual([{ key: 'ann', count: 1, error: 0 }]);
 });
 
-test('names such as __proto__ are names', async () => {
-  const { limiters } = await read(await told((of) => deny(of('__proto__'), 'constructor')));
+test('names such as __proto__ are ordinary names', async () => {
+  const { limiters } = await read(
+    await published((counterOf) => deny(counterOf('__proto__'), 'constructor')),
+  );
   expect(limiters.map(({ limiter, denied }) => [limiter, denied[0]!.key])).toEqual([
     ['__proto__', 'constructor'],
   ]);
 });
 
-test('a store without a board is refused', async () => {
+test('a store without a board is rejected', async () => {
   await expect(readUsage({ name: 'mine' })).rejects.toThrow(
     'readUsage: the store must be memoryStore() or redisStore(…)',
   );

@@ -30,7 +30,7 @@ function zipf(keys: number, exponent: number, seed: number): () => number {
   };
 }
 
-test('of 10^6 denials by Zipf, every key above N / K is listed, and each true count lies in its interval', () => {
+test("among 10^6 denials by Zipf's law, every key above N / K is listed, with its true count in the interval", () => {
   const streams = fc.record({
     keys: fc.constantFrom(1_000, 100_000, 1_000_000),
     exponent: fc.double({ min: 0.6, max: 1.6, noNaN: true }),
@@ -66,7 +66,7 @@ test('of 10^6 denials by Zipf, every key above N / K is listed, and each true co
   );
 }, 300_000);
 
-test('10^6 keys and 10^4 limiters take a few MB, and one text', async () => {
+test('10^6 keys and 10^4 limiters use a few MB and one text', async () => {
   const store = memoryStore({ maxKeys: 1_000, usage: true });
   const policy = fixedWindow({ limit: 1, window: '1h' });
   const api = new RateLimiter({ name: 'api', policy, store });

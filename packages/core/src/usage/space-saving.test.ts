@@ -40,7 +40,7 @@ function expectTrue({ entries, total, unlisted }: Summary, stream: Stream, capac
   for (const count of truth.values()) expect(count).toBeLessThanOrEqual(unlisted);
 }
 
-test('every true count lies in its interval, and no key above total / capacity is missing', () => {
+test('every true count is in its interval, and no key above total / capacity is missing', () => {
   fc.assert(
     fc.property(streams, capacities, (stream, capacity) => {
       expectTrue(summaryOf(stream, capacity), stream, capacity);
@@ -48,7 +48,7 @@ test('every true count lies in its interval, and no key above total / capacity i
   );
 });
 
-test('merged summaries keep the bounds, however often they are merged', () => {
+test('merged summaries keep the bounds, in any order of merging', () => {
   fc.assert(
     fc.property(fc.array(streams, { maxLength: 6 }), capacities, (parts, capacity) => {
       const merged = parts.reduce(
@@ -65,7 +65,7 @@ test('merged summaries keep the bounds, however often they are merged', () => {
   );
 });
 
-test('a key that a full summary does not list may have had its smallest count there', () => {
+test('a key that a full summary does not list may have its smallest count there', () => {
   const one = summaryOf(
     [
       ['a', 5],

@@ -18,7 +18,7 @@ const deny = (api: CallCounter, key = 'ann') => {
   api.denied(key, false);
 };
 
-test('counts each slot of 10 s, the newest first', () => {
+test('decisions are counted in slots of 10 s, the newest first', () => {
   const { usage, api } = start();
   deny(api);
   jest.advanceTimersByTime(SLOT_MS + 1);
@@ -36,7 +36,7 @@ test('counts each slot of 10 s, the newest first', () => {
   expect(slotAge).toBeLessThan(10);
 });
 
-test('forgets slots after 15 minutes, and keys after 10 to 15 minutes', () => {
+test('slots are dropped after 15 minutes, and keys after 10 to 15 minutes', () => {
   const { usage, api } = start();
   const denied = () => api.topKeys().denied.map(({ key, count }) => `${key} ${count}`);
   deny(api, 'old');
@@ -55,7 +55,7 @@ test('forgets slots after 15 minutes, and keys after 10 to 15 minutes', () => {
   expect(usage.summary().limiters[0]!.enforce.denied).toHaveLength(61);
 });
 
-test('fake timers may begin after the first calls', () => {
+test('fake timers can start after the first calls', () => {
   jest.useRealTimers();
   const { usage, api } = start();
   deny(api);
@@ -70,7 +70,7 @@ test('fake timers may begin after the first calls', () => {
   expect(usage.summary().limiters[0]!.enforce.denied).toEqual([0, 2]);
 });
 
-test('the time of the machine may jump', () => {
+test('a jump of the system time does not move slots', () => {
   const { usage, api } = start();
   deny(api);
   for (const jump of [-3_600_000, 86_400_000 * 365]) {
@@ -94,7 +94,7 @@ test('a blocked event loop ends all slots that have passed', () => {
   jest.restoreAllMocks();
 });
 
-test('publishes each 10 s while there are calls in the last 15 minutes', () => {
+test('publishes every 10 s while there were calls in the last 15 minutes', () => {
   const { usage, publish, api } = start();
   expect(jest.getTimerCount()).toBe(0);
   deny(api);
@@ -120,7 +120,7 @@ test('publishes each 10 s while there are calls in the last 15 minutes', () => {
   expect(publish).toHaveBeenCalledTimes(calls);
 });
 
-test('a limiter above 50 has counts of its own when another one has been idle', () => {
+test('a limiter beyond the 50th gets its own counts once another one is idle', () => {
   const { usage, api } = start();
   const others = Array.from({ length: 60 }, (_, i) => new CallCounter(usage, `tenant-${i}`));
   for (const other of others) deny(other);

@@ -29,7 +29,7 @@ const decisionOf = (bound: PolicyDecision, ...others: PolicyDecision[]): Decisio
   policies: [bound, ...others],
 });
 const decision = decisionOf(perMinute, perHour);
-const of = (options: HeaderOptions, given = decision) => headerWriter('rateLimit', options).of(given);
+const headersOf = (options: HeaderOptions, given = decision) => headerWriter('rateLimit', options).of(given);
 const read = (list: string | undefined) =>
   parseList(list!).map(([name, parameters]) => [name, Object.fromEntries(parameters)]);
 
@@ -66,51 +66,56 @@ test.each<[HeaderOptions, object]>([
   [{ standardHeaders: false }, {}],
   [{ standardHeaders: false, legacyHeaders: true }, legacy],
   [{ legacyHeaders: true }, { ...draft11, ...legacy }],
-])('%j', (options, headers) => expect(of(options)).toEqual(headers));
+])('the headers with %j', (options, headers) => expect(headersOf(options)).toEqual(headers));
 
 test.each<HeaderOptions>([
   {},
   { standardHeaders: 'draft-7' },
   { standardHeaders: 'draft-6' },
   { standardHeaders: false },
-])('a denial has Retry-After with %j', (options) => {
+])('a denial has Retry-After with %j, unless it can never pass', (options) => {
   const denied = { ...perMinute, remaining: 0, retryAfter: 1001 };
-  expect(of(options, decisionOf(denied))['Retry-After']).toBe('2');
-  expect(of(options, decisionOf({ ...denied, retryAfter: Infinity }))).not.toHaveProperty('Retry-After');
-  expect(of(options)).not.toHaveProperty('Retry-After');
+  expect(headersOf(options, decisionOf(denied))['Retry-After']).toBe('2');
+  expect(headersOf(options, decisionOf({ ...denied, retryAfter: Infinity }))).not.toHaveProperty(
+    'Retry-After',
+  );
+  expect(headersOf(options)).not.toHaveProperty('Retry-After');
 });
 
 test('in a denial, the time until more permits equals Retry-After', () => {
   const denied = decisionOf({ ...perMinute, remaining: 0, retryAfter: 7_200, moreAfter: 1_000 }, perHour);
   const styles = ['draft-11', 'draft-7', 'draft-6'] as const;
-  const [newest, draft7, draft6] = styles.map((standardHeaders) => of({ standardHeaders }, denied));
+  const [newest, draft7, draft6] = styles.map((standardHeaders) => headersOf({ standardHeaders }, denied));
   expect(newest).toMatchObject({
     RateLimit: '"login";r=0;t=8, "login.perHour";r=99;t=60',
     'Retry-After': '8',
   });
   expect(draft7).toMatchObject({ RateLimit: 'limit=5, remaining=0, reset=8', 'Retry-After': '8' });
   expect(draft6).toMatchObject({ 'RateLimit-Reset': '8', 'Retry-After': '8' });
-  expect(of({ legacyHeaders: true }, denied)['X-RateLimit-Reset']).toBe('1700000008');
+  expect(headersOf({ legacyHeaders: true }, denied)['X-RateLimit-Reset']).toBe('1700000008');
   // It can never pass, but more permits still come.
   const never = decisionOf({ ...perMinute, retryAfter: Infinity });
-  expect(of({}, never)).toEqual({ 'RateLimit-Policy': '"login";q=5;w=60', RateLimit: '"login";r=4;t=60' });
+  expect(headersOf({}, never)).toEqual({
+    'RateLimit-Policy': '"login";q=5;w=60',
+    RateLimit: '"login";r=4;t=60',
+  });
 });
 
-test('held permits are announced as concurrent requests, without a window', () => {
+test('held permits are sent as concurrent requests, without a window', () => {
   const held: PolicyDecision = { ...perMinute, held: true };
-  expect(of({}, decisionOf(held))).toEqual({
+  expect(headersOf({}, decisionOf(held))).toEqual({
     'RateLimit-Policy': '"login";q=5;qu="concurrent-requests"',
     RateLimit: '"login";r=4',
   });
-  expect(of({}, decisionOf({ ...held, remaining: 0, retryAfter: 4_500 }))).toEqual({
+  expect(headersOf({}, decisionOf({ ...held, remaining: 0, retryAfter: 4_500 }))).toEqual({
     'RateLimit-Policy': '"login";q=5;qu="concurrent-requests"',
     RateLimit: '"login";r=0;t=5',
     'Retry-After': '5',
   });
 });
 
-test('an independent parser reads draft 7 back', () => {
-  const { RateLimit, 'RateLimit-Policy': policy } = of({ standardHeaders: 'draft-7' });
+test('an independent parser reads the headers of draft 7', () => {
+  const { RateLimit, 'RateLimit-Policy': policy } = headersOf({ standardHeaders: 'draft-7' });
   const members = [...parseDictionary(RateLimit!)].map(([name, item]) => [name, item[0]]);
   expect(Object.fromEntries(members)).toEqual({ limit: 5, remaining: 4, reset: 60 });
   expect(read(policy)).toEqual([
@@ -128,7 +133,7 @@ test.each<[object, RegExp]>([
     /partitionKey has no effect with standardHeaders "draft-7"/,
   ],
   [{ partitionKey: true, standardHeaders: false }, /partitionKey has no effect with standardHeaders false/],
-])('refuses %j', (options, message) => {
+])('rejects %j', (options, message) => {
   expect(() => headerWriter('rateLimit', options)).toThrow(message);
 });
 
@@ -145,13 +150,13 @@ describe('pk', () => {
   test.each<[unknown, string]>([
     ['1.2.3.4', '1.2.3.4'],
     [7, '7'],
-  ])('of %j is a byte sequence in both headers, the same for all policies', (key, hashed) => {
+  ])('of the key %j is a byte sequence in both headers, the same for all policies', (key, hashed) => {
     const headers = writer.of(decision, key as never);
     expect(pkOf(headers.RateLimit)).toEqual([hash(hashed), hash(hashed)]);
     expect(pkOf(headers['RateLimit-Policy'])).toEqual([hash(hashed), hash(hashed)]);
   });
 
-  test('of keys by limit is the pk of the limit', () => {
+  test("of keys by limit is the pk of that limit's key", () => {
     const one = { ...perMinute, name: 'perIp' };
     const several = ['perAccount.perMinute', 'perAccount.perHour', 'perIps'].map((name) => ({
       ...one,
@@ -161,13 +166,13 @@ describe('pk', () => {
     expect(pkOf(headers.RateLimit)).toEqual([hash('1.2.3.4'), hash('ann'), hash('ann'), undefined]);
   });
 
-  test('is not there unless it was asked for, or without a key', () => {
+  test('is absent without partitionKey or without a key', () => {
     expect(writer.of(decision)).toEqual(draft11);
     expect(headerWriter('rateLimit', {}).of(decision, '1.2.3.4')).toEqual(draft11);
   });
 });
 
-test('a limiter whose policies change from call to call tells those of each call', () => {
+test('a limiter whose policies change from call to call sends those of each call', () => {
   const writer = headerWriter('rateLimit', { standardHeaders: 'draft-7' });
   const limits = Array.from({ length: 12 }, (_, i) => i + 1);
   for (const limit of [...limits, ...limits, 3, 3]) {
@@ -180,7 +185,7 @@ test('a limiter whose policies change from call to call tells those of each call
   expect([ofSecond(), ofSecond()]).toEqual(['3;w=1', '3;w=1']);
 });
 
-test('names change with the limiter, also where numbers stay', () => {
+test('names follow the limiter, even if the numbers are unchanged', () => {
   const writer = headerWriter('rateLimit', {});
   expect(read(writer.of(decisionOf(perMinute)).RateLimit)).toMatchObject([['login', {}]]);
   expect(read(writer.of({ ...decisionOf(perMinute), name: 'api' }).RateLimit)).toMatchObject([
@@ -209,7 +214,7 @@ const hostile = fc.oneof(
 );
 const NUMBER = /^(?:0|[1-9]\d{0,14})$/;
 
-test('whatever the names and numbers are, the headers can be read back', () => {
+test('headers with any names and numbers can be parsed', () => {
   const decisions = fc.array(hostile, { minLength: 1, maxLength: 4 }).map(([first, ...rest]) => ({
     ...decisionOf(first!, ...rest),
     allowed: false,
@@ -224,13 +229,13 @@ test('whatever the names and numbers are, the headers can be read back', () => {
         if (qu === undefined) expect(w).toBeGreaterThanOrEqual(1);
         else expect({ w, qu }).toEqual({ w: undefined, qu: 'concurrent-requests' });
       }
-      const others = { ...of({ standardHeaders: 'draft-6' }, given), ...all };
+      const others = { ...headersOf({ standardHeaders: 'draft-6' }, given), ...all };
       for (const [name, value] of Object.entries(others)) {
         expect(value).toMatch(/^[\x20-\x7e]*$/);
         if (/-(?:Limit|Remaining|Reset|After)$/.test(name)) expect(value).toMatch(NUMBER);
       }
       expect(Number(all['Retry-After'] ?? 1)).toBeGreaterThanOrEqual(1);
-      parseDictionary(of({ standardHeaders: 'draft-7' }, given).RateLimit!);
+      parseDictionary(headersOf({ standardHeaders: 'draft-7' }, given).RateLimit!);
     }),
   );
 });

@@ -17,7 +17,7 @@ const policy: PolicyDecision = {
   moreAfter: 59_001,
 };
 
-/** A denial by these policies, the first of which bound. */
+/** A denial by these policies. The first one decided. */
 const denial = (name: string, ...policies: PolicyDecision[]): Decision => ({
   ...policies[0]!,
   allowed: false,
@@ -33,7 +33,7 @@ const named = (name: string) => denial(name, { ...policy, name });
 const read = (list: string | undefined) =>
   parseList(list!).map(([name, parameters]) => [name, Object.fromEntries(parameters)]);
 
-test('an independent parser of RFC 9651 reads the lists back', () => {
+test('an independent parser of RFC 9651 reads the lists', () => {
   const headers = decisionHeaders(denied);
   expect(read(headers['RateLimit-Policy'])).toEqual([[policy.name, { q: 5, w: 60 }]]);
   expect(read(headers.RateLimit)).toEqual([[policy.name, { r: 0, t: 2 }]]);
@@ -65,7 +65,7 @@ test.each([
   ['say "hi" \\o/', 'say "hi" \\o/'],
   ['限\r\n', '%e9%99%90%0d%0a'],
   ['\ud800', '%ef%bf%bd'],
-])('a name that no limiter has but a combination may, %j, breaks no header', (name, inHeader) => {
+])('the name %j, which a combination can have, is escaped in the header', (name, inHeader) => {
   expect(read(decisionHeaders(named(name)).RateLimit)).toEqual([[inHeader, { r: 0, t: 2 }]]);
 });
 
@@ -74,7 +74,7 @@ test.each([
   [1000, '1'],
   [1001, '2'],
   [Number.POSITIVE_INFINITY, undefined],
-])('%d ms are a Retry-After of %s: whole seconds, never too early', (retryAfter, header) => {
+])('a wait of %d ms is the Retry-After %s: whole seconds, rounded up', (retryAfter, header) => {
   expect(decisionHeaders({ ...denied, retryAfter })['Retry-After']).toBe(header);
 });
 
@@ -82,7 +82,7 @@ test('an allowed request has no Retry-After', () => {
   expect(decisionHeaders({ ...denied, allowed: true, retryAfter: 0 })).not.toHaveProperty('Retry-After');
 });
 
-test('numbers beyond 15 digits are the largest that the format has', () => {
+test('a number beyond 15 digits is sent as the largest of 15 digits', () => {
   const huge = { ...policy, limit: Number.MAX_SAFE_INTEGER, remaining: Number.MAX_SAFE_INTEGER };
   const headers = decisionHeaders(denial(policy.name, huge));
   expect(read(headers['RateLimit-Policy'])).toMatchObject([[policy.name, { q: 999_999_999_999_999 }]]);
@@ -100,7 +100,7 @@ describe('a response that has headers already', () => {
     };
   };
 
-  test('a second limiter adds itself to the lists and sets Retry-After', () => {
+  test('a second limiter appends to the lists and sets Retry-After', () => {
     const headers = response();
     writeHeaders({ ...named('a'), allowed: true, retryAfter: 0 }, headers);
     writeHeaders(named('b'), headers);

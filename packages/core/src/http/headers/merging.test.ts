@@ -59,39 +59,39 @@ class Response {
 beforeEach(() => jest.useFakeTimers({ now: 1_700_000_000_000 }));
 afterEach(() => jest.useRealTimers());
 
-/** Which of two tells itself where there is room for one: what is left, and in how many seconds all is back. */
+/** Of two decisions, a format for one sends the tighter: its remaining permits, and the seconds until all are back. */
 const cases: [string, Decision, Decision, [number, number]][] = [
-  ['less left, first', decision('a', 1), decision('b', 2), [1, 1]],
-  ['less left, last', decision('a', 2), decision('b', 1), [1, 1]],
-  ['less left, and sooner whole', decision('a', 1, 2000), decision('b', 2, 9000), [1, 2]],
-  ['as much left, later whole, first', decision('a', 1, 9000), decision('b', 1, 2000), [1, 9]],
-  ['as much left, later whole, last', decision('a', 1, 2000), decision('b', 1, 9000), [1, 9]],
-  ['a denial after a decision with less left', decision('a', 0), denied(3, 7000, 5000), [3, 5]],
-  ['a denial before a decision with less left', denied(3, 7000, 5000), decision('b', 0), [3, 5]],
+  ['fewer remaining, first', decision('a', 1), decision('b', 2), [1, 1]],
+  ['fewer remaining, last', decision('a', 2), decision('b', 1), [1, 1]],
+  ['fewer remaining, and an earlier reset', decision('a', 1, 2000), decision('b', 2, 9000), [1, 2]],
+  ['as many remaining, a later reset, first', decision('a', 1, 9000), decision('b', 1, 2000), [1, 9]],
+  ['as many remaining, a later reset, last', decision('a', 1, 2000), decision('b', 1, 9000), [1, 9]],
+  ['a denial after a decision with fewer remaining', decision('a', 0), denied(3, 7000, 5000), [3, 5]],
+  ['a denial before a decision with fewer remaining', denied(3, 7000, 5000), decision('b', 0), [3, 5]],
   ['the tighter of two denials', denied(3, 7000, 5000), denied(2, 6000, 5000), [2, 5]],
 ];
 
 describe.each(cases)('%s', (_name, first, second, [remaining, reset]) => {
-  test('draft 7', () => {
+  test('draft 7 sends the tighter decision', () => {
     const response = new Response().write({ standardHeaders: 'draft-7' }, first, second);
     expect(response.get('RateLimit')).toBe(`limit=10, remaining=${remaining}, reset=${reset}`);
     expect(response.get('RateLimit-Policy')).toBe('10;w=60, 10;w=60');
   });
 
-  test('draft 6', () => {
+  test('draft 6 sends the tighter decision', () => {
     const response = new Response().write({ standardHeaders: 'draft-6' }, first, second);
     expect(response.get('RateLimit-Remaining')).toBe(String(remaining));
     expect(response.get('RateLimit-Reset')).toBe(String(reset));
     expect(response.get('RateLimit-Policy')).toBe('10;w=60, 10;w=60');
   });
 
-  test('X-RateLimit', () => {
+  test('X-RateLimit sends the tighter decision', () => {
     const response = new Response().write({ standardHeaders: false, legacyHeaders: true }, first, second);
     expect(response.get('X-RateLimit-Remaining')).toBe(String(remaining));
     expect(response.get('X-RateLimit-Reset')).toBe(String(1_700_000_000 + reset));
   });
 
-  test('draft 11 tells both', () => {
+  test('draft 11 sends both decisions', () => {
     const response = new Response().write({}, first, second);
     for (const name of ['RateLimit', 'RateLimit-Policy']) {
       expect(parseList(response.get(name) as string).map(([item]) => item)).toEqual([
@@ -114,19 +114,19 @@ test.each<[unknown, string]>([
   [{}, '5'],
   ['Tue, 14 Nov 2023 22:13:24 GMT', '5'],
   ['Tue, 14 Nov 2023 22:13:26 GMT', 'Tue, 14 Nov 2023 22:13:26 GMT'],
-])('a Retry-After of %j and one of 5 s', (before, after) => {
+])('a Retry-After of %j and one of 5 s become %s', (before, after) => {
   const response = new Response({ 'Retry-After': before }).write({}, denied(0, 5000, 5000));
   expect(response.get('Retry-After')).toBe(after === '6' ? before : after);
 });
 
-test('a header that is not there is an empty string in Koa, and no denial', () => {
+test('an absent header, an empty string in Koa, does not count as a denial', () => {
   const options = { standardHeaders: 'draft-6' } as const;
   const response = new Response({ 'Retry-After': '' }).write(options, decision('a', 1), decision('b', 2));
   expect(response.get('RateLimit-Remaining')).toBe('1');
   expect(response.write(options, decision('c', 0)).get('RateLimit-Remaining')).toBe('0');
 });
 
-test('what an allowed request finds as Retry-After stays', () => {
+test('an allowed request keeps an earlier Retry-After', () => {
   expect(new Response({ 'Retry-After': '9' }).write({}, decision('a', 1)).get('Retry-After')).toBe('9');
 });
 
@@ -149,7 +149,7 @@ const hostile = [
   () => 1,
 ];
 
-test.each(['draft-11', 'draft-7', 'draft-6'] as const)('%s: no earlier value is too strange', (style) => {
+test.each(['draft-11', 'draft-7', 'draft-6'] as const)('%s: invalid earlier values are replaced', (style) => {
   for (const value of hostile) {
     const before = Object.fromEntries(
       [...names, ...names.map((name) => `X-${name}`)].map((name) => [name, value]),
@@ -159,12 +159,12 @@ test.each(['draft-11', 'draft-7', 'draft-6'] as const)('%s: no earlier value is 
       denied(1, 2000, 3000),
     );
     expect(response.get('RateLimit-Policy')).toMatch(/;w=60$/);
-    // A whole number may be another limiter's; all else is replaced.
+    // A whole number can come from another limiter; other values are replaced.
     if (value !== 5) expect(response.get('X-RateLimit-Remaining')).toBe('1');
   }
 });
 
-test('a thrown denial is in the headers once, whether it has its own headers or those of the whole response', () => {
+test('a thrown denial is added to the headers once, even if it has the headers of the whole response', () => {
   const response = new Response().write({}, decision('first', 5));
   const error = new RateLimitExceededError(denied(0, 2000, 1000));
   writeErrorHeaders(error, response);
