@@ -17,7 +17,7 @@ interface Answer {
 }
 const all = ({ headers, text, body }: Answer) => `${JSON.stringify(headers)}\n${text ?? String(body)}`;
 
-onEachAdapter(({ start, limiter, place }) => {
+onEachAdapter(({ start, limiter, place, methodOf }) => {
   test('no header and no body tells a key: passed, denied, refused, forbidden', async () => {
     const client = await start({
       limits: [
@@ -25,14 +25,19 @@ onEachAdapter(({ start, limiter, place }) => {
           name: 'by-key',
           policy: hourly(1),
           key: '#{headers.x-key}',
-          skip: ({ method }) => method !== 'GET',
+          skip: (request) => methodOf(request) !== 'GET',
         },
-        { name: 'by-body', policy: hourly(1), key: '#{body.key}', skip: ({ method }) => method !== 'POST' },
+        {
+          name: 'by-body',
+          policy: hourly(1),
+          key: '#{body.key}',
+          skip: (request) => methodOf(request) !== 'POST',
+        },
         {
           name: 'listed',
           policy: hourly(9),
           limitType: 'METHOD',
-          denyList: ({ method }) => method === 'PUT',
+          denyList: (request) => methodOf(request) === 'PUT',
         },
       ],
     });

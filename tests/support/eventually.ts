@@ -1,9 +1,27 @@
-/** Looks until it is so, for 20 s. */
-export async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    const seen = await look();
-    if (seen !== undefined && seen !== false) return seen;
-    if (attempt === 800) throw new Error('It never came to be so');
-    await new Promise((resolve) => setTimeout(resolve, 25));
+import { inspect } from 'node:util';
+import { within } from './within.js';
+
+const PATIENCE = 20_000;
+const PAUSE = 25;
+
+/**
+ * Looks again until the result is neither `undefined` nor `false`, for 20 s. The error after that shows the function, and its last result.
+ * @param pause ms between two looks; 0 for what happens within this process
+ */
+export async function eventually<T>(look: () => Promise<T | undefined | false>, pause = PAUSE): Promise<T> {
+  let overdue = false;
+  let seen: T | undefined | false;
+  const looking = async (): Promise<T> => {
+    for (;;) {
+      seen = await look();
+      if (seen !== undefined && seen !== false) return seen;
+      if (overdue) throw new Error('Nothing waits for this any more');
+      await new Promise((resolve) => (pause === 0 ? setImmediate(resolve) : setTimeout(resolve, pause)));
+    }
+  };
+  try {
+    return await within(looking(), () => `${look}\nreturned ${inspect(seen)}`, PATIENCE);
+  } finally {
+    overdue = true;
   }
 }

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { fixedWindow } from '@sluice/core';
+import { Rules } from '@sluice/rules';
 import express from 'express';
 import supertest from 'supertest';
 import { type RateLimitOptions, rateLimit } from './index.js';
@@ -94,6 +95,12 @@ test.each<[object, RegExp]>([
   [{}, /rateLimit needs a policy/],
 ])('rejects the options %j', (options, message) => {
   expect(() => rateLimit(options as RateLimitOptions)).toThrow(message);
+});
+
+test('rejects identifier beside rules, which have names of their own', () => {
+  const rules = new Rules({ rules: [{ name: 'a', match: { path: '/*' }, unlimited: true }] });
+  const options = { rules, identifier: () => 'api' } as RateLimitOptions;
+  expect(() => rateLimit(options)).toThrow('identifier has no effect with rules');
 });
 
 test.each([undefined, null, 5, 'limit'])('rejects %p as options', (options) => {

@@ -1,4 +1,5 @@
 import { concurrency, type Policy, type RateLimiter } from '../../../packages/core/src/index.js';
+import { within } from '../../support/within.js';
 import { eventually, gate, RawClient, visitor } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
@@ -29,7 +30,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     const held = await limiter.acquire('all');
     await start({ limits: [{ limiter, limitType: 'METHOD' }] });
     const raw = new RawClient(url());
-    raw.ask();
+    raw.send();
     await raw.until(/"ok":true/);
     raw.leave();
     await free(limiter, 1);
@@ -72,11 +73,11 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
       },
     });
     const { leave } = visitor(url());
-    await reached;
+    await reached();
     leave();
-    await gone;
+    await within(gone, 'the connection closes');
     open();
-    await served;
+    await within(served, 'the handler is called');
     await free(limiter, remaining);
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     expect(await limiter.peek('all')).toMatchObject({ remaining });
@@ -94,7 +95,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
       },
     });
     const all = Array.from({ length: 20 }, () => new RawClient(url()));
-    for (const raw of all) raw.ask();
+    for (const raw of all) raw.send();
     await eventually(async () => arrived === 20);
     expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
     for (const raw of all) raw.leave();
@@ -114,7 +115,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
       },
     });
     const raw = new RawClient(url());
-    for (let i = 0; i < 3; i += 1) raw.ask();
+    for (let i = 0; i < 3; i += 1) raw.send();
     await eventually(async () => arrived === 3);
     raw.leave();
     await free(limiter, 3);
@@ -124,10 +125,10 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
   test('requests of one connection count one by one, pipelined or not', async () => {
     await start({ limits: [{ policy: hourly(3) }] });
     const raw = new RawClient(url());
-    raw.ask();
+    raw.send();
     await raw.until(/"ok":true/);
-    for (let i = 0; i < 3; i += 1) raw.ask();
-    raw.ask('/', { Connection: 'close' });
+    for (let i = 0; i < 3; i += 1) raw.send();
+    raw.send('/', { Connection: 'close' });
     const answers = [...(await raw.closed()).matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
     expect(answers).toEqual(['200', '200', '200', '429', '429']);
   });

@@ -20,7 +20,7 @@ const HOSTILE = [
   '%7B',
 ];
 
-onEachAdapter(({ start }) => {
+onEachAdapter(({ start, methodOf }) => {
   test('a key of 10,000 characters is a key like any other', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}' }] });
     const send = (key: string) => client.post('/').send({ key });
@@ -53,7 +53,7 @@ onEachAdapter(({ start }) => {
     const handler = jest.fn(() => ({}));
     const client = await start({
       scopes: [{ at: '/api', routes: { '/x': [{ policy: hourly(1), key: '#{query.phone}' }] } }],
-      limits: [{ policy: hourly(1), key: '#{body.key}', skip: ({ method }) => method === 'GET' }],
+      limits: [{ policy: hourly(1), key: '#{body.key}', skip: (request) => methodOf(request) === 'GET' }],
       handler,
     });
     const bodies = [

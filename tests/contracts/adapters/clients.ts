@@ -1,5 +1,7 @@
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import * as support from '../../support/eventually.js';
+import { within } from '../../support/within.js';
 
 /** Something that a handler waits for. */
 export function gate() {
@@ -8,7 +10,7 @@ export function gate() {
     open = resolve;
   });
   let reach = () => {};
-  const reached = new Promise<void>((resolve) => {
+  const atGate = new Promise<void>((resolve) => {
     reach = resolve;
   });
   const pass = async () => {
@@ -16,10 +18,12 @@ export function gate() {
     await opened;
     return { ok: true };
   };
+  /** Resolves when the first call is at the gate. */
+  const reached = () => within(atGate, 'a request reaches the gate');
   return { open, reached, pass };
 }
 
-/** Asks, and is gone when `leave` is called. */
+/** Sends a request, and breaks its connection when `leave` is called. */
 export function visitor(url: string, headers: Record<string, string> = {}) {
   const request = get(url, { headers });
   request.on('error', () => {}); // its own end
@@ -31,7 +35,7 @@ export class RawClient {
   readonly #socket: Socket;
   readonly #all: Promise<string>;
   #received = '';
-  #heard = () => {};
+  #onData = () => {};
 
   constructor(url: string) {
     const { hostname, port } = new URL(url);
@@ -39,13 +43,13 @@ export class RawClient {
     this.#socket.on('error', () => {}); // a server may close it at once
     this.#socket.on('data', (chunk) => {
       this.#received += chunk;
-      this.#heard();
+      this.#onData();
     });
     this.#all = new Promise((resolve) => this.#socket.once('close', () => resolve(this.#received)));
   }
 
   /** A request without a body, or a beginning of one. */
-  ask(path = '/', headers: Record<string, string> = {}): void {
+  send(path = '/', headers: Record<string, string> = {}): void {
     const lines = Object.entries({ Host: 'localhost', ...headers }).map(
       ([name, value]) => `${name}: ${value}`,
     );
@@ -56,15 +60,18 @@ export class RawClient {
     this.#socket.write(raw);
   }
 
-  /** All that came, when this has come. */
+  /** All that was received, when it matches. */
   async until(pattern: RegExp): Promise<string> {
-    while (!pattern.test(this.#received)) await new Promise<void>((resolve) => (this.#heard = resolve));
-    return this.#received;
+    const matches = async () => {
+      while (!pattern.test(this.#received)) await new Promise<void>((resolve) => (this.#onData = resolve));
+      return this.#received;
+    };
+    return within(matches(), () => `${pattern} matches what the server sends: ${this.#received}`);
   }
 
-  /** All that came, when the server has closed. */
+  /** All that was received, when the server has closed. */
   closed(): Promise<string> {
-    return this.#all;
+    return within(this.#all, () => `the server closes the connection; it sent: ${this.#received}`);
   }
 
   leave(): void {
@@ -72,7 +79,5 @@ export class RawClient {
   }
 }
 
-/** Asks again until it is so: for what happens after a response, which no event announces. */
-export async function eventually(so: () => Promise<boolean>): Promise<void> {
-  while (!(await so())) await new Promise(setImmediate);
-}
+/** Looks again at each turn: for what happens after a response, which no event announces. */
+export const eventually = (look: () => Promise<boolean>): Promise<boolean> => support.eventually(look, 0);

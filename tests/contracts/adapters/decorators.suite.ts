@@ -1,7 +1,7 @@
 import { CountLimit, createSluice, SLUICE } from '../../../packages/decorators/src/index.js';
 import { onEachAdapter } from './on-each-framework.js';
 
-onEachAdapter(({ start, place }) => {
+onEachAdapter(({ start, place, needs }) => {
   const configuration = () => {
     const { store, keyPrefix, deadline } = place();
     return createSluice({ store, keyPrefix, deadline });
@@ -75,41 +75,44 @@ onEachAdapter(({ start, place }) => {
     ]);
   });
 
-  test('decorated methods know addresses, users and bodies of the current request', async () => {
-    class Mail {
-      static readonly [SLUICE] = configuration();
+  needs('trustProxy')(
+    'decorated methods know addresses, users and bodies of the current request',
+    async () => {
+      class Mail {
+        static readonly [SLUICE] = configuration();
 
-      @CountLimit({ period: 3600, limitType: 'IP' })
-      async byAddress() {
-        return {};
-      }
+        @CountLimit({ period: 3600, limitType: 'IP' })
+        async byAddress() {
+          return {};
+        }
 
-      @CountLimit({ period: 3600, limitType: 'USER' })
-      async byUser() {
-        return {};
-      }
+        @CountLimit({ period: 3600, limitType: 'USER' })
+        async byUser() {
+          return {};
+        }
 
-      @CountLimit({ period: 3600, limitType: 'CUSTOM', key: '#{body.to}' })
-      async byBody() {
-        return {};
+        @CountLimit({ period: 3600, limitType: 'CUSTOM', key: '#{body.to}' })
+        async byBody() {
+          return {};
+        }
       }
-    }
-    const mail = new Mail();
-    const methods = [() => mail.byAddress(), () => mail.byUser(), () => mail.byBody()];
-    let method = 0;
-    const client = await start({ trustProxy: true, handler: () => methods[method]!() });
-    const post = (address: string, user: string, to: string) =>
-      client.post('/').set({ 'X-Forwarded-For': address, 'x-user': user }).send({ to });
-    await post('192.0.2.1', 'ann', 'x').expect(200);
-    await post('192.0.2.1', 'bob', 'y').expect(429);
-    await post('192.0.2.2', 'ann', 'x').expect(200);
-    method = 1;
-    await post('192.0.2.1', 'ann', 'x').expect(200);
-    await post('192.0.2.2', 'ann', 'y').expect(429);
-    await post('192.0.2.1', 'bob', 'x').expect(200);
-    method = 2;
-    await post('192.0.2.1', 'ann', 'x').expect(200);
-    await post('192.0.2.2', 'bob', 'x').expect(429);
-    await post('192.0.2.1', 'ann', 'y').expect(200);
-  });
+      const mail = new Mail();
+      const methods = [() => mail.byAddress(), () => mail.byUser(), () => mail.byBody()];
+      let method = 0;
+      const client = await start({ trustProxy: true, handler: () => methods[method]!() });
+      const post = (address: string, user: string, to: string) =>
+        client.post('/').set({ 'X-Forwarded-For': address, 'x-user': user }).send({ to });
+      await post('192.0.2.1', 'ann', 'x').expect(200);
+      await post('192.0.2.1', 'bob', 'y').expect(429);
+      await post('192.0.2.2', 'ann', 'x').expect(200);
+      method = 1;
+      await post('192.0.2.1', 'ann', 'x').expect(200);
+      await post('192.0.2.2', 'ann', 'y').expect(429);
+      await post('192.0.2.1', 'bob', 'x').expect(200);
+      method = 2;
+      await post('192.0.2.1', 'ann', 'x').expect(200);
+      await post('192.0.2.2', 'bob', 'x').expect(429);
+      await post('192.0.2.1', 'ann', 'y').expect(200);
+    },
+  );
 });

@@ -2,7 +2,7 @@ import { type Decision, redisStore } from '../../../packages/core/src/index.js';
 import { Rules } from '../../../packages/rules/src/index.js';
 import { freePort } from '../../support/redis/free-port.js';
 import { rethrow } from '../../support/rethrow.js';
-import type { Limit } from './frameworks/service.js';
+import type { Limit } from './frameworks/framework.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 onEachAdapter(

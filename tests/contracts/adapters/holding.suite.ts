@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { concurrency, RateLimiter } from '../../../packages/core/src/index.js';
 import { eventually, gate, RawClient, visitor } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
@@ -7,7 +6,7 @@ import { hourly, onEachAdapter } from './on-each-framework.js';
 /** One at a time. Only a release lets the next one in: no lease ends within a test. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 
-onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
+onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }) => {
   let limiter: RateLimiter;
   beforeEach(() => {
     limiter = limiterOf('busy', policy);
@@ -20,7 +19,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
     const client = await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
     const first = client.get('/').expect(200);
     const done = first.then(() => {});
-    await reached;
+    await reached();
     await client
       .get('/')
       .expect(429)
@@ -58,7 +57,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
     const { open, reached, pass } = gate();
     await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
     const { leave } = visitor(url());
-    await reached;
+    await reached();
     expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
     leave();
     await released();
@@ -68,20 +67,19 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
   test('also when the client was gone before the request was let through', async () => {
     const { open, reached, pass } = gate();
     let admitted = 0;
-    const keyGenerator = async (request: { req?: IncomingMessage; raw?: IncomingMessage }) => {
-      const { socket } = request.req ?? request.raw ?? (request as IncomingMessage);
-      const closed = once(socket, 'close');
+    const keyGenerator = async (request: unknown) => {
+      const closed = once(socketOf(request), 'close');
       await pass();
       await closed;
       admitted += 1;
       return 'all';
     };
-    await start({ limits: [{ limiter, keyGenerator: keyGenerator as never }] });
+    await start({ limits: [{ limiter, keyGenerator }] });
     const { leave } = visitor(url());
-    await reached;
+    await reached();
     leave();
     open();
-    while (admitted === 0) await new Promise(setImmediate);
+    await eventually(async () => admitted > 0);
     await released();
   });
 
@@ -89,7 +87,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
     await start({ limits: [{ limiter, limitType: 'METHOD' }] });
     const client = new RawClient(url());
     for (let i = 1; i <= 3; i += 1) {
-      client.ask();
+      client.send();
       await client.until(new RegExp(`^(?:[^]*HTTP/1.1 200){${i}}[^]*"ok":true}`));
       await released();
     }
@@ -100,8 +98,8 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
     const { open, reached, pass } = gate();
     const limits = [
       {
-        policy: ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
-          concurrency({ limit: Number(headers['x-limit']), lease: '1h' }),
+        policy: (request: unknown) =>
+          concurrency({ limit: Number(headerOf(request, 'x-limit')), lease: '1h' }),
         limitType: 'METHOD' as const,
       },
     ];
@@ -109,7 +107,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
     const client = await start({ limits, handler: () => handler() });
     const first = client.get('/').set('x-limit', '1').expect(200);
     const done = first.then(() => {});
-    await reached;
+    await reached();
     handler = async () => ({ ok: true });
     await client.get('/').set('x-limit', '1').expect(429);
     await client.get('/').set('x-limit', '2').expect(200);
@@ -129,7 +127,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere }) => {
         .get('/')
         .expect(200)
         .then(() => {});
-      await reached;
+      await reached();
       const waiting = other.acquire('all');
       open();
       await done;

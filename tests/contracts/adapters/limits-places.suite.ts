@@ -2,7 +2,7 @@ import { CombinedLimiter, concurrency } from '../../../packages/core/src/index.j
 import { eventually } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
-onEachAdapter(({ start, place, limiter }) => {
+onEachAdapter(({ start, place, limiter, headerOf }) => {
   const limits = { perIp: { policy: hourly(3) }, perAccount: { policy: hourly(2), key: '#{body.account}' } };
 
   test('what a request holds in one of them comes back, what it spent in another does not', async () => {
@@ -33,8 +33,8 @@ onEachAdapter(({ start, place, limiter }) => {
     const perUser = limiter('perUser', hourly(1));
     const all = limiter('all', hourly(2));
     const both = new CombinedLimiter({ perUser, all }, { name: 'both' });
-    const keyGenerator = ({ headers }: { headers: Readonly<Record<string, unknown>> }) => ({
-      perUser: String(headers['x-user']),
+    const keyGenerator = (request: unknown) => ({
+      perUser: String(headerOf(request, 'x-user')),
       all: 'all',
     });
     const client = await start({ limits: [{ limiter: both, keyGenerator }] });

@@ -7,7 +7,7 @@ const INTERNALS = /#\{|template|undefined|keyGenerator|option|finite|bigint/;
 const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
 
 onEachAdapter(
-  ({ start }) => {
+  ({ start, methodOf, headerOf }) => {
     let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
     beforeEach(() => {
       given.clear();
@@ -43,8 +43,8 @@ onEachAdapter(
     });
 
     test('the user option may return a promise, whose error fails the request', async () => {
-      const user = async ({ headers }: { headers: unknown }) => {
-        const who = (headers as Record<string, string>)['x-who'];
+      const user = async (request: unknown) => {
+        const who = headerOf(request, 'x-who');
         if (who === undefined) throw new Error('the directory is down');
         return who;
       };
@@ -58,8 +58,18 @@ onEachAdapter(
     test('a value missing from the request is a 400 that names only the field', async () => {
       const client = await start({
         limits: [
-          { name: 'a', policy: hourly(9), key: '#{body.email}', skip: ({ method }) => method === 'GET' },
-          { name: 'b', policy: hourly(9), key: 'q:#{query.phone}', skip: ({ method }) => method !== 'GET' },
+          {
+            name: 'a',
+            policy: hourly(9),
+            key: '#{body.email}',
+            skip: (request) => methodOf(request) === 'GET',
+          },
+          {
+            name: 'b',
+            policy: hourly(9),
+            key: 'q:#{query.phone}',
+            skip: (request) => methodOf(request) !== 'GET',
+          },
         ],
         errors: 'adapter',
       });

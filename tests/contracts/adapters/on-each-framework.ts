@@ -11,9 +11,10 @@ import {
 } from '../../../packages/core/src/index.js';
 import { like } from '../../support/like.js';
 import { uniqueName } from '../../support/redis-url.js';
+import { within } from '../../support/within.js';
 import { memory, redisByAddress } from '../store/openers.js';
-import { adapters } from './frameworks/index.js';
-import type { Limit, Running, Service } from './frameworks/service.js';
+import type { Ability, Framework, Limit, Running, Service } from './frameworks/framework.js';
+import * as entries from './frameworks/index.js';
 
 /** Where a limit counts. */
 export interface LimitStorage {
@@ -23,8 +24,10 @@ export interface LimitStorage {
   readonly deadline: Duration;
 }
 
+type TestOf = (title: string, run: () => Promise<void>) => void;
+
 /** What the tests of an adapter work with. */
-export interface Tools {
+export interface Tools extends Pick<Framework, 'names' | 'methodOf' | 'socketOf' | 'decisionOf'> {
   /** Serves until the end of the test. Limits that name no limiter and no store count in the test's own place. */
   start(service: Service): Promise<ReturnType<typeof supertest>>;
   /** The address of the service that was started last. */
@@ -40,7 +43,13 @@ export interface Tools {
   advance(by: Duration): Promise<void>;
   /** Resolves when this number of waits have begun in this test. */
   asleep(waits: number): Promise<void>;
+  /** `test`, which is skipped in a framework that cannot do this. */
+  needs(ability: Ability): Pick<jest.It, 'each'> & TestOf;
+  /** A header of what functions of a limit get first. */
+  headerOf(request: unknown, name: string): string | undefined;
 }
+
+export const frameworks: readonly Framework[] = Object.values(entries);
 
 /**
  * `limit` permits in an hour of a clock that only the test moves. Hours, because what lies in Redis must not expire by the
@@ -51,17 +60,18 @@ export const hourly = (limit: number): FixedWindowPolicy => fixedWindow({ limit,
 /** Resolves when a call has begun to wait. */
 class WatchedClock extends ManualClock {
   #begun = 0;
-  #watchers: { readonly count: number; readonly tell: () => void }[] = [];
+  #watchers: { readonly count: number; readonly resolve: () => void }[] = [];
 
   override sleep(micros: number, signal?: AbortSignal): Promise<void> {
     this.#begun += 1;
-    for (const { count, tell } of this.#watchers) if (count <= this.#begun) tell();
+    for (const { count, resolve } of this.#watchers) if (count <= this.#begun) resolve();
     return super.sleep(micros, signal);
   }
 
   begun(count: number): Promise<void> {
     if (count <= this.#begun) return Promise.resolve();
-    return new Promise((tell) => this.#watchers.push({ count, tell }));
+    const begun = new Promise<void>((resolve) => this.#watchers.push({ count, resolve }));
+    return within(begun, () => `${count} waits begin; ${this.#begun} did`);
   }
 }
 
@@ -82,13 +92,24 @@ function reporting(store: Store, outages: string[]): Store {
 
 const kinds = { memory, Redis: redisByAddress };
 
+/** `test.skip`, with the reason in each title. */
+const skipBecause = (reason: string): Pick<jest.It, 'each'> & TestOf => {
+  const skip: TestOf = (title, run) => test.skip(`${title} (${reason})`, run);
+  const each = ((table: readonly unknown[]) => (title: string, run: () => Promise<void>) =>
+    test.skip.each(table)(`${title} (${reason})`, run)) as jest.Each;
+  return Object.assign(skip, { each });
+};
+
 /** What every adapter must do, on every kind of store. */
 export function onEachAdapter(
   tests: (tools: Tools) => void,
   stores: readonly (keyof typeof kinds)[] = ['memory', 'Redis'],
 ): void {
-  const cases = adapters.flatMap((adapter) => stores.map((store) => ({ ...adapter, store })));
-  describe.each(cases)('$name, $store', ({ serve, store: kind }) => {
+  const cases = frameworks.flatMap((framework) =>
+    stores.map((kind) => ({ name: framework.name, framework, kind })),
+  );
+  describe.each(cases)('$name, $kind', ({ framework, kind }) => {
+    const { serve, cannot = {}, headersOf, ...reads } = framework;
     let clock: WatchedClock;
     let store: Store;
     let keyPrefix: string;
@@ -133,6 +154,9 @@ export function onEachAdapter(
         : limit;
 
     tests({
+      ...reads,
+      headerOf: (request, name) => headersOf(request)[name] as string | undefined,
+      needs: (ability) => (cannot[ability] === undefined ? test : skipBecause(cannot[ability])),
       start: async ({ limits = [], scopes = [], ...service }) => {
         running = await serve({
           ...service,

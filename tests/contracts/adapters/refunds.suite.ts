@@ -1,7 +1,7 @@
 import { eventually, gate, visitor } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
-onEachAdapter(({ start, url, limiter: limiterOf, advance }) => {
+onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
   /** How many are left, when that many are: what is given back comes back after the response. */
   const leaves = (limiter: ReturnType<typeof limiterOf>, remaining: number) =>
     eventually(async () => (await limiter.peek('all')).remaining === remaining);
@@ -71,7 +71,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance }) => {
     const { open, reached, pass } = gate();
     await start({ limits: [{ limiter, limitType: 'METHOD', skipFailedRequests: true }], handler: pass });
     const { leave } = visitor(url());
-    await reached;
+    await reached();
     expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
     leave();
     await leaves(limiter, 1);
@@ -87,7 +87,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance }) => {
       handler: () => handler(),
     });
     const { leave } = visitor(url());
-    await reached;
+    await reached();
     leave();
     handler = async () => ({ ok: true });
     await client.get('/').expect(200);
@@ -103,7 +103,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance }) => {
           limiter,
           limitType: 'METHOD',
           skipSuccessfulRequests: true,
-          requestWasSuccessful: async ({ headers }) => headers['x-password'] === 'right',
+          requestWasSuccessful: async (request) => headerOf(request, 'x-password') === 'right',
         },
       ],
     });

@@ -1,6 +1,7 @@
+import { fixedWindow } from '../../../packages/core/src/index.js';
 import { parseRules, Rules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';
-import type { Service } from './frameworks/service.js';
+import type { Limit, Service } from './frameworks/framework.js';
 import { onEachAdapter } from './on-each-framework.js';
 
 const DOCUMENT = `
@@ -28,7 +29,7 @@ rules:
 `;
 
 onEachAdapter(
-  ({ start, place, advance, asleep }) => {
+  ({ start, serve: serveOnce, place, advance, asleep, needs, names }) => {
     const rulesOf = (text = DOCUMENT) => {
       const { name: _, ...options } = place();
       return new Rules(text, options);
@@ -84,8 +85,10 @@ rules:
       await client.post('/phone').send({ phone: '1' }).expect(429);
     });
 
-    test('a rule counts by user, otherwise by address; one network and one user have exceptions', async () => {
-      const rules = rulesOf(`
+    needs('trustProxy')(
+      'a rule counts by user, otherwise by address; one network and one user have exceptions',
+      async () => {
+        const rules = rulesOf(`
 plans: { free: {}, pro: {} }
 defaultPlan: free
 rules:
@@ -107,27 +110,28 @@ rules:
     key: '#{cookies.session}'
     limit: { fixedWindow: { limit: 1, window: 1h } }
 `);
-      const client = await start({ trustProxy: true, limits: [{ rules }] });
-      const from = (ip: string, path = '/v1/a') => client.get(path).set('X-Forwarded-For', ip);
-      await from('192.0.2.1').expect(200);
-      await from('192.0.2.1').expect(429);
-      await from('192.0.2.9').set('x-user', '192.0.2.1').expect(200);
-      await from('192.0.2.8').set('x-user', '192.0.2.1').expect(429);
-      for (const ip of ['198.51.100.7', '::ffff:198.51.100.7', '2001:DB8::7']) {
-        const { headers } = await from(ip).expect(200);
-        expect(headers).not.toHaveProperty('ratelimit');
-      }
-      const acme = () => from('192.0.2.1').set('x-user', 'acme');
-      await acme().expect(200);
-      await acme().expect(200);
-      await acme().expect(429);
-      const exported = (query: string) => client.get(`/export?${query}`).set('Cookie', 'session=s%31');
-      await exported('format=json').expect(200);
-      await exported('format=csv').expect(200);
-      await exported('format=xlsx&format=json').expect(429);
-      await exported('format=csv').set('x-plan', 'pro').expect(200);
-      await client.get('/export?format=csv').expect(400);
-    });
+        const client = await start({ trustProxy: true, limits: [{ rules }] });
+        const from = (ip: string, path = '/v1/a') => client.get(path).set('X-Forwarded-For', ip);
+        await from('192.0.2.1').expect(200);
+        await from('192.0.2.1').expect(429);
+        await from('192.0.2.9').set('x-user', '192.0.2.1').expect(200);
+        await from('192.0.2.8').set('x-user', '192.0.2.1').expect(429);
+        for (const ip of ['198.51.100.7', '::ffff:198.51.100.7', '2001:DB8::7']) {
+          const { headers } = await from(ip).expect(200);
+          expect(headers).not.toHaveProperty('ratelimit');
+        }
+        const acme = () => from('192.0.2.1').set('x-user', 'acme');
+        await acme().expect(200);
+        await acme().expect(200);
+        await acme().expect(429);
+        const exported = (query: string) => client.get(`/export?${query}`).set('Cookie', 'session=s%31');
+        await exported('format=json').expect(200);
+        await exported('format=csv').expect(200);
+        await exported('format=xlsx&format=json').expect(429);
+        await exported('format=csv').set('x-plan', 'pro').expect(200);
+        await client.get('/export?format=csv').expect(400);
+      },
+    );
 
     test('a rule that does not count successes gives back its own permits only', async () => {
       const rules = rulesOf(`
@@ -258,6 +262,19 @@ rules:
       for (let i = 0; i < 4; i += 1) await post('/v1/a/orders', 'ann').expect(200);
       expect(await rules.limiters.perUser!.peek('ann')).toMatchObject({ remaining: 2 });
       expect(await rules.limiters.next!.peek('ann')).toMatchObject({ remaining: 1 });
+    });
+
+    test('options that have no effect with rules are refused when the limit is created', async () => {
+      const policy = fixedWindow({ limit: 1, window: '1h' });
+      for (const [options, message] of [
+        [{ [names.limit]: 5 }, `pass ${names.limit} or rules, not both`],
+        [{ policy }, 'pass rules or policy, not both'],
+        [{ keyPrefix: 'a' }, 'keyPrefix has no effect with rules'],
+      ] as const) {
+        await expect(serveOnce({ limits: [{ rules: rulesOf(), ...options } as Limit] })).rejects.toThrow(
+          message,
+        );
+      }
     });
   },
   ['memory'],

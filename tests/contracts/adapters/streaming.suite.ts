@@ -12,7 +12,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     const stream = new PassThrough();
     await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: () => stream });
     const client = new RawClient(url());
-    client.ask();
+    client.send();
     stream.write('first');
     await client.until(/first/);
     return { limiter, stream, client };
@@ -22,7 +22,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     const stream = new PassThrough();
     await start({ limits: [{ policy: hourly(2) }], handler: () => stream });
     const client = new RawClient(url());
-    client.ask();
+    client.send();
     stream.write('first');
     const head = await client.until(/first/);
     expect(head).toMatch(/^HTTP\/1\.1 200 /);
@@ -66,7 +66,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     const serve = async (end: () => void) => {
       stream = new PassThrough();
       const client = new RawClient(url());
-      client.ask('/', { Connection: 'close' });
+      client.send('/', { Connection: 'close' });
       stream.write('first');
       await client.until(/first/);
       end();

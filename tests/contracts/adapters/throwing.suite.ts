@@ -1,4 +1,4 @@
-import type { Errors } from './frameworks/service.js';
+import type { Errors } from './frameworks/framework.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 const told = {

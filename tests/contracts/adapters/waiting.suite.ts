@@ -95,7 +95,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
       .get('/')
       .expect(200)
       .then(() => {});
-    await reached;
+    await reached();
     const [begun, each] = [1, 2]; // the holder's lease; each queued call sleeps until the store listens, and then again
     const { leave } = visitor(url());
     await asleep(begun + each);

@@ -1,28 +1,44 @@
 import { pipeline, Readable } from 'node:stream';
-import type express from 'express';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
+import expressV4 from 'express-4';
 import {
   type RateLimitOptions,
   rateLimit,
   rateLimitErrors,
   requestContext,
 } from '../../../../packages/express/src/index.js';
-import { type Errors, type Limit, listening, nothing, type Service } from './service.js';
+import { type Errors, type Framework, type Limit, listening, nothing, type Service } from './framework.js';
 
-export function serveExpress(
+async function serve(
   framework: typeof express,
-  { limits = [], scopes = [], handler = nothing, before, denied, errors = 'framework', trustProxy }: Service,
+  {
+    limits = [],
+    scopes = [],
+    handler = nothing,
+    before,
+    denied,
+    errors = 'framework',
+    trustProxy,
+    lateParser = false,
+    limitsPerRequest = false,
+  }: Service,
 ) {
-  const limited = (limit: Limit) =>
+  const create = (limit: Limit) =>
     rateLimit({
       ...(limit as RateLimitOptions),
       ...(denied !== undefined && {
         handler: async (request, response, _next, decision) => response.json(await denied(decision, request)),
       }),
     });
+  const limited = (limit: Limit): RequestHandler =>
+    limitsPerRequest ? (request, response, next) => create(limit)(request, response, next) : create(limit);
   const end: RequestHandler = async (request, response, next) => {
     try {
-      const answer = { status: (code: number) => void response.status(code), raw: response };
+      const answer = {
+        status: (code: number) => void response.status(code),
+        raw: response,
+        takeOver: () => {},
+      };
       const result = await handler(request.rateLimit, answer);
       if (result instanceof Readable) pipeline(result, response, () => {});
       else if (!response.headersSent) response.json(result);
@@ -33,12 +49,15 @@ export function serveExpress(
 
   const app = framework();
   if (trustProxy) app.set('trust proxy', trustProxy === 'all' ? true : 1);
-  app.use(framework.json({ strict: false }), requestContext(), (request, response, next) => {
+  const parser = framework.json({ strict: false });
+  if (!lateParser) app.use(parser);
+  app.use(requestContext(), (request, response, next) => {
     Object.assign(request, { user: request.headers['x-user'] });
     before?.(response);
     next();
   });
   for (const limit of limits) app.use(limited(limit));
+  if (lateParser) app.use(parser);
   for (const { at, limits: own = [], routes } of scopes) {
     const router = framework.Router();
     for (const limit of own) router.use(limited(limit));
@@ -59,3 +78,23 @@ function errorHandlers(errors: Errors): ErrorRequestHandler[] {
     next({ status, statusCode, headers, message, stack: '' });
   return [...(errors === 'own' ? [own] : errors === 'adapter' ? [rateLimitErrors()] : []), quiet];
 }
+
+const common = {
+  names: { limit: 'limit', window: 'windowMs' },
+  headersOf: ({ headers }: Request) => headers,
+  methodOf: ({ method }: Request) => method,
+  socketOf: ({ socket }: Request) => socket,
+  decisionOf: ({ rateLimit: decision }: Request) => decision,
+};
+
+export const express5: Framework = {
+  ...common,
+  name: 'Express 5',
+  serve: (service) => serve(express, service),
+};
+
+export const express4: Framework = {
+  ...common,
+  name: 'Express 4',
+  serve: (service) => serve(expressV4 as unknown as typeof express, service),
+};

@@ -1,22 +1,21 @@
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type RateLimitOptions, rateLimit, requestContext } from '../../../../packages/fastify/src/index.js';
-import { type Limit, nothing, type Running, type Service } from './service.js';
+import { type Framework, type Limit, nothing, type Running, type Service } from './framework.js';
 
-export async function serveFastify({
-  limits = [],
-  scopes = [],
-  handler = nothing,
-  before,
-  denied,
-  errors = 'framework',
-  trustProxy,
-}: Service): Promise<Running> {
+async function serve(
+  { limits = [], scopes = [], handler = nothing, before, denied, errors = 'framework', trustProxy }: Service,
+  hook: 'onRequest' | 'preValidation' | 'preHandler' = 'preValidation',
+): Promise<Running> {
   const options = (limit: Limit): RateLimitOptions => ({
     ...(limit as RateLimitOptions),
     ...(denied !== undefined && { handler: (request, _reply, decision) => denied(decision, request) }),
   });
   const end = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = { status: (code: number) => void reply.code(code), raw: reply.raw };
+    const answer = {
+      status: (code: number) => void reply.code(code),
+      raw: reply.raw,
+      takeOver: () => void reply.hijack(),
+    };
     return handler(request.rateLimit ?? undefined, answer);
   };
 
@@ -42,12 +41,11 @@ export async function serveFastify({
       ([path, each]) => [path, each.map((limit) => app.rateLimit(options(limit)))] as const,
     ),
   );
-  for (const limit of limits) await app.register(rateLimit, { ...options(limit), hook: 'preValidation' });
+  for (const limit of limits) await app.register(rateLimit, { ...options(limit), hook });
   for (const [i, { at, limits: own = [] }] of scopes.entries()) {
     await app.register(
       async (scope) => {
-        for (const limit of own)
-          await scope.register(rateLimit, { ...options(limit), hook: 'preValidation' });
+        for (const limit of own) await scope.register(rateLimit, { ...options(limit), hook });
         for (const [path, preHandler] of ofRoutes[i]!) scope.get(path, { preHandler }, end);
       },
       { prefix: at },
@@ -56,3 +54,21 @@ export async function serveFastify({
   app.all('*', end);
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() };
 }
+
+export const fastify5: Framework = {
+  name: 'Fastify 5',
+  serve,
+  variants: {
+    'Fastify 5, onRequest': (service) => serve(service, 'onRequest'),
+    'Fastify 5, preHandler': (service) => serve(service, 'preHandler'),
+  },
+  cannot: {
+    lateParser: 'Fastify itself parses bodies, always before preValidation',
+    limitsPerRequest: 'Fastify adds no hooks after its start: packages/fastify tests its error',
+  },
+  names: { limit: 'max', window: 'timeWindow' },
+  headersOf: ({ headers }: FastifyRequest) => headers,
+  methodOf: ({ method }: FastifyRequest) => method,
+  socketOf: ({ raw }: FastifyRequest) => raw.socket,
+  decisionOf: ({ rateLimit: decision }: FastifyRequest) => decision,
+};

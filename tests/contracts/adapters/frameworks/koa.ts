@@ -1,18 +1,24 @@
 import Router from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { type RateLimitOptions, rateLimit, requestContext } from '../../../../packages/koa/src/index.js';
-import { type Limit, listening, nothing, type Service } from './service.js';
+import { type Framework, type Limit, listening, nothing, type Service } from './framework.js';
 
-export function serveKoa({
-  limits = [],
-  scopes = [],
-  handler = nothing,
-  before,
-  denied,
-  errors = 'framework',
-  trustProxy = false,
-}: Service) {
-  const limited = (limit: Limit) =>
+/** @param takesOver code that starts a response sets `respond: false` */
+async function serve(
+  {
+    limits = [],
+    scopes = [],
+    handler = nothing,
+    before,
+    denied,
+    errors = 'framework',
+    trustProxy = false,
+    lateParser = false,
+    limitsPerRequest = false,
+  }: Service,
+  takesOver = true,
+) {
+  const create = (limit: Limit) =>
     rateLimit({
       ...(limit as unknown as RateLimitOptions),
       ...(denied !== undefined && {
@@ -21,11 +27,20 @@ export function serveKoa({
         },
       }),
     });
+  const limited = (limit: Limit): Middleware =>
+    limitsPerRequest ? (context, next) => create(limit)(context, next) : create(limit);
   const end: Middleware = async (context) => {
-    const status = (code: number) => {
-      context.status = code;
+    const answer = {
+      status: (code: number) => {
+        context.status = code;
+      },
+      raw: context.res,
+      takeOver: () => {
+        context.respond = false;
+      },
     };
-    context.body = await handler(context.state.rateLimit, { status, raw: context.res });
+    const result = await handler(context.state.rateLimit, answer);
+    if (context.respond !== false) context.body = result;
   };
 
   const app = new Koa({ proxy: trustProxy !== false, ...(trustProxy !== 'all' && { maxIpsCount: 1 }) });
@@ -40,17 +55,16 @@ export function serveKoa({
       context.body = { caught: code };
     }
   });
+  if (!lateParser) app.use(parseBody);
   app.use(async (context, next) => {
-    let text = '';
-    for await (const chunk of context.req) text += chunk;
-    (context.request as { body?: unknown }).body = text === '' ? undefined : JSON.parse(text);
     context.state.user = context.headers['x-user'];
     before?.(context.res);
-    if (context.res.headersSent) context.respond = false;
+    if (takesOver && context.res.headersSent) context.respond = false;
     await next();
   });
   app.use(requestContext());
   for (const limit of limits) app.use(limited(limit));
+  if (lateParser) app.use(parseBody);
   for (const { at, limits: own = [], routes } of scopes) {
     const router = new Router({ prefix: at });
     for (const limit of own) router.use(limited(limit));
@@ -60,3 +74,24 @@ export function serveKoa({
   app.use(end);
   return listening(app.listen(0, '127.0.0.1'));
 }
+
+/** Like @koa/bodyparser, which leaves GET alone. */
+const parseBody: Middleware = async ({ request, req }, next) => {
+  if (request.method !== 'GET') {
+    let text = '';
+    for await (const chunk of req) text += chunk;
+    Object.assign(request, { body: text === '' ? undefined : JSON.parse(text) });
+  }
+  await next();
+};
+
+export const koa3: Framework = {
+  name: 'Koa 3',
+  serve,
+  variants: { 'Koa 3 that responds itself': (service) => serve(service, false) },
+  names: { limit: 'max', window: 'duration' },
+  headersOf: ({ headers }: Context) => headers,
+  methodOf: ({ method }: Context) => method,
+  socketOf: ({ socket }: Context) => socket,
+  decisionOf: ({ state }: Context) => state.rateLimit,
+};

@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Decision, RequestLimitOptions } from '../../../../packages/core/src/index.js';
+
+/** What functions of a limit get: only the framework's own entry knows the types. */
+export type Args = [request: unknown, ...rest: unknown[]];
+
+export type Limit = RequestLimitOptions<Args>;
+
+/** How a handler answers, other than by its result. */
+export interface Answer {
+  status(code: number): void;
+  /** Node's own. */
+  readonly raw: ServerResponse;
+  /** The handler ends the response itself, so the framework must not. */
+  takeOver(): void;
+}
+
+/** A router under a prefix: its limits, then for each route (of GET) its own. */
+export interface Scope {
+  readonly at: string;
+  readonly limits?: readonly Limit[];
+  readonly routes: Readonly<Record<string, readonly Limit[]>>;
+}
+
+/** What answers an error: the framework, what the adapter has for it, or an error handler of the service's own. */
+export type Errors = 'framework' | 'adapter' | 'own';
+
+/** A service whose routes all do the same: go through the limits, then call the handler and answer its result as JSON, or as a stream. */
+export interface Service {
+  /** In order, in front of everything. */
+  readonly limits?: readonly Limit[];
+  readonly scopes?: readonly Scope[];
+  readonly handler?: (decision: Decision | undefined, answer: Answer) => unknown;
+  /** Runs before the limits, and may answer. */
+  readonly before?: (raw: ServerResponse) => void;
+  /** Answers denied requests, in place of the limits. */
+  readonly denied?: (decision: Decision, request: unknown) => unknown;
+  /** Default: the framework. */
+  readonly errors?: Errors;
+  /** Trust X-Forwarded-For of one proxy, or of every address. */
+  readonly trustProxy?: boolean | 'all';
+  /** A mistake: parse bodies only behind the limits. */
+  readonly lateParser?: boolean;
+  /** A mistake: create each limit again for each request. */
+  readonly limitsPerRequest?: boolean;
+}
+
+export interface Running {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What some frameworks cannot do. */
+export type Ability = 'trustProxy' | 'lateParser' | 'limitsPerRequest';
+
+/** A framework of the contract. */
+export interface Framework {
+  /** With its major version. */
+  readonly name: string;
+  /** Listens on 127.0.0.1. The header `x-user` names the user. JSON bodies are parsed before the limits. */
+  serve(service: Service): Promise<Running>;
+  /** Other settings of the framework in which a limit may find a response that was already started. */
+  readonly variants?: Readonly<Record<string, (service: Service) => Promise<Running>>>;
+  /** The reason for each thing that it cannot do; tests that need it are skipped, with this reason. */
+  readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
+  /** The adapter's own names for a number of requests and their window. */
+  readonly names: { readonly limit: string; readonly window: string };
+
+  // Of what functions of a limit get first:
+
+  headersOf(request: unknown): IncomingHttpHeaders;
+  /** In upper case. */
+  methodOf(request: unknown): string;
+  socketOf(request: unknown): Socket;
+  /** Where the adapter puts the decision. */
+  decisionOf(request: unknown): unknown;
+}
+
+export const nothing = () => ({ ok: true });
+
+export async function listening(server: Server): Promise<Running> {
+  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
