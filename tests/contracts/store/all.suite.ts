@@ -20,7 +20,7 @@ export function storeContract(kind: StoreKind): void {
   describe(kind.name, () => {
     describe('deciding', () => decidingContract(kind));
     describe('waiting', () => waitingContract(kind));
-    describe('saving up', () => savingContract(kind));
+    describe('waiting beyond the capacity', () => savingContract(kind));
     describe('refunds', () => refundContract(kind));
     describe('reserving', () => reservingContract(kind));
     describe('overriding', () => overridingContract(kind));

@@ -30,7 +30,7 @@ export function closedContract(kind: StoreKind): void {
     ['a leakyBucket that does not leak', leakyBucket({ capacity: 5, leak: 0, every: '1h' })],
   ];
 
-  test.each(closed)('%s: always denies, with retryAfter Infinity', async (_, policy) => {
+  test.each(closed)('%s denies every call, and its retryAfter is Infinity', async (_, policy) => {
     const limiter = harness.limiter(policy);
     const never = { allowed: false, limit: 0, remaining: 0, retryAfter: NEVER };
     for (const step of ['0', '30m', '2h']) {
@@ -47,7 +47,7 @@ export function closedContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(rates))(
-    '%s: earlier calls count again once the limit is open',
+    '%s counts earlier calls again when the limit is above 0',
     async (_, policyOf) => {
       const open = harness.limiter(policyOf('1h'));
       const shut = harness.limiter(policyOf('1h', 0), { name: open.name, store: harness.another() });
@@ -58,7 +58,7 @@ export function closedContract(kind: StoreKind): void {
     },
   );
 
-  test.each(Object.entries(rates))('%s: an override closes one key for a while', async (_, policyOf) => {
+  test.each(Object.entries(rates))('%s denies one key while an override of 0 permits lasts', async (_, policyOf) => {
     const limiter = harness.limiter(policyOf('1h'));
     await limiter.consume('k', { cost: 4 });
     await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
@@ -70,7 +70,7 @@ export function closedContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
   });
 
-  test('one closed policy of several denies, and the others lose nothing', async () => {
+  test('denies a call if one of several policies has no permits, and takes nothing from the others', async () => {
     const limiter = harness.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, policy: 'shut', retryAfter: NEVER });
     expect((await limiter.peek('k')).policies[0]).toMatchObject({ remaining: 10 });

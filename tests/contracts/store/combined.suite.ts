@@ -51,7 +51,7 @@ export function combinedContract(kind: StoreKind): void {
       const ada = { perUser: 'ada', everybody: 'all' };
       await both.consume(ada, { cost: { perUser: 3, everybody: 1 } });
       const waiting = both.acquire(ada);
-      await harness.heard(everybody);
+      await harness.answered(everybody);
       expect(await everybody.consume('all', { cost: 5 })).toMatchObject({ allowed: true });
       expect(await both.consume({ perUser: 'bob', everybody: 'all' })).toMatchObject({ allowed: true });
       await harness.clock.advance('1h');
@@ -59,14 +59,14 @@ export function combinedContract(kind: StoreKind): void {
     });
   });
 
-  test('an aborted wait refunds all', async () => {
+  test('an aborted wait refunds the permits of all members', async () => {
     const first = harness.limiter(slidingLog({ limit: 1, window: '1h' }));
     const second = harness.limiter(tokenBucket({ capacity: 2, refill: 2, every: '1h' }));
     const both = harness.combined({ first, second });
     await both.consume({ first: 'a', second: 'b' });
     const stop = new AbortController();
     const waiting = rejection(both.acquire({ first: 'a', second: 'b' }, { signal: stop.signal }));
-    await harness.heard(first);
+    await harness.answered(first);
     expect(await second.peek('b')).toMatchObject({ remaining: 1, resetAfter: 1.5 * HOUR });
     stop.abort(new Error('enough'));
     expect(await waiting).toMatchObject({ message: 'enough' });
@@ -74,7 +74,7 @@ export function combinedContract(kind: StoreKind): void {
     expect(await second.peek('b')).toMatchObject({ remaining: 1, resetAfter: HOUR / 2 });
   });
 
-  test('reserved, settled and cancelled by the names of the members', async () => {
+  test('reserve, settle and cancel take costs by the names of the members', async () => {
     const calls = harness.limiter({
       minute: gcra({ limit: 5, period: '1m' }),
       hour: gcra({ limit: 50, period: '1h' }),
@@ -99,22 +99,22 @@ export function combinedContract(kind: StoreKind): void {
     ]);
   });
 
-  test('held permits of two members: the first are kept while the call waits for the second', async () => {
+  test('a waiting call keeps the held permits of the first member while it waits for the second', async () => {
     const policy = concurrency({ limit: 1, lease: '30m' });
     const [one, two] = [harness.limiter(policy), harness.limiter(policy)];
     const both = harness.combined({ one, two });
     const keys = { one: 'k', two: 'k' };
     const held = [await one.acquire('k'), await two.acquire('k')];
     const waiting = both.acquire(keys);
-    await harness.heard(one);
+    await harness.answered(one);
     const first = one.name < two.name ? 0 : 1; // in the order of their storage keys
     await [one, two][first]!.release(held[first]!);
     for (let minutes = 0; minutes < 90; minutes += 10) {
-      await harness.heard(one);
+      await harness.answered(one);
       expect(await [one, two][first]!.peek('k')).toMatchObject({ allowed: false });
       await harness.clock.advance('10m');
     }
-    await harness.heard(one);
+    await harness.answered(one);
     await [one, two][1 - first]!.release(held[1 - first]!);
     const decision = await waiting;
     expect(decision.allowed).toBe(true);
@@ -123,14 +123,14 @@ export function combinedContract(kind: StoreKind): void {
     expect(await both.peek(keys)).toMatchObject({ allowed: true });
   });
 
-  test('a member that holds and one that is spent: a denied call holds nothing', async () => {
+  test('a call that a rate denies holds no concurrency permits', async () => {
     const slots = harness.limiter(concurrency({ limit: 1, lease: '30m' }));
     const rate = harness.limiter(fixedWindow({ limit: 2, window: '1h' }));
     const both = harness.combined({ slots, rate });
     const keys = { slots: 'k', rate: 'k' };
     const held = await both.acquire(keys);
     const waiting = startWait(slots, 'k', 1);
-    await harness.heard(slots);
+    await harness.answered(slots);
     await both.release(held);
     await slots.release(await waiting.acquired);
     expect(await rate.peek('k')).toMatchObject({ remaining: 1 });
@@ -140,7 +140,7 @@ export function combinedContract(kind: StoreKind): void {
     });
     expect(await slots.peek('k')).toMatchObject({ remaining: 1 });
     const later = both.schedule(keys, ({ decision }) => decision.waited);
-    await harness.heard(slots);
+    await harness.answered(slots);
     await harness.clock.advance('1h');
     expect(await later).toBe(HOUR);
     expect(await slots.peek('k')).toMatchObject({ remaining: 1 });

@@ -8,7 +8,7 @@ export function debugContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
   test.each(Object.entries(policies))(
-    '%s: the state before and after, the clock, the parameters',
+    '%s: shows the state before and after, the clock and the parameters',
     async (_, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
       const decision = await limiter.consume('k', { cost: 3, debug: true });
@@ -41,7 +41,7 @@ export function debugContract(kind: StoreKind): void {
     },
   );
 
-  test.each(Object.entries(policies))('%s: no debug view without the option', async (_, policyOf) => {
+  test.each(Object.entries(policies))('%s: has no debug view without the option', async (_, policyOf) => {
     const limiter = harness.limiter(policyOf('1h'));
     for (const decision of [
       await limiter.consume('k'),
@@ -71,7 +71,7 @@ export function debugContract(kind: StoreKind): void {
     await limiter.block('k', '2h');
     const until = harness.clock.now() + 2 * HOUR_MICROS;
     const waiting = startWait(limiter, 'k', 4);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     const { debug } = await limiter.consume('k', { debug: true });
     expect(debug!.policies[0]).toMatchObject({ blockedUntil: until, booked: [{ at: until, cost: 4 }] });
     await harness.clock.advance('2h');

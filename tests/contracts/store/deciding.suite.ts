@@ -8,7 +8,7 @@ export function decidingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
   describe.each(Object.entries(policies))('%s decides', (_, policyOf) => {
-    test('of 50 calls at once exactly 10 pass, and remaining counts down to 0', async () => {
+    test('lets exactly 10 of 50 calls at once pass, and counts remaining down to 0', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.consume('k')));
       expect(decisions.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).toEqual([
@@ -21,7 +21,7 @@ export function decidingContract(kind: StoreKind): void {
       }
     });
 
-    test('keys and limiters do not affect each other', async () => {
+    test('counts each key and each limiter apart', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.consume('a', { cost: 10 });
       expect(await limiter.consume('b', { cost: 10 })).toMatchObject({ allowed: true });
@@ -30,7 +30,7 @@ export function decidingContract(kind: StoreKind): void {
       });
     });
 
-    test('a cost is taken whole or not at all; a cost above the limit never passes', async () => {
+    test('takes a cost whole or not at all, and denies a cost above the limit with retryAfter Infinity', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       expect(await limiter.consume('k', { cost: 7 })).toMatchObject({ allowed: true, remaining: 3 });
       expect(await limiter.consume('k', { cost: 4 })).toMatchObject({ allowed: false, remaining: 3 });
@@ -38,7 +38,7 @@ export function decidingContract(kind: StoreKind): void {
       expect(await limiter.consume('k', { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 });
     });
 
-    test('a cost of 0 and a peek take nothing', async () => {
+    test('takes nothing for a cost of 0 or a peek', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       expect(await limiter.consume('k', { cost: 0 })).toMatchObject({ allowed: true, remaining: 10 });
       expect(await limiter.peek('k', { cost: 5 })).toMatchObject({ allowed: true, remaining: 10 });
@@ -46,14 +46,14 @@ export function decidingContract(kind: StoreKind): void {
       expect(await limiter.peek('k', { cost: 10 })).toMatchObject({ allowed: false, remaining: 9 });
     });
 
-    test('limit and window are those of the policy, and after resetAfter all permits are back', async () => {
+    test('returns the limit and window of the policy, and has all permits back after resetAfter', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       const unused = { limit: 10, window: HOUR, remaining: 10, resetAfter: 0, source: harness.store.name };
       expect(await limiter.peek('k')).toMatchObject(unused);
       const { resetAfter } = await limiter.consume('k', { cost: 4 });
       expect(resetAfter).toBeGreaterThan(0);
       await harness.clock.advance(resetAfter - 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       if (policyOf !== policies.concurrency) {
         expect((await limiter.peek('k')).remaining).toBeLessThan(10);
         await harness.clock.advance(1);
@@ -61,7 +61,7 @@ export function decidingContract(kind: StoreKind): void {
       }
     });
 
-    test('reset returns all permits, also the second time', async () => {
+    test('returns all permits on reset, also the second time', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.consume('k', { cost: 10 });
       await limiter.reset('k');
@@ -70,7 +70,7 @@ export function decidingContract(kind: StoreKind): void {
       expect(await limiter.consume('k', { cost: 10 })).toMatchObject({ allowed: true });
     });
 
-    test('a changed limit applies to the same state', async () => {
+    test('applies a changed policy to the stored state', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.consume('k', { cost: 10 });
       await limiter.close();
@@ -80,7 +80,7 @@ export function decidingContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(rates))(
-    '%s: a retry passes at retryAfter and not 1 ms before',
+    '%s: a retry passes at retryAfter, and 1 ms earlier it is denied',
     async (_, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.consume('k', { cost: 6 });
@@ -95,7 +95,7 @@ export function decidingContract(kind: StoreKind): void {
     },
   );
 
-  test('fixedWindow by the clock: windows end at the full hour, those from the first hit an hour after it', async () => {
+  test('fixedWindow: a window by the clock ends at the full hour, other windows an hour after the first call', async () => {
     const byClock = harness.limiter(fixedWindow({ limit: 10, window: '1h', align: 'clock' }));
     const byHit = harness.limiter(fixedWindow({ limit: 10, window: '1h' }));
     await harness.clock.advance('20m');
@@ -103,7 +103,7 @@ export function decidingContract(kind: StoreKind): void {
     expect(await byHit.consume('k')).toMatchObject({ resetAfter: HOUR });
   });
 
-  test('tokenBucket: in batches all tokens come at the tick, otherwise steadily', async () => {
+  test('tokenBucket: batches add all tokens at the tick, otherwise tokens flow in steadily', async () => {
     const options = { capacity: 10, refill: 5, every: '1h' };
     const batches = harness.limiter(tokenBucket({ ...options, mode: 'interval' }));
     const steady = harness.limiter(tokenBucket(options));
@@ -115,7 +115,7 @@ export function decidingContract(kind: StoreKind): void {
     for (const limiter of [batches, steady]) expect(await limiter.peek('k')).toMatchObject({ remaining: 5 });
   });
 
-  test('moreAfter is the next permit of a bucket, the next batch, the end of a window', async () => {
+  test('moreAfter is the time to the next permit of a bucket, the next batch, or the end of a window', async () => {
     const hours = (policy: Parameters<typeof harness.limiter>[0]) =>
       harness
         .limiter(policy)
@@ -130,7 +130,7 @@ export function decidingContract(kind: StoreKind): void {
     expect(await hours(fixedWindow({ limit: 10, window: '1h' }))).toEqual([1, 1, 1]);
   });
 
-  test('tokenBucket with borrowing: one permit lets a call go into debt, and the debt is paid first', async () => {
+  test('tokenBucket: with borrow one permit lets a call take on debt, and new tokens pay the debt first', async () => {
     const limiter = harness.limiter(tokenBucket({ capacity: 5, refill: 5, every: '1h', borrow: 10 }));
     expect(await limiter.consume('k', { cost: 4 })).toMatchObject({ allowed: true, limit: 15 });
     expect(await limiter.consume('k', { cost: 8 })).toMatchObject({ allowed: true, remaining: 0 });
@@ -140,7 +140,7 @@ export function decidingContract(kind: StoreKind): void {
     expect(await limiter.consume('k', { cost: 5 })).toMatchObject({ allowed: true });
   });
 
-  test('tokenBucket that begins with fewer tokens: a new key has only those', async () => {
+  test('tokenBucket: a new key has the initial tokens only', async () => {
     const limiter = harness.limiter(tokenBucket({ capacity: 10, refill: 10, every: '1h', initial: 2 }));
     expect(await limiter.peek('k')).toMatchObject({ remaining: 2 });
     expect(await limiter.consume('k', { cost: 3 })).toMatchObject({ allowed: false, retryAfter: HOUR / 10 });

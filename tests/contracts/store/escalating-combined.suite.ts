@@ -8,7 +8,7 @@ const escalate = { after: 4, within: '1h', block: ['1m', '10m', '1d'], forgive: 
 export function escalatingCombinedContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  test('a call that waits for held permits counts no denial, also if it saves up', async () => {
+  test('a call that waits for held permits counts no denial, also when it waits beyond the capacity', async () => {
     const strict = { escalate: { ...escalate, after: 1, block: '2h' } };
     const slots = harness.limiter(concurrency({ limit: 1, lease: '3h' }), strict);
     const bucket = tokenBucket({ capacity: 1, refill: 1, every: '1h', waitBeyondCapacity: true });
@@ -17,10 +17,10 @@ export function escalatingCombinedContract(kind: StoreKind): void {
     const keys = { slots: 'k', tokens: 'k' };
     const held = await slots.acquire('k');
     const waiting = both.acquire(keys, { cost: { tokens: 2 }, timeout: '5h' });
-    await harness.heard(slots);
+    await harness.answered(slots);
     expect((await both.peek(keys)).blockedFor).toBeUndefined();
     await slots.release(held);
-    await harness.heard(slots);
+    await harness.answered(slots);
     await harness.clock.advance('1h');
     const decision = await waiting;
     expect(decision).toMatchObject({ allowed: true, waited: HOUR });
@@ -43,14 +43,14 @@ export function escalatingCombinedContract(kind: StoreKind): void {
   });
 
   test.each([
-    ['at once', { tokens: 1, timeout: 0, retryAfter: 2 }],
-    ['for its permits', { tokens: 1, timeout: '30m', retryAfter: 2 }],
-    ['to save up', { tokens: 2, timeout: '90m', retryAfter: 3 }],
+    ['to pass at once', { tokens: 1, timeout: 0, retryAfter: 2 }],
+    ['to wait for its permits', { tokens: 1, timeout: '30m', retryAfter: 2 }],
+    ['to wait beyond the capacity', { tokens: 2, timeout: '90m', retryAfter: 3 }],
     [
-      'to save up for longer than it may',
+      'to wait beyond the capacity for longer than its timeout',
       { tokens: 2, timeout: '30m', retryAfter: Number.POSITIVE_INFINITY },
     ],
-  ] as const)('a denial that blocks, of a call that wants to go or wait %s', async (_, asked) => {
+  ] as const)('a denial starts a block, also of a call that asks %s', async (_, options) => {
     const slots = harness.limiter(concurrency({ limit: 1, lease: '3h' }));
     const bucket = tokenBucket({ capacity: 1, refill: 1, every: '1h', waitBeyondCapacity: true });
     const tokens = harness.limiter(bucket, { escalate: { ...escalate, after: 1, block: '2h' } });
@@ -58,8 +58,8 @@ export function escalatingCombinedContract(kind: StoreKind): void {
     await tokens.consume('k');
     const call = both.acquire(
       { slots: 'k', tokens: 'k' },
-      { cost: { tokens: asked.tokens }, timeout: asked.timeout },
+      { cost: { tokens: options.tokens }, timeout: options.timeout },
     );
-    expect(await rejection(call)).toMatchObject({ retryAfter: asked.retryAfter * HOUR });
+    expect(await rejection(call)).toMatchObject({ retryAfter: options.retryAfter * HOUR });
   });
 }

@@ -27,7 +27,7 @@ export function escalatingContract(kind: StoreKind): void {
   const blocks = (decisions: readonly Decision[]) => decisions.map(({ blockedFor = 0 }) => blockedFor);
 
   describe.each(Object.entries(policies))('%s', (name, policyOf) => {
-    test('the third denial within an hour blocks for a minute, the next third for ten, then for an hour each time', async () => {
+    test('every third denial within an hour blocks the key: for a minute, then ten, then an hour each time', async () => {
       // No permit comes back meanwhile.
       const limiter = harness.limiter(policyOf(name === 'concurrency' ? '1d' : '300d'), {
         escalate: { ...escalate, block: ['1m', '10m', '1h'] },
@@ -52,7 +52,7 @@ export function escalatingContract(kind: StoreKind): void {
       await limiter.release(taken);
     });
 
-    test('a block denies what the policy would allow, until it ends and not 1 ms longer', async () => {
+    test('a block denies calls that the policy would allow, and ends to the millisecond', async () => {
       const limiter = harness.limiter(policyOf('1h'), {
         escalate: { ...escalate, block: '3d', within: '1d' },
       });
@@ -71,7 +71,7 @@ export function escalatingContract(kind: StoreKind): void {
     });
   });
 
-  test('denials count together only within their time', async () => {
+  test('only denials within the configured time count together', async () => {
     const limiter = await spent();
     await denials(limiter, 2);
     await harness.clock.advance('1h');
@@ -80,7 +80,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(limiter, 1))).toEqual([MINUTE]);
   });
 
-  test('a client that keeps calling during a block is not punished for it', async () => {
+  test('calls during a block do not lengthen it', async () => {
     const limiter = await spent();
     await denials(limiter, 3);
     await harness.clock.advance('30s');
@@ -89,7 +89,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(limiter, 3))).toEqual([0, 0, 10 * MINUTE]);
   });
 
-  test('a day after the last block or the last denial that counted the key is forgiven', async () => {
+  test('a key starts from the first step a day after its last block or counted denial', async () => {
     const limiter = await spent();
     await denials(limiter, 3);
     await harness.clock.advance('1m');
@@ -120,7 +120,7 @@ export function escalatingContract(kind: StoreKind): void {
       expect((error as { decision: Decision }).decision.blockedFor).toBe(blockedFor);
     }
     const booked = limiter.acquire('k', { timeout: '2h' });
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('1h');
     expect((await booked).waited).toBe(HOUR);
     expect((await limiter.consume('k')).blockedFor).toBeUndefined();
@@ -151,7 +151,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(limiter, 3))).toEqual([0, 0, MINUTE]);
   });
 
-  test('with an override, a block of an operator, refunds and rewards', async () => {
+  test('a key with an override, a manual block, refunds or rewards escalates as others do', async () => {
     const limiter = await spent();
     await denials(limiter, 2);
     await limiter.override('k', fixedWindow({ limit: 2, window: '300d' }), { expiresIn: '200d' });
@@ -170,7 +170,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(limiter, 2))).toEqual([0, 10 * MINUTE]);
   });
 
-  test('other numbers read what was counted: fewer denials, other blocks, another time to forgive', async () => {
+  test('changed options apply to the denials counted before: fewer denials, other blocks, another time to forgive', async () => {
     const name = uniqueName('deploy');
     const old = await spent({ name });
     await denials(old, 3);
@@ -183,7 +183,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(harness.limiter(once, { name, escalate }), 3))).toEqual([0, 0, DAY]);
   });
 
-  test('a process without the option holds to a block, and leaves what was counted as it is', async () => {
+  test('a process without the option honours a block, and leaves counted denials as they are', async () => {
     const name = uniqueName('rolling');
     const limiter = await spent({ name });
     const old = harness.limiter(once, { name, store: harness.another(), escalate: false });
@@ -198,7 +198,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(limiter, 3))).toEqual([0, 0, 10 * MINUTE]);
   });
 
-  test('a clock that goes back keeps what was counted, and blocks for no longer', async () => {
+  test('a clock that steps back keeps counted denials, and does not lengthen a block', async () => {
     const limiter = await spent();
     await denials(limiter, 2);
     harness.clock.set(harness.clock.now() - 40 * DAY * 1000);
@@ -210,7 +210,7 @@ export function escalatingContract(kind: StoreKind): void {
     expect(blocks(await denials(limiter, 3))).toEqual([0, 0, 10 * MINUTE]);
   });
 
-  test('many callers at once take exactly one step', async () => {
+  test('many calls at once escalate exactly one step', async () => {
     const name = uniqueName('race');
     await spent({ name });
     const fleet = Array.from({ length: 5 }, () =>

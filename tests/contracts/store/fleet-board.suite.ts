@@ -18,14 +18,14 @@ export async function use(store: Store): Promise<void> {
   await limiter.close();
 }
 
-export const textsOf = async (store: Store, ...of: readonly Store[]) =>
+export const textsOf = async (store: Store, ...stores: readonly Store[]) =>
   (await store.fleet!.read('usage')).filter(({ process }) =>
-    of.some(({ fleet }) => fleet!.process === process),
+    stores.some(({ fleet }) => fleet!.process === process),
   );
 
 /** What every remote store broadcasts to its followers. */
 export function denialsContract(open: OpenStore): void {
-  test('a follower that began before any process hears the denials of each, until it ends', async () => {
+  test('a follower that starts before any process receives the denials of each, until it stops', async () => {
     const [reader, one, two] = [open(), open(), open()];
     const reports: DenialReport[] = [];
     const lost: Error[] = [];
@@ -39,18 +39,18 @@ export function denialsContract(open: OpenStore): void {
       return new RateLimiter({ name: uniqueName('denials'), policy, store, ...common });
     });
     try {
-      const of = ({ fleet }: Store) => reports.filter(({ process }) => process === fleet!.process);
+      const reportsOf = ({ fleet }: Store) => reports.filter(({ process }) => process === fleet!.process);
       await eventually(async () => {
         for (const limiter of limiters) await limiter.consume('ann\u001b');
-        return [one, two].every((store) => of(store).some(({ denials }) => denials.length > 0));
+        return [one, two].every((store) => reportsOf(store).some(({ denials }) => denials.length > 0));
       });
       [one, two].forEach((store, i) => {
-        const denials = of(store).flatMap((report) => report.denials);
+        const denials = reportsOf(store).flatMap((report) => report.denials);
         expect(new Set(denials.map(({ limiter }) => limiter))).toEqual(new Set([limiters[i]!.name]));
         expect(new Set(denials.map(({ key }) => key))).toEqual(new Set(['ann%1B']));
         expect(Math.abs(denials[0]!.at - Date.now())).toBeLessThan(60_000);
       });
-      await eventually(async () => of(one).some(({ storeCalls }) => storeCalls !== undefined));
+      await eventually(async () => reportsOf(one).some(({ storeCalls }) => storeCalls !== undefined));
       expect(lost).toEqual([]);
       expect(DECISION.hasSubscribers).toBe(true);
       stop();
@@ -75,7 +75,7 @@ export function fleetBoardContract(open: OpenStore): void {
     for (const store of opened.splice(0)) await store.close();
   });
 
-  test('each process reads the last text of every process, whatever is in it', async () => {
+  test('each process reads the latest text of every process, whatever characters it contains', async () => {
     const [one, two, reader] = [another(), another(), another()];
     await Promise.all([use(one), use(two)]);
     const text = `é{}\n'"\\ ${randomUUID()} ${'x'.repeat(50_000)}`;
@@ -101,7 +101,7 @@ export function fleetBoardContract(open: OpenStore): void {
     await eventually(async () => (await textsOf(two, one)).length === 0);
   });
 
-  test('a store that decided nothing, or was closed, publishes nothing', async () => {
+  test('a store without decisions, or that is closed, publishes nothing', async () => {
     const [fresh, closed, reader] = [another(), another(), another()];
     expect(await fresh.fleet!.publish('usage', 'too early', 60_000)).toBe(false);
     await use(closed);

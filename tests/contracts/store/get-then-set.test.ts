@@ -11,7 +11,7 @@ import {
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
 /** What a store must not do: GET, decide here, SET. The contract asks for 50 at once, of which 10 may pass; here more do. */
-test('a store that reads and writes in two trips is found out by 50 calls at once', async () => {
+test('50 calls at once expose a store that reads and writes in two trips', async () => {
   const client = new Redis(redisUrl());
   const memory = memoryStore();
   const { clock } = memory;

@@ -101,17 +101,17 @@ export class StoreHarness {
   }
 
   /**
-   * Waits until earlier calls have their answers, and also calls that these answers cause, a few times over. On one connection a reply
+   * Resolves when earlier calls have their answers, and also calls that these answers cause, a few times over. On one connection a reply
    * comes after the replies to earlier calls.
    */
-  async heard(limiter: RateLimiter): Promise<void> {
+  async answered(limiter: RateLimiter): Promise<void> {
     const listens = Object.values(limiter.policies).some(({ algorithm }) => algorithm === 'concurrency');
     const store = this.#stores.get(limiter)!;
     for (let trip = 0; trip < 4; trip += 1) {
-      await limiter.peek('heard');
+      await limiter.peek('answered');
       await turn();
       if (!listens) continue;
-      const stop = await store.listen('sluice:heard', () => {});
+      const stop = await store.listen('sluice:answered', () => {});
       stop();
       await turn();
     }

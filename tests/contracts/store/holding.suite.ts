@@ -10,7 +10,7 @@ export function holdingContract(kind: StoreKind): void {
     harness.limiter(concurrency({ limit, lease: '30m', ...options }));
 
   describe('concurrency', () => {
-    test('permits are held until they are released, and a second release gives nothing', async () => {
+    test('permits are held until they are released, and a second release returns nothing', async () => {
       const limiter = limiterOf(2);
       const first = await limiter.consume('k');
       await limiter.consume('k');
@@ -40,7 +40,7 @@ export function holdingContract(kind: StoreKind): void {
       }
       expect(await limiter.consume('k', { cost: 2 })).toMatchObject({ retryAfter: 4 * MINUTE });
       const late = rejection(limiter.acquire('k', { timeout: '1m' }));
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       // Two permits, because a call waits in front.
       expect(await rejection(limiter.acquire('k'))).toMatchObject({ decision: { retryAfter: 4 * MINUTE } });
       await harness.clock.advance('1m');
@@ -56,7 +56,7 @@ export function holdingContract(kind: StoreKind): void {
       const held = [await limiter.consume('k'), await other.consume('k')];
       for (let minutes = 0; minutes < 120; minutes += 10) {
         await harness.clock.advance('10m');
-        await harness.heard(limiter);
+        await harness.answered(limiter);
         expect(await same.peek('k')).toMatchObject({ allowed: false });
       }
       await limiter.close(); // as a crash does, this ends the renewals and releases nothing
@@ -67,7 +67,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(held).toHaveLength(2); // what is garbage is not renewed
     });
 
-    test('releases alone admit waiting calls one after the other', async () => {
+    test('each release admits the next waiting call, in order', async () => {
       const limiter = limiterOf();
       const others = [
         limiter,
@@ -88,7 +88,7 @@ export function holdingContract(kind: StoreKind): void {
             return decision;
           }),
         );
-        await harness.heard(others[place % 2]!);
+        await harness.answered(others[place % 2]!);
       }
       for (const waiting of waits) {
         await limiter.release(held);
@@ -103,7 +103,7 @@ export function holdingContract(kind: StoreKind): void {
       const limiter = limiterOf(3);
       const held = [await limiter.acquire('k', { cost: 2 }), await limiter.acquire('k')];
       const [large, small] = [startWait(limiter, 'k', 3), startWait(limiter, 'k', 1)];
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await limiter.release(held[0]!);
       expect(await limiter.consume('k')).toMatchObject({ allowed: false, remaining: 0 });
       await limiter.release(held[1]!);
@@ -115,13 +115,13 @@ export function holdingContract(kind: StoreKind): void {
       ['the first', 0],
       ['the middle one', 1],
       ['the last', 2],
-    ])('of three waiting calls %s is aborted: the others pass in their order', async (_, which) => {
+    ])('aborting %s of three waiting calls lets the others pass in their order', async (_, which) => {
       const limiter = limiterOf();
       let held = await limiter.acquire('k');
       const waits = [];
       for (let i = 0; i < 3; i += 1) {
         waits.push(startWait(limiter, 'k', 1));
-        await harness.heard(limiter);
+        await harness.answered(limiter);
       }
       await waits[which]!.abort();
       waits.splice(which, 1);
@@ -143,11 +143,11 @@ export function holdingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ allowed: true, remaining: 1 });
     });
 
-    test('a call that waited for its whole timeout is refused, and leaves nothing in the queue', async () => {
+    test('a call rejects after its timeout, and leaves nothing in the queue', async () => {
       const limiter = limiterOf();
       const held = await limiter.acquire('k');
       const waiting = rejection(limiter.acquire('k', { timeout: '5m' }));
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance('5m');
       const error = await waiting;
       expect(isRateLimitExceededError(error) && error.retryAfter).toBeGreaterThan(0);
@@ -155,7 +155,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 1 });
     });
 
-    test('a call that cannot or must not wait is refused at once', async () => {
+    test('a call that cannot pass, may not wait, or finds the queue full rejects at once', async () => {
       const limiter = limiterOf(1, { queue: 1 });
       await expect(limiter.acquire('k', { cost: 2 })).rejects.toMatchObject({
         retryAfter: Number.POSITIVE_INFINITY,
@@ -163,7 +163,7 @@ export function holdingContract(kind: StoreKind): void {
       const held = await limiter.acquire('k');
       await expect(limiter.acquire('k', { timeout: 0 })).rejects.toMatchObject({ retryAfter: 30 * MINUTE });
       const waiting = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await expect(limiter.acquire('k')).rejects.toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
       await limiter.release(held);
       expect(await waiting.acquired).toMatchObject({ allowed: true });
@@ -173,7 +173,7 @@ export function holdingContract(kind: StoreKind): void {
       const limiter = harness.limiter(concurrency({ limit: 1, lease: '30m' }), { maxWaiting: 1 });
       const held = await limiter.acquire('k');
       const waiting = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       for (const timeout of ['1m', '1h']) {
         await expect(limiter.acquire('k', { timeout })).rejects.toMatchObject({ queueFull: true });
       }
@@ -190,7 +190,7 @@ export function holdingContract(kind: StoreKind): void {
       });
       await limiter.acquire('k', { cost: 2 });
       const waits = [startWait(limiter, 'k', 1), startWait(other, 'k', 1), startWait(other, 'k', 1)];
-      for (const each of [limiter, other]) await harness.heard(each);
+      for (const each of [limiter, other]) await harness.answered(each);
       await limiter.reset('k');
       const first = await Promise.race(waits.map(({ acquired }) => acquired));
       await other.release(first);
@@ -202,7 +202,7 @@ export function holdingContract(kind: StoreKind): void {
       const limiter = limiterOf();
       const held = await limiter.acquire('k');
       const waiting = [startWait(limiter, 'k', 1), startWait(limiter, 'k', 1)];
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await limiter.block('k', '1h');
       await limiter.release(held);
       await limiter.unblock('k');
@@ -211,7 +211,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(await waiting[1]!.acquired).toMatchObject({ allowed: true });
     });
 
-    test('a holder dies: the end of its lease admits the waiting call', async () => {
+    test("the end of a dead holder's lease admits the waiting call", async () => {
       const limiter = limiterOf();
       const other = harness.limiter(concurrency({ limit: 1, lease: '30m' }), {
         name: limiter.name,
@@ -219,11 +219,11 @@ export function holdingContract(kind: StoreKind): void {
       });
       await limiter.acquire('k');
       const waits = [startWait(other, 'k', 1), startWait(other, 'k', 1)];
-      await harness.heard(other);
+      await harness.answered(other);
       await limiter.close();
       for (let minutes = 0; minutes < 30; minutes += 5) {
         await harness.clock.advance('5m');
-        await harness.heard(other);
+        await harness.answered(other);
       }
       const decision = await waits[0]!.acquired;
       expect(decision).toMatchObject({ allowed: true, waited: 30 * MINUTE });
@@ -239,7 +239,7 @@ export function holdingContract(kind: StoreKind): void {
         await new Promise((resolve) => signal!.addEventListener('abort', resolve));
         return signal!.reason;
       });
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       expect(signal?.aborted).toBe(false);
       await limiter.reset('k');
       await harness.clock.advance('10m');

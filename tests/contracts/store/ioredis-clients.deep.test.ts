@@ -12,9 +12,9 @@ describe.each([
   redisByIoredis('ioredis 5', () => new Redis5(redisUrl())),
   redisByIoredis('iovalkey', () => new Valkey(redisUrl())),
   redisByIoredis('a client with a keyPrefix', () => new Redis6(redisUrl(), { keyPrefix: 'app:' })),
-  redisByIoredis('a client that connects when asked', () => new Redis6(redisUrl(), { lazyConnect: true })),
+  redisByIoredis('a client with lazyConnect', () => new Redis6(redisUrl(), { lazyConnect: true })),
   redisByIoredis(
-    'a client that gives numbers as text',
+    'a client that returns numbers as text',
     () => new Redis6(redisUrl(), { stringNumbers: true }),
   ),
 ])('redis by $name', (kind) => {

@@ -18,7 +18,7 @@ export function liveContract(kind: StoreKind): void {
     expect(await limiter.consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('acquire serves calls in their order, and never before their moments', async () => {
+  test('acquire resolves calls in order, and never before their booked moments', async () => {
     const [store, policy] = [harness.live(), tokenBucket({ capacity: 1, refill: 10, every: '1s' })];
     const limiter = harness.limiter(policy, { store });
     const other = harness.limiter(policy, { name: limiter.name, store: harness.another(store) });
@@ -26,13 +26,13 @@ export function liveContract(kind: StoreKind): void {
     const start = performance.now();
     const waits = [];
     for (let place = 0; place < 6; place += 1) {
-      const asked = [limiter, other][place % 2]!;
-      const served = asked.acquire('k').then(() => {
+      const caller = [limiter, other][place % 2]!;
+      const served = caller.acquire('k').then(() => {
         order.push(place);
         expect(performance.now() - start).toBeGreaterThanOrEqual(place * 100 - 1);
       });
       waits.push(served);
-      await asked.peek('k'); // so that the next is asked later, though on another connection
+      await caller.peek('k'); // so that the next call comes later, although on another connection
     }
     await Promise.all(waits);
     expect(order).toEqual([0, 1, 2, 3, 4, 5]);

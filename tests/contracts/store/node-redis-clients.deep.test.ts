@@ -21,11 +21,11 @@ const nodeRedis = (options: Parameters<typeof createClient>[0] = {}, opened = fa
 /** Its words for scripts, connecting and listening are others. */
 describe.each([
   redisByClient('node-redis', () => nodeRedis({}, true)),
-  redisByClient('node-redis that nobody has opened', () => nodeRedis()),
+  redisByClient('node-redis that is not open yet', () => nodeRedis()),
   redisByClient('node-redis with a keyPrefix, on RESP 2', () =>
     nodeRedis({ keyPrefix: 'app:', RESP: 2 }, true),
   ),
-  redisByClient('node-redis that keeps nothing for later', () =>
+  redisByClient('node-redis without an offline queue', () =>
     nodeRedis({ disableOfflineQueue: true }, true),
   ),
 ])('redis by $name', (kind) => {

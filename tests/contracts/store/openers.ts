@@ -18,8 +18,8 @@ export const memory: StoreKind = {
 };
 
 /** A Redis store, with the clock of a test if one is given. */
-function timed(of: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
-  const store = storeOnDefaults(of);
+function timed(client: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
+  const store = storeOnDefaults(client);
   if (clock === undefined) return store;
   return like(store, {
     clock,

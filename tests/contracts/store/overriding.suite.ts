@@ -54,34 +54,34 @@ export function overridingContract(kind: StoreKind): void {
       expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 9 });
     });
 
-    test('acquire waits for the end of a block, or is refused', async () => {
+    test('acquire waits for the end of a block, or rejects when its timeout is shorter', async () => {
       const limiter = limiterOf();
       await limiter.block('k', '30m');
       const early = rejection(limiter.acquire('k', { timeout: '10m' }));
       const waiting = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       for (let minutes = 0; minutes < 30; minutes += 10) {
         expect(await limiter.peek('k')).toMatchObject({ remaining: 0 });
         await harness.clock.advance('10m');
-        await harness.heard(limiter);
+        await harness.answered(limiter);
       }
       expect(await early).toMatchObject({ code: 'SLUICE_RATE_LIMIT_EXCEEDED' });
       expect(await waiting.acquired).toMatchObject({ allowed: true, waited: 30 * MINUTE });
     });
 
-    test('unblocked while a call waits for the end of the block: the next call passes at once', async () => {
+    test('after unblock the next call passes at once, although an earlier call still waits for the end of the block', async () => {
       const limiter = limiterOf();
       await limiter.block('k', '30m');
       const waiting = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await limiter.unblock('k');
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       expect(await limiter.consume('k')).toMatchObject({ allowed: true });
       await harness.clock.advance('30m');
       expect(await waiting.acquired).toMatchObject({ allowed: true });
     });
 
-    test('an override changes the numbers of one key in all processes, and permits taken before still count', async () => {
+    test('an override changes the limit of one key in all processes, and permits taken before still count', async () => {
       const limiter = limiterOf();
       await limiter.consume('k', { cost: 5 });
       await limiter.override('k', policyOf('1h', 100), { expiresIn: '3h' });
@@ -94,7 +94,7 @@ export function overridingContract(kind: StoreKind): void {
       expect(await other.consume('k', { cost: 11 })).toMatchObject({ allowed: false, limit: 10 });
     });
 
-    test('an override ends by itself, and survives a reset', async () => {
+    test('an override expires by itself, and survives a reset', async () => {
       const limiter = limiterOf();
       await limiter.override('k', policyOf('1h', 100), { expiresIn: '2h' });
       await limiter.reset('k');
@@ -115,7 +115,7 @@ export function overridingContract(kind: StoreKind): void {
       expect(await limiter.consume('k')).toMatchObject({ allowed: false, remaining: 0 });
     });
 
-    test('an override of another algorithm, of nothing, or without an end is refused', async () => {
+    test('an override with another algorithm, without a policy, or without expiresIn rejects', async () => {
       const limiter = limiterOf();
       const foreign = name.startsWith('fixedWindow')
         ? slidingLog({ limit: 1, window: 1 })
@@ -192,13 +192,13 @@ export function overridingContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(rates))(
-    '%s: a call that waits already passes at its moment, block or not',
+    '%s: a call that waits already passes at its moment, also during a later block',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
       const wait = await nextWait(limiter, 'k', 1);
       const waiting = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await limiter.block('k', '3h');
       await harness.clock.advance(wait);
       expect(await waiting.acquired).toMatchObject({ waited: wait });
@@ -206,7 +206,7 @@ export function overridingContract(kind: StoreKind): void {
     },
   );
 
-  test('one of several policies can be overridden; an unknown name is refused', async () => {
+  test('an override can change one of several policies, and rejects for an unknown name', async () => {
     const policies = {
       short: fixedWindow({ limit: 2, window: '1m' }),
       long: slidingLog({ limit: 5, window: '1h' }),

@@ -10,7 +10,7 @@ import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { policies } from './harness.js';
 
 /** Everything that can be done to a key is done; then the keys are looked at: a key without a TTL could block a user without end. */
-test('no key of ours is ever without a TTL', async () => {
+test('every key that we write has a TTL', async () => {
   const keyPrefix = uniqueName('ttl');
   const client = new Redis(redisUrl());
   const store = redisStore(redisUrl());

@@ -8,7 +8,7 @@ import {
 } from '../../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
-/** Two processes, each with a store of its own on one Redis, and one that asks for each permit. */
+/** Two processes, each with a store of its own on one Redis, and one that calls Redis for each permit. */
 function fleet(policy: Policy) {
   const name = uniqueName('prefetch');
   const stores = [redisStore(redisUrl()), redisStore(redisUrl())];
@@ -35,22 +35,22 @@ test.each(policies)(
   async (_, policy) => {
     const { one, two, plain, close } = fleet(policy);
     try {
-      const sources = { here: 0, asked: 0 };
+      const sources = { prefetched: 0, store: 0 };
       let allowed = 0;
-      const ask = async (limiter: RateLimiter): Promise<boolean> => {
+      const consume = async (limiter: RateLimiter): Promise<boolean> => {
         const decision = await limiter.consume('k');
-        sources[decision.source === 'prefetch' ? 'here' : 'asked'] += 1;
+        sources[decision.source === 'prefetch' ? 'prefetched' : 'store'] += 1;
         if (decision.allowed) allowed += 1;
         return decision.allowed;
       };
       const spend = async (limiter: RateLimiter): Promise<void> => {
-        while (await ask(limiter)) if (allowed % 7 === 0) await Promise.all([ask(limiter), ask(limiter)]);
+        while (await consume(limiter)) if (allowed % 7 === 0) await Promise.all([consume(limiter), consume(limiter)]);
       };
       await Promise.all([spend(one), spend(two)]);
       // After a denial while the other process had a block, the store has nothing left either.
       expect(await plain.peek('k')).toMatchObject({ remaining: 0 });
       expect(allowed).toBe(1_000);
-      expect(sources.here).toBeGreaterThan(sources.asked);
+      expect(sources.prefetched).toBeGreaterThan(sources.store);
     } finally {
       await close();
     }
@@ -58,7 +58,7 @@ test.each(policies)(
 );
 
 test.each([...policies, ['gcra', gcra({ limit: 1_000, period: '100h' })] as [string, Policy]])(
-  '%s in Redis: what was not spent goes back when a process closes',
+  '%s in Redis: a process that closes returns its unused permits',
   async (_, policy) => {
     const { one, two, plain, close } = fleet(policy);
     try {

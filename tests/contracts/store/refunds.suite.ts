@@ -5,10 +5,10 @@ import { HOUR, nextWait, rates, StoreHarness, type StoreKind, startWait } from '
 export function refundContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('%s refunds', (name, policyOf) => {
+  describe.each(Object.entries(rates))('a refund, %s', (name, policyOf) => {
     const limiterOf = () => harness.limiter(policyOf('1h'));
 
-    test('the permits of a decision, once', async () => {
+    test('returns the permits of a decision, once', async () => {
       const limiter = limiterOf();
       const first = await limiter.consume('k', { cost: 4 });
       await harness.clock.advance(1);
@@ -19,7 +19,7 @@ export function refundContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 4 });
     });
 
-    test('nothing for a denial, a cost of 0 or a peek', async () => {
+    test('returns nothing for a denial, a cost of 0 or a peek', async () => {
       const limiter = limiterOf();
       await limiter.consume('k', { cost: 10 });
       await limiter.refund(await limiter.consume('k'));
@@ -28,7 +28,7 @@ export function refundContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 0 });
     });
 
-    test('no permits that have returned by themselves: never above full, never into the next window', async () => {
+    test('returns no permits that are back already: never more than the limit, never into the next window', async () => {
       const limiter = limiterOf();
       const old = await limiter.consume('k', { cost: 10 });
       const older = await limiter.consume('other', { cost: 10 });
@@ -42,7 +42,7 @@ export function refundContract(kind: StoreKind): void {
       expect(await limiter.consume('other', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
     });
 
-    test('nothing after a reset', async () => {
+    test('returns nothing after a reset', async () => {
       const limiter = limiterOf();
       const taken = await limiter.consume('k', { cost: 4 });
       await limiter.reset('k');
@@ -54,11 +54,11 @@ export function refundContract(kind: StoreKind): void {
       expect(await limiter.peek('k', { cost: 11 })).toMatchObject({ allowed: false });
     });
 
-    test('the permits of an acquire that waited', async () => {
+    test('returns the permits of an acquire that waited', async () => {
       const limiter = limiterOf();
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
       const wait = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance('1h6m');
       const before = (await limiter.peek('k')).remaining;
       await limiter.refund(await wait.acquired);
@@ -66,20 +66,20 @@ export function refundContract(kind: StoreKind): void {
       expect([before + 1, 10]).toContain(after);
     });
 
-    test('to the next call, also when others wait for a later moment', async () => {
+    test('lets the next call pass at once, also when another call waits for a later moment', async () => {
       const limiter = limiterOf();
       const [fill, cost] = name === 'leakyBucket' ? [1, 1] : [10, 5];
       const first = await limiter.acquire('k', { cost: fill });
       const wait = await nextWait(limiter, 'k', cost);
       const waiting = startWait(limiter, 'k', cost);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await limiter.refund(first);
       expect(await limiter.consume('k', { cost })).toMatchObject({ allowed: true });
       await harness.clock.advance(wait);
       expect(await waiting.acquired).toMatchObject({ waited: wait });
     });
 
-    test('penalty also takes missing permits, reward returns the latest, never above full', async () => {
+    test('a penalty takes also missing permits; a reward returns the latest, and never more than the limit', async () => {
       const limiter = limiterOf();
       await limiter.reward('k', 5);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
@@ -97,19 +97,19 @@ export function refundContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
     });
 
-    test('a penalty and its refund do not move waiting calls', async () => {
+    test('a penalty does not move waiting calls', async () => {
       const limiter = limiterOf();
       await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
       const wait = await nextWait(limiter, 'k', 1);
       const waiting = startWait(limiter, 'k', 1);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await limiter.penalty('k', 5);
       await harness.clock.advance(wait);
       expect(await waiting.acquired).toMatchObject({ waited: wait });
     });
   });
 
-  test('only a decision of a limiter can be refunded: a copy or anything else is refused', async () => {
+  test('refund and release reject a copy of a decision, and any other value', async () => {
     const limiter = harness.limiter(rates.gcra!('1h'));
     const decision = await limiter.consume('k');
     for (const unknown of [{ ...decision }, {}, null, undefined, 'k', JSON.parse(JSON.stringify(decision))]) {
@@ -119,7 +119,7 @@ export function refundContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
   });
 
-  test('penalty and reward take whole permits, and refuse held ones', async () => {
+  test('penalty and reward reject fractions of permits, and limiters whose permits are held', async () => {
     const limiter = harness.limiter(rates.gcra!('1h'));
     for (const permits of [0, -1, 1.5, Number.NaN, '2']) {
       await expect(limiter.penalty('k', permits as never)).rejects.toThrow(RangeError);

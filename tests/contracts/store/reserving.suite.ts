@@ -5,7 +5,7 @@ import { HOUR, rates, rejection, StoreHarness, type StoreKind } from './harness.
 export function reservingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('%s reserves', (name, policyOf) => {
+  describe.each(Object.entries(rates))('a reservation, %s', (name, policyOf) => {
     const limiterOf = () => harness.limiter(policyOf('1h'));
 
     test.each([
@@ -14,7 +14,7 @@ export function reservingContract(kind: StoreKind): void {
       ['more', 9, 1],
       ['nothing', 0, 10],
       ['more than is left', 15, 0],
-    ])('settled with %s, it takes what was used', async (_, actual, remaining) => {
+    ])('settled with %s takes the actual cost', async (_, actual, remaining) => {
       const limiter = limiterOf();
       const reservation = await limiter.reserve('k', 6);
       expect(reservation.decision).toMatchObject({ allowed: true, remaining: 4, cost: 6 });
@@ -26,13 +26,13 @@ export function reservingContract(kind: StoreKind): void {
       expect(await limiter.peek('k')).toMatchObject({ remaining });
     });
 
-    test('an estimate of 0 can also be settled', async () => {
+    test('of 0 permits can be settled', async () => {
       const limiter = limiterOf();
       await (await limiter.reserve('k', 0)).settle(3);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 7 });
     });
 
-    test('a cancellation returns all permits, once', async () => {
+    test('returns all permits when it is cancelled, once', async () => {
       const limiter = limiterOf();
       const reservation = await limiter.reserve('k', 6);
       await limiter.consume('k', { cost: 2 });
@@ -42,7 +42,7 @@ export function reservingContract(kind: StoreKind): void {
       await expect(reservation.settle(1)).rejects.toThrow(TypeError);
     });
 
-    test('settled late, it refunds no permits that returned by themselves, and takes the additional cost', async () => {
+    test('settled late refunds no permits that are back already, and takes the additional cost', async () => {
       const limiter = limiterOf();
       const less = await limiter.reserve('less', 5);
       const more = await limiter.reserve('more', 5);
@@ -54,7 +54,7 @@ export function reservingContract(kind: StoreKind): void {
       expect(await limiter.peek('more')).toMatchObject({ remaining: 7 });
     });
 
-    test('missing permits mean a denial at once, or a wait with a timeout', async () => {
+    test('without enough permits rejects at once, and with a timeout waits', async () => {
       const limiter = limiterOf();
       // A leaky bucket lets in to wait what it has room for.
       const [taken, more, cost] = name === 'leakyBucket' ? [9, 2, 1] : [10, 10, 10];
@@ -64,14 +64,14 @@ export function reservingContract(kind: StoreKind): void {
         expect(isRateLimitExceededError(error)).toBe(true);
       }
       const waiting = limiter.reserve('k', cost, { timeout: '2h' });
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance(1.1 * HOUR);
       const reservation = await waiting;
       expect(reservation.decision.waited).toBeGreaterThan(0);
       await reservation.cancel();
     });
 
-    test('a wrong actual cost settles nothing', async () => {
+    test('rejects an invalid actual cost, and stays open', async () => {
       const reservation = await limiterOf().reserve('k', 6);
       for (const wrong of [-1, 1.5, Number.NaN])
         await expect(reservation.settle(wrong)).rejects.toThrow(RangeError);

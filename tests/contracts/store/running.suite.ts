@@ -5,7 +5,7 @@ import { nextWait, policies, rates, rejection, StoreHarness, type StoreKind, sta
 export function runningContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  test('schedule runs a task when its permits are due, and passes on its result', async () => {
+  test("schedule runs a task when it gets its permits, and returns the task's result", async () => {
     const limiter = harness.limiter(fixedWindow({ limit: 1, window: '1h' }));
     expect(await limiter.schedule('k', () => 'at once')).toBe('at once');
     const later = limiter.schedule('k', async ({ decision }) => decision.waited);
@@ -13,7 +13,7 @@ export function runningContract(kind: StoreKind): void {
       throw new Error('its own');
     });
     await expect(failing).rejects.toThrow('its own');
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('1h');
     expect(await later).toBe(3_600_000);
     const refused = limiter.schedule('k', () => 'never', { timeout: '1m' });
@@ -21,7 +21,7 @@ export function runningContract(kind: StoreKind): void {
     await expect(limiter.schedule('k', 'no function' as never)).rejects.toThrow(TypeError);
   });
 
-  test('of 20 tasks no more than the limit run at once, and all run', async () => {
+  test('at most the limit of 20 scheduled tasks run at once, and all of them run', async () => {
     const limiter = harness.limiter(concurrency({ limit: 3, lease: '30m' }));
     const other = harness.limiter(concurrency({ limit: 3, lease: '30m' }), {
       name: limiter.name,
@@ -43,7 +43,7 @@ export function runningContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ remaining: 3, resetAfter: 0 });
   });
 
-  test('wrap makes a function of the same kind that waits for its permits', async () => {
+  test('wrap returns a function with the same name and this, which waits for its permits', async () => {
     const limiter = harness.limiter(fixedWindow({ limit: 2, window: '1h' }));
     const service = {
       greeting: 'hello',
@@ -64,7 +64,7 @@ export function runningContract(kind: StoreKind): void {
     expect(await limiter.peek(limiter.name)).toMatchObject({ remaining: 0 });
   });
 
-  test('wrap checks its options at once; an error in a call rejects', async () => {
+  test('wrap checks its options at once, and an error of its key function rejects the call', async () => {
     const limiter = harness.limiter(fixedWindow({ limit: 2, window: '1h' }));
     expect(() => limiter.wrap(() => 1, { kye: 'k' } as never)).toThrow("no option 'kye'");
     expect(() => limiter.wrap(5 as never)).toThrow('the task must be a function');
@@ -78,7 +78,7 @@ export function runningContract(kind: StoreKind): void {
   });
 
   test.each(Object.entries(rates))(
-    '%s: close ends the waits and gives their permits back',
+    '%s: close rejects waiting calls and returns their permits',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
       const leaks = name === 'leakyBucket';
@@ -86,7 +86,7 @@ export function runningContract(kind: StoreKind): void {
       const before = await limiter.peek('k');
       const wait = await nextWait(limiter, 'k', 1);
       const waits = Array.from({ length: 6 }, () => startWait(limiter, 'k', 1));
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       const under = Array.from({ length: 2 }, () => startWait(limiter, 'k', 1)); // the store has not answered these
       await limiter.close();
       await limiter.close();
@@ -105,7 +105,7 @@ export function runningContract(kind: StoreKind): void {
     const held = await holder.acquire('k');
     const mine = await limiter.acquire('k');
     const waits = [startWait(other, 'k', 1), startWait(other, 'k', 1)];
-    await harness.heard(other);
+    await harness.answered(other);
     const under = startWait(other, 'k', 1);
     await other.close();
     for (const { acquired } of [...waits, under])
@@ -116,7 +116,7 @@ export function runningContract(kind: StoreKind): void {
     await limiter.release(mine); // what is held can still be released
   });
 
-  test.each(Object.entries(policies))('%s: a closed limiter takes no more calls', async (_, policyOf) => {
+  test.each(Object.entries(policies))('%s: every call of a closed limiter rejects', async (_, policyOf) => {
     const limiter = harness.limiter(policyOf('1h'));
     const decision = await limiter.consume('k');
     await limiter.close();

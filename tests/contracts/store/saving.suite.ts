@@ -11,17 +11,17 @@ const bucket = { capacity: 10, refill: 10, every: '1h', waitBeyondCapacity: true
 export function savingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  test('it waits until its permits have flowed in, later calls wait behind it, and the bucket is empty after', async () => {
+  test('a call waits until its permits have flowed in, later calls wait behind it, and the bucket is empty afterwards', async () => {
     const limiter = harness.limiter(tokenBucket(bucket));
     const large = startWait(limiter, 'k', 15);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     expect(await limiter.consume('k')).toMatchObject({
       allowed: false,
       remaining: 0,
       retryAfter: 36 * MINUTE,
     });
     const next = startWait(limiter, 'k', 1);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance(30 * MINUTE);
     expect(await large.acquired).toMatchObject({
       allowed: true,
@@ -36,28 +36,28 @@ export function savingContract(kind: StoreKind): void {
     expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
   });
 
-  test('it also waits for permits that were missing before', async () => {
+  test('a call also waits for permits that were missing before', async () => {
     const limiter = harness.limiter(tokenBucket(bucket));
     await limiter.consume('k', { cost: 10 });
     const large = startWait(limiter, 'k', 25);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('2h');
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     expect(await limiter.peek('k')).toMatchObject({ remaining: 0, retryAfter: 36 * MINUTE });
     await harness.clock.advance('30m');
     expect(await large.acquired).toMatchObject({ waited: 2.5 * HOUR });
   });
 
-  test('it waits for whole batches', async () => {
+  test('a call waits for whole batches', async () => {
     const limiter = harness.limiter(tokenBucket({ ...bucket, mode: 'interval' }));
     const large = startWait(limiter, 'k', 25);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('2h');
     expect(await large.acquired).toMatchObject({ waited: 2 * HOUR });
     expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: HOUR });
   });
 
-  test('consume with such a cost never passes, and a timeout that is too short is denied', async () => {
+  test('consume with a cost above the capacity is denied, and acquire with a timeout that is too short rejects', async () => {
     const limiter = harness.limiter(tokenBucket(bucket));
     expect(await limiter.consume('k', { cost: 15 })).toMatchObject({ allowed: false, retryAfter: NEVER });
     for (const timeout of [0, '29m'] as const) {
@@ -68,37 +68,37 @@ export function savingContract(kind: StoreKind): void {
     const denied = await rejection(limiter.acquire('k', { cost: 15, timeout: '59m' }));
     expect(denied).toMatchObject({ retryAfter: HOUR });
     const large = limiter.acquire('k', { cost: 15, timeout: '1h' });
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('1h');
     expect(await large).toMatchObject({ waited: HOUR });
   });
 
-  test('after a refund before its moment it leaves no trace', async () => {
+  test('an aborted call leaves no trace', async () => {
     const limiter = harness.limiter(tokenBucket(bucket));
     const stop = new AbortController();
     const waiting = rejection(limiter.acquire('k', { cost: 15, signal: stop.signal }));
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('10m');
     stop.abort(new Error('no more'));
     expect(await waiting).toMatchObject({ message: 'no more' });
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     expect(await limiter.consume('k', { cost: 10 })).toMatchObject({ allowed: true });
   });
 
-  test('with another limit it resolves when both have its permits', async () => {
+  test('with a second policy a call resolves when both have its permits', async () => {
     const limiter = harness.limiter({
       rate: tokenBucket(bucket),
       day: fixedWindow({ limit: 30, window: '24h' }),
     });
     await limiter.consume('k', { cost: { rate: 0, day: 20 } });
     const large = startWait(limiter, 'k', 15);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('24h');
     expect(await large.acquired).toMatchObject({ waited: 24 * HOUR });
     expect(await limiter.peek('k')).toMatchObject({ policies: [{ remaining: 0 }, { remaining: 15 }] });
   });
 
-  test('the default of tokenBucketOfRate is to wait, of tokenBucket to refuse', async () => {
+  test('tokenBucketOfRate waits beyond the capacity by default, tokenBucket rejects', async () => {
     const options = { rate: 10 / 3600, burst: 3600 };
     const { waitBeyondCapacity: _, ...plain } = bucket;
     for (const policy of [tokenBucket(plain), tokenBucketOfRate({ ...options, waitBeyondCapacity: false })]) {
@@ -107,7 +107,7 @@ export function savingContract(kind: StoreKind): void {
     }
     const limiter = harness.limiter(tokenBucketOfRate(options));
     const large = startWait(limiter, 'k', 11);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('6m');
     expect(await large.acquired).toMatchObject({ waited: 6 * MINUTE });
   });

@@ -13,7 +13,7 @@ export function severalPoliciesContract(kind: StoreKind): void {
     };
 
     test.each([[['wide', 'narrow']], [['narrow', 'wide']]])(
-      'a denial by one takes nothing from the other: %j',
+      'a denial by one takes nothing from the other, in the order %j',
       async (order) => {
         const limiter = limiterOf(order);
         for (let calls = 0; calls < 3; calls += 1) expect((await limiter.consume('k')).allowed).toBe(true);
@@ -25,10 +25,10 @@ export function severalPoliciesContract(kind: StoreKind): void {
           remaining: 0,
           retryAfter: HOUR,
         });
-        const said = Object.fromEntries(denied.policies.map((policy) => [policy.name, policy]));
-        expect(Object.keys(said)).toEqual(order);
-        expect(said.wide).toMatchObject({ limit: 10, remaining: 7, retryAfter: 0 });
-        expect(said.narrow).toMatchObject({ remaining: 0, retryAfter: HOUR });
+        const byName = Object.fromEntries(denied.policies.map((policy) => [policy.name, policy]));
+        expect(Object.keys(byName)).toEqual(order);
+        expect(byName.wide).toMatchObject({ limit: 10, remaining: 7, retryAfter: 0 });
+        expect(byName.narrow).toMatchObject({ remaining: 0, retryAfter: HOUR });
 
         expect(await limiter.consume('k', { cost: { narrow: 0, wide: 5 } })).toMatchObject({ allowed: true });
         const other = await limiterOf(order).consume('k', { cost: { narrow: 2, wide: 11 } });
@@ -40,7 +40,7 @@ export function severalPoliciesContract(kind: StoreKind): void {
       },
     );
 
-    test('a refund and a reset apply to all', async () => {
+    test('a refund and a reset apply to all policies', async () => {
       const limiter = limiterOf();
       const decision = await limiter.consume('k', { cost: 3 });
       expect(decision).toMatchObject({ policy: 'narrow', remaining: 0 });
@@ -52,29 +52,29 @@ export function severalPoliciesContract(kind: StoreKind): void {
       expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 10 }, { remaining: 3 }]);
     });
 
-    test('acquire waits until all have the permits, and an abort refunds all', async () => {
+    test('acquire waits until all policies have the permits, and an abort refunds all', async () => {
       const limiter = limiterOf();
       const first = await limiter.consume('k', { cost: 3 });
       const before = await limiter.peek('k');
       await startWaitAndAbort();
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
       const waiting = startWait(limiter, 'k', 2);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance('1h');
       expect(await waiting.acquired).toMatchObject({ waited: HOUR });
       await limiter.release(first);
 
       async function startWaitAndAbort() {
         const called = startWait(limiter, 'k', 2);
-        await harness.heard(limiter);
+        await harness.answered(limiter);
         await called.abort();
       }
     });
   });
 
-  test('all algorithms together are one decision', async () => {
+  test('policies of all algorithms make one decision', async () => {
     const all = Object.fromEntries(
-      Object.entries(policies).map(([name, of]) => [name.replaceAll(' ', '-'), of('1h')]),
+      Object.entries(policies).map(([name, policyOf]) => [name.replaceAll(' ', '-'), policyOf('1h')]),
     );
     const limiter = harness.limiter(all);
     expect(await limiter.consume('k', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
@@ -84,9 +84,9 @@ export function severalPoliciesContract(kind: StoreKind): void {
     expect(denied.retryAfter).toBe(Math.max(...denied.policies.map(({ retryAfter }) => retryAfter)));
   });
 
-  test('with all spent permits, a retry passes at retryAfter and not 1 ms before', async () => {
+  test('with all rates a retry passes at retryAfter, and 1 ms earlier it is denied', async () => {
     const all = Object.fromEntries(
-      Object.entries(rates).map(([name, of]) => [name.replaceAll(' ', '-'), of('1h')]),
+      Object.entries(rates).map(([name, policyOf]) => [name.replaceAll(' ', '-'), policyOf('1h')]),
     );
     const limiter = harness.limiter(all);
     await limiter.consume('k', { cost: 4 });
@@ -99,7 +99,7 @@ export function severalPoliciesContract(kind: StoreKind): void {
     expect(await limiter.consume('k', { cost: 7 })).toMatchObject({ allowed: true });
   });
 
-  test('reserved by name, settled by name', async () => {
+  test('reserve and settle take costs by the names of the policies', async () => {
     const limiter = harness.limiter({
       calls: fixedWindow({ limit: 3, window: '1h' }),
       tokens: tokenBucket({ capacity: 1000, refill: 1000, every: '1h' }),
@@ -115,7 +115,7 @@ export function severalPoliciesContract(kind: StoreKind): void {
     expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 2 }, { remaining: 330 }]);
   });
 
-  test('penalty, reward and block concern all policies', async () => {
+  test('penalty, reward and block apply to all policies', async () => {
     const limiter = harness.limiter({
       a: gcra({ limit: 10, period: '1h' }),
       b: leakyBucket({ capacity: 5, leak: 5, every: '1h' }),

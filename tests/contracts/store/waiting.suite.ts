@@ -8,7 +8,7 @@ const MINUTE = HOUR / 60;
 export function waitingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('%s waits', (name, policyOf) => {
+  describe.each(Object.entries(rates))('waiting calls, %s', (name, policyOf) => {
     // A leaky bucket has waits only for what fits in: there the first call leaves at once and each next one a leak later.
     const leaks = name === 'leakyBucket';
     const fill = leaks ? 1 : 10;
@@ -21,7 +21,7 @@ export function waitingContract(kind: StoreKind): void {
       return limiter;
     };
 
-    test('calls are served in their order, each at its booked moment', async () => {
+    test('resolve in order, each at its booked moment', async () => {
       const limiter = await full();
       const start = harness.clock.now();
       const expected: [number, number][] = [];
@@ -34,7 +34,7 @@ export function waitingContract(kind: StoreKind): void {
           expect((harness.clock.now() - start) / 1000).toBe(waited);
         });
         waits.push(wait);
-        await harness.heard(limiter);
+        await harness.answered(limiter);
       }
       await harness.clock.advance('4h');
       await Promise.all(waits);
@@ -43,7 +43,7 @@ export function waitingContract(kind: StoreKind): void {
       expect(moments).toEqual([...moments].sort((a, b) => a - b));
     });
 
-    test('a wait that would take too long is refused at once and books nothing', async () => {
+    test('reject at once if the wait exceeds the timeout, and book nothing', async () => {
       const limiter = await full();
       const wait = await nextWait(limiter, 'k', cost);
       const before = await limiter.peek('k');
@@ -53,12 +53,12 @@ export function waitingContract(kind: StoreKind): void {
       }
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
       const waiting = limiter.acquire('k', { cost, timeout: wait });
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance(wait);
       expect(await waiting).toMatchObject({ allowed: true, waited: wait });
     });
 
-    test('no call overtakes waiting calls', async () => {
+    test('are overtaken by no later call', async () => {
       const limiter = await full();
       const first = await nextWait(limiter, 'k', cost);
       const waiting = startWait(limiter, 'k', cost);
@@ -73,7 +73,7 @@ export function waitingContract(kind: StoreKind): void {
       ['the middle one', 1],
       ['the last', 2],
     ])(
-      'of three waits %s is aborted: the next call gets its moment, and no other call moves',
+      'give the moment of an aborted call (%s of three) to the next call, and keep their own',
       async (_, which) => {
         const limiter = await full();
         const moments: number[] = [];
@@ -81,13 +81,13 @@ export function waitingContract(kind: StoreKind): void {
         for (let i = 0; i < 3; i += 1) {
           moments.push(await nextWait(limiter, 'k', cost));
           waits.push(startWait(limiter, 'k', cost));
-          await harness.heard(limiter);
+          await harness.answered(limiter);
         }
         await waits[which]!.abort();
         expect(await nextWait(limiter, 'k', cost)).toBe(moments[which]);
 
         waits.push(startWait(limiter, 'k', cost));
-        await harness.heard(limiter);
+        await harness.answered(limiter);
         await harness.clock.advance('3h');
         const rest = [...waits.slice(0, which), ...waits.slice(which + 1)];
         const waited = await Promise.all(
@@ -100,7 +100,7 @@ export function waitingContract(kind: StoreKind): void {
     test.each([
       ['one by one', false],
       ['on one signal', true],
-    ])('all waits are aborted, %s: they leave no trace', async (_, together) => {
+    ])('leave no trace when all are aborted, %s', async (_, together) => {
       const limiter = await full();
       const before = await limiter.peek('k', { cost: 10 });
       const wait = await nextWait(limiter, 'k', cost);
@@ -108,45 +108,45 @@ export function waitingContract(kind: StoreKind): void {
       const waits = Array.from({ length: leaks ? 5 : 12 }, () =>
         startWait(limiter, 'k', cost, together ? one : undefined),
       );
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       for (const waiting of waits) await waiting.abort();
       expect({ ...(await limiter.peek('k', { cost: 10 })) }).toEqual({ ...before });
       expect(await nextWait(limiter, 'k', cost)).toBe(wait);
     });
 
-    test('waits of different costs for one moment are aborted: each refunds its own permits', async () => {
+    test('of different costs for one moment each refund their own permits when they are aborted', async () => {
       const limiter = await full();
       const before = await limiter.peek('k');
       const costs = leaks ? [1, 2, 1] : [2, 5, 3];
       const waits = [];
       for (const each of costs) {
         waits.push(startWait(limiter, 'k', each));
-        await harness.heard(limiter);
+        await harness.answered(limiter);
       }
       for (const waiting of waits) await waiting.abort();
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
     });
 
-    test('an abort before the store answers, or before the call, takes nothing', async () => {
+    test('take nothing if they are aborted before the call, or before the store answers', async () => {
       const limiter = harness.limiter(policyOf('1h'));
       const stop = new AbortController();
-      const asking = limiter.acquire('k', { cost: 5, signal: stop.signal });
+      const pending = limiter.acquire('k', { cost: 5, signal: stop.signal });
       stop.abort(new Error('changed my mind'));
-      await expect(asking).rejects.toThrow('changed my mind');
+      await expect(pending).rejects.toThrow('changed my mind');
       await expect(limiter.acquire('k', { signal: stop.signal })).rejects.toThrow('changed my mind');
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
     });
 
-    test('a call of another process waits behind them', async () => {
+    test('delay calls of another process', async () => {
       const limiter = await full();
       const other = harness.limiter(policyOf('1h'), { name: limiter.name, store: harness.another() });
       await other.peek('k'); // connected
       const first = startWait(limiter, 'k', cost);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       const second = startWait(other, 'k', cost);
-      await harness.heard(other);
+      await harness.answered(other);
       const third = startWait(limiter, 'k', cost);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance('3h');
       const waited = await Promise.all(
         [first, second, third].map(({ acquired }) => acquired.then((d) => d.waited)),
@@ -155,12 +155,12 @@ export function waitingContract(kind: StoreKind): void {
       expect(waited[2]).toBeGreaterThan(waited[0]!);
     });
 
-    test('with a margin waiting calls pass that much later, and at least that far apart', async () => {
+    test('pass later by the margin, and at least the margin apart', async () => {
       const waits = async (margin: string | number) => {
         const limiter = harness.limiter(policyOf('1h'), { margin });
         expect(await limiter.acquire('k', { cost: fill })).toMatchObject({ waited: 0 });
         const waiting = Array.from({ length: 5 }, () => limiter.acquire('k', { cost }));
-        await harness.heard(limiter);
+        await harness.answered(limiter);
         await harness.clock.advance('4h');
         return (await Promise.all(waiting)).map(({ waited }) => waited);
       };
@@ -171,25 +171,25 @@ export function waitingContract(kind: StoreKind): void {
       }
     });
 
-    test('a call passes without the margin rather than not at all', async () => {
+    test('pass without the margin if the timeout leaves no room for it', async () => {
       const limiter = harness.limiter(policyOf('1h'), { margin: '1m' });
       await limiter.acquire('k', { cost: fill });
       const wait = await nextWait(limiter, 'k', cost);
       const waiting = limiter.acquire('k', { cost, timeout: wait });
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance(wait);
       expect((await waiting).waited).toBe(wait);
     });
 
-    test('at most maxWaiting calls of all processes wait; one more rejects at once and books nothing', async () => {
+    test('are at most maxWaiting in all processes: one more rejects at once and books nothing', async () => {
       const options = { maxWaiting: 2, name: uniqueName('full') };
       const limiter = harness.limiter(policyOf('1h'), options);
       const other = harness.limiter(policyOf('1h'), { ...options, store: harness.another() });
       await limiter.acquire('k', { cost: fill });
       const first = startWait(limiter, 'k', cost);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       const second = startWait(other, 'k', cost);
-      await harness.heard(other);
+      await harness.answered(other);
       const before = await limiter.peek('k');
       for (const one of [limiter, other]) {
         const error = await rejection(one.acquire('k', { cost }));
@@ -198,7 +198,7 @@ export function waitingContract(kind: StoreKind): void {
       expect({ ...(await limiter.peek('k')) }).toEqual({ ...before });
       await first.abort();
       const third = startWait(limiter, 'k', cost);
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance('3h');
       await Promise.all([second.acquired, third.acquired]);
       await limiter.acquire('j', { cost: fill });
@@ -218,20 +218,20 @@ export function waitingContract(kind: StoreKind): void {
       await harness.clock.advance('2m');
     }
     const waits = Array.from({ length: 12 }, () => limiter.acquire('k').then(leave));
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('4h');
     await Promise.all(waits);
     expect(left).toEqual([0, 2, 4, 6, 8, 63, 66, 69, 72, 75, 126, 129, 132, 135, 138, 189, 192]);
   });
 
-  test('at most 1,000 calls wait at a key; a call that need not wait still passes', async () => {
+  test('at most 1,000 calls wait for a key, and a call that need not wait still passes', async () => {
     // Each call reads and writes all earlier bookings, and all are sent at once: on a busy machine that takes a while.
     const limiter = harness.limiter(slidingLog({ limit: 10, window: '1h' }), { deadline: '1m' });
     const taken = await limiter.consume('k', { cost: 10 });
     const stop = new AbortController();
     const waits = Array.from({ length: 1_000 }, () => startWait(limiter, 'k', 1, stop));
-    await harness.heard(limiter);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
+    await harness.answered(limiter);
     const error = await rejection(limiter.acquire('k'));
     expect(isRateLimitExceededError(error) && error.retryAfter).toBe(101 * HOUR);
     await limiter.refund(taken);

@@ -10,12 +10,12 @@ import { rejection } from '../harness.js';
 const RATE = { rate: 5, interval: '1h', keepAliveTime: '2h' } as const;
 
 /** What lives by the injected clock in memory, and by the server's own in Redis (redis.test.ts). */
-describe('a shared limit in memory that nobody uses', () => {
+describe('an idle shared limit in memory', () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   afterAll(() => store.close());
 
-  test('is forgotten; each use keeps it, and so does an attempt to set it', async () => {
+  test('expires; each use and each attempt to set the rate renews it', async () => {
     const limiter = new SharedLimiter({ name: 'idle', store });
     const uses = [
       () => limiter.setRate(RATE),
@@ -37,7 +37,7 @@ describe('a shared limit in memory that nobody uses', () => {
   });
 });
 
-test('a waiting call keeps the rate until it passes, and for as long after as any other use', async () => {
+test('a waiting call keeps the rate alive until it passes, and then for keepAliveTime', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limiter = new SharedLimiter({ name: 'waited-for', store });
@@ -56,7 +56,7 @@ test('a waiting call keeps the rate until it passes, and for as long after as an
   await store.close();
 });
 
-test('names that are used no more take no memory', () => {
+test('unused names take no memory', () => {
   const rates = new SharedRates();
   const size = () => rates.size;
   const parameters = [5, 1000];

@@ -6,7 +6,7 @@ const RATE = { rate: 5, interval: '1h' } as const;
 export function momentsContract(kind: FleetKind): void {
   const harness = new SharedHarness(kind);
 
-  test('what is taken at the moment of a change counts', async () => {
+  test('permits taken at the moment of a change count', async () => {
     const limiter = harness.limiter();
     await limiter.setRate(RATE);
     expect(await drain(limiter)).toBe(5);
@@ -17,7 +17,7 @@ export function momentsContract(kind: FleetKind): void {
     expect(await drain(limiter)).toBe(1);
   });
 
-  test('a clock that goes back after a change admits no more than the rate', async () => {
+  test('a clock that steps back after a change admits no more than the rate', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     await limiter.setRate(RATE);
@@ -29,11 +29,11 @@ export function momentsContract(kind: FleetKind): void {
     expect(await drain(limiter)).toBe(5);
   });
 
-  test('a clock that goes back keeps what was booked since the change, in order', async () => {
+  test('a clock that steps back keeps bookings made since the change, in order', async () => {
     const limiter = await harness.set({ rate: 1, interval: '1h' });
     await limiter.tryAcquire();
     const waits = [limiter.acquire(), limiter.acquire()];
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     harness.clock.set(harness.clock.now() - 7_200_000_000);
     expect(await limiter.availablePermits()).toBe(0);
     expect(await limiter.tryAcquire(1, '2h')).toBe(false);
@@ -45,7 +45,7 @@ export function momentsContract(kind: FleetKind): void {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     const booked = limiter.acquire(3);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('1h');
     await booked;
     await harness.clock.advance('1h');
@@ -53,7 +53,7 @@ export function momentsContract(kind: FleetKind): void {
     expect(await limiter.availablePermits()).toBe(5);
   });
 
-  test('deleted and set again at one moment, it starts clean', async () => {
+  test('a limit that is deleted and set again at one moment starts empty', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     await limiter.delete();

@@ -38,7 +38,7 @@ type Change = typeof changes extends fc.Arbitrary<infer C> ? C : never;
 type Use = (typeof uses)[number] extends fc.Arbitrary<infer U> ? U : never;
 
 interface Grant {
-  /** Since which change it was asked for, and in PER_CLIENT by whom: what the rate counts together. */
+  /** The change before the call, and in PER_CLIENT its client: the rate counts these together. */
   readonly group: string;
   readonly rate: SharedRate;
   readonly permits: number;
@@ -75,7 +75,7 @@ class History {
     await this.clock.advance('1ms');
   }
 
-  /** What was asked for, when it was had; undefined while or when it was not. */
+  /** Returns a function that records the decision of a call; without it the call got no permits. */
   #grant(who: number, permits: number): (decision?: Decision) => void {
     const { rate, changed } = this;
     const group = `${changed} ${rate.mode === 'PER_CLIENT' ? who : 'all'}`;
@@ -95,8 +95,8 @@ class History {
       return;
     }
     if (use.kind === 'refund') {
-      const given = this.grants.filter(({ decision }) => decision !== undefined);
-      const grant = given[use.which % (given.length || 1)];
+      const granted = this.grants.filter(({ decision }) => decision !== undefined);
+      const grant = granted[use.which % (granted.length || 1)];
       if (grant === undefined) return;
       this.grants = this.grants.filter((other) => other !== grant);
       return grant.by.refund(grant.decision!);
@@ -109,11 +109,11 @@ class History {
       return;
     }
     const stop = use.kind === 'acquire' ? new AbortController() : undefined;
-    const asked =
+    const call =
       use.kind === 'try'
         ? limiter.tryAcquire(use.permits, use.timeout).then((has) => (has ? grant() : undefined))
         : limiter.acquire(use.permits, { signal: stop!.signal }).then(grant);
-    const wait = { stop, done: rejection(asked).finally(() => this.waits.delete(wait)) };
+    const wait = { stop, done: rejection(call).finally(() => this.waits.delete(wait)) };
     this.waits.add(wait);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -168,16 +168,16 @@ class History {
   }
 }
 
-test(`${RUNS} random histories of one rate: never above it, counted exactly, nothing lost`, async () => {
+test(`${RUNS} random histories of one rate never exceed it, count exactly and lose no permits`, async () => {
   let waited = 0;
   await fc.assert(
     fc.asyncProperty(
       rates,
       fc.array(fc.oneof(...uses), { minLength: 1, maxLength: 40 }),
-      async (rate, asked) => {
+      async (rate, calls) => {
         const history = new History();
         await history.change('set', rate);
-        for (const use of asked) {
+        for (const use of calls) {
           await history.run(use);
           await history.count();
           await history.look();
@@ -192,15 +192,15 @@ test(`${RUNS} random histories of one rate: never above it, counted exactly, not
   expect(waited).toBeGreaterThan(3);
 }, 120_000);
 
-test(`${RUNS} random histories of rates that change: no new one is exceeded, nothing lost`, async () => {
+test(`${RUNS} random histories of changing rates exceed no new rate and lose no permits`, async () => {
   await fc.assert(
     fc.asyncProperty(
       rates,
       fc.array(fc.oneof(...uses, changes), { minLength: 1, maxLength: 40 }),
-      async (rate, asked) => {
+      async (rate, calls) => {
         const history = new History();
         await history.change('set', rate);
-        for (const use of asked) {
+        for (const use of calls) {
           await history.run(use);
           await history.look();
         }

@@ -27,7 +27,7 @@ function limiter(name = uniqueName('shared'), store = stores[0], clientId?: stri
   return made;
 }
 const place = ({ name }: SharedLimiter) => `sluice:v2:shared:{${name}}`;
-const keysOf = (of: SharedLimiter) => client.keys(`${place(of)}:*`);
+const keysOf = (limiter: SharedLimiter) => client.keys(`${place(limiter)}:*`);
 const HOUR = 3_600_000;
 
 afterAll(async () => {
@@ -44,7 +44,7 @@ test('two processes share a limit by the clock of the server', async () => {
   const one = limiter();
   const other = limiter(one.name, stores[1]);
   const tried = await Promise.all(
-    [one, other, one, other].map((of) => of.trySetRate({ rate: 4, interval: '1h' })),
+    [one, other, one, other].map((limiter) => limiter.trySetRate({ rate: 4, interval: '1h' })),
   );
   expect(tried.filter(Boolean)).toHaveLength(1);
   const taken = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other).tryAcquire()));
@@ -56,7 +56,7 @@ test('two processes share a limit by the clock of the server', async () => {
   expect(isRateNotSetError(await rejection(other.tryAcquire()))).toBe(true);
 });
 
-test('a waiting call has its permits when they are due, and no two calls have the same', async () => {
+test('waiting calls get their permits at their booked moments, and no permit goes to two calls', async () => {
   const one = limiter();
   const other = limiter(one.name, stores[1]);
   await one.setRate({ rate: 2, interval: '100ms' });
@@ -67,7 +67,7 @@ test('a waiting call has its permits when they are due, and no two calls have th
   expect(waited.every((ms) => ms <= 300)).toBe(true);
 });
 
-test('every key of a limit has a TTL and lies in its slot', async () => {
+test("every key of a limit has a TTL and is in the limit's slot", async () => {
   const a = limiter(undefined, stores[0], 'a');
   const b = limiter(a.name, stores[1], 'b');
   await a.setRate({ rate: 2, interval: '1h' });
@@ -91,7 +91,7 @@ test('every key of a limit has a TTL and lies in its slot', async () => {
   await waiting;
 });
 
-test('each use renews the TTL of the rate, a look does not, and a lost TTL is set again', async () => {
+test('each use renews the TTL of the rate, a read does not, and a lost TTL is set again', async () => {
   const one = limiter();
   const rate = { rate: 2, interval: '1m', keepAliveTime: HOUR } as const;
   const key = `${place(one)}:rate`;
@@ -117,7 +117,7 @@ test('each use renews the TTL of the rate, a look does not, and a lost TTL is se
   }
 });
 
-test('a waiting call keeps the rate until it passes, and for as long after as any other use', async () => {
+test('a waiting call keeps the rate alive until it passes, and then for keepAliveTime', async () => {
   const one = limiter();
   const key = `${place(one)}:rate`;
   const rate = { rate: 1, interval: '1h', keepAliveTime: HOUR } as const;
@@ -139,7 +139,7 @@ test('a waiting call keeps the rate until it passes, and for as long after as an
   await Promise.all(waits);
 });
 
-test('a rate that is not used is forgotten, and a new one starts clean', async () => {
+test('an unused rate expires, and a new one starts empty', async () => {
   const one = limiter();
   await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '20ms' });
   while ((await one.getConfig()) !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -148,7 +148,7 @@ test('a rate that is not used is forgotten, and a new one starts clean', async (
   expect(await drain(one)).toBe(3);
 });
 
-test('all keys are gone when their time has come', async () => {
+test('all keys expire', async () => {
   const one = limiter(undefined, stores[0], 'a');
   await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '2s', mode: 'PER_CLIENT' });
   await one.acquire();
@@ -157,7 +157,7 @@ test('all keys are gone when their time has come', async () => {
 });
 
 test.each(['hello', 'C'.repeat(41), ''])(
-  'a value %p that is not ours is left alone, loudly',
+  'a foreign value %p stays as it is, and calls reject',
   async (value) => {
     const one = limiter();
     const key = `${place(one)}:rate`;
@@ -177,7 +177,7 @@ test.each(['hello', 'C'.repeat(41), ''])(
   },
 );
 
-test('a key of another type is left alone, loudly', async () => {
+test('a key of another type stays as it is, and calls reject', async () => {
   const one = limiter();
   await client.hset(`${place(one)}:rate`, 'rate', 5); // Redisson's own
   for (const ask of [one.getConfig(), one.trySetRate({ rate: 1, interval: '1h' }), one.tryAcquire()]) {

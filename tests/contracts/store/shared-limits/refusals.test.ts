@@ -56,7 +56,7 @@ describe.each(['trySetRate', 'setRate', 'updateRate'] as const)('%s refuses', (m
 });
 
 test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_SAFE_INTEGER + 1, '2', '5s', null])(
-  'no %p permits are taken',
+  'acquire and tryAcquire refuse %p permits',
   async (permits) => {
     for (const method of ['acquire', 'tryAcquire'] as const) {
       const error = await rejection(limiter[method](permits as number) as Promise<unknown>);
@@ -66,7 +66,7 @@ test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_SAFE_INTEGER + 
   },
 );
 
-test('a timeout is a duration, and options are known', async () => {
+test('acquire and tryAcquire refuse invalid timeouts and unknown options', async () => {
   await expect(limiter.tryAcquire(1, '-1s')).rejects.toThrow(/tryAcquire: timeout must be/);
   await expect(limiter.tryAcquire(1, { timeout: 5 } as never)).rejects.toThrow(/tryAcquire: timeout must be/);
   await expect(limiter.acquire(1, { timeout: Number.NaN })).rejects.toThrow(/acquire: timeout must be/);
@@ -97,7 +97,7 @@ describe('a SharedLimiter refuses', () => {
     ['a deadline of nothing', { name: 'a', store, deadline: 0 }, /deadline must be/],
     ['a misspelt option', { name: 'a', store, client: 'x' }, /SharedLimiter has no option 'client'/],
     [
-      'a rate, which is set and not given',
+      'a rate, which setRate sets',
       { name: 'a', store, rate: 5 },
       /SharedLimiter has no option 'rate'/,
     ],

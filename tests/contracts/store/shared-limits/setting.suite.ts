@@ -19,7 +19,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await limiter.getConfig()).toMatchObject({ rate: 5, interval: 3_600_000 });
   });
 
-  test('of all that try to set it at the same moment one does', async () => {
+  test('one of several trySetRate calls at the same moment sets the rate', async () => {
     const limiter = harness.limiter();
     const other = harness.elsewhere(limiter);
     const rates = Array.from({ length: 10 }, (_, i) => i + 1);
@@ -30,7 +30,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await limiter.getConfig()).toMatchObject({ rate: rates[set.indexOf(true)] });
   });
 
-  test('getConfig tells what was set, to everybody, and what it tells can be set again', async () => {
+  test('getConfig returns the rate to every process, and its result can be set again', async () => {
     const limiter = harness.limiter();
     expect(await limiter.getConfig()).toBeUndefined();
     await limiter.setRate({ mode: 'PER_CLIENT', rate: 7, interval: '1.5s', keepAliveTime: '2m' });
@@ -42,7 +42,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await limiter.getConfig()).toMatchObject({ mode: 'OVERALL', keepAliveTime: 3650 * 86_400_000 });
   });
 
-  test('without a rate nothing is taken, and the error says so', async () => {
+  test('without a rate each call rejects and takes nothing', async () => {
     const limiter = harness.limiter();
     const error = await rejection(limiter.acquire());
     expect(isRateNotSetError(error)).toBe(true);
@@ -58,7 +58,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await limiter.delete()).toBe(false);
   });
 
-  test('setRate starts from zero: what was taken no longer counts, for any client', async () => {
+  test('setRate starts from zero: permits taken before no longer count, for any client', async () => {
     const limiter = await harness.set(RATE);
     const other = harness.elsewhere(limiter);
     expect([await drain(limiter), await drain(other)]).toEqual([5, 0]);
@@ -80,7 +80,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await Promise.all([a, b, c].map(drain))).toEqual([2, 2, 2]);
   });
 
-  test('updateRate keeps what was taken', async () => {
+  test('updateRate keeps taken permits', async () => {
     const limiter = await harness.set(RATE);
     const other = harness.elsewhere(limiter);
     await limiter.tryAcquire(4);
@@ -95,7 +95,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await drain(other)).toBe(2);
   });
 
-  test('updateRate to another interval: the same takings are seen through it', async () => {
+  test('updateRate to another interval counts the permits taken within the new interval', async () => {
     const limiter = await harness.set(RATE);
     await limiter.tryAcquire(5);
     await harness.clock.advance('10m');
@@ -105,7 +105,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await limiter.availablePermits()).toBe(5);
   });
 
-  test('a change reaches the others at their next decision', async () => {
+  test('a change applies to other processes at their next decision', async () => {
     const limiter = await harness.set({ rate: 1, interval: '1h' });
     const other = harness.elsewhere(limiter);
     expect([await other.tryAcquire(), await other.tryAcquire()]).toEqual([true, false]);
@@ -127,14 +127,14 @@ export function settingContract(kind: FleetKind): void {
     expect([await a.availablePermits(), await b.availablePermits()]).toEqual([0, 0]);
   });
 
-  test('without a clientId a client is a process: all limiters on one store object', async () => {
+  test('without a clientId all limiters of one store object are one client', async () => {
     const one = await harness.set(PER_CLIENT);
     const same = harness.limiter({ name: one.name });
     const other = harness.elsewhere(one);
     expect([await drain(one), await drain(same), await drain(other)]).toEqual([5, 0, 5]);
   });
 
-  test('from one mode to the other by updateRate, and back: what was taken in a mode counts in that mode', async () => {
+  test('updateRate changes the mode, and permits taken in a mode count in that mode', async () => {
     const a = await harness.set(RATE, { clientId: 'a' });
     const b = harness.elsewhere(a, 'b');
     await a.tryAcquire(3);
@@ -147,7 +147,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await Promise.all([a, b].map((limiter) => limiter.availablePermits()))).toEqual([5, 1]);
   });
 
-  test('delete forgets the rate and what was taken; a new rate starts clean', async () => {
+  test('delete removes the rate and taken permits, and a new rate starts empty', async () => {
     const limiter = await harness.set(RATE);
     const other = harness.elsewhere(limiter);
     await drain(limiter);
@@ -160,11 +160,11 @@ export function settingContract(kind: FleetKind): void {
     expect(await drain(other)).toBe(2);
   });
 
-  test('a new rate starts clean also of what was booked', async () => {
+  test('a new rate drops earlier bookings too', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     const waits = [limiter.acquire(5), limiter.acquire(5)];
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     expect(await limiter.availablePermits()).toBe(0);
     await limiter.delete();
     await harness.moment();
@@ -177,7 +177,7 @@ export function settingContract(kind: FleetKind): void {
     expect(await Promise.all(waits)).toHaveLength(2);
   });
 
-  test('names are apart, and prefixes', async () => {
+  test('each name and each prefix counts apart', async () => {
     const limiter = await harness.set(RATE);
     const other = await harness.set(RATE);
     const prefixed = await harness.set(RATE, { name: limiter.name, keyPrefix: 'shop' });

@@ -108,8 +108,8 @@ export class SharedHarness {
     await this.clock.advance('1ms');
   }
 
-  /** Waits until the store has heard all that this limiter asked before, and who asked has the answer. */
-  async heard(limiter: SharedLimiter): Promise<void> {
+  /** Resolves when all earlier calls of this limiter have their answers. */
+  async answered(limiter: SharedLimiter): Promise<void> {
     await limiter.getConfig();
     await limiter.availablePermits().catch(() => {}); // whatever it says
     await new Promise((resolve) => setImmediate(resolve));

@@ -8,7 +8,7 @@ const RATE = { rate: 5, interval: '1h' } as const;
 export function takingContract(kind: FleetKind): void {
   const harness = new SharedHarness(kind);
 
-  test('permits are counted, not calls (redisson 3639)', async () => {
+  test('counts permits, not calls (redisson 3639)', async () => {
     const limiter = await harness.set(RATE);
     expect(await limiter.tryAcquire(3)).toBe(true);
     expect(await limiter.availablePermits()).toBe(2);
@@ -17,7 +17,7 @@ export function takingContract(kind: FleetKind): void {
     expect(await limiter.availablePermits()).toBe(0);
   });
 
-  test('a rate of a million holds in any interval, and permits return at most a thousandth of it late', async () => {
+  test('a rate of a million holds in any interval, and permits return at most a thousandth of the interval late', async () => {
     const limiter = await harness.set({ rate: 1_000_000, interval: '1h' });
     expect(await limiter.getConfig()).toMatchObject({ rate: 1_000_000, interval: 3_600_000 });
     expect(await limiter.tryAcquire(600_000)).toBe(true);
@@ -31,7 +31,7 @@ export function takingContract(kind: FleetKind): void {
     expect(await limiter.updateRate({ rate: 700_000, interval: '1h' })).toBe(true);
     expect(await limiter.availablePermits()).toBe(300_000);
     const waiting = limiter.tryAcquire(300_001, '1h');
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('30m');
     expect(await waiting).toBe(true);
   });
@@ -55,7 +55,7 @@ export function takingContract(kind: FleetKind): void {
     expect(await drain(limiter)).toBe(5);
   });
 
-  test('each permit comes back an interval after it went, and never are there more than the rate (redisson 5751)', async () => {
+  test('each permit returns an interval after it was taken, and there are never more than the rate (redisson 5751)', async () => {
     const limiter = await harness.set(RATE);
     await limiter.tryAcquire(2);
     await harness.clock.advance('30m');
@@ -70,27 +70,27 @@ export function takingContract(kind: FleetKind): void {
     expect(await limiter.availablePermits()).toBe(5);
   });
 
-  test('tryAcquire with a timeout: at once, after a wait, or not at all', async () => {
+  test('tryAcquire with a timeout returns true at once or after a wait, or false', async () => {
     const limiter = await harness.set(RATE);
     expect(await limiter.tryAcquire(4, '1h')).toBe(true); // at once: nobody moved the clock
     const start = harness.clock.now();
     expect(await limiter.tryAcquire(2, '3599999ms')).toBe(false);
     expect(await limiter.availablePermits()).toBe(1); // a refusal books nothing
 
-    let told: boolean | undefined;
+    let acquired: boolean | undefined;
     const waiting = limiter.tryAcquire(2, '1h').then((has) => {
-      told = has;
+      acquired = has;
       return harness.clock.now() - start;
     });
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('3599999ms');
-    expect(told).toBeUndefined();
+    expect(acquired).toBeUndefined();
     await harness.clock.advance('1ms');
-    expect([await waiting, told]).toEqual([3_600_000_000, true]);
+    expect([await waiting, acquired]).toEqual([3_600_000_000, true]);
     expect(await limiter.availablePermits()).toBe(3);
   });
 
-  test('acquire serves the fleet in the order of asking', async () => {
+  test('acquire serves calls of all processes in the order in which they were made', async () => {
     const limiter = await harness.set({ rate: 2, interval: '1h' });
     const processes = [limiter, harness.elsewhere(limiter)];
     const start = harness.clock.now();
@@ -104,7 +104,7 @@ export function takingContract(kind: FleetKind): void {
         expect(harness.clock.now() - start).toBe(waited * 1000);
       });
       waits.push(wait);
-      await harness.heard(from);
+      await harness.answered(from);
     }
     await harness.clock.advance('5h');
     await Promise.all(waits);
@@ -118,29 +118,29 @@ export function takingContract(kind: FleetKind): void {
     ]);
   });
 
-  test('a wait that ends early gives its place back', async () => {
+  test('a wait that ends early returns its booking', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     const stop = new AbortController();
     const aborted = rejection(limiter.acquire(5, { signal: stop.signal }));
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     const next = limiter.acquire(5);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     stop.abort(new Error('changed my mind'));
     expect(await aborted).toMatchObject({ message: 'changed my mind' });
     // Who has a moment keeps it; the place before is free again.
     const third = limiter.acquire(5);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await harness.clock.advance('2h');
     const waited = (await Promise.all([next, third])).map((decision) => decision.waited / 3_600_000);
     expect(waited).toEqual([2, 1]);
   });
 
-  test('close ends the waits and gives their permits back; the rate stays', async () => {
+  test('close rejects waiting calls and returns their permits, and the rate stays', async () => {
     const limiter = await harness.set(RATE);
     await drain(limiter);
     const waits = [limiter.acquire(5), limiter.acquire(5)].map(rejection);
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await limiter.close();
     for (const error of await Promise.all(waits))
       expect(error).toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
@@ -150,7 +150,7 @@ export function takingContract(kind: FleetKind): void {
     expect(await drain(other)).toBe(5);
   });
 
-  test('refund gives back what was taken, once, and nothing of what was cleared or deleted since', async () => {
+  test('refund returns taken permits once, and none that were cleared or deleted since', async () => {
     const limiter = await harness.set(RATE);
     const first = await limiter.acquire(3);
     await limiter.refund(first);
@@ -181,7 +181,7 @@ export function takingContract(kind: FleetKind): void {
     await drain(limiter);
     const stop = new AbortController();
     const aborted = rejection(limiter.acquire(1, { signal: stop.signal }));
-    await harness.heard(limiter);
+    await harness.answered(limiter);
     await limiter.delete();
     stop.abort(new Error('changed my mind'));
     expect(await aborted).toMatchObject({ message: 'changed my mind' });
@@ -194,7 +194,7 @@ export function takingContract(kind: FleetKind): void {
     ['tryAcquire', (limiter) => limiter.tryAcquire(6)],
     ['tryAcquire with a timeout', (limiter) => limiter.tryAcquire(6, '1d')],
   ] as [string, (limiter: ReturnType<SharedHarness['limiter']>) => Promise<unknown>][])(
-    '%s of more permits than the rate is an error at once, and takes nothing',
+    '%s of more permits than the rate rejects at once, and takes nothing',
     async (_, ask) => {
       const limiter = await harness.set(RATE);
       const error = await rejection(ask(limiter));
@@ -205,14 +205,14 @@ export function takingContract(kind: FleetKind): void {
     },
   );
 
-  test('a rate lowered below the cost of a call gives the same error as one that was always too low', async () => {
+  test('a rate lowered below the cost of a call rejects as a rate that was always too low does', async () => {
     const limiter = await harness.set(RATE);
     await limiter.updateRate({ ...RATE, rate: 2 });
     expect(await rejection(limiter.tryAcquire(3))).toMatchObject({ retryAfter: Number.POSITIVE_INFINITY });
     expect(await limiter.tryAcquire(2)).toBe(true);
   });
 
-  test('decisions tell the rate that holds now', async () => {
+  test('decisions have the present rate', async () => {
     const limiter = await harness.set(RATE);
     expect(await limiter.acquire(2)).toMatchObject({
       allowed: true,
@@ -228,7 +228,7 @@ export function takingContract(kind: FleetKind): void {
     expect(await limiter.acquire()).toMatchObject({ limit: 9, window: 1_800_000, remaining: 6 });
   });
 
-  test('permits are never lost (redisson 3804): after an idle interval all are back, whatever was before', async () => {
+  test('no permit is lost (redisson 3804): after an idle interval all are back', async () => {
     const limiter = await harness.set(RATE);
     for (let round = 0; round < 5; round += 1) {
       const stop = new AbortController();
@@ -236,7 +236,7 @@ export function takingContract(kind: FleetKind): void {
       await limiter.tryAcquire(4);
       const aborted = rejection(limiter.acquire(5, { signal: stop.signal }));
       const waiting = limiter.tryAcquire(4, '5h');
-      await harness.heard(limiter);
+      await harness.answered(limiter);
       await harness.clock.advance('20m');
       stop.abort();
       await aborted;
